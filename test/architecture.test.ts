@@ -59,6 +59,7 @@ const sideways = new Map([
 /** The rooms of the large parts: each folder imports those after it only; `.` are the files beside the folders. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   controller: ['.', 'lead', 'page', 'captures', 'serve', 'cluster', 'process'],
+  cli: ['check', 'run', 'folder', 'collections', 'fleet', '.', 'story'],
   sync: ['.', 'check', 'publish', 'plan', 'desired', 'render', 'disk', 'model'],
   collections: ['gate', 'check', 'rules', 'model'],
   gatewaysync: ['decide', 'rollout', 'schema', '.', 'glob'],

@@ -1,7 +1,7 @@
 /**
  * What `cluster-sync lint` finds in a repository.
  */
-import { lint } from '../../runtime/cli/lint.ts'
+import { lint } from '../../runtime/cli/collections/lint.ts'
 import { FileTable } from '../../runtime/collections/model/file-table.ts'
 import { listingOf } from '../../runtime/collections/model/listing.ts'
 import { noSettings } from '../../runtime/collections/rules/severities.ts'

@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { directoryListing } from '../../../runtime/cli/directory-listing.ts'
+import { directoryListing } from '../../../runtime/cli/collections/directory-listing.ts'
 import type { Entry } from '../../../runtime/collections/model/listing.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formats, type LintResult } from '../../../runtime/cli/lint-formats.ts'
+import { formats, type LintResult } from '../../../runtime/cli/collections/lint-formats.ts'
 
 const style = { width: 80, colour: false, symbols: false }
 const place = { line: 4, column: 13, text: '  "parent": "cor"' }

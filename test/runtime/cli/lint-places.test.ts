@@ -1,5 +1,5 @@
 import t from 'tap'
-import { placeFindings, placeOf } from '../../../runtime/cli/lint-places.ts'
+import { placeFindings, placeOf } from '../../../runtime/cli/collections/lint-places.ts'
 import { listingOf } from '../../../runtime/collections/model/listing.ts'
 import type { CheckFinding } from '../../../runtime/collections/rules/findings.ts'
 

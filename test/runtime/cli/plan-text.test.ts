@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isQuiet, type PlanReport, planText } from '../../../runtime/cli/plan-text.ts'
+import { isQuiet, type PlanReport, planText } from '../../../runtime/cli/folder/plan-text.ts'
 
 const plain = { width: 120, colour: false, symbols: false }
 const commit = 'ab'.repeat(20)

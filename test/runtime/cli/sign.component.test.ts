@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { sign } from '../../../runtime/cli/sign-resources.ts'
+import { sign } from '../../../runtime/cli/collections/sign-resources.ts'
 import { config, type Files, resource, root, validTree } from '../../support/collection-tree.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 

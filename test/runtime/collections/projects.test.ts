@@ -2,8 +2,8 @@
  * Where the projects of a repository are: in folders of projects, or the repository itself.
  */
 import t from 'tap'
-import type { LintResult } from '../../../runtime/cli/lint-formats.ts'
-import { lint } from '../../../runtime/cli/lint.ts'
+import type { LintResult } from '../../../runtime/cli/collections/lint-formats.ts'
+import { lint } from '../../../runtime/cli/collections/lint.ts'
 import { FileTable } from '../../../runtime/collections/model/file-table.ts'
 import { listingOf } from '../../../runtime/collections/model/listing.ts'
 import { findProjectRoots } from '../../../runtime/collections/model/projects.ts'

@@ -19,7 +19,11 @@ const packages = (modules: readonly string[]): string[] => [
   ...new Set(modules.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [])),
 ]
 const commands = 'runtime/cli.ts'
-const ofLint = ['runtime/cli/collections-input.ts', 'runtime/cli/lint-formats.ts', 'runtime/collections/check/check.ts']
+const ofLint = [
+  'runtime/cli/collections/collections-input.ts',
+  'runtime/cli/collections/lint-formats.ts',
+  'runtime/collections/check/check.ts',
+]
 
 void t.test('a command loads the packages that it needs, and none of another command', async (t) => {
   const { metafile } = await build({ ...options, entryPoints: [commands, ...ofLint], outdir: 'unwritten' })

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { lint } from '../../../../runtime/cli/lint.ts'
-import { openInput } from '../../../../runtime/cli/collections-input.ts'
-import type { LintResult } from '../../../../runtime/cli/lint-formats.ts'
+import { lint } from '../../../../runtime/cli/collections/lint.ts'
+import { openInput } from '../../../../runtime/cli/collections/collections-input.ts'
+import type { LintResult } from '../../../../runtime/cli/collections/lint-formats.ts'
 import { cloneBundle, commitsOf, temporaryFolder } from '../../../support/repository.ts'
 import { requires, sharedData } from '../../../support/requires.ts'
 

@@ -1,0 +1,93 @@
+/**
+ * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
+ */
+import { nearestTo } from '../../edit-distance.ts'
+import { foldName } from '../../gatewaysync/values.ts'
+import { type CollectionsByName, type Effective, effectiveSet, isUserMode, readingOrder } from '../../collections/model/inheritance.ts'
+import type { Resource } from '../../collections/model/resources.ts'
+import { damageRules } from '../../collections/rules/about-json.ts'
+import { treeChecks } from '../../collections/rules/checks.ts'
+import type { TreeFacts } from '../../collections/rules/input.ts'
+import type { RuleId } from '../../collections/rules/rules.ts'
+import { Fault } from '../../fault.ts'
+
+/** The effective set, sorted by key, without what the filter leaves out. Throws InvalidConfiguration when it leaves nothing. */
+export function explain(family: CollectionsByName, mode: string, filter: string | undefined): Effective[] {
+  const all = [...effectiveSet(family, mode).values()].toSorted((a, b) => (a.resource.key < b.resource.key ? -1 : 1))
+  if (filter === undefined) return all
+  const wanted = foldName(filter)
+  const found = all.filter(({ resource }) => matches(resource, wanted))
+  if (found.length === 0) {
+    const keys = all.map(({ resource }) => resource.key.slice(resource.key.indexOf('/') + 1))
+    const meant = nearestTo(filter, [...new Set([...keys.map((key) => key.split('/')[0] ?? ''), ...keys])])
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
+    throw new Fault('InvalidConfiguration', `a gateway with the mode "${mode}" would hold no "${filter}"${hint}`)
+  }
+  return found
+}
+
+/** `modes are: dev, prod`, to end a message about one that does not exist. */
+export function modesOf({ byName }: CollectionsByName): string {
+  const names = [...byName.values()].map(({ collection }) => collection.name).filter((name) => isUserMode(name))
+  return names.length === 0 ? 'there is no mode yet' : `modes are: ${names.toSorted().join(', ')}`
+}
+
+/** Rules about collections by which a gateway would not read one as it is shown. */
+const doubting: ReadonlySet<RuleId> = new Set([
+  ...damageRules,
+  'missing-config-mode',
+  'invalid-config-mode',
+  'unknown-parent',
+  'parent-cycle',
+  'parent-disabled',
+  'parent-not-inheritable',
+  'collection-disabled',
+])
+
+/** What keeps a gateway from reading the collections of this mode as they are shown: one line for each, with its rule. */
+export function doubtsOf(facts: TreeFacts, mode: string): string[] {
+  const read = new Set(readingOrder(facts.family, mode))
+  const isRead = (name: string): boolean => read.has(foldName(name))
+  // What others inherit is none of this mode.
+  const own = { ...facts, tree: { ...facts.tree, collections: facts.tree.collections.filter(({ name }) => isRead(name)) } }
+  return treeChecks
+    .filter(([rule]) => doubting.has(rule))
+    .flatMap(([rule, check]) =>
+      [...check(own)]
+        .filter(({ collection }) => collection !== undefined && isRead(collection))
+        .map(({ path, message }) => `${path}: ${message} (${rule})`),
+    )
+}
+
+function matches({ key }: Resource, wanted: string): boolean {
+  const full = foldName(key)
+  const withoutModule = full.slice(full.indexOf('/') + 1)
+  return [full, withoutModule].some((text) => text === wanted || text.startsWith(`${wanted}/`))
+}
+
+/** The effective resources as lines for people. */
+export function asText(effective: readonly Effective[]): string {
+  const lines: string[] = []
+  let before: string[] = []
+  for (const { resource, collection, overrides } of effective) {
+    const segments = resource.key.split('/')
+    const same = segments.findIndex((segment, index) => before[index] !== segment)
+    for (let depth = Math.max(same, 0); depth < segments.length - 1; depth += 1)
+      lines.push(`${'  '.repeat(depth)}${segments[depth] ?? ''}/`)
+    const over = overrides.length === 0 ? '' : `, overrides ${overrides.map(({ name }) => name).join(', ')}`
+    lines.push(`${'  '.repeat(segments.length - 1)}${segments.at(-1) ?? ''}  <- ${collection.name}${over}`)
+    before = segments
+  }
+  return lines.join('\n')
+}
+
+/** The effective resources as one JSON document. */
+export function asJson(mode: string, family: CollectionsByName, effective: readonly Effective[]): string {
+  const resources = effective.map(({ resource, collection, overrides }) => ({
+    resource: resource.key,
+    collection: collection.name,
+    path: resource.manifest.path.slice(0, resource.manifest.path.lastIndexOf('/')),
+    overrides: overrides.map(({ name }) => name),
+  }))
+  return JSON.stringify({ mode, order: readingOrder(family, mode), resources }, undefined, 2)
+}

@@ -1,0 +1,72 @@
+/**
+ * Finds the line that a finding is about, for people and for code hosts that show it beside the change. What is read is bounded: the first
+ * findings have their lines, the others their file.
+ */
+import { type Entry, type Listing, readTexts } from '../../collections/model/listing.ts'
+import type { CheckFinding } from '../../collections/rules/findings.ts'
+
+/** From 1. `text` is the line itself, without what could harm a terminal. */
+export type Place = { line: number; column: number; text: string }
+export type PlacedFinding = CheckFinding & { place?: Place }
+
+/** Of so many files lines are looked up, some at a time; larger ones are left out. */
+const maxFiles = 500
+const filesAtOnce = 20
+const maxFileBytes = 256 * 1024
+const maxLine = 160
+
+/** `find` takes the path of a finding, which may be a folder's. Throws what reading throws. */
+export async function placeFindings(
+  listing: Listing,
+  find: (path: string) => Entry | undefined,
+  findings: readonly CheckFinding[],
+  signal: AbortSignal,
+): Promise<PlacedFinding[]> {
+  const files: Entry[] = []
+  for (const path of new Set(findings.map((finding) => finding.path))) {
+    const file = files.length < maxFiles ? find(path) : undefined
+    if (file !== undefined) files.push(file)
+  }
+  const places = new Map<CheckFinding, Place>()
+  for (let at = 0; at < files.length; at += filesAtOnce) {
+    const texts = await readTexts(listing, files.slice(at, at + filesAtOnce), maxFileBytes, signal)
+    for (const finding of findings) {
+      const text = texts.get(finding.path)?.toString('utf8')
+      const place = text === undefined ? undefined : placeOf(text, finding.message)
+      if (place !== undefined) places.set(finding, place)
+    }
+  }
+  return findings.map((finding) => {
+    const place = places.get(finding)
+    return place === undefined ? finding : { ...finding, place }
+  })
+}
+
+/**
+ * Where a message points to in a text: the line and column that it names, else the one place where the first name that it quotes stands.
+ * Undefined where there is none or more than one. Pure.
+ */
+export function placeOf(text: string, message: string): Place | undefined {
+  const [, line, column] = /\(?line (\d+),? column (\d+)\)?/.exec(message) ?? []
+  if (line !== undefined) return placeAt(text, Number(line), Number(column))
+  const [, position] = /at position (\d+)/.exec(message) ?? []
+  if (position !== undefined) return placeAtOffset(text, Number(position))
+  const [quoted] = /"(?:[^"\\]|\\.)+"/.exec(message) ?? []
+  if (quoted === undefined) return undefined
+  const at = text.indexOf(quoted)
+  return at < 0 || text.includes(quoted, at + 1) ? undefined : placeAtOffset(text, at)
+}
+
+function placeAtOffset(text: string, offset: number): Place | undefined {
+  const before = text.slice(0, offset).split('\n')
+  return placeAt(text, before.length, (before.at(-1) ?? '').length + 1)
+}
+
+function placeAt(text: string, line: number, column: number): Place | undefined {
+  const found = text.split('\n', line)[line - 1]
+  if (found === undefined) return undefined
+  // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
+  const printable = found.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+  const shown = printable.replaceAll('\t', '  ').trimEnd()
+  return { line, column: Math.max(1, column), text: shown.length > maxLine ? `${shown.slice(0, maxLine)}…` : shown }
+}

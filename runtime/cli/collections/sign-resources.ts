@@ -1,0 +1,118 @@
+/**
+ * Writes the signature anew into each manifest whose resource was edited by hand. Nothing else of the file changes.
+ */
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { readTree } from '../../collections/check/check.ts'
+import { readResources, type ResourceContent } from '../../collections/check/read-resources.ts'
+import { directoryListing } from './directory-listing.ts'
+import { findRoots } from '../../collections/model/roots.ts'
+import { rules } from '../../collections/rules/rules.ts'
+import { isSigned, signatureAttribute, signatureOf } from '../../collections/rules/signature.ts'
+import { modeManifest } from '../../collections/model/tree.ts'
+import { Fault } from '../../fault.ts'
+import { isWithin, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { locate, parseRoot } from './collections-input.ts'
+
+export type SignOptions = { root?: string; dryRun?: true }
+
+export type Signing = {
+  /** Manifests whose signature was stale, relative to the top of the repository. */
+  signed: string[]
+  unsigned: { file: string; why: string }[]
+  /** How many signatures were right. */
+  right: number
+}
+
+/** Throws InvalidConfiguration when there is no resource at the path. */
+export async function sign(where: string, { root, dryRun }: SignOptions, signal: AbortSignal): Promise<Signing> {
+  const { top, below } = placeOf(where)
+  const result: Signing = { signed: [], unsigned: [], right: 0 }
+  let resources = 0
+  for (const each of root === undefined ? await rootsAround(top, below, signal) : [parseRoot(root)]) {
+    const { facts } = await readTree(directoryListing(top, each), { root: each }, signal)
+    const placed = facts.tree.collections.flatMap((collection) =>
+      collection.resources
+        .filter(({ manifest }) => isWithin(path.posix.dirname(manifest.path), below))
+        .map((resource) => ({ collection, resource })),
+    )
+    resources += placed.length
+    const take = (content: ResourceContent): void => {
+      const file = content.resource.manifest.path
+      const isLink = (name: string): boolean =>
+        lstatSync(path.join(top, path.dirname(file), name), { throwIfNoEntry: false })?.isSymbolicLink() === true
+      const outcome = outcomeOf(content, isLink)
+      if (outcome.kind === 'right') result.right += 1
+      if (outcome.kind === 'impossible') result.unsigned.push({ file, why: outcome.why })
+      if (outcome.kind !== 'stale') return
+      if (dryRun !== true) writeSignature(path.join(top, file), outcome.signature)
+      result.signed.push(file)
+    }
+    await readResources(directoryListing(top), placed, take, signal)
+  }
+  if (resources > 0) return result
+  throw new Fault('InvalidConfiguration', `${where} holds no resource of a collection; name the collections with --root`)
+}
+
+function placeOf(where: string): { top: string; below: RelativePath } {
+  const full = path.resolve(where)
+  const stat = statSync(full, { throwIfNoEntry: false })
+  if (stat === undefined) throw new Fault('InvalidConfiguration', `${where} does not exist`)
+  const folder = stat.isDirectory() ? full : path.dirname(full)
+  if (!stat.isDirectory() && !existsSync(path.join(folder, 'resource.json')))
+    throw new Fault('InvalidConfiguration', `${where} belongs to no resource: there is no resource.json beside it`)
+  // Outside of a repository the collections still have a top: the folder above the collection.
+  const { top } = locate(folder)
+  const start = existsSync(path.join(top, '.git')) ? top : (collectionAbove(folder) ?? top)
+  return { top: start, below: parseRelativePath(path.relative(start, folder).split(path.sep).join('/')) }
+}
+
+/** The collections root that a folder lies in, by the nearest config-mode.json above it. */
+function collectionAbove(folder: string): string | undefined {
+  for (let at = folder; path.dirname(at) !== at; at = path.dirname(at)) {
+    if (existsSync(path.join(at, modeManifest))) return path.dirname(at)
+  }
+  return undefined
+}
+
+async function rootsAround(top: string, below: RelativePath, signal: AbortSignal): Promise<string[]> {
+  const above = collectionAbove(path.join(top, below))
+  if (above !== undefined && isWithin(above, top)) return [path.relative(top, above).split(path.sep).join('/')]
+  const paths: string[] = []
+  for await (const batch of directoryListing(top, below).list(signal)) for (const { path: file } of batch) paths.push(file)
+  return findRoots(paths, [below])
+}
+
+type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
+
+/** A resource without a signature is left without one: the gateway takes it as it is. */
+function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceContent, isLink: (name: string) => boolean): Outcome {
+  const [broken] = [...damaged].filter(([, { kind }]) => rules[kind].severity === 'error')
+  // A signature would make a broken file look like one that somebody meant.
+  if (broken !== undefined) return { kind: 'impossible', why: `cannot be signed: ${broken[0]} ${broken[1].problem}` }
+  if (pointers[0] !== undefined) return { kind: 'impossible', why: `cannot be signed: ${pointers[0]} is a pointer of Git LFS` }
+  if (parsed.kind === 'invalid') return { kind: 'impossible', why: parsed.problem }
+  const written = parsed.manifest.attributes?.[signatureAttribute]
+  if (typeof written !== 'string') return { kind: 'unsigned' }
+  const hashOf = (file: string): string | undefined => hashes.get(file)
+  const signature = signatureOf(parsed.text, hashOf)
+  if (signature === undefined) {
+    const absent = parsed.manifest.files.find((file) => hashOf(file) === undefined)
+    const state = absent !== undefined && isLink(absent) ? 'a symbolic link: links are not delivered' : 'not there'
+    const why = absent === undefined ? 'scope or version is wrong' : `it lists "${absent}", which is ${state}`
+    return { kind: 'impossible', why: `cannot be signed: ${why}` }
+  }
+  return isSigned(parsed.text, written, hashOf, parsed.value) === true ? { kind: 'right' } : { kind: 'stale', signature }
+}
+
+function writeSignature(file: string, signature: string): void {
+  const text = readFileSync(file, 'utf8')
+  const changed = text.replace(new RegExp(`("${signatureAttribute}"\\s*:\\s*)"[^"]*"`, 'g'), `$1"${signature}"`)
+  const aside = `${file}.tmp`
+  try {
+    writeFileSync(aside, changed, { mode: statSync(file).mode & 0o777 })
+    renameSync(aside, file)
+  } finally {
+    rmSync(aside, { force: true })
+  }
+}

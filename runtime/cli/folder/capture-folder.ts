@@ -1,0 +1,151 @@
+/**
+ * Makes one commit of what was changed on a gateway, on top of the commit that it was last synced to, and hands it on: as a new branch, a
+ * patch or a bundle.
+ */
+import { copyFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { captureChanges, type Captured, type LeftOut } from '../../capture/capture.ts'
+import { gateListing, openGateReader } from '../../source/content/gate-listing.ts'
+import { writeBundle, writePatch } from '../../source/content/make-commit.ts'
+import type { Repository } from '../../source/content/mirror-listing.ts'
+import { digestOf, subjectOf, whoSaved, withTrailers } from '../../capture/commit.ts'
+import { createGate } from '../../collections/gate/gate.ts'
+import { gateRoots } from '../../collections/gate/coverage.ts'
+import { systemClock } from '../../clock.ts'
+import { Fault } from '../../fault.ts'
+import type { Verdict } from '../../gatewaysync/decide/observation.ts'
+import { createExcluder, requireGlob } from '../../gatewaysync/glob.ts'
+import { type CommitHash, parseRefName, shortCommit, visible } from '../../gatewaysync/values.ts'
+import type { Mirror } from '../../source/mirrors.ts'
+import { diskFault } from '../../sync/disk/disk.ts'
+import type { Wanted } from '../../sync/model/wanted.ts'
+import { lookAtFolder } from './drift-folder.ts'
+import { type FolderOptions, withFolder } from './opened-folder.ts'
+import { workSignal } from '../stop.ts'
+
+export type CaptureOptions = FolderOptions & {
+  include: string[]
+  author?: string
+  message?: string
+  branch?: string
+  push?: true
+  output?: string
+  dryRun?: true
+}
+
+const timeoutMs = 600_000
+
+type Finding = { severity: string; rule: string; path: string; message: string }
+
+/** Returns what was done, in lines; `captured` tells whether there was anything. Throws CollectionsInvalid, PushRefused and what reading throws. */
+export async function captureFolder(options: CaptureOptions): Promise<{ text: string; captured: boolean }> {
+  const author = options.author === undefined ? undefined : parseAuthor(options.author)
+  const include = createExcluder(options.include.map((glob) => requireGlob(glob, '--include')))
+  const signal = workSignal(timeoutMs)
+  return await withFolder(
+    options,
+    async (opened) => {
+      const { wanted, found } = await lookAtFolder(opened, options, signal)
+      const { captured, leftOut } = captureChanges(found, wanted, include)
+      const told = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)].map(visible)
+      if (captured.length === 0) return { text: `${[...told, 'nothing to capture'].join('\n')}\n`, captured: false }
+      const { mirror } = opened
+      const branch = options.branch ?? `captured/${wanted.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
+      if (options.dryRun === true) {
+        const text = [...told, `${captured.length} files would be one commit on ${shortCommit(wanted.commit)}, branch ${branch}`, '']
+        return { text: text.join('\n'), captured: true }
+      }
+      const origin = { gateway: wanted.facts.gatewayName, mode: wanted.facts.mode?.name ?? '', commit: wanted.commit }
+      const text = withTrailers(options.message ?? subjectOf(captured.length, wanted.facts.gatewayName), origin)
+      const at = Math.floor(systemClock.now().epochMilliseconds / 1000)
+      const message = { author: author ?? whoSaved(captured, wanted.facts.gatewayName), text, at }
+      const commit = await mirror.commit(wanted.commit, captured, message, signal)
+      await refuseNewErrors(mirror, wanted, commit, signal)
+      const handed = await handOn(mirror, { ...options, branch }, { commit, parent: wanted.commit }, signal)
+      return {
+        text: [...told, `commit ${shortCommit(commit)} of ${captured.length} files on ${shortCommit(wanted.commit)}`, ...handed, ''].join(
+          '\n',
+        ),
+        captured: true,
+      }
+    },
+    signal,
+  )
+}
+
+function capturedLine({ op, path: file, source }: Captured): string {
+  return source === file ? `${op} ${file}` : `${op} ${file} -> ${source}`
+}
+
+function leftOutLine({ path: file, why }: LeftOut): string {
+  return `left out: ${file} ${why}`
+}
+
+function parseAuthor(text: string): { name: string; email: string } {
+  const [, name = '', email = ''] = /^([^<>\n]{1,100}?) *<([^<>\s]{1,200})>$/.exec(text) ?? []
+  if (name !== '') return { name, email }
+  throw new Fault('InvalidConfiguration', '--author must be of the form "Name <address>"')
+}
+
+/** What the gate would refuse is not handed on; what it refuses of the parent too was there before. */
+async function refuseNewErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<void> {
+  const [first, ...more] = await newErrors(mirror, wanted, commit, signal)
+  if (first === undefined) return
+  const others = more.length === 0 ? '' : ` and ${more.length} more`
+  throw new Fault('CollectionsInvalid', `the commit is not handed on: ${first.path}: ${first.message} (${first.rule})${others}`)
+}
+
+async function newErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<Finding[]> {
+  const gate = createGate()
+  const reader = openGateReader(systemClock)
+  const errorsOf = async (of: CommitHash): Promise<Finding[]> => {
+    const request = { profiles: [wanted.profile], validation: wanted.validation, modesInUse: undefined, commit: of, line: '' }
+    const judge = async (repository: Repository): Promise<Verdict> =>
+      await gate.check(gateListing(repository, of, gateRoots([wanted.profile]), reader), request, signal)
+    const verdict = await mirror.readBy(of, judge, signal)
+    return verdict.kind === 'checked' ? verdict.items.filter(({ severity }) => severity === 'error') : []
+  }
+  try {
+    const known = new Set((await errorsOf(wanted.commit)).map(keyOf))
+    return (await errorsOf(commit)).filter((finding) => !known.has(keyOf(finding)))
+  } finally {
+    await reader.objects.end()
+  }
+}
+
+function keyOf({ rule, path: file, message }: Finding): string {
+  return `${rule} ${file} ${message}`
+}
+
+async function handOn(
+  mirror: Mirror,
+  { branch, push, output }: { branch: string; push?: true; output?: string },
+  { commit, parent }: { commit: CommitHash; parent: CommitHash },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const lines: string[] = []
+  if (output !== undefined) {
+    await mirror.readBy(
+      parent,
+      async (repository) => {
+        const made = path.join(repository.folder, `captured-${commit}`)
+        try {
+          if (output.endsWith('.bundle')) await writeBundle(repository, { commit, parent, branch }, made, signal)
+          else await writePatch(repository, commit, made, signal)
+          copyFileSync(made, output)
+        } catch (error) {
+          throw diskFault(error, output)
+        } finally {
+          rmSync(made, { force: true })
+        }
+      },
+      signal,
+    )
+    lines.push(`written to ${output}`)
+  }
+  if (push === true) {
+    await mirror.push({ commit, branch: parseRefName(branch) }, signal)
+    lines.push(`pushed as the new branch ${branch}`)
+  }
+  return lines
+}

@@ -1,0 +1,105 @@
+/**
+ * What `cluster-sync plan --base` prints: for people in a terminal, and as Markdown for a page beside the change. Pure.
+ */
+import { heading, painted, type Style } from '../../fleet/paint.ts'
+import { shortCommit, visible } from '../../gatewaysync/values.ts'
+import { diffText } from '../../sync/plan/preview.ts'
+import type { ChangeReport, GatewayChange } from './plan-change.ts'
+import { changeLines, type PlanView } from './plan-text.ts'
+import { nextStep } from '../story/next-steps.ts'
+
+/** Hosts take a megabyte, and nobody reads more. */
+const markdownCharacters = 60_000
+const markdownFindings = 50
+
+/** Lines without their ends. */
+export function changeText(report: ChangeReport, view: PlanView, style: Style): string[] {
+  const { base, head, gateways, lint } = report
+  const each = gateways.flatMap((gateway) => [
+    heading(`${gatewaysOf(gateway)}: ${countsOf(gateway)}`, style),
+    ...changeLines(gateway.changes, view, style),
+    ...gateway.problems.flatMap(({ reason, message }) => refusal(`${message} (${reason})`, reason, style)),
+  ])
+  const findings = lint.findings.map(({ path, severity, message, rule, place }) => {
+    const where = place === undefined ? path : `${path}:${place.line}:${place.column}`
+    return painted(visible(`! ${where}: ${severity}: ${message} (${rule})`), severity, style)
+  })
+  return [
+    ...each,
+    ...findings,
+    ...(report.checked?.refused === true ? refusal(checksOf(report), 'CollectionsInvalid', style) : []),
+    heading(`${shortCommit(base)} to ${shortCommit(head)}: ${findingsOf(report)}`, style),
+  ]
+}
+
+/** For the summary of a workflow or a note of a merge request. */
+export function changeMarkdown(report: ChangeReport): string {
+  const { base, head, gateways, lint } = report
+  const rows = gateways.map((gateway) => {
+    const { added, changed, removed } = gateway.counts
+    return `| ${inline(gatewaysOf(gateway))} | ${added} | ${changed} | ${removed} |`
+  })
+  const refusals = [
+    ...gateways.flatMap((gateway) => gateway.problems.map(({ reason, message }) => `${gatewaysOf(gateway)}: ${message} (${reason})`)),
+    ...(report.checked?.refused === true ? [checksOf(report)] : []),
+  ].map((text) => `- ❌ would be refused: ${inline(text)}`)
+  const findings = lint.findings
+    .slice(0, markdownFindings)
+    .map(({ path, severity, message, rule }) => `- ${severity === 'error' ? '❌' : '⚠️'} ${inline(`${path}: ${message} (${rule})`)}`)
+  const more = lint.findings.length - findings.length
+  return [
+    '### What this change does to gateways',
+    '',
+    '| Gateways | Added | Changed | Removed |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    ...refusals,
+    ...findings,
+    ...(more > 0 ? [`- and ${more} more`] : []),
+    '',
+    `${shortCommit(base)} to ${shortCommit(head)}: ${findingsOf(report)}`,
+    ...gateways.flatMap((gateway) => filesOf(gateway, Math.floor(markdownCharacters / gateways.length))),
+    '',
+  ].join('\n')
+}
+
+function filesOf(gateway: GatewayChange, most: number): string[] {
+  if (gateway.changes.length === 0) return []
+  // Every line begins with the mark of its file or of itself, and holds no other end of a line, so none can end the block.
+  const lines = diffText(gateway.changes, most).replaceAll(/^ {4}/gm, '')
+  return ['', `<details><summary>${inline(gatewaysOf(gateway))}</summary>`, '', '```diff', lines, '```', '', '</details>']
+}
+
+/** `profile default, modes dev and prod`. */
+function gatewaysOf({ profile, modes }: GatewayChange): string {
+  const named = modes.filter((mode) => mode !== '')
+  if (named.length === 0) return `profile ${profile}`
+  return `profile ${profile}, ${named.length === 1 ? 'mode' : 'modes'} ${named.join(', ')}`
+}
+
+function countsOf({ counts: { added, changed, removed } }: GatewayChange): string {
+  return `${added} to add, ${changed} to change, ${removed} to remove`
+}
+
+function findingsOf({ lint: { summary }, gone }: ChangeReport): string {
+  const counted = (count: number, noun: string): string => `${count} new ${noun}${count === 1 ? '' : 's'}`
+  return `${counted(summary.errors, 'error')}, ${counted(summary.warnings, 'warning')}${gone === 0 ? '' : `, ${gone} gone`}`
+}
+
+function checksOf({ head, checked }: ChangeReport): string {
+  const errors = checked?.errors ?? 0
+  return `the checks of ${shortCommit(head)} found ${errors} ${errors === 1 ? 'error' : 'errors'} (CollectionsInvalid)`
+}
+
+function refusal(text: string, reason: string, style: Style): string[] {
+  const step = nextStep(reason)
+  return [painted(visible(`! would be refused: ${text}`), 'error', style), ...(step === undefined ? [] : [`  next: ${step}`])]
+}
+
+/** Text of a repository may hold whatever Markdown and HTML give a meaning to. */
+function inline(text: string): string {
+  return visible(text)
+    .replaceAll(/[\\`*_[\]<>&#|~]/g, (sign) => `&#${sign.codePointAt(0)};`)
+    .replaceAll(/\s+/g, ' ')
+}
