@@ -30,7 +30,7 @@ const layers = [
   ],
   ['gatewaysync', 'collections', 'delivery/protocol.ts', 'delivery/frames.ts', 'settings.ts', 'agent-settings.ts', 'version.ts'],
   ['fault.ts', 'clock.ts', 'log.ts', 'log-console.ts', 'http', 'tracing'],
-  ['redact.ts', 'json.ts', 'json-scan.ts', 'log-level.ts', 'edit-distance.ts', 'memory.ts'],
+  ['redact.ts', 'json.ts', 'json-scan.ts', 'log-level.ts', 'edit-distance.ts', 'memory.ts', 'counted.ts', 'limit-concurrency.ts'],
 ]
 
 /** The few arrows within a layer, each with its reason. */

@@ -2,6 +2,7 @@
  * What a commit of captured changes is named by: its digest, author and message. Pure.
  */
 import { createHash } from 'node:crypto'
+import { counted } from '../counted.ts'
 import { printable } from '../gatewaysync/values.ts'
 import { isObject, jsonOrUndefined } from '../json.ts'
 import type { Edit } from '../source/content/make-commit.ts'
@@ -46,8 +47,7 @@ export function whoSaved(captured: readonly Saved[], gateway: string): { name: s
 
 /** The first line of a message. */
 export function subjectOf(count: number, gateway: string): string {
-  const files = count === 1 ? '1 file' : `${count} files`
-  return `Keep what was changed on ${gateway} (${files})`
+  return `Keep what was changed on ${gateway} (${counted(count, 'file')})`
 }
 
 /** The line by which the branch of one gateway is known. */

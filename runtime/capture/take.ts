@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/observation.ts'
+import { newFindings } from '../gatewaysync/new-findings.ts'
 import type { StatusFinding } from '../gatewaysync/schema/status.ts'
 import { type CommitHash, parseCommitHash, type RefName } from '../gatewaysync/values.ts'
 import { committer, fileOf } from '../source/content/make-commit.ts'
@@ -160,8 +161,7 @@ async function refuseNewErrors(
       `${config.path}: the checks find ${verdict.errors} errors, too many to tell new ones from old ones`,
     )
   if (found.length === 0) return
-  const known = new Set(errorsOf(await check(parent, signal)).map(keyOf))
-  const [first, ...more] = found.filter((finding) => !known.has(keyOf(finding)))
+  const [first, ...more] = newFindings(errorsOf(await check(parent, signal)), found)
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   throw new Fault('CollectionsInvalid', `${first.path}: ${first.message} (${first.rule})${others}`.slice(0, maxMessage))
@@ -169,8 +169,4 @@ async function refuseNewErrors(
 
 function errorsOf(verdict: Verdict): StatusFinding[] {
   return verdict.kind === 'checked' ? verdict.items.filter(({ severity }) => severity === 'error') : []
-}
-
-function keyOf({ rule, path, message }: StatusFinding): string {
-  return `${rule} ${path} ${message}`
 }

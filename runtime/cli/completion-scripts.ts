@@ -1,6 +1,7 @@
 /**
  * Completion of the command line in a shell: one script for each, made from the table of all commands. Pure.
  */
+import { shellWord } from '../source/git/shell-word.ts'
 
 /** One command: its words after `cluster-sync`, with `/` before each, such as `/mode/new`; the command line itself is `''`. */
 export type CompletedCommand = {
@@ -32,7 +33,7 @@ _cluster_sync() {
   done
   COMPREPLY=()
   case "$at \${COMP_WORDS[COMP_CWORD - 1]}" in
-${valueCases(table, (values) => (values === 'any' ? 'return' : `words=${quoted(values.join(' '))}`))}
+${valueCases(table, (values) => (values === 'any' ? 'return' : `words=${shellWord(values.join(' '))}`))}
     *)
       case "$at" in
 ${wordCases(table)}
@@ -52,7 +53,7 @@ function zsh(table: Table): string {
       ...commands.map(({ name, description }) => `${name}:${description}`),
       ...options.flatMap(({ flags, description }) => flags.map((flag) => `${flag}:${description}`)),
     ]
-    return `    ${quoted(path)}) described=(${rows.map((row) => quoted(row)).join(' ')}) ;;`
+    return `    ${shellWord(path)}) described=(${rows.map((row) => shellWord(row)).join(' ')}) ;;`
   })
   return `#compdef cluster-sync
 # Completion of cluster-sync for zsh. To have it always, with a folder of $fpath:
@@ -64,7 +65,7 @@ _cluster_sync() {
     case "$at/$word" in ${paths(table)}) at="$at/$word" ;; esac
   done
   case "$at \${words[CURRENT-1]}" in
-${valueCases(table, (values) => (values === 'any' ? '_files; return' : `compadd -- ${values.map((one) => quoted(one)).join(' ')}; return`))}
+${valueCases(table, (values) => (values === 'any' ? '_files; return' : `compadd -- ${values.map((one) => shellWord(one)).join(' ')}; return`))}
   esac
   case "$at" in
 ${described.join('\n')}
@@ -78,13 +79,13 @@ if [ "$funcstack[1]" = _cluster-sync ]; then _cluster_sync "$@"; else compdef _c
 
 function fish(table: Table): string {
   const rows = table.flatMap(({ path, commands, options }) => {
-    const where = `-n ${quoted(`__cluster_sync_at '${path}'`)}`
+    const where = `-n ${shellWord(`__cluster_sync_at '${path}'`)}`
     return [
-      ...commands.map(({ name, description }) => `complete -c cluster-sync ${where} -a ${name} -d ${quoted(description)}`),
+      ...commands.map(({ name, description }) => `complete -c cluster-sync ${where} -a ${name} -d ${shellWord(description)}`),
       ...options.map(({ flags, description, values }) => {
         const named = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`)).join(' ')
-        const takes = values === 'none' ? '' : values === 'any' ? ' -r -F' : ` -x -a ${quoted(values.join(' '))}`
-        return `complete -c cluster-sync ${where} ${named}${takes} -d ${quoted(description)}`
+        const takes = values === 'none' ? '' : values === 'any' ? ' -r -F' : ` -x -a ${shellWord(values.join(' '))}`
+        return `complete -c cluster-sync ${where} ${named}${takes} -d ${shellWord(description)}`
       }),
     ]
   })
@@ -110,7 +111,7 @@ function paths(table: Table): string {
 function valueCases(table: Table, then: (values: readonly string[] | 'any') => string): string {
   const cases = table.flatMap(({ path, options }) =>
     options.flatMap(({ flags, values }) =>
-      values === 'none' ? [] : [`    ${flags.map((flag) => quoted(`${path} ${flag}`)).join(' | ')}) ${then(values)} ;;`],
+      values === 'none' ? [] : [`    ${flags.map((flag) => shellWord(`${path} ${flag}`)).join(' | ')}) ${then(values)} ;;`],
     ),
   )
   return cases.join('\n')
@@ -121,11 +122,7 @@ function wordCases(table: Table): string {
   const cases = table.map(({ path, commands, options }) => {
     const words = commands.map(({ name }) => name).join(' ')
     const flags = options.flatMap((option) => option.flags).join(' ')
-    return `        ${quoted(path)}) words=${quoted(words)} options=${quoted(flags)} ;;`
+    return `        ${shellWord(path)}) words=${shellWord(words)} options=${shellWord(flags)} ;;`
   })
   return cases.join('\n')
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'"'"'`)}'`
 }

@@ -2,6 +2,7 @@
  * What somebody asks of gateways that were changed by hand: which annotations say it, and what has become of it. Pure.
  */
 import * as v from 'valibot'
+import { counted } from '../counted.ts'
 import { Fault } from '../fault.ts'
 import { captureAnnotations } from '../gatewaysync/names.ts'
 import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
@@ -56,7 +57,7 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
 export function captureSentence({ gateway, state, files = 0, branch, commit, message, leftOutFiles, pullRequest }: CaptureEntry): string {
   const rest = leftOutFiles === undefined ? '' : `, ${leftOutFiles} left out`
   if (state === 'Nothing') return `${gateway}: nothing to capture${rest}`
-  const what = `${files} ${files === 1 ? 'file' : 'files'}${rest}`
+  const what = `${counted(files, 'file')}${rest}`
   if (state === 'Pushed')
     return `${gateway}: ${what}, commit ${shortCommit(commit ?? '')} of branch ${branch ?? ''}${pullRequestWords(pullRequest)}`
   return `${gateway}: ${what} not pushed: ${shortHashes(message ?? 'the controller does not say why')}`

@@ -1,6 +1,7 @@
 /**
  * Which files were changed on gateways themselves, as their agents reported it with their last look. Pure.
  */
+import { counted } from '../counted.ts'
 import { shortCommit } from '../gatewaysync/values.ts'
 import type { FleetFacts } from './facts.ts'
 import { fleetView } from './fleet-view.ts'
@@ -61,7 +62,7 @@ function gatewayLines({ namespace, pod, gateway, commit, count = 0, paths }: Gat
   const since = commit === undefined ? '' : ` since commit ${shortCommit(commit)}`
   const rest = count - paths.length
   return [
-    heading(`${namespace}/${pod}${name}: ${count} ${count === 1 ? 'file' : 'files'} changed or deleted${since}`, style),
+    heading(`${namespace}/${pod}${name}: ${counted(count, 'file')} changed or deleted${since}`, style),
     ...paths.flatMap((path) => folded(path, style.width, '  ')),
     ...(rest > 0 ? [`  … ${rest} more`] : []),
   ]

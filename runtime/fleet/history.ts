@@ -1,6 +1,7 @@
 /**
  * What happened to a GatewaySync: commits that were published or refused, requests, and what each gateway made of them. Pure.
  */
+import { counted } from '../counted.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { meaningOf } from '../gatewaysync/decide/conditions.ts'
@@ -175,7 +176,7 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
 function stageWords({ name, gateways, failed, startedAt, finishedAt, approvedBy }: PastStage): string {
   const took = finishedAt === undefined ? undefined : ageOf(startedAt, Temporal.Instant.from(finishedAt))
   const parts = [
-    `${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}${took === undefined ? '' : ` in ${took}`}`,
+    `${counted(gateways, 'gateway')}${took === undefined ? '' : ` in ${took}`}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(finishedAt === undefined ? ['not done'] : []),
     ...(approvedBy === undefined ? [] : [`approved by ${approvedBy}`]),
@@ -184,6 +185,6 @@ function stageWords({ name, gateways, failed, startedAt, finishedAt, approvedBy 
 }
 
 function nowWords({ isPublished, gateways }: HistoryEntry): string {
-  const parts = [...(isPublished ? ['published'] : []), ...(gateways > 0 ? [`${gateways} ${gateways === 1 ? 'gateway' : 'gateways'}`] : [])]
+  const parts = [...(isPublished ? ['published'] : []), ...(gateways > 0 ? [counted(gateways, 'gateway')] : [])]
   return parts.join(', ')
 }

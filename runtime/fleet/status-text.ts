@@ -1,6 +1,7 @@
 /**
  * The status of a fleet as lines of text: a table of all, or everything about one. Pure.
  */
+import { counted } from '../counted.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { agoOf, ageOf } from './age.ts'
 import { stateWords } from './gateway-view.ts'
@@ -157,7 +158,7 @@ function remarkLines({ pod, message, meaning, reason, remarks }: GatewayView, { 
 
 function findingLines({ findings }: SyncView, style: Style): string[] {
   if (findings === undefined || findings.errors + findings.warnings === 0) return []
-  const head = heading(`Findings: ${amount(findings.errors, 'error')}, ${amount(findings.warnings, 'warning')}`, style)
+  const head = heading(`Findings: ${counted(findings.errors, 'error')}, ${counted(findings.warnings, 'warning')}`, style)
   const shown = findings.items.slice(0, shownFindings)
   const lines = shown.flatMap(({ severity, path, message, rule }) =>
     folded(`${path === '' ? '' : `${path}: `}${message} (${rule})`, style.width, `  ${severity.padEnd(8)}`, '    '),
@@ -191,8 +192,4 @@ function ending(view: FleetView, style: Style): string[] {
 
 function notesOf({ notes }: FleetView, { width }: Style): string[] {
   return notes.flatMap((note) => folded(note, width, 'Note: '))
-}
-
-function amount(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? '' : 's'}`
 }

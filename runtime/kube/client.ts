@@ -14,7 +14,7 @@ import {
   type TransportOptions,
   type TransportRequest,
 } from './transport.ts'
-import { createTurns } from './turns.ts'
+import { limitConcurrency } from '../limit-concurrency.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
 /** What a list covers; without `namespace` every namespace. `limit`: objects of a page, 100 by default. Selectors are as kubectl takes them. */
@@ -94,7 +94,7 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
 export function createKube(config: KubeConfig, options: TransportOptions): Kube {
   const { clock } = options
   const transport = createTransport(config, options)
-  const inTurn = createTurns(pagesAtOnce)
+  const inTurn = limitConcurrency(pagesAtOnce)
 
   const ask: Ask = async (method, path, signal, body, contentType) => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }

@@ -4,6 +4,7 @@
  */
 import { backoffMs, type Clock, deadline, pause } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
+import { limitConcurrency } from '../limit-concurrency.ts'
 
 /** What became of a try: `again` is tried again, not before `afterMs` where the addressee asks for that; `never` is given up at once. */
 export type Tried = { kind: 'sent' } | { kind: 'again'; fault: Fault; afterMs?: number } | { kind: 'never'; fault: Fault }
@@ -50,7 +51,7 @@ export function createOutbox<Message>(options: OutboxOptions<Message>, signal: A
   const { clock, join, told, gatherMs, spacingMs, firstRetryMs = usualFirstRetryMs, timeoutMs = usualTimeoutMs } = options
   const entries = new Map<string, Entry<Message>>()
   const running = new Set<Promise<void>>()
-  const calls = createTurns(mostCalls)
+  const calls = limitConcurrency(mostCalls)
 
   const tryOnce = async (key: string, message: Message): Promise<Tried> => {
     try {
@@ -109,22 +110,5 @@ export function createOutbox<Message>(options: OutboxOptions<Message>, signal: A
     async settled() {
       await Promise.allSettled(running)
     },
-  }
-}
-
-/** Runs at most so many works at once; the others wait in the order in which they came. */
-function createTurns(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  const waiting: (() => void)[] = []
-  let free = most
-  return async (work) => {
-    if (free > 0) free -= 1
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free += 1
-      else next()
-    }
   }
 }

@@ -2,6 +2,7 @@
  * The words of the status page in the languages of plants. What the product itself says, a condition's message or a finding, stays as it is.
  * Pure.
  */
+import { counted } from '../counted.ts'
 import type { GatewayState } from '../gatewaysync/decide/gateways.ts'
 import type { Level } from '../fleet/level.ts'
 
@@ -96,7 +97,7 @@ const english: Words = {
   nothingFound: 'Nothing matches.',
   whatToDo: 'What to do',
   findings: 'Findings',
-  countOf: (errors, warnings) => `${errors} ${errors === 1 ? 'error' : 'errors'}, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`,
+  countOf: (errors, warnings) => `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
   requests: 'Requests',
   more: (count) => `and ${count} more`,
   page: (number, of) => `page ${number} of ${of}`,

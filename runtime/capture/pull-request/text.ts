@@ -2,6 +2,7 @@
  * What a pull request says of captured changes: of which gateway, what the checks find, what was left out, and the differences with secrets
  * hidden. Everything that a gateway or its files say stands in fences, where no host reads it as markup or as the name of somebody. Pure.
  */
+import { counted } from '../../counted.ts'
 import { printable } from '../../gatewaysync/values.ts'
 import { lineDiff } from '../../sync/plan/line-diff.ts'
 import { maskSecrets } from '../../sync/plan/mask.ts'
@@ -29,7 +30,7 @@ const maxLine = 400
 export function pullRequestWords(told: ToldCapture, maxText: number): Words {
   const { gateway, on, findings, leftOut } = told
   const title = printable(subjectOf(told.changed, gateway), 150)
-  const closing = (missing: number): string => (missing === 0 ? '' : `${missing} more ${missing === 1 ? 'file' : 'files'} not shown here.`)
+  const closing = (missing: number): string => (missing === 0 ? '' : `${counted(missing, 'more file')} not shown here.`)
   const room = maxText - closing(told.changed).length - 2
   let text =
     'These files were changed on a gateway itself. After the merge it is in step without being written to; every other gateway gets the change.'

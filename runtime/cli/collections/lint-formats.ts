@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { Summary } from '../../collections/rules/findings.ts'
 import { ruleIds, rules } from '../../collections/rules/rules.ts'
+import { counted } from '../../counted.ts'
 import { heading, markOf, painted, type Style } from '../../fleet/paint.ts'
 import { visible } from '../../gatewaysync/values.ts'
 import { version } from '../../version.ts'
@@ -119,8 +120,4 @@ function escapeMessage(text: string): string {
 
 function escapeProperty(text: string): string {
   return escapeMessage(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

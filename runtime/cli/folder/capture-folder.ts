@@ -5,6 +5,7 @@
 import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { captureChanges, type Captured, type LeftOut } from '../../capture/capture.ts'
+import { newFindings } from '../../gatewaysync/new-findings.ts'
 import { gateListing, openGateReader } from '../../source/content/gate-listing.ts'
 import { writeBundle, writePatch } from '../../source/content/make-commit.ts'
 import type { Repository } from '../../source/content/mirror-listing.ts'
@@ -106,15 +107,10 @@ async function newErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, sig
     return verdict.kind === 'checked' ? verdict.items.filter(({ severity }) => severity === 'error') : []
   }
   try {
-    const known = new Set((await errorsOf(wanted.commit)).map(keyOf))
-    return (await errorsOf(commit)).filter((finding) => !known.has(keyOf(finding)))
+    return newFindings(await errorsOf(wanted.commit), await errorsOf(commit))
   } finally {
     await reader.objects.end()
   }
-}
-
-function keyOf({ rule, path: file, message }: Finding): string {
-  return `${rule} ${file} ${message}`
 }
 
 async function handOn(

@@ -1,6 +1,7 @@
 /**
  * What `cluster-sync plan --base` prints: for people in a terminal, and as Markdown for a page beside the change. Pure.
  */
+import { counted } from '../../counted.ts'
 import { heading, painted, type Style } from '../../fleet/paint.ts'
 import { shortCommit, visible } from '../../gatewaysync/values.ts'
 import { diffText } from '../../sync/plan/preview.ts'
@@ -83,13 +84,12 @@ function countsOf({ counts: { added, changed, removed } }: GatewayChange): strin
 }
 
 function findingsOf({ lint: { summary }, gone }: ChangeReport): string {
-  const counted = (count: number, noun: string): string => `${count} new ${noun}${count === 1 ? '' : 's'}`
-  return `${counted(summary.errors, 'error')}, ${counted(summary.warnings, 'warning')}${gone === 0 ? '' : `, ${gone} gone`}`
+  return `${counted(summary.errors, 'new error')}, ${counted(summary.warnings, 'new warning')}${gone === 0 ? '' : `, ${gone} gone`}`
 }
 
 function checksOf({ head, checked }: ChangeReport): string {
   const errors = checked?.errors ?? 0
-  return `the checks of ${shortCommit(head)} found ${errors} ${errors === 1 ? 'error' : 'errors'} (CollectionsInvalid)`
+  return `the checks of ${shortCommit(head)} found ${counted(errors, 'error')} (CollectionsInvalid)`
 }
 
 function refusal(text: string, reason: string, style: Style): string[] {

@@ -9,6 +9,7 @@ import { FileTable } from '../../collections/model/file-table.ts'
 import { asFault, Fault, isAbort, type Reason } from '../../fault.ts'
 import { type ResolvedProfile, resolveProfile, syncHash } from '../../gatewaysync/decide/profile.ts'
 import { sourceRoots } from '../../gatewaysync/decide/source-roots.ts'
+import { findingKey, newFindings } from '../../gatewaysync/new-findings.ts'
 import { type CommitHash, parseCommitHash, parseRefName, type RelativePath } from '../../gatewaysync/values.ts'
 import { silentLog } from '../../log.ts'
 import { runGit } from '../../source/git/git.ts'
@@ -80,7 +81,7 @@ export async function planChange(options: ChangeOptions): Promise<ChangeReport> 
         for (const mode of modesOf(profile, options.modes, paths)) each.push(await changeOf(opened, profile, mode, { base, head }, signal))
         gateways.push(...together(each))
       }
-      return { base, head, gateways, ...newFindings(before, after), checked: await checkCommit(opened, head, '', signal) }
+      return { base, head, gateways, ...onlyNew(before, after), checked: await checkCommit(opened, head, '', signal) }
     },
     signal,
   )
@@ -198,14 +199,11 @@ function together(all: readonly GatewayChange[]): GatewayChange[] {
   )
 }
 
-/** A finding is the same wherever its line moved. */
-function newFindings(before: LintResult, after: LintResult): Pick<ChangeReport, 'lint' | 'gone'> {
-  const keyOf = ({ rule, path: file, message }: LintResult['findings'][number]): string => JSON.stringify([rule, file, message])
-  const [known, present] = [new Set(before.findings.map(keyOf)), new Set(after.findings.map(keyOf))]
-  const findings = after.findings.filter((finding) => !known.has(keyOf(finding)))
+function onlyNew(before: LintResult, after: LintResult): Pick<ChangeReport, 'lint' | 'gone'> {
+  const findings = newFindings(before.findings, after.findings)
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const summary = { ...after.summary, errors, warnings: findings.length - errors }
-  return { lint: { ...after, findings, summary }, gone: [...known].filter((key) => !present.has(key)).length }
+  return { lint: { ...after, findings, summary }, gone: new Set(newFindings(after.findings, before.findings).map(findingKey)).size }
 }
 
 /** Whether the head would not be published, or a gateway could not take it: exit code 1. */

@@ -1,6 +1,7 @@
 /**
  * What `cluster-sync plan` prints. Pure.
  */
+import { counted } from '../../counted.ts'
 import { heading, painted, type Style } from '../../fleet/paint.ts'
 import type { StatusFinding } from '../../gatewaysync/schema/status.ts'
 import { shortCommit, visible } from '../../gatewaysync/values.ts'
@@ -42,7 +43,7 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
   const { added, changed, removed } = counts
   const remarks = findings.map(({ rule, path, message }) => `! ${path === '' ? '' : `${path}: `}${message} (${rule})`)
   const modeText = mode.name === '' ? 'no deployment mode' : `mode "${mode.name}" (from ${origins[mode.from] ?? mode.from})`
-  const counted = `${added} to add, ${changed} to change, ${removed} to remove`
+  const sums = `${added} to add, ${changed} to change, ${removed} to remove`
   return [
     ...changeLines(changes, view, style),
     ...(checked === undefined ? [] : checkedLines(checked, commit, style)),
@@ -52,7 +53,7 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
     ]),
     ...(drift === undefined ? [] : driftLines(drift).map(visible)),
     ...remarks.map((line) => painted(visible(line), 'warning', style)),
-    heading(`${counted}, with ${modeText}, at ${shortCommit(commit)} of ${ref}`, style),
+    heading(`${sums}, with ${modeText}, at ${shortCommit(commit)} of ${ref}`, style),
   ]
 }
 
@@ -99,7 +100,7 @@ function checkedLines({ errors, warnings, items, refused }: NonNullable<PlanRepo
   const more = errors + warnings - items.length
   if (more > 0) lines.push(`! and ${more} more: cluster-sync lint shows all`)
   if (!refused) return lines
-  const refusal = `! would be refused: the checks of ${shortCommit(commit)} found ${errors} ${errors === 1 ? 'error' : 'errors'} (CollectionsInvalid)`
+  const refusal = `! would be refused: the checks of ${shortCommit(commit)} found ${counted(errors, 'error')} (CollectionsInvalid)`
   return [...lines, painted(refusal, 'error', style), ...stepLines('CollectionsInvalid')]
 }
 

@@ -2,6 +2,7 @@
  * Makes lines of the events of a run: for a terminal, folded to its width, in colour; and plain, one line for each fact, for everything
  * else. Pure.
  */
+import { counted } from '../../counted.ts'
 import { heading, markOf, painted, type Style } from '../../fleet/paint.ts'
 import type { Level } from '../../fleet/level.ts'
 import { folded } from '../../fleet/table.ts'
@@ -205,8 +206,4 @@ function timeOf(at: Temporal.Instant, { timeZone }: StoryStyle): string {
 
 function dim(text: string): string {
   return `\u001b[2m${text}\u001b[0m`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

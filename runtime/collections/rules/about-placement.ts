@@ -1,6 +1,7 @@
 /**
  * Checks of where things stand and how they are called, which need no content. Pure.
  */
+import { counted } from '../../counted.ts'
 import { foldName } from '../../gatewaysync/values.ts'
 import { type Found, inRoot, type TreeFacts, typeOf } from './input.ts'
 import { lacksName } from './about-places.ts'
@@ -173,9 +174,4 @@ function singletonsOf({ family }: TreeFacts, name: string): string[] {
     if (resource.kind === 'singleton') keys.push(foldName(resource.key))
   }
   return keys
-}
-
-/** `1 file`, `2 files`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

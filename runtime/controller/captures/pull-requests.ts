@@ -8,6 +8,7 @@ import { pullRequestWords } from '../../capture/pull-request/text.ts'
 import { type Clock, deadline } from '../../clock.ts'
 import { asFault, Fault } from '../../fault.ts'
 import type { Verdict } from '../../gatewaysync/decide/observation.ts'
+import { newFindings } from '../../gatewaysync/new-findings.ts'
 import type { CaptureEntry } from '../../gatewaysync/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
 import { isCommitHash, parseCommitHash, type CommitHash } from '../../gatewaysync/values.ts'
@@ -125,8 +126,8 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
   const { mirror, check } = await pushed.work(signal)
   const [at, before] = [parseCommitHash(commit), parseCommitHash(on)]
   const { files, paths } = await readCaptured(mirror, { branch, commit: at, on: before }, signal)
-  const known = new Set((await findingsOf(check, before, signal)).map(keyOf))
-  const findings = (await findingsOf(check, at, signal)).filter((each) => paths.has(each.path) && !known.has(keyOf(each)))
+  const added = newFindings(await findingsOf(check, before, signal), await findingsOf(check, at, signal))
+  const findings = added.filter(({ path }) => paths.has(path))
   const told = { ...entry, on, files, changed: paths.size, findings: findings.slice(0, mostFindings), leftOut: entry.leftOut ?? [] }
   const { secretRef } = capture.api
   const token = secretRef === undefined ? {} : { secretRef: { name: secretRef.name, key: secretRef.key } }
@@ -160,8 +161,4 @@ async function findingsOf(
     if (asFault(error).reason === 'Unexpected') throw error
     return []
   }
-}
-
-function keyOf({ rule, path, message }: Finding): string {
-  return `${rule} ${path} ${message}`
 }

@@ -3,6 +3,7 @@
  * agents by the bundle in the status. Pure: parses with node:crypto.
  */
 import { X509Certificate } from 'node:crypto'
+import { counted } from '../../counted.ts'
 import type { FleetFacts } from '../facts.ts'
 import type { CertificateSecret, InstallationFacts } from './facts.ts'
 import { looked } from './looked.ts'
@@ -41,7 +42,7 @@ function lifeFinding(where: string, leaf: X509Certificate, now: Temporal.Instant
   const advice = 'See why it is not renewed: the logs of the controller, or kubectl describe certificate where cert-manager makes it.'
   if (leftMs <= 0) return { section, level: 'error', text: `the certificate in ${where} has expired on ${date}`, advice }
   const days = Math.floor(leftMs / 86_400_000)
-  const left = `${days} ${days === 1 ? 'day' : 'days'}`
+  const left = counted(days, 'day')
   if (leftMs < (until - from) * leastLeft)
     return { section, level: 'warning', text: `the certificate in ${where} ends in ${left}, on ${date}, and is not renewed`, advice }
   return { section, level: 'ok', text: `the certificate in ${where} is good for ${left}` }

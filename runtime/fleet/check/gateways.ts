@@ -1,6 +1,7 @@
 /**
  * Whether each GatewaySync reaches its git host, each gateway has a working agent of this release, and no image is missing. Pure.
  */
+import { counted } from '../../counted.ts'
 import { meaningOf } from '../../gatewaysync/decide/conditions.ts'
 import type { FleetFacts } from '../facts.ts'
 import { fleetView } from '../fleet-view.ts'
@@ -79,7 +80,7 @@ function skewFinding(namespace: string, { pod, reason, message, agentVersion }: 
 /** Judges whether the images of agents can be pulled, by the pods that wait for them. */
 export function checkImages({ pods, waiting }: { pods: number; waiting: readonly WaitingImage[] }): Finding[] {
   const section = 'images'
-  if (waiting.length === 0) return [{ section, level: 'ok', text: `none of ${pods} ${pods === 1 ? 'pod' : 'pods'} waits for an image` }]
+  if (waiting.length === 0) return [{ section, level: 'ok', text: `none of ${counted(pods, 'pod')} waits for an image` }]
   return limited(
     waiting.map(({ namespace, pod, image, reason, message }) => ({
       section,

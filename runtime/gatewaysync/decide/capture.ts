@@ -2,6 +2,7 @@
  * Which changes of gateways somebody asks for, and what the status says of them. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { counted } from '../../counted.ts'
 import { isObject } from '../../json.ts'
 import { captureAnnotations, changesAnnotations, podAnnotations } from '../names.ts'
 import { type CaptureEntry, type CaptureStatus, gatewayNamePlace, mostCaptured, usualQuietMs } from '../schema/capture-spec.ts'
@@ -164,7 +165,7 @@ function pullRequestEvent({ gateway, branch = '', pullRequest }: CaptureEntry): 
 }
 
 function eventOf({ state, gateway, files = 0, commit = '', branch = '', message = '', reason = '' }: CaptureEntry): EventToRecord[] {
-  const what = `${files} ${files === 1 ? 'change' : 'changes'} of gateway ${gateway}`
+  const what = `${counted(files, 'change')} of gateway ${gateway}`
   if (state === 'Pushed') return [syncEvent('Captured', `${what} pushed as commit ${commit} of ${branch}`)]
   if (state === 'Nothing') return []
   return [syncEvent('CaptureRefused', `${what} not pushed: ${message} (${reason})`)]

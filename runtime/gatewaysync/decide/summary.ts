@@ -1,6 +1,7 @@
 /**
  * The conditions of a GatewaySync, all derived here, at every exit of a pass. Pure.
  */
+import { counted } from '../../counted.ts'
 import type { Fault, Reason } from '../../fault.ts'
 import { type ConditionInput, nextConditions } from './conditions.ts'
 import { describeErrors } from './findings.ts'
@@ -71,7 +72,7 @@ function collectionsCondition({ spec, pending, status }: Summary): ConditionInpu
   }
   const reason = status.source.unfinishedCheck === undefined ? 'CollectionsInvalid' : 'CheckFailed'
   if (findings.errors > 0) return { type, status: 'False', reason, message: describeErrors(findings) }
-  const message = `no errors and ${findings.warnings} ${findings.warnings === 1 ? 'warning' : 'warnings'} in commit ${status.source.commit}`
+  const message = `no errors and ${counted(findings.warnings, 'warning')} in commit ${status.source.commit}`
   return { type, status: 'True', reason: findings.warnings > 0 ? 'HasWarnings' : 'Valid', message }
 }
 

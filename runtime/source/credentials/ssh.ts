@@ -7,6 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { Fault } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import { shellWord } from '../git/shell-word.ts'
 import type { Credentials } from '../remote/access.ts'
 import type { Prepared } from './http.ts'
 import { addKey, startAgent } from './ssh-agent.ts'
@@ -85,7 +86,7 @@ function sshCommand(url: RepositoryUrl, { knownHosts }: SshCredentials, { folder
     LogLevel: 'ERROR',
   }
   const words = Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-  return ['env', ...passwdVariables(folder), 'ssh', '-F', '/dev/null', ...words].map(quoted).join(' ')
+  return ['env', ...passwdVariables(folder), 'ssh', '-F', '/dev/null', ...words].map(shellWord).join(' ')
 }
 
 /**
@@ -109,8 +110,4 @@ function hasPasswdEntry(): boolean {
   } catch {
     return false
   }
-}
-
-function quoted(word: string): string {
-  return `'${word.replaceAll("'", "'\\''")}'`
 }

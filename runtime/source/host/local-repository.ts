@@ -4,6 +4,7 @@
  */
 import { realpathSync } from 'node:fs'
 import path from 'node:path'
+import { shellWord } from '../git/shell-word.ts'
 
 /**
  * The option with which `fetch` and `ls-remote` read it. Naming a repository in the spec is the consent (safe.directory) that git requires
@@ -21,7 +22,7 @@ export function localReceivePack(repository: string): string {
 
 function localService(repository: string, service: 'upload-pack' | 'receive-pack'): string {
   const real = realPath(repository)
-  const trusted = [...new Set([repository, real, path.join(real, '.git')])].map((folder) => `-c ${quoted(`safe.directory=${folder}`)}`)
+  const trusted = [...new Set([repository, real, path.join(real, '.git')])].map((folder) => `-c ${shellWord(`safe.directory=${folder}`)}`)
   return `ulimit -S -d "$(ulimit -H -d)" && GIT_NO_LAZY_FETCH=1 git ${trusted.join(' ')} ${service}`
 }
 
@@ -32,9 +33,4 @@ function realPath(folder: string): string {
   } catch {
     return folder
   }
-}
-
-/** Quoted for a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -2,6 +2,7 @@
  * Findings that stay in every report until the commit, or the file that they are about, changes. Pure.
  */
 import { Fault, type Reason } from '../../fault.ts'
+import { findingKey } from '../../gatewaysync/new-findings.ts'
 
 /** `path` is a source or a destination, depending on the rule; `''` when the finding is about no file. */
 export type Finding = { rule: string; path: string; message: string }
@@ -46,7 +47,7 @@ function isTouched(path: string, touched: ReadonlySet<string>): boolean {
 
 /** Findings cut to the bounds of a report, each once. */
 export function reportable(findings: readonly Finding[]): Finding[] {
-  const unique = new Map(findings.map((finding) => [`${finding.rule} ${finding.path} ${finding.message}`, finding]))
+  const unique = new Map(findings.map((finding) => [findingKey(finding), finding]))
   return [...unique.values()].slice(0, maxFindings).map(({ rule, path, message }) => ({
     rule: rule.slice(0, 63),
     path: path.slice(0, maxPathCharacters),

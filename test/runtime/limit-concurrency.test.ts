@@ -2,7 +2,7 @@
  * What has to wait for its turn.
  */
 import t from 'tap'
-import { createTurns } from '../../../runtime/kube/turns.ts'
+import { limitConcurrency } from '../../runtime/limit-concurrency.ts'
 
 /** A piece of work that ends when it is told to. */
 function piece(begun: string[], name: string) {
@@ -19,7 +19,7 @@ function piece(begun: string[], name: string) {
 const settled = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve))
 
 void t.test('no more than so many are under way at once, and the others begin in the order in which they came', async (t) => {
-  const inTurn = createTurns(2)
+  const inTurn = limitConcurrency(2)
   const begun: string[] = []
   const pieces = ['a', 'b', 'c', 'd'].map((name) => piece(begun, name))
   const [a, b, c, d] = pieces.map(({ work }) => inTurn(work))
@@ -35,7 +35,7 @@ void t.test('no more than so many are under way at once, and the others begin in
 })
 
 void t.test('what fails hands its place on', async (t) => {
-  const inTurn = createTurns(1)
+  const inTurn = limitConcurrency(1)
   const failing = inTurn(async () => await Promise.reject(new Error('no')))
   const next = inTurn(async () => await Promise.resolve('yes'))
   await t.rejects(failing, { message: 'no' })

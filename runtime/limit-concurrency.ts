@@ -3,10 +3,10 @@
  */
 
 /** Runs `work` when it is its turn, and hands on what it returns or throws. */
-export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>
+export type Limited = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 /** `atOnce` is at least 1. Each piece of work must end by itself, for the next one waits for it. */
-export function createTurns(atOnce: number): InTurn {
+export function limitConcurrency(atOnce: number): Limited {
   const waiting: (() => void)[] = []
   let free = atOnce
   return async (work) => {
