@@ -1,8 +1,14 @@
 /**
- * `node scripts/bundle.ts [folder]` makes the programs that the images run, controller.js with isolate.mjs for its isolate, agent.js, and
- * tracing.mjs, which both load where they are to trace, and
- * login.mjs, which the controller loads where people log in to the status page, in build/ or the folder that is named: one file each, because what a process imports is its memory, and types are stripped once instead
- * of at every start. <file>.meta.json says what went into each.
+ * `node scripts/bundle.ts [folder]` makes the programs that the images run, in build/ or the folder that is named:
+ *
+ *   controller.js   the controller
+ *   isolate.mjs     the thread in which it checks commits
+ *   login.mjs       loaded by the controller where people log in to the status page
+ *   agent.js        the agent
+ *   tracing.mjs     loaded by controller and agent where they are to trace
+ *
+ * One file each, because what a process imports is its memory, and so that types are stripped once instead of at every start.
+ * <file>.meta.json says what went into each.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'

@@ -91,7 +91,7 @@ void t.test('the packed command line needs no registry, no checkout, and no newe
     }
   })
 
-  await t.test(`with Node ${oldestNode}`, async (t) => {
+  await t.test(`runs with Node ${oldestNode}, the oldest that it permits`, async (t) => {
     const found = findOldestNode()
     // Under CI too: a registry that does not answer says nothing of this project.
     if ('away' in found) {

@@ -90,8 +90,8 @@ void t.test('images of controller, agent and command line', { timeout: 290_000 }
       const { uid, gid, mode } = statSync(path.join(mounted, 'var/lib/cluster-sync'))
       t.same([uid, gid, mode & 0o777], [2003, 2003, 0o700], 'a new volume for what is kept belongs to the user alone')
       t.equal(inside(...OCIv1.config.Entrypoint, '--version'), version)
-      await t.test('jobs of GitLab and GitHub', async (t) => jobsOfHosts(t, { run: buildah, env }, container))
-      await t.test('the service of examples/compose', async (t) => composedService(t, { run: buildah, env }, container))
+      await t.test('the jobs for GitLab and GitHub run as written', async (t) => jobsOfHosts(t, { run: buildah, env }, container))
+      await t.test('the service of examples/compose runs as written', async (t) => composedService(t, { run: buildah, env }, container))
       buildah('rm', container)
       continue
     }

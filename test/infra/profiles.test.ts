@@ -25,7 +25,7 @@ for (const [name, values] of Object.entries(profiles)) {
   })
 }
 
-void t.test('each file is of a profile', async (t) => {
+void t.test('each written file belongs to a profile', async (t) => {
   t.same(
     readdirSync(folder).toSorted(),
     Object.keys(profiles)

@@ -117,7 +117,7 @@ void t.test('check tells a healthy installation from each broken one', { timeout
     })
   }
 
-  await t.test('all is well', async (t) => {
+  await t.test('check finds nothing wrong with a healthy installation', async (t) => {
     const result = await cli('check')
     t.match(result, { code: 0, stderr: '' })
     shown(t, 'check.md', 'check', result.stdout)

@@ -103,7 +103,7 @@ void t.test('a fleet is looked at, moved, taken back and paused by commands', { 
   await ready(cluster, namespace, first)
   const onDisk = (): string => readFileSync(path.join(dataDir, 'projects/line/a.txt'), 'utf8')
 
-  await t.test('status', async (t) => {
+  await t.test('status prints every GatewaySync, one with its gateways, and the same as JSON', async (t) => {
     const all = await calls.status()
     t.match(all, { code: 0 })
     shown(t, page, 'status', all.output)
@@ -155,13 +155,13 @@ void t.test('a fleet is looked at, moved, taken back and paused by commands', { 
     t.equal(onDisk(), 'two')
   })
 
-  await t.test('history tells of all that', async (t) => {
+  await t.test('history lists what was published and asked for', async (t) => {
     const history = await calls.history('plant')
     t.match(history, { code: 0 })
     shown(t, page, 'history', history.output)
   })
 
-  await t.test('kubectl tells the same', async (t) => {
+  await t.test('kubectl shows the same states and events', async (t) => {
     const kubectl = async (args: readonly string[], input?: string): Promise<string> => {
       const { stdout, stderr, code } = await world.plane.kubectl([...args, '--namespace', namespace], input)
       return `$ kubectl ${args.join(' ')} --namespace plant\n${ofAnyCluster(stdout + stderr)}${code === 0 ? '' : `[exit ${code}]\n`}`
@@ -181,7 +181,7 @@ void t.test('a fleet is looked at, moved, taken back and paused by commands', { 
     kept(t, path.join(import.meta.dirname, 'transcripts/kubectl.txt'), calls.join('\n'))
   })
 
-  await t.test('pause and resume', async (t) => {
+  await t.test('a paused GatewaySync is not ready until it is resumed', async (t) => {
     const paused = await calls.pause('plant')
     t.match(paused, { code: 0 })
     shown(t, page, 'pause', paused.output)

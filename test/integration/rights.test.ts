@@ -57,7 +57,7 @@ void t.test('the roles allow each call that is made, and each of their rules is 
     }))
 
   await t.test('no call is refused', async (t) => t.same(calls.refused(Object.values(users)), []))
-  await t.test('each rule is used', async (t) => {
+  await t.test('no rule of a role is unused', async (t) => {
     for (const rights of [installed, committed]) {
       const unused = each(rights).flatMap(({ asked, rights }) => {
         const used = new Set(asked.map((question) => usedRight(question, rights)))

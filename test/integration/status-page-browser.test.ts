@@ -146,7 +146,7 @@ void t.test('three namespaces with a thousand gateways', { timeout: 580_000 }, a
   const page = await browser.page('about:blank', { headers: boss })
   await untilAllIsKnown(page, url)
 
-  await t.test('the first look, and typing', async (t) => {
+  await t.test('the overview is soon painted, accessible, and filtered while somebody types', async (t) => {
     await paints(t, page, url)
     await withoutFindings(t, page, 'the overview')
     await types(t, page)

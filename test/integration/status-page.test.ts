@@ -74,7 +74,7 @@ async function startPlant(t: Test, cluster: Installation) {
   return { namespace, repository, first }
 }
 
-void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
+void t.test('the page of an installation shows each person what that person may see', { timeout: 280_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl', 'prlimit')) return
   const port = await freePort()
   // Of its own, for the control plane is shared and a right for a whole cluster too.
@@ -131,7 +131,7 @@ void t.test('the page of an installation', { timeout: 280_000 }, async (t) => {
     t.equal((await ask(place, by('eve'))).status, 404)
   })
 
-  await t.test('says what the terminal says', async (t) => {
+  await t.test('page and terminal agree', async (t) => {
     for (const own of [namespace, south]) {
       await until(async () => {
         const ofPage = told(JSON.parse(await text('/status.json', boss)) as FleetView, own)

@@ -37,7 +37,7 @@ const told: fc.Arbitrary<Told> = secret.chain((hidden) => {
     .map(([own, bound, err]) => ({ fields: { ...own, ...(err === undefined ? {} : { err }) }, bound, secret: hidden }))
 })
 
-void t.test('one line, bounded, without a secret', (t) => {
+void t.test('whatever is logged is one bounded line of JSON without a secret', (t) => {
   fc.assert(
     fc.property(told, ({ fields, bound, secret: hidden }) => {
       const lines: string[] = []

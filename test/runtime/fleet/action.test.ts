@@ -115,7 +115,7 @@ const rows: Row[] = [
   },
 ]
 
-void t.test('verdicts', async (t) => {
+void t.test('each answer of the controller has its verdict', async (t) => {
   for (const { name, verdict, is } of rows) t.match(verdict, is, name)
 })
 

@@ -310,7 +310,7 @@ void t.test('each section has its heading in docs/check.md, where a finding lead
   t.same(headings, Object.keys(sections))
 })
 
-void t.test('how far versions are apart', async (t) => {
+void t.test('versions of neighbouring minor releases are neighbours, others are apart', async (t) => {
   t.equal(compareVersions('1.2.3', '1.2.3'), 'same')
   t.equal(compareVersions('1.2.3', '1.3.0'), 'neighbours')
   t.equal(compareVersions('1.2.3', '1.4.0'), 'apart')

@@ -90,7 +90,7 @@ const rows: Row[] = [
   { name: 'local changes are a warning', status: { gateways: counts({ total: 1, drifted: 1 }) }, level: 'warning', says: /1\/1/ },
 ]
 
-void t.test('what is said of a GatewaySync', async (t) => {
+void t.test('each state of a GatewaySync has its level and sentence', async (t) => {
   for (const { name, status, level, says, from = 'cluster' } of rows) {
     const view = fleetView(fleetFacts({ from, syncs: [syncFacts('line-1', status)] }), now)
     t.equal(view.syncs[0]?.level, level, name)

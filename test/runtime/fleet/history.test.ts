@@ -71,7 +71,7 @@ void t.test('a commit that was rolled out in stages says how each of them went',
   t.match(text, 'stages: test-line: 1 gateway in 15m; line-2: 4 gateways in 45m, approved by kim; plant: 30 gateways, 2 failed, not done')
 })
 
-void t.test('nothing has happened yet', async (t) => {
+void t.test('a new GatewaySync has no entries of history', async (t) => {
   t.equal(historyView(fleetFacts({})), undefined)
   const view = historyView(fleetFacts({ syncs: [syncFacts('plant')] }))
   t.same(view?.entries, [])

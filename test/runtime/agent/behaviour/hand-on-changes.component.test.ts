@@ -26,7 +26,7 @@ void t.test(
     const asking = { [captureAnnotations.at]: 'now' }
     const grown = async (waits: number[], what: string): Promise<true> =>
       await until(() => (waits.some((ms) => ms > 30_000 && ms < 200_000) ? true : undefined), what)
-    await t.test('an offer that is refused', async (t) => {
+    await t.test('the waits after a refused offer grow', async (t) => {
       const { waits, clock } = shortWaits()
       const capture = async (): Promise<'done'> => {
         throw new Fault('PayloadMalformed', 'the changes are not permitted')
@@ -40,7 +40,7 @@ void t.test(
       follower.observe({ ...sync, annotations: asking, spec: { ...(sync.spec as object), capture: {} } })
       await grown(waits, 'the waits grow although each sync is well')
     })
-    await t.test('an offer that has to wait, at a sync that fails', async (t) => {
+    await t.test('an offer that has to wait leaves the waits of a failing sync as they grow', async (t) => {
       const { waits, clock } = shortWaits()
       const { follower, followed } = follow(t, { clock, capture: async () => 'again' })
       const sync = followed({ 'projects/a': '1' }, false)

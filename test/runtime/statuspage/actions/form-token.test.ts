@@ -12,7 +12,7 @@ const [old, fresh, other] = ['the old secret, long', 'the new secret, long', 'th
 )
 if (old === undefined || fresh === undefined || other === undefined) throw new Error('three keys')
 
-void t.test('it holds for ten minutes', async (t) => {
+void t.test('a form token holds for ten minutes', async (t) => {
   const token = formToken([old], form, now)
   t.equal(isFormToken([old], form, token, now.add({ minutes: 10 }).subtract({ seconds: 1 })), true)
   t.equal(isFormToken([old], form, token, now.add({ minutes: 10 })), false)
