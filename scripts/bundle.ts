@@ -8,9 +8,10 @@
  *   tracing.mjs     loaded by controller and agent where they are to trace
  *
  * One file each, because what a process imports is its memory, and so that types are stripped once instead of at every start.
+ * All of it is ASCII: V8 keeps the text of a program for as long as it runs, and one character beyond Latin-1 makes two bytes of each.
  * <file>.meta.json says what went into each.
  */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { dropUnusedClient } from './drop-unused-client.ts'
@@ -54,8 +55,9 @@ const programs = {
   'controller/page/oidc-provider.ts': 'login.mjs',
 }
 
+mkdirSync(folder, { recursive: true })
 for (const [entry, file] of Object.entries(programs)) {
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: [path.join(root, 'runtime', entry)],
     absWorkingDir: root,
     outfile: path.join(folder, file),
@@ -70,6 +72,13 @@ for (const [entry, file] of Object.entries(programs)) {
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
     metafile: true,
+    write: false,
   })
+  for (const { path: name, text } of outputFiles) writeFileSync(name, inAscii(text))
   writeFileSync(path.join(folder, `${file}.meta.json`), JSON.stringify(metafile))
+}
+
+/** esbuild escapes what is not ASCII but for expressions and templates with a tag, none of which reads its text as it is written. */
+function inAscii(program: string): string {
+  return program.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

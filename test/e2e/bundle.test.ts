@@ -21,6 +21,7 @@ void t.test('controller and agent bundle into one file each, and say in one line
   t.match(await run(path.join(root, 'scripts/bundle.ts')), { code: 0 })
   for (const program of ['controller.js', 'agent.js']) {
     const text = readFileSync(path.join(root, 'build', program), 'utf8')
+    t.notMatch(text, /[^\0-\x7f]/, `${program} is ASCII, so that V8 keeps its text with one byte for each character`)
     t.notMatch(text, /llhttp|UND_ERR_/, `${program} holds no undici`)
     t.notMatch(text, /BatchSpanProcessor|resourceSpans/, `${program} holds no SDK for traces`)
     t.notMatch(text, /SocksClientError|oauth4webapi|JSONPath\.prototype/, `${program} holds none of the other ways of a kubeconfig`)
