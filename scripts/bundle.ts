@@ -15,6 +15,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { dropUnusedClient } from './drop-unused-client.ts'
+import { plainBuiltins } from './plain-builtins.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const folder = path.resolve(process.argv[2] ?? path.join(root, 'build'))
@@ -67,7 +68,7 @@ for (const [entry, file] of Object.entries(programs)) {
     format: 'esm',
     target: 'node26',
     // Only this one is about people who log in.
-    plugins: file === 'login.mjs' ? [dropUnusedClient] : [leaveOut, dropUnusedClient],
+    plugins: file === 'login.mjs' ? [dropUnusedClient, plainBuiltins] : [leaveOut, dropUnusedClient, plainBuiltins],
     // Some dependencies are CommonJS and ask for built-in modules by require().
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',

@@ -6,7 +6,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { build } from 'esbuild'
+import { build, type BuildOptions } from 'esbuild'
+import { plainBuiltins } from '../../scripts/plain-builtins.ts'
 import type { MemoryCgroup } from './memory-cgroup.ts'
 
 export type Process = {
@@ -25,10 +26,11 @@ const bundled = {
   platform: 'node',
   format: 'esm',
   target: 'node26',
+  plugins: [plainBuiltins],
   // Some dependencies are CommonJS and ask for built-in modules by require().
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   logLevel: 'error',
-} as const
+} satisfies BuildOptions
 
 /** Bundles the programs into a folder; what a process imports is its memory. Returns the files in the order given. */
 export async function bundlePrograms(sources: readonly string[], folder: string): Promise<string[]> {
@@ -116,7 +118,16 @@ export function answerMessages(answer: (message: never) => Promise<object>): voi
   process.send?.({ ready: true })
 }
 
-/** CPU of this process, of its ended children and of those that still run, in milliseconds. */
+/** CPU of this process, without its children, in milliseconds. */
+export function ownCpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/**
+ * CPU of this process, of its ended children and of those that still run, in milliseconds. Looks at every process of the machine, which takes
+ * some itself: not to be asked for while anything is timed.
+ */
 export function cpuMs(): number {
   const running = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   const children = running.map(statOf).filter((fields) => fields[parentField] === String(process.pid))
@@ -126,7 +137,8 @@ export function cpuMs(): number {
 /** Fields of proc(5) stat, from the third on; none of a process that has ended meanwhile. */
 function statOf(pid: string): readonly string[] {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // As UTF-8 it is one call of the system's; any other reading takes a buffer of 64 KiB for each file.
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')
   } catch {
     return []

@@ -9,7 +9,7 @@ import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profil
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
-import { answerMessages, cpuMs } from '../measured-process.ts'
+import { answerMessages, ownCpuMs } from '../measured-process.ts'
 import { wantedOf } from '../memory-source.ts'
 
 export type EngineMessage = { url: string; caBundle: string; commit: string; dataDir: string; profile: ResolvedProfile }
@@ -22,7 +22,7 @@ const idle = { phase: 'Pending', message: undefined, written: 0, tookMs: 0 }
 process.on('disconnect', () => process.exit(0))
 answerMessages(async (wanted: Partial<EngineMessage>): Promise<EngineAnswer> => {
   const { url, caBundle, commit = '', dataDir = '', profile } = wanted
-  if (url === undefined || caBundle === undefined || profile === undefined) return { ...idle, cpuMs: cpuMs() }
+  if (url === undefined || caBundle === undefined || profile === undefined) return { ...idle, cpuMs: ownCpuMs() }
   if (dataDir !== folder) memory = { manifest: undefined }
   folder = dataDir
   const source = deliveryClient({ url, caBundle, token: async () => 'token', namespace: 'plant', name: 'plant', clock: systemClock })
@@ -35,6 +35,6 @@ answerMessages(async (wanted: Partial<EngineMessage>): Promise<EngineAnswer> => 
     message: result.message,
     written: added + changed,
     tookMs: performance.now() - startedMs,
-    cpuMs: cpuMs(),
+    cpuMs: ownCpuMs(),
   }
 })
