@@ -115,7 +115,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const ahead = stageAhead(deps, wanted, ownership, writing)
   let run: Run
   try {
-    const listing = { source: deps.source, listed: ahead?.listed }
+    const listing = { source: deps.source, listed: ahead?.listed, observer: ahead?.observer }
     const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(listing, wanted, manifest, repair, writing))
     refuseProblems(prepared.plan)
     deps.watch?.planned(prepared.plan)

@@ -13,7 +13,7 @@ import { judge, type Repair, repairs } from './judge-drift.ts'
 import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import { plan, type Plan } from './plan.ts'
-import { createObserver, listBelow, listForeign, lookForDrift, observe } from './observe.ts'
+import { createObserver, listBelow, listForeign, lookForDrift, observe, type Observer } from './observe.ts'
 import type { Renderer } from '../render/render.ts'
 
 /** How many files of ours were changed locally; `paths` names the first 20. */
@@ -33,15 +33,18 @@ export type Prepared = {
   renderer: Renderer | undefined
 }
 
+type ListingDeps = { source: Source; listed?: ListedFiles | undefined; observer?: (() => Observer | undefined) | undefined }
+
 /** How many drifted paths a report names. */
 const namedPaths = 20
 
 /**
  * Looks at the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` says how closely our own files
- * are looked at; `listed` hears of wanted files while a listing arrives. Throws what the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
+ * are looked at; `listed` hears of wanted files while a listing arrives, and `observer` gives away what was seen of folders meanwhile. Throws what
+ * the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
  */
 export async function prepare(
-  { source, listed }: { source: Source; listed?: ListedFiles | undefined },
+  { source, listed, observer }: ListingDeps,
   wanted: Wanted,
   manifest: Manifest,
   repair: Repair,
@@ -62,7 +65,7 @@ export async function prepare(
       ? diff.puts
       : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...diff.puts])
   const foreign = listAllForeign(wanted, manifest, diff)
-  const observed = await observe(wanted.dataDir, pathsOf(diff), manifest.files, options, signal)
+  const observed = await observe(wanted.dataDir, pathsOf(diff), manifest.files, { ...options, observer: refreshed(observer) }, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
   respellGoing(observed, diff.removed.keys(), createObserver(wanted.dataDir))
   const repairing = new Set(repaired.map(({ path }) => path))
@@ -100,6 +103,12 @@ export async function prepare(
     context,
     renderer,
   }
+}
+
+function refreshed(given: ListingDeps['observer']): Observer | undefined {
+  const observer = given?.()
+  observer?.refresh()
+  return observer
 }
 
 function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Generator<string> {

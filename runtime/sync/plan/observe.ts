@@ -3,7 +3,6 @@
  * followed.
  */
 import * as fs from 'node:fs'
-import path from 'node:path'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
@@ -20,34 +19,47 @@ const maxListed = 1_000_000
 /** Files between two turns of the event loop, in which probes and signals are served; 500 lstat calls take about 2 ms. */
 const slice = 500
 
-type Folder = { kind: 'folder' } | { kind: 'absent'; topmost: string } | Extract<Observed, { kind: 'special' | 'under-file' }>
+/** What changes with the entries of a folder. Within the few milliseconds that share one time on some disks the number of folders in it tells. */
+type FolderStat = Pick<fs.Stats, 'ino' | 'mtimeMs' | 'nlink' | 'size'>
+type Folder =
+  ({ kind: 'folder' } & FolderStat) | { kind: 'absent'; topmost: string } | Extract<Observed, { kind: 'special' | 'under-file' }>
 
 /** Looks at paths of one data directory; remembers their folders. */
 export type Observer = {
   /** What is at a path; content is not read. Throws faults of the disk. */
   look(path: string): Observed
+  /**
+   * To be called when time has passed: forgets the folders unless each is the one that it was, with nothing made, removed or renamed in it. Throws faults of the disk.
+   */
+  refresh(): void
 }
 
 /**
- * Remembers folders, so a new one is needed for each pass. Uses plain paths, because a look reveals only kinds, sizes and times, and a drift
- * pass makes thousands of them; everything that is read or written goes through descriptors (folders.ts).
+ * Remembers folders, so each pass needs a new one, or one that is refreshed. Uses plain paths, because a look reveals only kinds, sizes and times,
+ * and a drift pass makes thousands of them; everything that is read or written goes through descriptors (folders.ts).
  */
 export function createObserver(dataDir: string): Observer {
-  const folders = new Map<string, Folder>([['', { kind: 'folder' }]])
+  const folders = new Map<string, Folder>()
   const folderAt = (folder: string): Folder => {
     const known = folders.get(folder)
     if (known !== undefined) return known
-    const above = folderAt(parentOf(folder))
-    const result = above.kind === 'folder' ? classify(folder) : above
+    const above = folder === '' ? undefined : folderAt(parentOf(folder))
+    const result = above === undefined || above.kind === 'folder' ? classify(folder) : above
     folders.set(folder, result)
     return result
   }
   const classify = (folder: string): Folder => {
     const stat = lstat(dataDir, folder)
+    // Of the data directory itself nothing is doubted here.
+    if (folder === '' || stat?.isDirectory() === true) return { kind: 'folder', ...folderStat(stat) }
     if (stat === undefined) return { kind: 'absent', topmost: folder }
-    if (stat.isDirectory()) return { kind: 'folder' }
     if (stat.isFile()) return { kind: 'under-file', file: folder }
     return { kind: 'special', at: folder, what: stat.isSymbolicLink() ? 'link' : 'special' }
+  }
+  const isAsBefore = (folder: string, known: Folder): boolean => {
+    if (known.kind !== 'folder') return true
+    const now = classify(folder)
+    return now.kind === 'folder' && sameFolder(now, known)
   }
   return {
     look(file) {
@@ -59,12 +71,23 @@ export function createObserver(dataDir: string): Observer {
       if (stat.isDirectory()) return { kind: 'folder', files: [] }
       return { kind: 'special', at: file, what: stat.isSymbolicLink() ? 'link' : 'special' }
     },
+    refresh() {
+      for (const [folder, known] of folders) if (!isAsBefore(folder, known)) return folders.clear()
+    },
   }
+}
+
+function folderStat(stat: fs.Stats | undefined): FolderStat {
+  return { ino: stat?.ino ?? 0, mtimeMs: stat?.mtimeMs ?? 0, nlink: stat?.nlink ?? 0, size: stat?.size ?? 0 }
+}
+
+function sameFolder(one: FolderStat, other: FolderStat): boolean {
+  return one.ino === other.ino && one.mtimeMs === other.mtimeMs && one.nlink === other.nlink && one.size === other.size
 }
 
 function lstat(dataDir: string, file: string): fs.Stats | undefined {
   try {
-    return fs.lstatSync(path.join(dataDir, file), { throwIfNoEntry: false })
+    return fs.lstatSync(file === '' ? dataDir : `${dataDir}/${file}`, { throwIfNoEntry: false })
   } catch (error) {
     // Nothing can be at a path that is too long; the plan reports it.
     if (isMissing(error) || errorCode(error) === 'ENAMETOOLONG') return undefined
@@ -79,16 +102,16 @@ export function statOf({ size, mtimeMs, ino, mode }: fs.Stats): FileStat {
 
 /**
  * Looks at the given paths. A file is read only if it is not ours or its stat differs from what we wrote; with `verifyContent` always. `like`
- * is any id of the commit, for the hash algorithm. Throws faults of the disk and the signal's reason.
+ * is any id of the commit, for the hash algorithm; `observer` may know folders already, and has just been refreshed. Throws faults of the disk and the signal's reason.
  */
 export async function observe(
   dataDir: string,
   paths: Iterable<string>,
   owned: ReadonlyMap<string, Owned>,
-  options: { like: BlobId; verifyContent: boolean },
+  options: { like: BlobId; verifyContent: boolean; observer?: Observer | undefined },
   signal: AbortSignal,
 ): Promise<Map<string, Observed>> {
-  const observer = createObserver(dataDir)
+  const { observer = createObserver(dataDir) } = options
   using folders = openFolders(dataDir)
   const buffer = new Uint8Array(64 * 1024)
   const result = new Map<string, Observed>()

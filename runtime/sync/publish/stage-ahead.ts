@@ -38,6 +38,8 @@ export type StagedAhead = {
 /** One for each cycle. Nothing of it ever fails a cycle: what goes wrong here the plan meets again, or nobody does. */
 export type StageAhead = {
   listed: ListedFiles
+  /** Gives away what it has seen of folders, once. */
+  observer(): Observer | undefined
   /** Waits for what is under way. Undefined where nothing was staged, or the plan wants anything of it otherwise: then it is removed. */
   take(plan: Plan): Promise<StagedAhead | undefined>
   /** Ends what is under way and removes what was not taken; returns whether there was any. Never throws. */
@@ -45,10 +47,11 @@ export type StageAhead = {
 }
 
 /**
- * How many files are asked for at a time: few at first, so that the contents begin soon, and then so many as memory permits. Equal for all
- * agents, for those that ask for the same share an answer. Fewer files than the first are not worth a call of their own.
+ * How many files are asked for at a time; the last number holds for all further calls. Equal for all agents, for those that ask for the same share
+ * an answer. Whoever has fewer files than the first asks once, behind the listing and over its connection: another handshake would cost more
+ * than the time that it gains.
  */
-export const aheadBatches: readonly number[] = [1_000, 4_000]
+export const aheadBatches: readonly number[] = [4_000]
 
 type Deps = { source: Source; clock: Pick<Clock, 'uuid'>; batches: readonly number[]; boundary: Boundary }
 /** What is to be staged, and where: the topmost folder of each file that does not exist yet. No object of its own for each file. */
@@ -58,7 +61,7 @@ type Files = { files: DesiredFile[]; topmost: string[] }
 export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownership, signal: AbortSignal): StageAhead {
   const over = new AbortController()
   const run = createRun(deps, wanted, ownership, AbortSignal.any([signal, over.signal]))
-  /** Remembers thousands of folders, and is not needed once the listing has ended. */
+  /** Remembers thousands of folders, and is given away once the listing has ended. */
   let observer: Observer | undefined = createObserver(wanted.dataDir)
   let waiting: Files = { files: [], topmost: [] }
   let alone: readonly boolean[] = []
@@ -93,9 +96,13 @@ export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownershi
         if (waiting.files.length >= (batches[Math.min(run.batches(), batches.length - 1)] ?? 0)) begin()
       },
       end() {
-        observer = undefined
         if (run.batches() > 0 && waiting.files.length > 0) begin()
       },
+    },
+    observer() {
+      const given = observer
+      observer = undefined
+      return given
     },
     async take(plan) {
       if (run.batches() === 0) return undefined
