@@ -97,3 +97,24 @@ export async function axeFindings(page: Page): Promise<string[]> {
   const found = (await page.evaluate('axe.run(document)')) as axe.AxeResults
   return found.violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`)
 }
+
+/**
+ * Texts that somebody cannot read whole: those that end beyond the card, tile or banner that they stand in, or beyond the window. What has a
+ * scroll bar of its own is left out.
+ */
+export async function textsBeyondTheirPlace(page: Page): Promise<string[]> {
+  return (await page.evaluate(`(() => {
+    const beyond = []
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const range = document.createRange()
+    while (texts.nextNode()) {
+      const { data, parentElement } = texts.currentNode
+      if (data.trim() === '' || parentElement.closest('pre, select')) continue
+      range.selectNodeContents(texts.currentNode)
+      const place = parentElement.closest('.tile, .card, .banner, body').getBoundingClientRect()
+      const right = Math.max(0, ...[...range.getClientRects()].map((line) => line.right))
+      if (right > place.right + 0.5) beyond.push(data.trim())
+    }
+    return beyond
+  })()`)) as string[]
+}

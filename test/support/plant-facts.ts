@@ -11,6 +11,9 @@ import { condition, counts, fleetFacts, pod, report, syncFacts } from './fleet-f
 
 const hashOf = (digit: string): string => `${digit}4e1b7f2`.repeat(5)
 const [now, before, first, refused] = ['a', 'b', 'c', 'd'].map(hashOf) as [string, string, string, string]
+/** No line of any card is as long. */
+const longPath =
+  'services/config/resources/core/com.example.plantwide.historian/database-connection/mes-of-the-packaging-lines/resource.json'
 const repo = 'https://git.example.com/automation/gateways.git'
 
 type Line = { namespace: string; name: string; status: GatewaySyncStatus; gateways: Record<string, Partial<SyncReportStatus>> }
@@ -31,7 +34,7 @@ const history: NonNullable<GatewaySyncStatus['history']> = [
     at: '2026-03-01T10:20:00Z',
     outcome: 'Refused',
     reason: 'CollectionsInvalid',
-    message: 'services/config/resources/core/database-connection/mes/resource.json: is no JSON',
+    message: `${longPath}: is no JSON`,
     durationMs: 2_010,
   },
   { commit: before, ref: 'v4.2', by: 'release pipeline', at: '2026-02-27T09:00:00Z', outcome: 'Published', durationMs: 1_870 },
@@ -92,7 +95,7 @@ const lines: Line[] = [
       'north-press-2': {
         phase: 'Failed',
         reason: 'ScanFailed',
-        message: 'the gateway answered the scan of projects with 500',
+        message: `the gateway answered the scan of ${longPath} with 500`,
         scan: { problems: ['Project "press" cannot be read: project.json is no JSON'] },
         history: [
           { commit: now, phase: 'Failed', reason: 'ScanFailed', finishedAt: '2026-03-01T11:54:00Z' },
@@ -122,14 +125,7 @@ const lines: Line[] = [
         checkedAt: '2026-03-01T11:59:50Z',
         held: 'CollectionsInvalid',
       },
-      conditions: [
-        condition(
-          'Ready',
-          'False',
-          'CollectionsInvalid',
-          'commit d4e1b7f2 is not published: 1 error, core/database-connection/mes is no JSON',
-        ),
-      ],
+      conditions: [condition('Ready', 'False', 'CollectionsInvalid', `commit d4e1b7f2 is not published: ${longPath}: is no JSON`)],
     },
     gateways: Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`south-cell-${index + 1}`, {}])),
   },

@@ -28,6 +28,7 @@ export async function openRunPage(
   { port, host, first }: { port: number; host: string; first: Standalone },
   signal: AbortSignal,
 ): Promise<RunPage> {
+  const isOwn = isLoopback(host)
   let shown = first
   let tell = (): void => undefined
   const app = statusPageApp({
@@ -36,13 +37,13 @@ export async function openRunPage(
       tell = changed
       return () => undefined
     },
-    isOpen: false,
+    isOpen: !isOwn,
     commits: {
       words: (...what) => shown.commits.words(...what),
       changes: (...what) => shown.commits.changes(...what),
     },
     report: async ({ pod }) => shown.keeper.reports()[pod],
-    hosts: isLoopback(host) ? ['localhost', '127.0.0.1', '[::1]', host] : undefined,
+    hosts: isOwn ? ['localhost', '127.0.0.1', '[::1]', host] : undefined,
     clock,
     signal,
   })

@@ -67,6 +67,27 @@ void t.test('in a browser a push is seen without asking again, and what the comm
   t.equal(await run.stop(), 0)
 })
 
+void t.test('every page says that there is no login where the network reaches it, and not on this machine alone', async (t) => {
+  if (!requires(t, 'git')) return
+  const { folder, dataDir, repository } = setUpRun(t, 'page-open')
+  repository.commit({ 'projects/a.txt': '1' })
+  const file = writeGatewaySync(folder, { repo: repository.folder, spec: polling })
+  for (const [host, isOpen] of [
+    ['0.0.0.0', true],
+    ['::', true],
+    ['127.0.0.1', false],
+  ] as const) {
+    const run = startCli(['run', '-f', file, '--target', `name=press,data=${dataDir}`, '--status-port', '0', '--status-host', host])
+    t.teardown(async () => run.stop())
+    const url = await until(() => /status page: (http:\/\/\S+:\d+)/.exec(run.output())?.[1], 'its address is told')
+    for (const path of ['/', '/gatewaysyncs/default/plant']) {
+      const text = await (await fetch(`${url}${path}`, { signal: AbortSignal.timeout(60_000) })).text()
+      t.equal(text.includes('There is no login'), isOpen, `${host} ${path}`)
+    }
+    await run.stop()
+  }
+})
+
 void t.test('a run that is over at once has no page', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'page-once')

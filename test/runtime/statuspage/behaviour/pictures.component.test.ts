@@ -8,7 +8,7 @@ import t from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/clock.ts'
 import { createLogin } from '../../../../runtime/statuspage/login/routes.ts'
 import type { People } from '../../../../runtime/statuspage/people.ts'
-import { axeFindings, openBrowser, type Page } from '../../../support/browser.ts'
+import { axeFindings, openBrowser, type Page, textsBeyondTheirPlace } from '../../../support/browser.ts'
 import { now } from '../../../support/fleet-facts.ts'
 import { plantCommits, plantFacts, richCommit, richGateway, richSync, wholeOf } from '../../../support/plant-facts.ts'
 import { openStatusPage } from '../../../support/status-page.ts'
@@ -71,6 +71,7 @@ for (const theme of ['light', 'dark'] as const) {
         await page.goto(`${url}${address}`)
         const cut = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
         t.ok(Number(cut) <= 0, `${name} ${place}: nothing lies beyond the edge`)
+        t.same(await textsBeyondTheirPlace(page), [], `${name} ${place}: every text stays in its place`)
         if (place === 'desk') t.same(await axeFindings(page), [], `${name}: axe`)
         const file = `${name}-${place}-${theme}`
         if (isWriting) writeFileSync(path.join(folder, `${file}.webp`), await picture(page))
