@@ -5,6 +5,7 @@ import { type Clock, systemClock } from './clock.ts'
 import { type ControllerConfig, readControllerConfig } from './config.ts'
 import { createCaptures } from './controller/captures/captures.ts'
 import { watchCluster } from './controller/cluster/cluster.ts'
+import { boundGarbage } from './controller/process/bound-garbage.ts'
 import { createEnding, type Ending } from './controller/process/ending.ts'
 import { openEndpoints, openProbes } from './controller/endpoints.ts'
 import { watchEventLoop } from './controller/process/event-loop.ts'
@@ -66,6 +67,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const metrics = createMetrics({ clock, version, agentVersions: () => parts.store.agentVersions() })
   const readiness = createReadiness(leaving)
   const notLive = watchEventLoop(clock, metrics.delayed, signal)
+  boundGarbage(signal)
   const probes = await openProbes({ log, notReady: readiness.notReady, notLive }, settings, signal)
   // A replica that was never ready has no callers to wait for.
   leaving.addEventListener('abort', () => readiness.isListed() || ending.now('nothing to answer yet'))
