@@ -9,8 +9,8 @@ import { hash } from 'node:crypto'
 import { constrainedMemory } from 'node:process'
 import type { Clock } from '../clock.ts'
 import { coverageKey } from '../collections/gate/coverage.ts'
-import type { GateRequest } from '../collections/gate/gate.ts'
 import type { GateMemory } from '../collections/gate/handover.ts'
+import { type GateRequest, verdictKey } from '../collections/gate/request.ts'
 import { Fault } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import { canonicalJson } from '../gatewaysync/canonical-json.ts'
@@ -127,7 +127,8 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
           failures.delete(id)
           marks.forget(id)
         }
-        const known = failures.get(id)
+        // A poll finds the commit that was judged before; while no thread runs, none is started for that.
+        const known = failures.get(id) ?? memory?.verdicts.get(verdictKey(request))
         if (known !== undefined) return known
         if (marks.begin(id) > maxAttempts) return failed(id, request, 'ended the controller itself twice and were not tried again', '')
         try {

@@ -1,7 +1,7 @@
 /**
  * The messages between the process and the gate's thread.
  */
-import type { GateRequest } from '../collections/gate/gate.ts'
+import type { GateRequest } from '../collections/gate/request.ts'
 import type { GateMemory } from '../collections/gate/handover.ts'
 import type { Reason } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/observation.ts'

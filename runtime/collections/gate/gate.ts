@@ -4,13 +4,9 @@
  */
 import type { Verdict } from '../../gatewaysync/decide/observation.ts'
 import { Fault } from '../../fault.ts'
-import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
-import type { ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
-import { type CommitHash, foldName } from '../../gatewaysync/values.ts'
 import { checkCollections, type CheckOptions } from '../check/check.ts'
 import type { CheckFinding } from '../rules/findings.ts'
-import { coveragesOf, coverageKey } from './coverage.ts'
+import { coveragesOf } from './coverage.ts'
 import { contentReader } from './delivered.ts'
 import { createKeptContents, type KeptContents } from './cache.ts'
 import { type GateMemory, pack, takeOver } from './handover.ts'
@@ -18,23 +14,12 @@ import { type Entry, type Listing, readTexts, type VersionedListing } from '../m
 import type { Previous } from '../check/remembered.ts'
 import { createReclaimer } from './collect-garbage.ts'
 import { recheckCollections } from './recheck.ts'
+import { type GateRequest, verdictKey } from './request.ts'
 import { aboveRepository } from '../model/tree.ts'
 import { isRuleId } from '../rules/rules.ts'
 import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../rules/severities.ts'
 
 type StatusFinding = Extract<Verdict, { kind: 'checked' }>['items'][number]
-
-/** One question to the gate. */
-export type GateRequest = {
-  /** Every profile of the GatewaySync. */
-  profiles: readonly ResolvedProfile[]
-  validation: GatewaySyncSpec['validation']
-  /** Modes that gateways report; undefined: none is known, so every mode counts. */
-  modesInUse: readonly string[] | undefined
-  commit: CommitHash
-  /** Commits of one line resemble each other: what was learned of one is used for the next. Say a repository and a branch. */
-  line: string
-}
 
 /** Judges commits, one at a time, in the order in which they are asked. */
 export type Gate = {
@@ -69,7 +54,7 @@ export function createGate(memory?: GateMemory, reclaim: () => void = createRecl
   return {
     async check(listing, request, signal) {
       if (request.validation.policy === 'Off' || request.profiles.length === 0) return { kind: 'notChecked' }
-      const key = keyOf(request)
+      const key = verdictKey(request)
       return await oneAtATime(async () => {
         const known = verdicts.get(key)
         if (known !== undefined) return known
@@ -82,12 +67,6 @@ export function createGate(memory?: GateMemory, reclaim: () => void = createRecl
     },
     handOver: () => pack(verdicts, kept.takeAll()),
   }
-}
-
-/** What decides a verdict besides the rules of this version: content, what of it is delivered, severities, modes. */
-function keyOf({ profiles, validation, modesInUse, commit }: GateRequest): string {
-  const modes = modesInUse === undefined ? 'any' : [...new Set(modesInUse.map(foldName))].toSorted()
-  return canonicalJson({ commit, modes, rules: validation.rules, delivered: profiles.map(coverageKey) })
 }
 
 async function checkCoverages(

@@ -1,7 +1,7 @@
 /**
- * What a gate remembers as bytes, so that the thread that it runs in can end while nobody pushes, and the next one goes on where it was.
- * The lists of files are moved; the rest is small, and as bytes it is a fraction of what it is as objects. What follows from names alone is
- * left out: it is found again in the lists.
+ * What a gate remembers, so that the thread that it runs in can end while nobody pushes, and the next one goes on where it was: its verdicts, for
+ * which nobody needs a thread, and what it knows of contents, as bytes. The lists of files are moved; the rest is small, and as bytes it is a
+ * fraction of what it is as objects. What follows from names alone is left out: it is found again in the lists.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { Verdict } from '../../gatewaysync/decide/observation.ts'
@@ -10,8 +10,9 @@ import { FileTable, type PackedTable } from '../model/file-table.ts'
 import { createProjectFinder, type SeenOfProjects } from '../model/projects.ts'
 import type { Kept } from './delivered.ts'
 
-/** Everything that a gate remembers, as buffers that can be moved to another thread. */
+/** Everything that a gate remembers, as verdicts by `verdictKey` and buffers that can be moved to another thread. */
 export type GateMemory = {
+  verdicts: ReadonlyMap<string, Verdict>
   /** Of each content, in the order of `rest`. */
   tables: readonly PackedTable[]
   rest: ArrayBuffer
@@ -20,21 +21,20 @@ export type GateMemory = {
 type Contents = readonly (readonly [key: string, kept: Kept])[]
 type Bare = Omit<Kept, 'files' | 'projects'> & { seen: SeenOfProjects }
 /** What `rest` holds. */
-type Rest = { verdicts: Map<string, Verdict>; contents: readonly (readonly [key: string, kept: Bare])[] }
+type Rest = readonly (readonly [key: string, kept: Bare])[]
 
 /** The contents must not be used again. */
-export function pack(verdicts: Map<string, Verdict>, contents: Contents): GateMemory {
-  const rest: Rest = { verdicts, contents: contents.map(([key, kept]) => [key, bareOf(kept)]) }
+export function pack(verdicts: ReadonlyMap<string, Verdict>, contents: Contents): GateMemory {
+  const rest: Rest = contents.map(([key, kept]) => [key, bareOf(kept)])
   // Bytes of their own, which can be moved.
-  return { tables: contents.map(([, { files }]) => files.pack()), rest: new Uint8Array(serialize(rest)).buffer }
+  return { verdicts, tables: contents.map(([, { files }]) => files.pack()), rest: new Uint8Array(serialize(rest)).buffer }
 }
 
 /** What `pack` was given; the memory must not be used again. */
-export function takeOver({ tables, rest }: GateMemory): { verdicts: Map<string, Verdict>; contents: Contents } {
-  const { verdicts, contents } = deserialize(new Uint8Array(rest)) as Rest
+export function takeOver({ verdicts, tables, rest }: GateMemory): { verdicts: Map<string, Verdict>; contents: Contents } {
   return {
-    verdicts,
-    contents: contents.flatMap(([key, { seen, ...kept }], index) => {
+    verdicts: new Map(verdicts),
+    contents: (deserialize(new Uint8Array(rest)) as Rest).flatMap(([key, { seen, ...kept }], index) => {
       const table = tables[index]
       if (table === undefined) return []
       return [[key, { ...kept, projects: createProjectFinder(seen), files: FileTable.unpack(table) }] as const]

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { gateRoots } from '../../../runtime/collections/gate/coverage.ts'
-import { createGate, type GateRequest } from '../../../runtime/collections/gate/gate.ts'
+import { createGate } from '../../../runtime/collections/gate/gate.ts'
+import type { GateRequest } from '../../../runtime/collections/gate/request.ts'
 import type { VersionedListing } from '../../../runtime/collections/model/listing.ts'
 import type { Verdict } from '../../../runtime/gatewaysync/decide/observation.ts'
 import { resolveProfile } from '../../../runtime/gatewaysync/decide/profile.ts'

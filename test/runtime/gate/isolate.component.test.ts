@@ -51,6 +51,18 @@ void t.test('a thread that nobody asks ends, and the next one goes on', async (t
   t.match(await judge(mended), { kind: 'checked', errors: 0 })
 })
 
+void t.test('no thread is started for a commit that an earlier one has judged', async (t) => {
+  const folder = temporaryFolder(t, 'isolate')
+  const broken = resource('dev/ignition/cobranding', config({}))
+  const [good = '', bad = ''] = importCommits(makeRepository(folder), [validTree(), broken])
+  const { gate, judge } = gateOver(t, folder, () => true)
+  const verdicts = [await judge(good), await judge(bad)]
+  await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
+  t.same([await judge(good), await judge(bad)], verdicts)
+  await gate.close()
+  t.equal(gate.endedThreads(), 1)
+})
+
 void t.test('a thread that is made ready judges the commit, and ends where none comes', async (t) => {
   const folder = temporaryFolder(t, 'isolate')
   const [good = ''] = importCommits(makeRepository(folder), [validTree()])
