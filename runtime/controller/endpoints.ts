@@ -29,7 +29,7 @@ import { readGatewayAccess } from './serve/gateway-access.ts'
 import type { PushKeys } from './serve/webhook-keys.ts'
 import { warningsOf } from './page/page-warnings.ts'
 import { controllerReceiver } from './serve/receiver.ts'
-import { specOf } from './cluster/spec-of.ts'
+import { specOf } from '../reconcile/spec-of.ts'
 import { controllerStatusPage, statusPageConnections } from './page/status-page.ts'
 import type { Unfollowed } from './cluster/unfollowed.ts'
 

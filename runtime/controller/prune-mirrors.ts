@@ -7,7 +7,7 @@ import type { Log } from '../log.ts'
 import type { Store } from '../reconcile/store.ts'
 import type { GatewaySyncRecord } from '../reconcile/records.ts'
 import type { NamedSync, SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
-import { specOf } from './cluster/spec-of.ts'
+import { specOf } from '../reconcile/spec-of.ts'
 
 /** Time between two clean-ups, long enough for a GatewaySync that a tool deletes and creates again. */
 const everyMs = 600_000

@@ -20,6 +20,11 @@ export function mergePatchBetween(before: Members, after: Members): Members | un
 /** Equality of JSON values: the order of members does not count, a member of undefined is none. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isEqual(item, b[index]))
-  if (isObject(a) && isObject(b)) return mergePatchBetween(a, b) === undefined
+  // Most of what is compared is equal, and nothing is made then.
+  if (isObject(a) && isObject(b)) {
+    return (
+      Object.keys(a).every((key) => isEqual(a[key], b[key])) && Object.keys(b).every((key) => b[key] === undefined || Object.hasOwn(a, key))
+    )
+  }
   return a === b
 }

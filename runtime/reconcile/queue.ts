@@ -98,11 +98,11 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
   const ring = (): void => {
     const nowMs = clock.monotonicMs()
     let next = Number.POSITIVE_INFINITY
-    for (const [key, { dueMs }] of entries) {
-      if (dueMs === undefined) continue
+    entries.forEach(({ dueMs }, key) => {
+      if (dueMs === undefined) return
       if (dueMs <= nowMs) add(key)
       else next = Math.min(next, dueMs)
-    }
+    })
     if (Number.isFinite(next)) alarm.setTo(next)
   }
   // One for all keys: a timer of its own for each of a thousand takes 3 MiB.

@@ -10,7 +10,6 @@
  *
  * Both are the same function: `observe` takes the result where there is one, else what is remembered of the source.
  */
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { type Clock, timestamp } from '../clock.ts'
 import { Fault } from '../fault.ts'
@@ -21,21 +20,22 @@ import type { Observation, Signers, Verdict } from '../gatewaysync/decide/observ
 import type { EventToRecord } from '../gatewaysync/decide/events.ts'
 import { dueForLookup, rememberedSource } from '../gatewaysync/decide/lookup.ts'
 import { isWorthWriting } from '../gatewaysync/decide/worth-writing.ts'
-import { canonicalJson } from '../gatewaysync/canonical-json.ts'
 import { type WantedRef, wantedRef } from '../gatewaysync/decide/request.ts'
 import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
-import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
+import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import { summariseInvalid } from '../gatewaysync/decide/summary.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
+import { createDigests } from './digests.ts'
 import type { GatewayQueries } from './gateway-queries.ts'
 import type { Lookup, LookupResult, Lookups } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
 import type { Store } from './store.ts'
 import { type GatewaySyncRecord, syncKey, type SyncKey } from './records.ts'
+import { parseSpec } from './spec-of.ts'
 import { readRepository } from '../source/remote/remote.ts'
 
 /** Whether a commit is signed as its spec requires; `why` names commit or tag. */
@@ -82,11 +82,11 @@ export type ReconcileDeps = {
   gone(record: { namespace: string; name: string }): void
 }
 
+/** Each pass needs its keys several times. */
+const [specKeys, sharingKeys] = [createDigests(), createDigests()]
+
 /** The longest wait for a step of a rollout; a later one is waited for anew. */
 const mostWaitMs = 3_600_000
-
-const clusterSpec = gatewaySyncSpec({ allowLocal: false })
-const localSpec = gatewaySyncSpec({ allowLocal: true })
 
 /**
  * Returns when the next pass is due by itself. Rejects with the faults of `writeStatus`; faults of the git host and of the checks become
@@ -97,12 +97,12 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
   const [namespace = '', name = ''] = key.split('/')
   const record = store.sync(namespace, name)
   if (record === undefined) return forget(deps, { namespace, name })
-  const parsed = v.safeParse(deps.allowLocal ? localSpec : clusterSpec, record.spec)
-  if (!parsed.success) {
+  const parsed = parseSpec(record, deps)
+  if ('issues' in parsed) {
     deps.queries?.ask(key, [])
     return await reportInvalidSpec(deps, record, parsed.issues, signal)
   }
-  const spec = parsed.output
+  const { spec } = parsed
   const result = lookups.result(key)
   const decision = decide(observe(deps, record, spec, result))
   deps.queries?.ask(key, decision.questions)
@@ -158,15 +158,21 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
 }
 
 /** The parts of a spec, besides the ref, on which a lookup result depends. */
-function specKeyOf(
-  { secretChanges }: ReconcileDeps,
-  { namespace, name, uid }: GatewaySyncRecord,
-  { git: { ref: _ref, commitStatus: _told, ...git }, validation, sync, rollout }: GatewaySyncSpec,
-): string {
+function specKeyOf({ secretChanges }: ReconcileDeps, { namespace, name, uid }: GatewaySyncRecord, spec: GatewaySyncSpec): string {
   const secrets = secretChanges(syncKey(namespace, name))
+  const { ref: _ref, commitStatus: _told, ...git } = spec.git
+  const { validation, sync, rollout } = spec
   // Without stages nothing is held back that was rolled back with them.
   const staged = rollout === undefined && !sync.rollbackOnFailedScan ? {} : { staged: true }
-  return digestOf({ uid, git, secrets, validation, profiles: sync.profiles, excludes: sync.defaults.excludePatterns, ...staged })
+  return specKeys.of(spec, `${uid} ${secrets}`, () => ({
+    uid,
+    git,
+    secrets,
+    validation,
+    profiles: sync.profiles,
+    excludes: sync.defaults.excludePatterns,
+    ...staged,
+  }))
 }
 
 /** Whether a result still fits the spec. A request that came meanwhile does not invalidate it: a stream of them would waste every result. */
@@ -198,15 +204,11 @@ function lookUpIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: Gatew
  * Everything on which a git host's answer depends. Answers are shared between namespaces only if no Secret is named; GatewaySyncs that verify
  * signatures share only with those that verify the same.
  */
-function sharingKeyOf(namespace: string, { git: { repo, auth, caBundle, proxy, verify } }: GatewaySyncSpec, ref: string): string {
+function sharingKeyOf(namespace: string, spec: GatewaySyncSpec, ref: string): string {
+  const { repo, auth, caBundle, proxy, verify } = spec.git
   const secrets = { auth, caBundle, proxy, verify }
   const needsSecret = Object.values(secrets).some((member) => member !== undefined)
-  return digestOf({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) })
-}
-
-/** Keys are kept for each GatewaySync, and a spec may be kilobytes. */
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(canonicalJson(value)).digest('base64url')
+  return sharingKeys.of(spec, `${namespace} ${ref}`, () => ({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) }))
 }
 
 /** One lookup: resolve the ref at the git host, adopt the commit, verify its signatures, check its collections. */
@@ -243,7 +245,10 @@ async function apply(
     deps.recordEvents(record, events)
   } finally {
     // Metrics show the decided status even if the API server refuses it. What has not changed is not kept twice.
-    deps.observed(syncKey(record.namespace, record.name), sharingMembers(status, record.status, patch ?? {}))
+    deps.observed(
+      syncKey(record.namespace, record.name),
+      patch === undefined ? record.status : sharingMembers(status, record.status, patch),
+    )
   }
 }
 

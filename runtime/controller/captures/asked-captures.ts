@@ -18,7 +18,7 @@ import { publishedCommits } from '../../reconcile/needed-commits.ts'
 import type { GatewaySyncRecord } from '../../reconcile/records.ts'
 import type { Store } from '../../reconcile/store.ts'
 import type { RemoteOf } from '../../source/remotes.ts'
-import { specOf } from '../cluster/spec-of.ts'
+import { specOf } from '../../reconcile/spec-of.ts'
 
 /** What a capture is made with. */
 export type WorkDeps = { mirrors: SyncMirrors; remoteOf: RemoteOf; gate: Pick<IsolatedGate, 'check'>; clock: Clock }

@@ -6,7 +6,7 @@ import { ofRepository } from '../../gatewaysync/decide/capture.ts'
 import { type CaptureEntry, cutToFit } from '../../gatewaysync/schema/capture-spec.ts'
 import { type GatewaySyncRecord, type SyncKey, syncKey } from '../../reconcile/records.ts'
 import type { Store } from '../../reconcile/store.ts'
-import { specOf } from '../cluster/spec-of.ts'
+import { specOf } from '../../reconcile/spec-of.ts'
 
 /** By GatewaySync and pod. One that was made anew under its name, or reads another repository, has nothing of the one before. */
 export type CaptureEntries = {

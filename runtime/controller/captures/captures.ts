@@ -17,7 +17,7 @@ import type { OpenHostApi } from '../../source/host-api.ts'
 import { acceptOffer, type Asked, askedBy, isOver, waitingFor, type WorkDeps, workOf } from './asked-captures.ts'
 import { type CaptureEntries, createCaptureEntries, failedForMs } from './capture-entries.ts'
 import { createPullRequests, type PullRequests, type Pushed } from './pull-requests.ts'
-import { specOf } from '../cluster/spec-of.ts'
+import { specOf } from '../../reconcile/spec-of.ts'
 
 /** One for each replica. */
 export type Captures = {

@@ -7,7 +7,7 @@ import { isOutdated, observeGateways } from '../../gatewaysync/decide/gateways.t
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Store } from '../../reconcile/store.ts'
 import type { PodRecord } from '../../reconcile/records.ts'
-import { specOf } from './spec-of.ts'
+import { specOf } from '../../reconcile/spec-of.ts'
 
 /** Events on gateway pods; docs/operations.md lists them. */
 export const podEvents = {

@@ -29,7 +29,7 @@ import { logChanges } from './log-changes.ts'
 import { openRequestId, toldSteps } from './lookup-steps.ts'
 import { tellPodTroubles } from '../cluster/pod-events.ts'
 import { readAnew } from '../cluster/read-anew.ts'
-import { specOf } from '../cluster/spec-of.ts'
+import { specOf } from '../../reconcile/spec-of.ts'
 
 /** What a leader works with during one term. */
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify' | 'delivery' | 'allowLocal'> & {

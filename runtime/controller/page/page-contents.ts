@@ -13,7 +13,7 @@ import type { Commits } from '../../statuspage/commits.ts'
 import type { ReadReport } from '../../statuspage/sync-routes.ts'
 import type { SyncKey } from '../../statuspage/people.ts'
 import { Fault } from '../../fault.ts'
-import { specOf } from '../cluster/spec-of.ts'
+import { specOf } from '../../reconcile/spec-of.ts'
 
 /** A report is read again when the watch has told of another one, and at the latest after this. */
 const reportMs = 30_000

@@ -19,7 +19,7 @@ import type { ControllerSettings } from '../../settings.ts'
 import type { Tracing } from '../../tracing/trace.ts'
 import type { PushKeys } from './webhook-keys.ts'
 import { changeSync } from '../cluster/change-sync.ts'
-import { specOf } from '../cluster/spec-of.ts'
+import { specOf } from '../../reconcile/spec-of.ts'
 
 /** What the receiver works with in a cluster. */
 export type ReceiverParts = {

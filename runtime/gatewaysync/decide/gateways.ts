@@ -7,7 +7,7 @@ import type { CheckRecord } from '../check-record.ts'
 import { podAnnotations } from '../names.ts'
 import { isWaiting } from '../rollout/turn.ts'
 import { type ToldBounds, type ToldOfGateway, toldOf } from './told.ts'
-import { defaultProfileName, resolveProfile, syncHash } from './profile.ts'
+import { defaultProfileName, wantedHash } from './profile.ts'
 import { startedWithoutCommitRule, syncReportStatus, type SyncReportStatus } from '../schema/report.ts'
 import type { RolloutStatus } from '../schema/rollout-status.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../schema/spec.ts'
@@ -219,18 +219,10 @@ type WantedHashes = {
   isSet(path: string): boolean
 }
 
-/** Hashes each profile once, however many gateways follow it. */
 function hashesOf(spec: GatewaySyncSpec): WantedHashes {
-  const known = new Map<string, string | undefined>()
   let told: unknown
   return {
-    of(name) {
-      if (!known.has(name)) {
-        const exists = Object.hasOwn(spec.sync.profiles, name)
-        known.set(name, exists ? syncHash(resolveProfile(spec.sync, name), spec.gateway) : undefined)
-      }
-      return known.get(name)
-    },
+    of: (name) => (Object.hasOwn(spec.sync.profiles, name) ? wantedHash(spec, name) : undefined),
     isSet(path) {
       told ??= withoutDefaults(specSchema, spec)
       return memberAt(told, path) !== undefined

@@ -69,3 +69,14 @@ export function syncHash(profile: ResolvedProfile, gateway: GatewaySyncSpec['gat
   const told = withoutDefaults(hashed, { profile, gateway })
   return `${hashRule}-${createHash('sha256').update(canonicalJson(told)).digest('hex')}`
 }
+
+/** Nobody changes a spec, and every pass and look at its gateways asks for the same few hashes again. */
+const wanted = new WeakMap<GatewaySyncSpec, Map<string, string>>()
+
+/** The hash that agents of a profile report once they follow this spec. Throws UnknownProfile. */
+export function wantedHash(spec: GatewaySyncSpec, profile: string): string {
+  const known = wanted.get(spec) ?? new Map<string, string>()
+  const hash = known.get(profile) ?? syncHash(resolveProfile(spec.sync, profile), spec.gateway)
+  wanted.set(spec, known.set(profile, hash))
+  return hash
+}

@@ -18,7 +18,7 @@ import type { GatewaySyncStatus } from '../schema/status.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
 import { progressOf } from './gateway-progress.ts'
 import { type Gateway, type GatewayPod, type GatewayReport, observeGateways, withWaiting } from './gateways.ts'
-import { checkOfProfile, resolveProfile, syncHash } from './profile.ts'
+import { checkOfProfile, wantedHash } from './profile.ts'
 import { type Annotations, type WantedRef } from './request.ts'
 
 type Observed = {
@@ -142,8 +142,8 @@ function versionOf({ commit, ref, repo }: Version): Version {
 }
 
 /** Which configuration each profile stands for; those of a gateway's own pod alone differ. */
-function configurationsOf({ sync, gateway }: GatewaySyncSpec): Record<string, string> {
-  return Object.fromEntries(Object.keys(sync.profiles).map((name) => [name, shortSyncHash(syncHash(resolveProfile(sync, name), gateway))]))
+function configurationsOf(spec: GatewaySyncSpec): Record<string, string> {
+  return Object.fromEntries(Object.keys(spec.sync.profiles).map((name) => [name, shortSyncHash(wantedHash(spec, name))]))
 }
 
 /** Told once each: what began, what was done, and what stopped it. */

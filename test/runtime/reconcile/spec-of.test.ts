@@ -1,0 +1,29 @@
+import t from 'tap'
+import { parseSpec, specOf } from '../../../runtime/reconcile/spec-of.ts'
+
+const record = (repo: unknown) => ({
+  spec: { git: { repo, ref: 'main' }, sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'b' }] } } } },
+})
+
+void t.test('a record is parsed once, for passes and endpoints alike', async (t) => {
+  const known = record('https://git.example.com/plant.git')
+  const spec = specOf(known)
+  t.equal(spec?.polling.interval, '60s', 'with its defaults')
+  t.equal(specOf(known), spec)
+  for (const allowLocal of [false, true]) {
+    const parsed = parseSpec(known, { allowLocal })
+    t.equal('spec' in parsed ? parsed.spec : undefined, spec)
+  }
+})
+
+void t.test('a path is a repository on one machine only, however often and in which order is asked', async (t) => {
+  const known = record('/srv/plant.git')
+  for (const allowLocal of [true, false, true, false]) t.equal('spec' in parseSpec(known, { allowLocal }), allowLocal)
+  t.match(parseSpec(known, { allowLocal: false }), { issues: [{ message: /must be an https, http or ssh URL/ }] })
+})
+
+void t.test('an invalid spec is told with its issues each time', async (t) => {
+  const known = record(5)
+  t.equal(specOf(known), undefined)
+  for (const allowLocal of [true, false, true]) t.match(parseSpec(known, { allowLocal }), { issues: [{ expected: 'string' }] })
+})
