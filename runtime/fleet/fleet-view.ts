@@ -31,16 +31,22 @@ export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
 /** The whole of some GatewaySyncs. */
 export function fleetViewOf(
   syncs: SyncView[],
-  { at, notes, warnings = [] }: { at: string; notes: readonly string[]; warnings?: FleetFacts['warnings'] | undefined },
+  {
+    at,
+    notes,
+    warnings = [],
+    seesNothing = false,
+  }: Pick<FleetView, 'at'> & { notes: readonly string[]; warnings?: FleetFacts['warnings'] | undefined; seesNothing?: boolean },
 ): FleetView {
   return {
     at,
     level: worstOf(syncs.map(({ level }) => level)),
     ready: syncs.every(({ ready }) => ready === 'True'),
-    summary: summaryOf(syncs),
+    summary: summaryOf(fleetCounts(syncs)),
     syncs,
     notes: [...notes],
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(seesNothing ? { seesNothing } : {}),
   }
 }
 
@@ -59,13 +65,23 @@ function podOfReport({ namespace, pod, gatewaySync, podUid, told }: ReportFacts)
   }
 }
 
-function summaryOf(views: readonly SyncView[]): string {
-  if (views.length === 0) return 'There is no GatewaySync.'
-  const ready = views.filter((view) => view.ready === 'True').length
-  const total = views.reduce((sum, { counts }) => sum + (counts?.total ?? 0), 0)
-  const inStep = views.reduce((sum, view) => sum + view.inStep, 0)
-  const gateways = total === 0 ? 'no gateway follows them yet' : `${inStep} of ${total} gateways run the published commit`
-  return `${ready} of ${views.length} ${views.length === 1 ? 'GatewaySync is' : 'GatewaySyncs are'} ready; ${gateways}.`
+/** How many GatewaySyncs there are and are ready, and how many gateways follow them and run what is published. */
+export type FleetCounts = { syncs: number; ready: number; gateways: number; inStep: number }
+
+export function fleetCounts(views: readonly SyncView[]): FleetCounts {
+  return {
+    syncs: views.length,
+    ready: views.filter((view) => view.ready === 'True').length,
+    gateways: views.reduce((sum, { counts }) => sum + (counts?.total ?? 0), 0),
+    inStep: views.reduce((sum, view) => sum + view.inStep, 0),
+  }
+}
+
+/** One sentence about all of them. */
+export function summaryOf({ syncs, ready, gateways, inStep }: FleetCounts): string {
+  if (syncs === 0) return 'There is no GatewaySync.'
+  const follow = gateways === 0 ? 'no gateway follows them yet' : `${inStep} of ${gateways} gateways run the published commit`
+  return `${ready} of ${syncs} ${syncs === 1 ? 'GatewaySync is' : 'GatewaySyncs are'} ready; ${follow}.`
 }
 
 /** Neither part holds a slash. */

@@ -18,6 +18,8 @@ export type FleetView = {
   /** By namespace and name. */
   syncs: SyncView[]
   notes: string[]
+  /** There are some, of which the reader may see none. */
+  seesNothing?: boolean
   /** What is out of the ordinary with the installation itself; absent: nothing. */
   warnings?: readonly Warning[]
 }

@@ -3,7 +3,7 @@
  */
 import type { DriftPolicy, Notice } from '../fleet/sync-detail.ts'
 import type { Warning } from '../fleet/facts.ts'
-import type { Language } from './words.ts'
+import { inGerman, type Language } from './words.ts'
 
 export type DetailWords = {
   state: string
@@ -27,9 +27,8 @@ export type DetailWords = {
   localFiles(count: number): string
   becomes: Readonly<Record<DriftPolicy | 'unknown', string>>
   designers: string
-  notices: Readonly<Record<Notice['kind'], (gateways: string) => string>>
-  all: string
-  gateways(count: number): string
+  /** Of so many gateways; of all where undefined. */
+  notices: Readonly<Record<Notice['kind'], (count: number | undefined) => string>>
   warnings: Readonly<Record<Warning['kind'], (until: string) => string>>
   commitChanged: string
   comparedWith: string
@@ -55,6 +54,8 @@ export type DetailWords = {
 
 const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`
 
+const gateways = (count: number | undefined): string => (count === undefined ? 'all gateways' : many(count, 'gateway', 'gateways'))
+
 const english: DetailWords = {
   state: 'State',
   versions: 'Versions',
@@ -62,11 +63,11 @@ const english: DetailWords = {
   outcomes: { Published: 'published', Refused: 'refused', Superseded: 'overtaken', Handled: 'done' },
   isPublished: 'published now',
   runIt: (count) => `${many(count, 'gateway runs', 'gateways run')} it`,
-  by: (who) => `asked for by ${who}`,
+  by: (who) => (who === 'generic' ? 'asked for by webhook' : `asked for by ${who}`),
   signedBy: (key) => `signed by ${key}`,
   took: (seconds) => `took ${seconds} s`,
-  polled: (interval) => `asked again every ${interval}, and at each push`,
-  notPolled: 'asked again at each push',
+  polled: (interval) => `checked every ${interval} and at each push`,
+  notPolled: 'checked at each push',
   nextLook: (time) => `next in about ${time}`,
   rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} of ${of} run it`,
@@ -77,44 +78,44 @@ const english: DetailWords = {
   localFiles: (count) => many(count, 'file', 'files'),
   becomes: {
     report: 'The next commit that changes one of these files overwrites it.',
-    restore: 'They are put back at the next look.',
+    restore: 'They are put back at the next check.',
     hold: 'They are kept: a commit that would undo them waits.',
-    unknown: 'What becomes of them is not known.',
+    unknown: 'Whether they are kept is not known.',
   },
   designers: 'Open Designers',
   notices: {
-    paused: (gateways) => `Paused: nothing is written to ${gateways}.`,
-    dryRun: (gateways) => `Dry run: what a sync would do is only told, on ${gateways}.`,
-    outdatedAgents: (gateways) => `The agent is too old for what is asked for, on ${gateways}: recreate the pods.`,
-    otherVersion: (gateways) => `The agent has another version than the controller, on ${gateways}.`,
+    paused: (count) => (count === undefined ? 'Paused: no gateway is written to.' : `Paused: nothing is written to ${gateways(count)}.`),
+    dryRun: (count) => `Dry run on ${gateways(count)}: what would change is shown, and nothing is written.`,
+    outdatedAgents: (count) => `The agent of ${gateways(count)} is too old for this GatewaySync: recreate the pods.`,
+    otherVersion: (count) => `The agent of ${gateways(count)} has another version than the controller.`,
   },
-  all: 'all gateways',
-  gateways: (count) => many(count, 'gateway', 'gateways'),
   warnings: {
     openReceiver: () => 'The push receiver asks for no proof: whoever reaches it may ask for a sync.',
-    certificate: (until) => `The certificate of the controller ends on ${until} and has not been renewed.`,
+    certificate: (until) => `The certificate of the controller expires on ${until} and has not been renewed.`,
   },
   commitChanged: 'What this commit changed',
   comparedWith: 'compared with',
-  filesChanged: (count) => many(count, 'file differs', 'files differ'),
+  filesChanged: (count) => `${many(count, 'file', 'files')} changed`,
   ops: { add: 'new', change: 'changed', remove: 'deleted' },
-  notShown: 'Its lines are not shown: it is large, binary, or may hold a secret.',
-  linesHidden: 'Lines of files are shown behind a login only.',
-  nothingBefore: 'No commit before it is known, with which it could be compared.',
-  noFiles: 'No file that gateways are given is different.',
+  notShown: 'Not shown: the file is large, binary, or may hold a secret.',
+  linesHidden: 'The content of files is shown only after a login.',
+  nothingBefore: 'No earlier commit is known to compare it with.',
+  noFiles: 'It changes no file that gateways receive.',
   cannotRead: (why) => `What it changed cannot be read now: ${why}`,
   gateway: 'Gateway',
   agent: 'agent',
   lastSync: 'last sync',
   files: 'files',
-  fileCounts: (added, changed, removed, unchanged) => `${added} new, ${changed} changed, ${removed} deleted, ${unchanged} as they were`,
+  fileCounts: (added, changed, removed, unchanged) => `${added} new, ${changed} changed, ${removed} deleted, ${unchanged} unchanged`,
   scanned: 'read by the gateway',
-  complaints: 'What the gateway complains of',
+  complaints: 'What the gateway complains about',
   projects: 'projects',
-  dryRun: 'What a sync would do',
+  dryRun: 'What a sync would change',
   lastSyncs: 'Last syncs',
-  inPart: 'Its report cannot be read now: this is what is kept of it.',
+  inPart: 'The report cannot be read right now; this is the part of it that is kept.',
 }
+
+const aufGateways = (count: number | undefined): string => (count === undefined ? 'allen Gateways' : many(count, 'Gateway', 'Gateways'))
 
 const german: DetailWords = {
   state: 'Zustand',
@@ -123,13 +124,13 @@ const german: DetailWords = {
   outcomes: { Published: 'veröffentlicht', Refused: 'abgelehnt', Superseded: 'überholt', Handled: 'erledigt' },
   isPublished: 'jetzt veröffentlicht',
   runIt: (count) => `auf ${many(count, 'Gateway', 'Gateways')}`,
-  by: (who) => `angefordert von ${who}`,
+  by: (who) => (who === 'generic' ? 'angefordert per Webhook' : `angefordert von ${who}`),
   signedBy: (key) => `signiert mit ${key}`,
-  took: (seconds) => `in ${seconds.replace('.', ',')} s`,
-  polled: (interval) => `wieder gefragt alle ${interval} und bei jedem Push`,
-  notPolled: 'wieder gefragt bei jedem Push',
-  nextLook: (time) => `als Nächstes in etwa ${time}`,
-  rollout: 'Stufenweise Verteilung',
+  took: (seconds) => `Dauer ${seconds.replace('.', ',')} s`,
+  polled: (interval) => `Abfrage alle ${inGerman(interval)} und bei jedem Push`,
+  notPolled: 'Abfrage bei jedem Push',
+  nextLook: (time) => `nächste in etwa ${inGerman(time)}`,
+  rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} von ${of} haben ihn`,
   failed: (count) => `${count} fehlgeschlagen`,
   held: (count) => `${count} warten wegen Änderungen vor Ort`,
@@ -138,43 +139,44 @@ const german: DetailWords = {
   localFiles: (count) => many(count, 'Datei', 'Dateien'),
   becomes: {
     report: 'Der nächste Commit, der eine dieser Dateien ändert, überschreibt sie.',
-    restore: 'Sie werden beim nächsten Prüfen zurückgesetzt.',
-    hold: 'Sie bleiben: Ein Commit, der sie rückgängig machte, wartet.',
-    unknown: 'Was aus ihnen wird, ist nicht bekannt.',
+    restore: 'Bei der nächsten Prüfung werden sie zurückgesetzt.',
+    hold: 'Sie bleiben erhalten: Ein Commit, der sie rückgängig machen würde, wartet.',
+    unknown: 'Ob sie erhalten bleiben, ist nicht bekannt.',
   },
   designers: 'Offene Designer',
   notices: {
-    paused: (gateways) => `Pausiert: Auf ${gateways} wird nichts geschrieben.`,
-    dryRun: (gateways) => `Probelauf auf ${gateways}: Es wird nur gezeigt, was geschähe.`,
-    outdatedAgents: (gateways) => `Der Agent ist zu alt für das Verlangte, auf ${gateways}: Pods neu erzeugen.`,
-    otherVersion: (gateways) => `Der Agent hat eine andere Version als der Controller, auf ${gateways}.`,
+    paused: (count) =>
+      count === undefined
+        ? 'Pausiert: Es wird auf kein Gateway geschrieben.'
+        : `Pausiert: Auf ${aufGateways(count)} wird nichts geschrieben.`,
+    dryRun: (count) => `Probelauf auf ${aufGateways(count)}: Es wird nur gezeigt, was geschehen würde.`,
+    outdatedAgents: (count) => `Auf ${aufGateways(count)} ist der Agent für diesen GatewaySync zu alt: Pods neu erzeugen.`,
+    otherVersion: (count) => `Auf ${aufGateways(count)} hat der Agent eine andere Version als der Controller.`,
   },
-  all: 'allen Gateways',
-  gateways: (count) => many(count, 'Gateway', 'Gateways'),
   warnings: {
     openReceiver: () => 'Der Push-Empfänger verlangt keinen Nachweis: Wer ihn erreicht, kann eine Synchronisierung anfordern.',
-    certificate: (until) => `Das Zertifikat des Controllers endet am ${until} und wurde nicht erneuert.`,
+    certificate: (until) => `Das Zertifikat des Controllers läuft am ${until} ab und wurde nicht erneuert.`,
   },
   commitChanged: 'Was dieser Commit geändert hat',
-  comparedWith: 'verglichen mit',
-  filesChanged: (count) => many(count, 'Datei ist anders', 'Dateien sind anders'),
+  comparedWith: 'gegenüber',
+  filesChanged: (count) => `${many(count, 'Datei', 'Dateien')} geändert`,
   ops: { add: 'neu', change: 'geändert', remove: 'gelöscht' },
-  notShown: 'Ihre Zeilen werden nicht gezeigt: Sie ist groß, binär oder kann ein Geheimnis enthalten.',
-  linesHidden: 'Zeilen von Dateien werden nur hinter einer Anmeldung gezeigt.',
-  nothingBefore: 'Kein früherer Commit ist bekannt, mit dem er verglichen werden könnte.',
-  noFiles: 'Keine Datei, die Gateways erhalten, ist anders.',
-  cannotRead: (why) => `Was er geändert hat, ist jetzt nicht zu lesen: ${why}`,
+  notShown: 'Inhalt nicht gezeigt: Die Datei ist groß, binär oder kann ein Geheimnis enthalten.',
+  linesHidden: 'Der Inhalt von Dateien wird nur nach einer Anmeldung gezeigt.',
+  nothingBefore: 'Es ist kein früherer Commit bekannt, mit dem dieser verglichen werden könnte.',
+  noFiles: 'Er ändert keine Datei, die Gateways erhalten.',
+  cannotRead: (why) => `Was er geändert hat, ist derzeit nicht lesbar: ${why}`,
   gateway: 'Gateway',
   agent: 'Agent',
   lastSync: 'letzte Synchronisierung',
   files: 'Dateien',
-  fileCounts: (added, changed, removed, unchanged) => `${added} neu, ${changed} geändert, ${removed} gelöscht, ${unchanged} wie zuvor`,
-  scanned: 'vom Gateway gelesen',
+  fileCounts: (added, changed, removed, unchanged) => `${added} neu, ${changed} geändert, ${removed} gelöscht, ${unchanged} unverändert`,
+  scanned: 'vom Gateway eingelesen',
   complaints: 'Was das Gateway beanstandet',
   projects: 'Projekte',
-  dryRun: 'Was eine Synchronisierung täte',
+  dryRun: 'Was eine Synchronisierung ändern würde',
   lastSyncs: 'Letzte Synchronisierungen',
-  inPart: 'Sein Bericht ist jetzt nicht zu lesen: Dies ist, was davon aufbewahrt wird.',
+  inPart: 'Der Bericht ist derzeit nicht lesbar; gezeigt wird der gespeicherte Auszug.',
 }
 
 export function detailWordsIn(language: Language): DetailWords {

@@ -11,7 +11,8 @@ import type { ToldOfGateway } from '../gatewaysync/decide/told.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
-import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
+import { frame, type Html, linkOf, type PageContext, part, said, symbols } from './page.ts'
+import { meaningIn } from './reason-words.ts'
 import type { Words } from './words.ts'
 
 /** `report`: all of it; undefined where it cannot be read, and then `kept` stands in for it. `hidesLines`: files are only named. */
@@ -59,9 +60,10 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
       ${list(
         words.findings,
         report === undefined
-          ? gateway.remarks.map((remark) => shortHashes(remark))
+          ? gateway.remarks.map((remark) => said(shortHashes(remark), words))
           : findings.map(
-              ({ rule, path, message }) => html`<code>${path}</code> ${shortHashes(message)} <span class="quiet">${rule}</span>`,
+              ({ rule, path, message }) =>
+                html`<code>${path}</code> ${said(shortHashes(message), words)} <span class="quiet">${rule}</span>`,
             ),
       )}
       ${drift === undefined || drift.count === 0 ? '' : part(own.localChanges, driftOf(drift, local, own))}
@@ -72,9 +74,10 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
   return frame(gateway.gateway ?? gateway.pod, body, context)
 }
 
-function stateOf({ level, state, reason, message, meaning }: GatewayView, words: Words): Html {
+function stateOf({ level, state, reason, message }: GatewayView, words: Words): Html {
+  const meaning = meaningIn(words.language, reason)
   return html`<p><span class="light ${level}">${symbols[level]} ${words.states[state]}</span> <span class="quiet">${reason ?? ''}</span></p>
-    ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
+    ${message === undefined ? '' : html`<p>${said(shortHashes(message), words)}</p>`}
     ${meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}`
 }
 

@@ -3,11 +3,13 @@
  */
 import { html } from 'hono/html'
 import { ageOf } from '../fleet/age.ts'
+import { fleetCounts } from '../fleet/fleet-view.ts'
 import type { Level } from '../fleet/level.ts'
 import type { FleetView, GatewayView, SyncView } from '../fleet/view.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { icon, script, style } from './assets.ts'
 import { detailWordsIn } from './detail-words.ts'
+import { meaningIn } from './reason-words.ts'
 import { queryOf, select, type Selected, type Selection } from './selection.ts'
 import type { Words } from './words.ts'
 
@@ -31,6 +33,11 @@ export type PageContext = {
 /** Colour alone says nothing to everybody. */
 export const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
 
+/** What the product says in messages and findings, which is English on a page of any language. */
+export function said(text: string, { language }: Words): Html {
+  return language === 'en' ? html`${text}` : html`<span lang="en">${text}</span>`
+}
+
 /** Tiles of all gateways that the selection has, by GatewaySync. */
 export function overviewPage(view: FleetView, selection: Selection, context: PageContext): Html {
   const { words, now } = context
@@ -38,10 +45,10 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
   const body = html`${searchForm(selection, words)}
     <main>
       <p>
-        ${light(view.level, words)} ${view.summary}
+        ${light(view.level, words)} ${view.seesNothing === true ? words.seesNothing : words.summary(fleetCounts(view.syncs))}
         <span class="quiet">${words.stateOf(view.at.replace('T', ' ').replace('Z', ' UTC'))}</span>
       </p>
-      ${warningsOf(view, words)} ${view.notes.map((note) => html`<p class="quiet">${note}</p>`)}
+      ${warningsOf(view, words)} ${view.notes.map((note) => html`<p class="quiet">${said(note, words)}</p>`)}
       ${selected.shown.map(
         ({ sync, gateways }) =>
           html`<section class="card">
@@ -50,7 +57,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
               ${published(sync, context)}
               ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
             </p>
-            ${sync.level === 'ok' ? '' : html`<p>${shortHashes(sync.message)}</p>`} ${tiles(sync, gateways, words, now)}
+            ${sync.level === 'ok' ? '' : html`<p>${said(shortHashes(sync.message), words)}</p>`} ${tiles(sync, gateways, words, now)}
           </section>`,
       )}
       ${selected.shown.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
@@ -156,9 +163,10 @@ export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: W
 }
 
 function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
-  const { pod, level, state, mode, commit, finishedAt, message, meaning, reason, remarks } = gateway
+  const { pod, level, state, mode, commit, finishedAt, message, reason, remarks } = gateway
   const age = ageOf(finishedAt, now)
-  const why = reason === undefined ? undefined : (message ?? meaning)
+  const why =
+    reason === undefined ? undefined : message === undefined ? meaningIn(words.language, reason) : said(shortHashes(message), words)
   return html`<li class="tile ${level}">
     <header>
       <b><a href="${gatewayLink(sync, pod)}">${gateway.gateway ?? pod}</a></b>
@@ -174,7 +182,7 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
         .filter((part) => part !== undefined)
         .join(' · ')}
     </p>
-    ${why === undefined ? '' : html`<p>${shortHashes(why)}</p>`} ${remarks.map((remark) => html`<p>${shortHashes(remark)}</p>`)}
+    ${why === undefined ? '' : html`<p>${why}</p>`} ${remarks.map((remark) => html`<p>${said(shortHashes(remark), words)}</p>`)}
   </li>`
 }
 

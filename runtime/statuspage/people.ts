@@ -47,6 +47,5 @@ export type People = {
 /** The part of a fleet that is in the given namespaces, judged as if there were no other. */
 export function visiblePart({ at, syncs, notes, warnings }: FleetView, namespaces: ReadonlySet<string>): FleetView {
   const seen = syncs.filter(({ namespace }) => namespaces.has(namespace))
-  const hidden = seen.length === 0 && syncs.length > 0 ? ['You may list the GatewaySyncs of none of the namespaces that have one.'] : []
-  return fleetViewOf(seen, { at, notes: [...notes, ...hidden], warnings })
+  return fleetViewOf(seen, { at, notes, warnings, seesNothing: seen.length === 0 && syncs.length > 0 })
 }

@@ -8,7 +8,8 @@ import type { RolloutView, SyncView } from '../fleet/view.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import type { CommitWords } from '../source/content/commit-words.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
-import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf, part, published, symbols, tiles } from './page.ts'
+import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf, part, published, said, symbols, tiles } from './page.ts'
+import { meaningIn } from './reason-words.ts'
 import { select } from './selection.ts'
 import type { Words } from './words.ts'
 
@@ -35,7 +36,7 @@ export function syncPage({ sync, detail, commits, page }: SyncPage, context: Pag
     ${detail.notices.map((notice) => noticeOf(notice, own))}
     <div class="parts">
       ${part(own.state, stateOf(sync, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
-      ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, own))}
+      ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, words))}
       ${detail.history.length === 0 ? '' : part(own.changes, historyOf(sync, detail.history, commits, context))}
       ${findings === undefined || findings.errors + findings.warnings === 0 ? '' : findingsPart(findings, words)}
       ${sync.requests.length === 0 ? '' : part(words.requests, requestsOf(sync, context))}
@@ -52,19 +53,20 @@ export function syncPage({ sync, detail, commits, page }: SyncPage, context: Pag
 }
 
 function noticeOf({ kind, count }: Notice, own: DetailWords): Html {
-  return html`<p class="banner warning">${own.notices[kind](count === undefined ? own.all : own.gateways(count))}</p>`
+  return html`<p class="banner warning">${own.notices[kind](count)}</p>`
 }
 
-function stateOf({ level, reason, message, meaning, ready, next }: SyncView, { words, actions }: PageContext): Html {
+function stateOf({ level, reason, message, ready, next }: SyncView, { words, actions }: PageContext): Html {
+  const meaning = meaningIn(words.language, reason)
   return html`<p>${light(level, words)} <span class="quiet">${reason}</span></p>
-    <p>${shortHashes(message)}</p>
+    <p>${said(shortHashes(message), words)}</p>
     ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`} ${actions ?? ''}
     ${
       next.length === 0
         ? ''
         : html`<h3>${words.whatToDo}</h3>
             <ul class="plain">
-              ${next.map((step) => html`<li>${step}</li>`)}
+              ${next.map((step) => html`<li>${said(step, words)}</li>`)}
             </ul>`
     }`
 }
@@ -107,9 +109,10 @@ function asked({ wanted: { checkedAt } }: SyncView, { polling, nextLook }: SyncD
   return parts.filter((each) => each !== undefined).join(', ')
 }
 
-function rolloutOf({ level, summary, message, stages }: RolloutView, own: DetailWords): Html {
-  return html`<p><span class="light ${level}">${symbols[level]}</span> ${summary}</p>
-    ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
+function rolloutOf({ level, summary, message, stages }: RolloutView, words: Words): Html {
+  const own = detailWordsIn(words.language)
+  return html`<p><span class="light ${level}">${symbols[level]}</span> ${said(summary, words)}</p>
+    ${message === undefined ? '' : html`<p>${said(shortHashes(message), words)}</p>`}
     <ol class="entries">
       ${stages.map(
         (stage) =>
@@ -138,7 +141,7 @@ function historyOf(
   const own = detailWordsIn(words.language)
   return html`<ol class="entries">
     ${history.map((entry) => {
-      const { commit, at, by, ref, outcome, level, durationMs, message, meaning, reason } = entry
+      const { commit, at, by, ref, outcome, level, durationMs, message, reason } = entry
       const [age, known] = [ageOf(at, now), commit === undefined ? undefined : commits.get(commit)]
       const facts = [
         age === undefined ? undefined : words.publishedAgo(age),
@@ -150,7 +153,7 @@ function historyOf(
         entry.isPublished ? own.isPublished : undefined,
         entry.gateways > 0 ? own.runIt(entry.gateways) : undefined,
       ].filter((each) => each !== undefined)
-      const why = message === undefined ? meaning : shortHashes(message)
+      const why = message === undefined ? meaningIn(words.language, reason) : said(shortHashes(message), words)
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
         ${commit === undefined ? '' : html`<a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>`}
@@ -171,8 +174,8 @@ function findingsPart({ errors, warnings, items }: NonNullable<SyncView['finding
       ${shown.map(
         ({ severity, path, message, rule }) =>
           html`<li>
-            <span class="light ${severity}">${symbols[severity]} ${severity}</span>
-            <code>${path}</code> ${message} <span class="quiet">${rule}</span>
+            <span class="light ${severity}">${symbols[severity]} ${words.severities[severity]}</span>
+            <code>${path}</code> ${said(message, words)} <span class="quiet">${rule}</span>
           </li>`,
       )}
       ${more > 0 ? html`<li class="quiet">${words.more(more)}</li>` : ''}
@@ -183,12 +186,13 @@ function findingsPart({ errors, warnings, items }: NonNullable<SyncView['finding
 function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
   const { outcomes } = detailWordsIn(words.language)
   return html`<ul class="entries">
-    ${requests.map(({ level, outcome, ref, at, reason, message, meaning }) => {
+    ${requests.map(({ level, outcome, ref, at, reason, message }) => {
       const age = ageOf(at, now)
       const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> ${shortHashes(ref)}<span class="quiet">${ago}</span>
-        ${message === undefined ? (meaning ?? '') : shortHashes(message)} <span class="quiet">${reason ?? ''}</span>
+        ${message === undefined ? (meaningIn(words.language, reason) ?? '') : said(shortHashes(message), words)}
+        <span class="quiet">${reason ?? ''}</span>
       </li>`
     })}
   </ul>`

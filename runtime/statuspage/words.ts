@@ -3,6 +3,7 @@
  * Pure.
  */
 import { counted } from '../counted.ts'
+import { type FleetCounts, summaryOf } from '../fleet/fleet-view.ts'
 import type { GatewayState } from '../gatewaysync/decide/gateways.ts'
 import type { Level } from '../fleet/level.ts'
 
@@ -21,6 +22,8 @@ export type Words = {
   levels: Readonly<Record<Level, string>>
   states: Readonly<Record<GatewayState, string>>
   inStep(count: number, total: number): string
+  summary(counts: FleetCounts): string
+  seesNothing: string
   wanted: string
   published: string
   repository: string
@@ -41,6 +44,7 @@ export type Words = {
   whatToDo: string
   findings: string
   countOf(errors: number, warnings: number): string
+  severities: Readonly<Record<'error' | 'warning', string>>
   requests: string
   more(count: number): string
   page(number: number, of: number): string
@@ -63,9 +67,9 @@ const english: Words = {
   searchHint: 'gateway, pod, mode, namespace …',
   show: 'Show',
   everything: 'everything',
-  onlyTrouble: 'what is not in order',
+  onlyTrouble: 'only what is not in order',
   apply: 'Apply',
-  levels: { ok: 'in order', working: 'under way', warning: 'worth knowing', error: 'needs somebody' },
+  levels: { ok: 'in order', working: 'in progress', warning: 'note', error: 'needs action' },
   states: {
     synced: 'synced',
     pending: 'pending',
@@ -78,13 +82,15 @@ const english: Words = {
     waiting: 'waits for its stage',
   },
   inStep: (count, total) => `${count} of ${total} gateways run the published commit`,
+  summary: summaryOf,
+  seesNothing: 'You may see the GatewaySyncs of no namespace that has one.',
   wanted: 'wanted',
   published: 'published',
   repository: 'repository',
   nothingYet: 'nothing yet',
   unknown: 'not known',
   requestedBy: (who) => `requested by ${who}`,
-  askedAgo: (age) => `asked ${age} ago`,
+  askedAgo: (age) => `git host asked ${age} ago`,
   committedAgo: (age) => `committed ${age} ago`,
   publishedAgo: (age) => `${age} ago`,
   heldBack: (reason) => `held back (${reason})`,
@@ -93,11 +99,12 @@ const english: Words = {
   noMode: 'no mode',
   profile: 'profile',
   pod: 'pod',
-  noGateway: 'No gateway follows it yet.',
+  noGateway: 'No gateway follows this GatewaySync yet.',
   nothingFound: 'Nothing matches.',
   whatToDo: 'What to do',
   findings: 'Findings',
   countOf: (errors, warnings) => `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
+  severities: { error: 'error', warning: 'warning' },
   requests: 'Requests',
   more: (count) => `and ${count} more`,
   page: (number, of) => `page ${number} of ${of}`,
@@ -105,11 +112,25 @@ const english: Words = {
   previous: 'previous page',
   next: 'next page',
   stateOf: (at) => `as of ${at}`,
-  stale: 'The connection is lost. This may be out of date.',
+  stale: 'The connection is lost. What you see may be out of date.',
   signedOut: 'You are logged out: what you see here is no longer kept up to date.',
   logInAgain: 'Log in',
   notFound: 'There is no such page.',
-  noLogin: 'There is no login: whoever reaches this page sees all of it. It only shows.',
+  noLogin: 'There is no login: whoever reaches this page sees all of it. Nothing can be changed here.',
+}
+
+const germanUnits: Readonly<Record<string, readonly [one: string, more: string]>> = {
+  s: ['s', 's'],
+  m: ['min', 'min'],
+  h: ['h', 'h'],
+  d: ['Tag', 'Tagen'],
+}
+
+/** An age or interval as `ageOf` writes it, "2d" as "2 Tagen"; anything else as it is. */
+export function inGerman(duration: string): string {
+  const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(duration) ?? []
+  const words = germanUnits[unit]
+  return words === undefined ? duration : `${count} ${words[count === '1' ? 0 : 1]}`
 }
 
 const german: Words = {
@@ -118,16 +139,16 @@ const german: Words = {
   allGatewaySyncs: 'Alle GatewaySyncs',
   search: 'Suchen',
   searchHint: 'Gateway, Pod, Modus, Namespace …',
-  show: 'Zeigen',
+  show: 'Anzeigen',
   everything: 'alles',
-  onlyTrouble: 'was nicht in Ordnung ist',
+  onlyTrouble: 'nur Auffälliges',
   apply: 'Anwenden',
-  levels: { ok: 'in Ordnung', working: 'in Arbeit', warning: 'zu beachten', error: 'jemand muss handeln' },
+  levels: { ok: 'in Ordnung', working: 'in Arbeit', warning: 'Hinweis', error: 'Handlungsbedarf' },
   states: {
-    synced: 'auf Stand',
+    synced: 'aktuell',
     pending: 'wartet',
     failed: 'fehlgeschlagen',
-    blocked: 'angehalten',
+    blocked: 'blockiert',
     drifted: 'vor Ort geändert',
     dryRun: 'Probelauf',
     paused: 'pausiert',
@@ -135,26 +156,33 @@ const german: Words = {
     waiting: 'wartet auf seine Stufe',
   },
   inStep: (count, total) => `${count} von ${total} Gateways haben den veröffentlichten Commit`,
+  summary({ syncs, ready, gateways, inStep }) {
+    if (syncs === 0) return 'Es gibt keinen GatewaySync.'
+    const follow = gateways === 0 ? 'noch kein Gateway ist zugeordnet' : german.inStep(inStep, gateways)
+    return `${ready} von ${syncs} ${syncs === 1 ? 'GatewaySync ist' : 'GatewaySyncs sind'} bereit; ${follow}.`
+  },
+  seesNothing: 'Sie dürfen die GatewaySyncs keines der Namespaces sehen, die einen haben.',
   wanted: 'gewünscht',
   published: 'veröffentlicht',
   repository: 'Repository',
   nothingYet: 'noch nichts',
-  unknown: 'nicht bekannt',
+  unknown: 'unbekannt',
   requestedBy: (who) => `angefordert von ${who}`,
-  askedAgo: (age) => `vor ${age} gefragt`,
-  committedAgo: (age) => `Commit vor ${age}`,
-  publishedAgo: (age) => `vor ${age}`,
+  askedAgo: (age) => `Git-Server zuletzt vor ${inGerman(age)} abgefragt`,
+  committedAgo: (age) => `Commit vor ${inGerman(age)}`,
+  publishedAgo: (age) => `vor ${inGerman(age)}`,
   heldBack: (reason) => `zurückgehalten (${reason})`,
   commit: 'Commit',
   mode: 'Modus',
   noMode: 'ohne Modus',
   profile: 'Profil',
   pod: 'Pod',
-  noGateway: 'Noch folgt ihm kein Gateway.',
-  nothingFound: 'Nichts passt dazu.',
+  noGateway: 'Diesem GatewaySync ist noch kein Gateway zugeordnet.',
+  nothingFound: 'Keine Treffer.',
   whatToDo: 'Was zu tun ist',
   findings: 'Befunde',
   countOf: (errors, warnings) => `${errors} Fehler, ${warnings} ${warnings === 1 ? 'Warnung' : 'Warnungen'}`,
+  severities: { error: 'Fehler', warning: 'Warnung' },
   requests: 'Anforderungen',
   more: (count) => `und ${count} weitere`,
   page: (number, of) => `Seite ${number} von ${of}`,
@@ -162,11 +190,11 @@ const german: Words = {
   previous: 'vorige Seite',
   next: 'nächste Seite',
   stateOf: (at) => `Stand ${at}`,
-  stale: 'Die Verbindung ist abgebrochen. Dies kann veraltet sein.',
+  stale: 'Die Verbindung ist unterbrochen. Die Anzeige kann veraltet sein.',
   signedOut: 'Sie sind abgemeldet: Was Sie hier sehen, wird nicht mehr aktualisiert.',
   logInAgain: 'Anmelden',
   notFound: 'Diese Seite gibt es nicht.',
-  noLogin: 'Es gibt keine Anmeldung: Wer diese Seite erreicht, sieht alles. Sie zeigt nur an.',
+  noLogin: 'Es gibt keine Anmeldung: Wer diese Seite erreicht, sieht alles. Ändern lässt sich hier nichts.',
 }
 
 /** By what a browser says that its user reads (`Accept-Language`); English where neither is named. */

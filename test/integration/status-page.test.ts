@@ -118,7 +118,7 @@ void t.test('the page of an installation shows each person what that person may 
     const stranger = await ask('/', by('eve'))
     t.equal(stranger.status, 200)
     t.notMatch(stranger.text, namespace)
-    t.match(stranger.text, 'You may list the GatewaySyncs of none')
+    t.match(stranger.text, 'You may see the GatewaySyncs of no namespace')
   })
 
   await t.test('reads the whole report of a gateway when somebody looks who may see it', async (t) => {

@@ -41,7 +41,7 @@ const english: ActionWords = {
   told: {
     sync: {
       label: () => 'Sync now',
-      means: () => 'The git host is asked at once, without waiting for the next look, and what is new there goes to the gateways.',
+      means: () => 'The git host is checked at once, without waiting for the next time, and what is new there goes to the gateways.',
     },
     pause: {
       label: () => 'Pause',
@@ -79,7 +79,7 @@ const english: ActionWords = {
   },
   goBack: 'Back to an earlier commit',
   cancel: 'Cancel',
-  asWhom: (name) => `It is written in your name (${name}), and an Event tells of it.`,
+  asWhom: (name) => `This is done in your name (${name}), and an Event records it.`,
   account: 'Account',
   youAre: 'You are',
   groups: 'Your groups',
@@ -93,7 +93,7 @@ const english: ActionWords = {
     right: 'You may not change this GatewaySync: that takes the right to patch gatewaysyncs.clustersync.io in its namespace.',
     origin: 'This did not come from a page of ours, so nothing was done.',
     form: 'This form is no longer valid: it holds for ten minutes, in one browser that keeps cookies. Nothing was done.',
-    rate: 'That was a lot within a minute. Nothing was done; try again in a minute.',
+    rate: 'Too many actions within a minute. Nothing was done; try again in a minute.',
     state: 'This is not possible any more, so nothing was done.',
     away: 'The cluster does not answer, so nothing is known to be done. Try again later.',
     large: 'This form is too large. Nothing was done.',
@@ -105,7 +105,8 @@ const german: ActionWords = {
   told: {
     sync: {
       label: () => 'Jetzt synchronisieren',
-      means: () => 'Der Git-Server wird sofort gefragt, ohne auf den nächsten Blick zu warten, und was dort neu ist, geht an die Gateways.',
+      means: () =>
+        'Der Git-Server wird sofort abgefragt, ohne auf die nächste Abfrage zu warten, und was dort neu ist, geht an die Gateways.',
     },
     pause: {
       label: () => 'Pausieren',
@@ -120,12 +121,13 @@ const german: ActionWords = {
       label: (of) => (isCommitHash(of) ? `Zurück zu ${named(of)}` : `Wieder ${of} folgen`),
       means: (of) =>
         isCommitHash(of)
-          ? `spec.git.ref wird dieser Commit (${of}): Die Gateways gehen darauf zurück und bleiben dort, was auch gepusht wird, bis jemand wieder einem Branch oder Tag folgt. Wo ein anderes Werkzeug diesen GatewaySync anlegt (GitOps), muss es auch dort gesetzt werden.`
-          : `spec.git.ref wird ${of}: Die Gateways folgen dem, was dort gepusht wird. Wo ein anderes Werkzeug diesen GatewaySync anlegt (GitOps), muss es auch dort gesetzt werden.`,
+          ? `spec.git.ref wird dieser Commit (${of}): Die Gateways gehen darauf zurück und bleiben dort, was auch immer gepusht wird, bis jemand wieder einem Branch oder Tag folgt. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), muss es auch dort gesetzt werden.`
+          : `spec.git.ref wird ${of}: Die Gateways folgen dem, was dort gepusht wird. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), muss es auch dort gesetzt werden.`,
     },
     'confirm-deletions': {
       label: (of) => `Löschungen von ${named(of)} bestätigen`,
-      means: (of) => `Gateways, die Commit ${named(of)} zurückhalten, weil er mehr löscht als ohne Weiteres erlaubt, übernehmen ihn.`,
+      means: (of) =>
+        `Gateways, die Commit ${named(of)} zurückhalten, weil er mehr löscht, als ohne Bestätigung erlaubt ist, übernehmen ihn.`,
     },
     approve: {
       label: (of) => `Stufe ${partsOfRollout(of).stage} freigeben`,
@@ -134,7 +136,7 @@ const german: ActionWords = {
     abort: {
       label: () => 'Rollout abbrechen',
       means: (of) =>
-        `Der Rollout von Commit ${rolledOut(of)} endet: Gateways, die ihn haben, gehen auf den vorigen zurück, alle anderen behalten, was sie haben.`,
+        `Der Rollout von Commit ${rolledOut(of)} wird abgebrochen: Gateways, die ihn haben, gehen auf den vorigen zurück, alle anderen behalten ihren Stand.`,
     },
     capture: {
       label: () => 'Lokale Änderungen sichern',
@@ -143,7 +145,7 @@ const german: ActionWords = {
   },
   goBack: 'Zurück zu einem früheren Commit',
   cancel: 'Abbrechen',
-  asWhom: (name) => `Es wird in Ihrem Namen (${name}) geschrieben, und ein Event hält es fest.`,
+  asWhom: (name) => `Dies geschieht in Ihrem Namen (${name}), und ein Event hält es fest.`,
   account: 'Konto',
   youAre: 'Sie sind',
   groups: 'Ihre Gruppen',
@@ -152,14 +154,14 @@ const german: ActionWords = {
   logOut: 'Abmelden',
   loggedOut: 'Sie sind abgemeldet.',
   alsoThere: 'Auch beim Identitätsanbieter abmelden',
-  again: 'Zurückgehen und noch einmal versuchen',
+  again: 'Zurück und noch einmal versuchen',
   refused: {
     right:
       'Sie dürfen diesen GatewaySync nicht ändern: Dazu braucht es das Recht patch auf gatewaysyncs.clustersync.io in seinem Namespace.',
-    origin: 'Das kam von keiner unserer Seiten, deshalb wurde nichts getan.',
-    form: 'Dieses Formular gilt nicht mehr: Es gilt zehn Minuten, in einem Browser, der Cookies behält. Es wurde nichts getan.',
-    rate: 'Das war viel in einer Minute. Es wurde nichts getan; versuchen Sie es in einer Minute noch einmal.',
-    state: 'Das geht nicht mehr, deshalb wurde nichts getan.',
+    origin: 'Die Anfrage kam nicht von dieser Anwendung, deshalb wurde nichts getan.',
+    form: 'Dieses Formular ist abgelaufen: Es gilt zehn Minuten und nur in einem Browser, der Cookies behält. Es wurde nichts getan.',
+    rate: 'Zu viele Aktionen in einer Minute. Es wurde nichts getan; versuchen Sie es in einer Minute noch einmal.',
+    state: 'Das ist nicht mehr möglich, deshalb wurde nichts getan.',
     away: 'Der Cluster antwortet nicht, deshalb ist nicht bekannt, ob etwas getan wurde. Versuchen Sie es später noch einmal.',
     large: 'Dieses Formular ist zu groß. Es wurde nichts getan.',
   },

@@ -28,8 +28,8 @@ void t.test('what is out of the ordinary with the installation stands at the top
   const warnings = [{ kind: 'openReceiver' as const }, { kind: 'certificate' as const, until: '2026-03-02' }]
   const { get } = await openStatusPage(t, { ...twoLines, warnings })
   const { text } = await get('/')
-  for (const sentence of ['The push receiver asks for no proof', 'ends on 2026-03-02 and has not been renewed']) t.match(text, sentence)
-  t.match((await get('/', { 'accept-language': 'de' })).text, 'endet am 2026-03-02')
+  for (const sentence of ['The push receiver asks for no proof', 'expires on 2026-03-02 and has not been renewed']) t.match(text, sentence)
+  t.match((await get('/', { 'accept-language': 'de' })).text, 'läuft am 2026-03-02 ab')
   t.match(JSON.parse((await get('/status.json')).text), { warnings })
   t.notMatch((await (await openStatusPage(t)).get('/')).text, 'class="banner warning"')
 })

@@ -32,8 +32,8 @@ void t.test('when the git host is asked next is said while that lies ahead', asy
     const { get } = await openStatusPage(t, plantFacts, { hosts, clock })
     return (await get(richSync, { 'accept-language': language })).text
   }
-  t.match(await next('2026-03-01T12:00:00Z'), 'asked again every 60s, and at each push, next in about 48s')
-  t.match(await next('2026-03-01T12:00:00Z', 'de'), 'als Nächstes in etwa 48s')
+  t.match(await next('2026-03-01T12:00:00Z'), 'checked every 60s and at each push, next in about 48s')
+  t.match(await next('2026-03-01T12:00:00Z', 'de'), 'nächste in etwa 48 s')
   t.notMatch(await next('2026-03-01T12:00:48Z'), 'next in about')
 })
 
@@ -68,7 +68,7 @@ void t.test('without a login, and not on this machine alone, files are named and
   const { get } = await openStatusPage(t, plantFacts, { isOpen: true, commits: plantCommits })
   const { text } = await get(richCommit)
   t.match(text, 'timeouts/code.py')
-  t.match(text, 'behind a login')
+  t.match(text, 'shown only after a login')
   t.notMatch(text, 'PRESS_TIMEOUT')
 })
 
@@ -77,7 +77,7 @@ void t.test('nor are the lines of a dry run', async (t) => {
   const report = async () => ({ phase: 'DryRun' as const, dryRun })
   const open = await openStatusPage(t, plantFacts, { isOpen: true, report })
   const { text } = await open.get(richGateway)
-  for (const word of ['projects/press/code.py', 'behind a login']) t.match(text, word)
+  for (const word of ['projects/press/code.py', 'shown only after a login']) t.match(text, word)
   t.notMatch(text, 'PRESS_TIMEOUT')
   const own = await openStatusPage(t, plantFacts, { hosts, report })
   t.match((await own.get(richGateway)).text, 'PRESS_TIMEOUT', 'on this machine alone they are')
@@ -101,10 +101,10 @@ void t.test('the page of a gateway has all of its report, or what is kept of it'
   const { text } = await get(richGateway)
   for (const word of ['ScanFailed', '1 new, 3 changed', 'project.json is no JSON', 'projects/press/tags.json', 'press, shared'])
     t.match(text, word)
-  t.notMatch(text, 'cannot be read now')
+  t.notMatch(text, 'cannot be read right now')
   const { get: without } = await openStatusPage(t, plantFacts, { hosts })
   const { text: kept } = await without(richGateway)
-  t.match(kept, 'cannot be read now')
+  t.match(kept, 'cannot be read right now')
   t.match(kept, 'project.json is no JSON')
   for (const pod of ['nobody', 'north-boiler', '%2e%2e']) t.equal((await get(`${richSync}/gateways/${pod}`)).status, 404, pod)
 })

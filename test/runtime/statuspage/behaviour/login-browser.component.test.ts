@@ -91,7 +91,7 @@ void t.test('who may only look finds no actions, and a question that they open a
   t.equal((await page.goto(`${url}${line}/actions/pause`))?.status(), 403)
   await withoutFindings(t, page, 'the refusal')
   await page.goto(`${url}/login/callback?code=x&state=y`)
-  t.match(await page.locator('main').innerText(), 'Begin it anew')
+  t.match(await page.locator('main').innerText(), 'Begin again')
   await withoutFindings(t, page, 'a login that failed')
   t.same(patched, [])
 })
