@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort(new Error(name)))
   log.info({ namespace: settings.podNamespace, pod: settings.podName, name: settings.gatewaySync ?? '' }, 'agent started')
   const { dataDir } = settings
-  if (dataDir === undefined) await idle({ log }, settings, stop.signal)
+  if (dataDir === undefined) await idle({ clock, log }, settings, stop.signal)
   else {
     const { podNamespace: namespace, podName: pod, tracing: to } = settings
     const tracing = await openTracing(to, { service: 'cluster-sync-agent', version, namespace, pod, log })
@@ -62,11 +62,11 @@ async function main(): Promise<void> {
 }
 
 /** For a pod without a data volume: answers probes so that the gateway can start, and does nothing else. */
-async function idle({ log }: { log: Log }, { port }: AgentSettings, signal: AbortSignal): Promise<void> {
+async function idle({ clock, log }: Pick<Deps, 'clock' | 'log'>, { port }: AgentSettings, signal: AbortSignal): Promise<void> {
   log.warn({}, 'nothing to do: the pod has no data volume that could be told from others')
   const health = () => ({ started: true, live: true, why: undefined })
-  const { closed } = await serveProbes({ health, metrics: () => createAgentMetrics({ version }).text() }, { port, host: '::' }, signal)
-  await closed
+  const metrics = (): string => createAgentMetrics({ version }).text()
+  await serveProbes({ clock, log, health, metrics }, { port, host: '::' }, signal).closed
 }
 
 type Following = AgentSettings & { dataDir: string }
@@ -88,7 +88,8 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
     reporter.missed(followed?.status.unreported?.includes(podName) ?? false)
   }
   const watch = watchSync({ kube, clock, log, observe }, { namespace, named, annotations })
-  const probes = await serveProbes({ health: () => follower.health(), metrics: metrics.text }, { port: settings.port, host: '::' }, signal)
+  const probed = { clock, log, health: () => follower.health(), metrics: metrics.text }
+  const probes = serveProbes(probed, { port: settings.port, host: '::' }, signal)
   await run({ watch, follower, reporter }, signal)
   releaseLock(settings.dataDir)
   await probes.closed

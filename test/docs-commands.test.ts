@@ -139,6 +139,9 @@ const rows: Readonly<Record<string, Row>> = {
     left: {
       'kubectl logs deployment/cluster-sync-operator --namespace cluster-sync --since=1h': logs,
       'kubectl logs gateway-0 --namespace plant --container cluster-sync-agent --since=1h': logs,
+      'kubectl get pod gateway-0 --namespace plant --output jsonpath=\'{.status.initContainerStatuses[?(@.name=="cluster-sync-agent")]}\'':
+        'a kubelet alone writes the state of a container',
+      'kubectl describe pod gateway-0 --namespace plant': 'a kubelet alone writes Events of containers',
     },
   },
   'docs/signatures.md': {

@@ -3,11 +3,14 @@
  * memory.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http'
-import { Fault } from '../fault.ts'
+import { backoffMs, type Clock, pause } from '../clock.ts'
+import type { Log } from '../log.ts'
 import type { AgentHealth } from './health.ts'
 
-/** Called at each request. */
+/** `health` and `metrics` are called at each request. */
 export type ProbeDeps = {
+  clock: Clock
+  log: Log
   health(): AgentHealth
   /** The exposition text of the agent's metrics. */
   metrics(): string
@@ -16,23 +19,56 @@ export type ProbeDeps = {
 /** A probe sends a few headers and no body. */
 const limits = { maxHeaderSize: 8192, headersTimeout: 5000, requestTimeout: 5000, keepAliveTimeout: 5000 }
 
-/** Serves until the signal; settles when the last answer is out. Throws InvalidConfiguration when the port is taken. */
-export async function serveProbes(
-  deps: ProbeDeps,
-  options: { port: number; host: string },
-  signal: AbortSignal,
-): Promise<{ port: number; closed: Promise<void> }> {
+/** How often a port that somebody else has is tried again. */
+const retryMs = { first: 500, longest: 5_000 }
+
+/** What becomes of the port. */
+export type ServedProbes = {
+  /** The port once it is open; undefined: the signal came first. */
+  opened: Promise<number | undefined>
+  /** Settles after the signal, when the last answer is out. */
+  closed: Promise<void>
+}
+
+/**
+ * Serves until the signal. A port that cannot be opened is tried until it can, which the log tells: an agent that ended because of it would
+ * keep its gateway from starting and sync nothing. Never throws.
+ */
+export function serveProbes(deps: ProbeDeps, { port, host }: { port: number; host: string }, signal: AbortSignal): ServedProbes {
   const server = createServer(limits, (request, response) => {
     request.resume()
     answer(deps, request.method ?? '', request.url ?? '', response)
   })
   server.maxConnections = 50
-  await listening(server, options)
-  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()))
-  signal.addEventListener('abort', () => server.close(), { once: true })
-  if (signal.aborted) server.close()
-  const address = server.address()
-  return { port: typeof address === 'object' && address !== null ? address.port : options.port, closed }
+  const opened = open(deps, server, { port, host }, signal)
+  const closed = opened.then(
+    () =>
+      new Promise<void>((resolve) => {
+        const close = (): void => void server.close(() => resolve())
+        if (signal.aborted) close()
+        else signal.addEventListener('abort', close, { once: true })
+      }),
+  )
+  return { opened, closed }
+}
+
+async function open(
+  { clock, log }: ProbeDeps,
+  server: Server,
+  options: { port: number; host: string },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  for (let failures = 1; !signal.aborted; failures += 1) {
+    const error = await listen(server, options)
+    const address = server.address()
+    if (error === undefined) return typeof address === 'object' && address !== null ? address.port : options.port
+    if (failures === 1) {
+      const message = `port ${options.port}: ${error.message}; it is tried until it is free`
+      log.error({ reason: 'InvalidConfiguration', message }, 'the port of the probes cannot be opened')
+    }
+    await pause(clock, backoffMs(failures, retryMs.first, retryMs.longest, clock.random()), signal)
+  }
+  return undefined
 }
 
 function answer({ health, metrics }: ProbeDeps, method: string, url: string, response: ServerResponse): void {
@@ -50,12 +86,15 @@ function end(response: ServerResponse, status: number, body: string, headers: Re
   response.end(body)
 }
 
-function listening(server: Server, { port, host }: { port: number; host: string }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new Fault('InvalidConfiguration', `port ${port} cannot be opened: ${error.message}`, { cause: error })),
-    )
+/** Settles with why the port could not be opened. */
+function listen(server: Server, { port, host }: { port: number; host: string }): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const failed = (error: Error): void => resolve(error)
+    server.once('error', failed)
     // Without a host Node takes all addresses, also where there is no IPv6.
-    server.listen({ port, ...(host === '::' ? {} : { host }) }, () => resolve())
+    server.listen({ port, ...(host === '::' ? {} : { host }) }, () => {
+      server.off('error', failed)
+      resolve(undefined)
+    })
   })
 }

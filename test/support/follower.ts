@@ -107,8 +107,9 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
 /** What the kubelet is told at /startz. */
 export async function startProbe(t: Pick<Test, 'teardown'>, follower: Follower): Promise<() => Promise<number>> {
   const stop = new AbortController()
-  const deps = { health: () => follower.health(), metrics: () => '' }
-  const { port, closed } = await serveProbes(deps, { port: 0, host: '127.0.0.1' }, stop.signal)
+  const deps = { clock: systemClock, log: silentLog, health: () => follower.health(), metrics: () => '' }
+  const { opened, closed } = serveProbes(deps, { port: 0, host: '127.0.0.1' }, stop.signal)
+  const port = await opened
   t.teardown(async () => {
     stop.abort()
     await closed

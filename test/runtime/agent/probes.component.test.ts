@@ -2,12 +2,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { serveProbes } from '../../../runtime/agent/probes.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import { createLog, silentLog } from '../../../runtime/log.ts'
 
 void t.test('the kubelet is told whether the gateway may start and whether the agent is alive, with the reason', async (t) => {
   const stop = new AbortController()
   let health = { started: false, live: true, why: 'the first sync has not ended well yet' as string | undefined }
-  const { port, closed } = await serveProbes({ health: () => health, metrics: () => 'm 1\n' }, { port: 0, host: '127.0.0.1' }, stop.signal)
+  const deps = { clock: systemClock, log: silentLog, health: () => health, metrics: () => 'm 1\n' }
+  const { opened, closed } = serveProbes(deps, { port: 0, host: '127.0.0.1' }, stop.signal)
+  const port = await opened
   const get = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { connection: 'close' } })
     return [response.status, await response.text()]
@@ -24,14 +27,43 @@ void t.test('the kubelet is told whether the gateway may start and whether the a
   await closed
 })
 
-void t.test('a taken port is named', async (t) => {
+void t.test('a port that somebody else has is named and tried until it is free', async (t) => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as AddressInfo
-  const deps = { health: () => ({ started: true, live: true, why: undefined }), metrics: () => '' }
-  const error: unknown = await serveProbes(deps, { port, host: '127.0.0.1' }, AbortSignal.timeout(30_000)).catch(
-    (thrown: unknown) => thrown,
-  )
-  t.ok(error instanceof Fault && error.reason === 'InvalidConfiguration' && error.message.includes(String(port)))
+  const stop = new AbortController()
+  const lines: string[] = []
+  const thirdTry = Promise.withResolvers<void>()
+  let waits = 0
+  const clock = {
+    ...systemClock,
+    async wait(_ms: number, signal?: AbortSignal) {
+      if ((waits += 1) === 3) thirdTry.resolve()
+      await systemClock.wait(5, signal)
+    },
+  }
+  const log = createLog({ level: 'info', destination: { write: (line: string) => void lines.push(line) } })
+  const deps = { clock, log, health: () => ({ started: true, live: true, why: undefined }), metrics: () => '' }
+  const { opened, closed } = serveProbes(deps, { port, host: '127.0.0.1' }, stop.signal)
+  await thirdTry.promise
   await new Promise((resolve) => other.close(resolve))
+  t.equal(await opened, port)
+  const response = await fetch(`http://127.0.0.1:${port}/startz`, { headers: { connection: 'close' } })
+  t.same([response.status, await response.text()], [200, 'ok\n'])
+  t.equal(lines.length, 1, 'told once')
+  t.match(lines[0], String(port))
+  stop.abort()
+  await closed
+})
+
+void t.test('an agent whose port never gets free still ends', async (t) => {
+  const other = createServer()
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => void other.close())
+  const stop = new AbortController()
+  const deps = { clock: systemClock, log: silentLog, health: () => ({ started: true, live: true, why: undefined }), metrics: () => '' }
+  const { opened, closed } = serveProbes(deps, { port: (other.address() as AddressInfo).port, host: '127.0.0.1' }, stop.signal)
+  stop.abort()
+  await closed
+  t.equal(await opened, undefined)
 })
