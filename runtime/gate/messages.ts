@@ -6,13 +6,15 @@ import type { GateMemory } from '../collections/gate/handover.ts'
 import type { Reason } from '../fault.ts'
 import type { Verdict } from '../gatewaysync/decide/observation.ts'
 import type { Repository } from '../source/content/mirror-listing.ts'
+import type { GitAsked } from '../source/git/relayed-git.ts'
 
 /** `rest` asks for what the thread remembers, before it is ended. */
 export type ToIsolate = { kind: 'check'; repository: Repository; request: GateRequest } | { kind: 'cancel' } | { kind: 'rest' }
 
-/** `fault`: reading the commit failed; `bug`: anything else was thrown. */
+/** `git`: the thread asks for a process of git. `fault`: reading the commit failed; `bug`: anything else was thrown. */
 export type FromIsolate =
   | { kind: 'ready' }
+  | { kind: 'git'; asked: GitAsked }
   | { kind: 'verdict'; verdict: Verdict }
   | { kind: 'rested'; memory: GateMemory }
   | { kind: 'fault'; reason: Reason; message: string }

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '../clock.ts'
 import { buffersOf, type GateMemory } from '../collections/gate/handover.ts'
 import { printable } from '../gatewaysync/values.ts'
+import { runForThread } from '../source/git/relayed-git.ts'
 import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
 
 const lookEachMs = 1_000
@@ -19,7 +20,7 @@ const program = import.meta.url.endsWith('/gate/thread.ts')
 
 /** How a question ended; `gone`: the thread has ended. `path`: the file that was read last, if any. */
 export type Ended =
-  | Exclude<FromIsolate, { kind: 'bug' | 'ready' | 'rested' }>
+  | Exclude<FromIsolate, { kind: 'bug' | 'git' | 'ready' | 'rested' }>
   | (Extract<FromIsolate, { kind: 'bug' }> & { path: string })
   | { kind: 'gone'; why: string; path: string }
 
@@ -57,6 +58,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
   }
   worker.on('message', (message: FromIsolate) => {
     if (message.kind === 'ready') isReady = true
+    else if (message.kind === 'git') runForThread(message.asked)
     else answer.resolve(message.kind === 'bug' ? { ...message, path: path() } : message)
   })
   worker.on('error', (error: Error & { code?: string }) => {
@@ -76,7 +78,6 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
     worker.postMessage(message)
   }
-  /** The git of a thread that is ended by force ends too, but nobody takes note of it: until this process ends, its number stays taken. */
   const endWhenLate = async ({ clock, maxBusyMs }: Limits, over: AbortSignal): Promise<void> => {
     let before: EventLoopUtilization | undefined
     for (;;) {

@@ -2,7 +2,7 @@
  * The program of the gate's thread: judges one commit after the other, with a heap of its own. The content of a repository may end this thread,
  * but not the controller.
  */
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../clock.ts'
 import { gateRoots } from '../collections/gate/coverage.ts'
 import { createGate } from '../collections/gate/gate.ts'
@@ -11,17 +11,20 @@ import type { VersionedListing } from '../collections/model/listing.ts'
 import { Fault } from '../fault.ts'
 import { parseRelativePath } from '../gatewaysync/values.ts'
 import { gateListing, openGateReader } from '../source/content/gate-listing.ts'
+import type { StartGit } from '../source/git/git.ts'
+import { relayedGit } from '../source/git/relayed-git.ts'
 import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
 
 const { judged: shared, memory } = workerData as IsolateData
 const judged = Buffer.from(shared)
 const gate = createGate(memory)
 const reader = openGateReader(systemClock)
+const start: StartGit = (run, limits) => relayedGit(run, limits, (asked, moved) => say({ kind: 'git', asked }, moved))
 let cancel = new AbortController()
 
 parentPort?.on('message', (message: ToIsolate) => {
   if (message.kind === 'cancel') cancel.abort()
-  else if (message.kind === 'rest') void rest()
+  else if (message.kind === 'rest') rest()
   else void answer(message)
 })
 
@@ -29,7 +32,8 @@ say({ kind: 'ready' })
 
 async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check' }>): Promise<void> {
   cancel = new AbortController()
-  const listing = telling(gateListing(repository, request.commit, gateRoots(request.profiles).map(parseRelativePath), reader))
+  const roots = gateRoots(request.profiles).map(parseRelativePath)
+  const listing = telling(gateListing({ ...repository, start }, request.commit, roots, reader))
   const said: FromIsolate = await gate.check(listing, request, cancel.signal).then(
     (verdict) => ({ kind: 'verdict', verdict }),
     (error: unknown) => {
@@ -44,9 +48,7 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check
   say(said)
 }
 
-/** Node leaves behind a process of a thread that has ended, so git ends first. */
-async function rest(): Promise<void> {
-  await reader.objects.end()
+function rest(): void {
   const handed = gate.handOver()
   say({ kind: 'rested', memory: handed }, buffersOf(handed))
 }
@@ -71,7 +73,7 @@ function telling(listing: VersionedListing): VersionedListing {
   }
 }
 
-function say(message: FromIsolate, moved: ArrayBuffer[] = []): void {
+function say(message: FromIsolate, moved: (ArrayBuffer | MessagePort)[] = []): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
   parentPort?.postMessage(message, moved)
 }

@@ -5,11 +5,11 @@ import { Fault } from '../../fault.ts'
 import { maxPathCharacters } from '../../delivery/frames.ts'
 import type { FileMode } from '../../delivery/protocol.ts'
 import { type CommitHash, printable, type RelativePath } from '../../gatewaysync/values.ts'
-import { ending, type GitLimits, type GitRun, startGit } from '../git/git.ts'
+import { ending, type GitLimits, type GitRun, startGit, type StartGit } from '../git/git.ts'
 
 type ListedFile = { path: RelativePath; mode: FileMode; id: CommitHash; size: number }
 
-type Repository = { folder: string; limits: GitLimits }
+type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
 /** A commit with more files than this is not a configuration but an attack. */
 const maxListedFiles = 500_000
@@ -135,8 +135,12 @@ export function requireSize({ path, size }: Pick<ListedFile, 'path' | 'size'>): 
 }
 
 /** The NUL-terminated records of git's output, as many at a time as arrive: one turn of the event loop for each would take longer than git. */
-async function* records({ limits }: Pick<Repository, 'limits'>, run: GitRun, signal: AbortSignal): AsyncGenerator<readonly string[]> {
-  const child = startGit(run, limits)
+async function* records(
+  { limits, start = startGit }: Pick<Repository, 'limits' | 'start'>,
+  run: GitRun,
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  const child = start(run, limits)
   const own = new AbortController()
   const ended = ending(child, run, AbortSignal.any([signal, own.signal]))
   ended.catch(() => undefined)

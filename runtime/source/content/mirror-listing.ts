@@ -6,12 +6,12 @@ import type { BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { type CommitHash, isCommitHash, type RelativePath } from '../../gatewaysync/values.ts'
 import { readBlobs } from './read-blobs.ts'
-import type { GitLimits } from '../git/git.ts'
+import type { GitLimits, StartGit } from '../git/git.ts'
 import { listCommit } from './list-files.ts'
 import { readAsItIs, type Reading } from './reading.ts'
 
-/** A mirror on this machine. */
-export type Repository = { folder: string; limits: GitLimits }
+/** A mirror on this machine. `start`: how a thread that may be ended starts git. */
+export type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
 /** A repository and how its reads recover from damage; by default they do not. */
 type Read = Repository & { reading?: Reading }

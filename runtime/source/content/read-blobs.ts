@@ -7,10 +7,10 @@ import type { BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
 import { type BatchedPipe, openBatchedPipe } from '../git/batched-pipe.ts'
-import { ending, type GitLimits, type GitRun, startGit } from '../git/git.ts'
+import { ending, type GitLimits, type GitProcess, type GitRun, startGit, type StartGit } from '../git/git.ts'
 import { inPieces } from './pieces.ts'
 
-type Repository = { folder: string; limits: GitLimits }
+type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
 const timeoutMs = 600_000
 /** How much is passed on at a time: four records of TLS. */
@@ -42,10 +42,14 @@ function requireAll(count: number, ids: readonly CommitHash[]): void {
   if (count !== ids.length) throw new Fault('DeliveryFailed', `git gave ${count} of ${ids.length} blobs`)
 }
 
-async function* batch({ folder, limits }: Repository, ids: readonly CommitHash[], signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* batch(
+  { folder, limits, start = startGit }: Repository,
+  ids: readonly CommitHash[],
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
   const run = { folder, args: ['cat-file', '--batch', '--buffer'], timeoutMs }
   const pipe = ids.length < manyBlobs ? undefined : await openBatchedPipe(folder)
-  const child = startWith(run, limits, pipe)
+  const child = startWith(pipe, (more) => start({ ...run, ...more }, limits))
   const own = new AbortController()
   const ended = ending(child, run, AbortSignal.any([signal, own.signal]))
   ended.catch(() => undefined)
@@ -62,9 +66,9 @@ async function* batch({ folder, limits }: Repository, ids: readonly CommitHash[]
 }
 
 /** Closes our writing end of the pipe in any case, so that git is its only writer, and the reading end too when git does not start. */
-function startWith(run: GitRun, limits: GitLimits, pipe: BatchedPipe | undefined): ReturnType<typeof startGit> {
+function startWith(pipe: BatchedPipe | undefined, start: (more: Pick<GitRun, 'output'>) => GitProcess): GitProcess {
   try {
-    return startGit(pipe === undefined ? run : { ...run, output: pipe.input }, limits)
+    return start(pipe === undefined ? {} : { output: pipe.input })
   } catch (error) {
     pipe?.close()
     throw error

@@ -2,8 +2,9 @@
  * Runs git. Its environment is built, not inherited; its protocols are listed, not filtered; its memory, output and time are bounded; what
  * it writes on stderr becomes a reason (faults.ts).
  */
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { Socket } from 'node:net'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../../fault.ts'
@@ -42,6 +43,23 @@ export type GitRun = {
 /** `signal` ends git with SIGTERM, and with SIGKILL two seconds later. */
 export type GitOptions = { limits: GitLimits; signal: AbortSignal }
 
+/** How a git ended; `error`: it did not start. */
+export type GitEnd = { code: number | null; by: string | null; error: Error | undefined }
+
+/** A git that runs, of this thread or of another (relayed-git.ts). */
+export type GitProcess = {
+  stdin: Writable
+  stdout: Readable
+  stderr: Readable
+  /** Settles when git has ended and its output is closed; never rejects. */
+  ended: Promise<GitEnd>
+  /** For git and its helpers. Those that are gone already are fine. */
+  signal(name: 'SIGTERM' | 'SIGKILL'): void
+}
+
+/** `startGit`, or how a thread has it done. */
+export type StartGit = (run: GitRun, limits: GitLimits) => GitProcess
+
 /** Standard output beyond this is a fault for `runGit`; streams have no such bound. */
 const maxOutputBytes = 8 * 1024 * 1024
 const maxErrorBytes = 64 * 1024
@@ -76,8 +94,11 @@ const settings = [
   'repack.writeBitmaps=false',
 ]
 
-/** Starts git in a process group of its own, so that its helpers can be ended with it. Throws only when no process can be started. */
-export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Writable, Readable, Readable> {
+/**
+ * Starts git in a process group of its own, so that its helpers can be ended with it. Throws only when no process can be started. `unref`: this
+ * process may end before git does.
+ */
+export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref(): void } {
   const protocols = run.protocols ?? []
   const configured = [...settings, ...protocols.map((name) => `protocol.${name}.allow=always`), ...(run.settings ?? [])]
   const command = [
@@ -92,7 +113,7 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
     ...configured.flatMap((setting) => ['-c', setting]),
     ...run.args,
   ]
-  return spawn('env', command, {
+  const child = spawn('env', command, {
     stdio: ['pipe', run.output ?? 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
     detached: true,
     cwd: run.folder,
@@ -110,6 +131,16 @@ export function startGit(run: GitRun, limits: GitLimits): ChildProcessByStdio<Wr
       ...run.environment,
     },
   })
+  const { stdin, stdout, stderr } = child
+  const ended = new Promise<GitEnd>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, by: null, error }))
+    child.once('close', (code, by) => resolve({ code, by, error: undefined }))
+  })
+  const unref = (): void => {
+    child.unref()
+    for (const pipe of child.stdio) if (pipe instanceof Socket) pipe.unref()
+  }
+  return { stdin, stdout, stderr, ended, signal: (name) => signalGroup(child.pid, name), unref }
 }
 
 /** Runs git to its end and returns its output. Throws a Fault with a reason for every other ending than success. */
@@ -127,7 +158,7 @@ export async function runGitWithin(run: GitRun, { limits, signal }: GitOptions):
   child.stdout.on('data', (chunk: Buffer) => {
     size += chunk.length
     if (size <= maxOutputBytes) chunks.push(chunk)
-    else killGroup(child.pid, 'SIGTERM')
+    else child.signal('SIGTERM')
   })
   child.stdin.on('error', () => undefined)
   child.stdin.end(run.input ?? '')
@@ -139,23 +170,20 @@ export async function runGitWithin(run: GitRun, { limits, signal }: GitOptions):
 }
 
 /** Settles when the child has ended with 0, and ends it at the deadline or the signal. Throws a Fault, or the signal's reason. */
-export async function ending(child: ChildProcessByStdio<Writable, Readable, Readable>, run: GitRun, signal: AbortSignal): Promise<void> {
+export async function ending(child: GitProcess, run: GitRun, signal: AbortSignal): Promise<void> {
   const stop = AbortSignal.any([signal, AbortSignal.timeout(run.timeoutMs)])
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => {
     if (errors.length < maxErrorBytes) errors += chunk.toString('utf8')
   })
   const onStop = (): void => {
-    killGroup(child.pid, 'SIGTERM')
-    const timer = setTimeout(() => killGroup(child.pid, 'SIGKILL'), graceMs)
-    child.once('close', () => clearTimeout(timer))
+    child.signal('SIGTERM')
+    const timer = setTimeout(() => child.signal('SIGKILL'), graceMs)
+    void child.ended.then(() => clearTimeout(timer))
   }
   if (stop.aborted) onStop()
   else stop.addEventListener('abort', onStop, { once: true })
-  const ended = await new Promise<{ code: number | null; by: string | null; error: Error | undefined }>((resolve) => {
-    child.once('error', (error) => resolve({ code: null, by: null, error }))
-    child.once('close', (code, by) => resolve({ code, by, error: undefined }))
-  })
+  const ended = await child.ended
   stop.removeEventListener('abort', onStop)
   if (ended.code === 0) return
   signal.throwIfAborted()
@@ -176,8 +204,7 @@ export function isSilentNo(error: unknown): boolean {
   return error instanceof Fault && error.cause === saidNo
 }
 
-/** Ends git and its helpers. A group that is gone already is fine. */
-function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   if (pid === undefined) return
   try {
     process.kill(-pid, signal)

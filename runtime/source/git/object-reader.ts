@@ -8,12 +8,12 @@ import { type Clock, deadline } from '../../clock.ts'
 import { framesReader } from '../../delivery/frames.ts'
 import type { BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { ending, type GitLimits, startGit } from './git.ts'
+import { ending, type GitLimits, startGit, type StartGit } from './git.ts'
 
 /** One question: objects of one type, by id or as `<commit>^{tree}`, in the order in which the sink gets them. */
 export type ObjectsQuestion = { type: 'blob' | 'tree'; names: readonly string[]; sink: BlobSink }
 
-type Repository = { folder: string; limits: GitLimits }
+type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
 /** To be asked one question at a time. */
 export type ObjectReader = {
@@ -63,11 +63,11 @@ export function openObjectReader(clock: Pick<Clock, 'monotonicMs' | 'wait'>, res
     resting.catch(() => undefined)
   }
   /** One that may be asked; the one before is ended where it may not be. */
-  const processNow = async ({ folder, limits }: Repository): Promise<Process> => {
+  const processNow = async ({ folder, limits, start }: Repository): Promise<Process> => {
     const repository = `${identityOf(folder)} ${limits.maxMemoryBytes} ${folder}`
     const isUsable = process?.repository === repository && clock.monotonicMs() <= process.untilMs && !process.hasEnded()
     if (!isUsable) await end(new Error('another process takes its place'))
-    process ??= { repository, untilMs: clock.monotonicMs() + ageMs, ...start(folder, limits) }
+    process ??= { repository, untilMs: clock.monotonicMs() + ageMs, ...startReader(folder, limits, start) }
     return process
   }
   /** A process that waited may have been ended meanwhile, as for lack of memory, which says nothing about the repository: a new one is asked. */
@@ -112,9 +112,9 @@ function identityOf(folder: string): string {
 type Answer = { take(chunk: Buffer): void; fail(error: unknown): void }
 
 /** Throws only when no process can be started. Without `--buffer` git answers at once; `--batch-command`, which knows both, is of git 2.36. */
-function start(folder: string, limits: GitLimits): Pick<Process, 'hasEnded' | 'ask' | 'end'> {
+function startReader(folder: string, limits: GitLimits, start: StartGit = startGit): Pick<Process, 'hasEnded' | 'ask' | 'end'> {
   const run = { folder, args: ['cat-file', '--batch'], timeoutMs: ageMs + 2 * answerMs }
-  const child = startGit(run, limits)
+  const child = start(run, limits)
   const own = new AbortController()
   let answer: Answer | undefined
   let failure: unknown

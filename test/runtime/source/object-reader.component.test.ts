@@ -1,11 +1,12 @@
 /**
  * One process of git answers many questions, and what happens to the repository or to the process in between does no harm.
  */
-import { readFileSync, readdirSync, renameSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { openObjectReader } from '../../../runtime/source/git/object-reader.ts'
+import { childProcesses } from '../../support/child-processes.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 
@@ -31,19 +32,9 @@ function setUp(t: Test, restAfterMs = 60_000) {
   return { folder, repository, objects, read, idOf }
 }
 
-/** The processes of git that this process has started and that still run. */
+/** The processes of git that still run. */
 function running(): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const [, state, parent] = /\) (\w) (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? []
-        return parent === String(process.pid) && state !== 'Z'
-      } catch {
-        return false
-      }
-    })
-    .map(Number)
+  return childProcesses().flatMap(({ pid, hasEnded }) => (hasEnded ? [] : [pid]))
 }
 
 void t.test('objects that come, and packs that go, are found by the process that runs', async (t) => {

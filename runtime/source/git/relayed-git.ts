@@ -1,0 +1,99 @@
+/**
+ * git for a thread that may be ended by force. Node neither ends a process of such a thread nor takes note of its end, so that its number would
+ * stay taken until this process ends. So the main thread starts git, and passes on what is said to it and by it. When the thread is gone,
+ * however that came, so is its port, and git is ended.
+ */
+import { Readable, Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { type GitEnd, type GitLimits, type GitProcess, type GitRun, startGit } from './git.ts'
+
+/** What a thread asks for; the port is to be moved with the message. */
+export type GitAsked = { run: GitRun; limits: GitLimits; port: MessagePort }
+
+/** `more` asks for a piece of output; after `leave` nobody reads what comes. */
+type ToGit =
+  | { kind: 'input'; chunk: string | Uint8Array }
+  | { kind: 'inputEnds' }
+  | { kind: 'more' }
+  | { kind: 'leave' }
+  | { kind: 'signal'; name: 'SIGTERM' | 'SIGKILL' }
+type FromGit = { kind: 'stdout' | 'stderr'; chunk: Uint8Array<ArrayBuffer> } | { kind: 'ended'; end: GitEnd }
+
+/** For the main thread. Never throws, and does not keep the process alive. */
+export function runForThread({ run, limits, port }: GitAsked): void {
+  let git: ReturnType<typeof startGit>
+  try {
+    git = startGit(run, limits)
+  } catch (error) {
+    say(port, { kind: 'ended', end: { code: null, by: null, error: error as Error } })
+    return
+  }
+  const { stdin, stdout, stderr } = git
+  stdin.on('error', () => undefined)
+  stdout.on('data', (chunk: Buffer<ArrayBuffer>) => {
+    stdout.pause()
+    say(port, { kind: 'stdout', chunk })
+  })
+  stdout.pause()
+  stderr.on('data', (chunk: Buffer<ArrayBuffer>) => say(port, { kind: 'stderr', chunk }))
+  void git.ended.then((end) => say(port, { kind: 'ended', end }))
+  port.on('message', (message: ToGit) => {
+    if (message.kind === 'input') stdin.write(message.chunk)
+    else if (message.kind === 'inputEnds') stdin.end()
+    else if (message.kind === 'more') stdout.resume()
+    else if (message.kind === 'leave') stdout.destroy()
+    else git.signal(message.name)
+  })
+  port.once('close', () => {
+    git.signal('SIGKILL')
+    stdout.destroy()
+  })
+  git.unref()
+  port.unref()
+}
+
+/** For the thread: `ask` sends the question to where `runForThread` is called with it. */
+export function relayedGit(run: GitRun, limits: GitLimits, ask: (asked: GitAsked, moved: MessagePort[]) => void): GitProcess {
+  const { port1: port, port2 } = new MessageChannel()
+  const stdin = new Writable({
+    decodeStrings: false,
+    write(chunk: string | Uint8Array, _encoding, done) {
+      say(port, { kind: 'input', chunk })
+      done()
+    },
+    final(done) {
+      say(port, { kind: 'inputEnds' })
+      done()
+    },
+  })
+  const stdout = new Readable({
+    read: () => say(port, { kind: 'more' }),
+    destroy(error, done) {
+      say(port, { kind: 'leave' })
+      done(error)
+    },
+  })
+  const stderr = new Readable({ read() {} })
+  const streams = { stdout, stderr }
+  const { promise: ended, resolve } = Promise.withResolvers<GitEnd>()
+  port.on('message', (message: FromGit) => {
+    if (message.kind !== 'ended') {
+      const { buffer, byteOffset, byteLength } = message.chunk
+      if (!streams[message.kind].destroyed) streams[message.kind].push(Buffer.from(buffer, byteOffset, byteLength))
+      return
+    }
+    port.close()
+    for (const stream of [stdout, stderr]) if (!stream.destroyed) stream.push(null)
+    // As Node does: a process has ended when what it wrote is read.
+    void Promise.allSettled([finished(stdout), finished(stderr)]).then(() => resolve(message.end))
+  })
+  ask({ run, limits, port: port2 }, [port2])
+  return { stdin, stdout, stderr, ended, signal: (name) => say(port, { kind: 'signal', name }) }
+}
+
+function say(port: MessagePort, message: ToGit | FromGit): void {
+  const isWhole = (message.kind === 'stdout' || message.kind === 'stderr') && message.chunk.byteLength === message.chunk.buffer.byteLength
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
+  port.postMessage(message, isWhole ? [message.chunk.buffer] : [])
+}

@@ -1,0 +1,80 @@
+/**
+ * A git that another thread runs is, for who asked for it, like one of its own: what it writes, how it ends and how it is ended.
+ */
+import { once } from 'node:events'
+import path from 'node:path'
+import { MessageChannel } from 'node:worker_threads'
+import t, { type Test } from 'tap'
+import { asFault } from '../../../runtime/fault.ts'
+import { ending, type GitRun, startGit, type StartGit } from '../../../runtime/source/git/git.ts'
+import { relayedGit, runForThread } from '../../../runtime/source/git/relayed-git.ts'
+import { childProcesses } from '../../support/child-processes.ts'
+import { makeRepository, temporaryFolder } from '../../support/repository.ts'
+import { requires } from '../../support/requires.ts'
+import { until } from '../../support/world.ts'
+
+const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
+const signal = AbortSignal.timeout(60_000)
+const relayed: StartGit = (run, own) => relayedGit(run, own, runForThread)
+
+function setUp(t: Test) {
+  const repository = makeRepository(temporaryFolder(t, 'relayed-git'))
+  repository.commit({ small: 'a', large: 'line\n'.repeat(1_000_000), empty: '' })
+  const idOf = (name: string): string => repository.git('rev-parse', `HEAD:${name}`).toString().trim()
+  const run = (...args: string[]): GitRun => ({ folder: path.join(repository.folder, '.git'), args, timeoutMs: 60_000 })
+  return { run, idOf }
+}
+
+async function outcomeOf(start: StartGit, run: GitRun, input: string): Promise<object> {
+  const git = start(run, limits)
+  const chunks: Buffer[] = []
+  git.stdout.on('data', (chunk: Buffer) => void chunks.push(chunk))
+  git.stdin.on('error', () => undefined)
+  git.stdin.end(input)
+  const fault = await ending(git, run, signal).then(() => undefined, asFault)
+  const { code, by } = await git.ended
+  return { output: Buffer.concat(chunks), reason: fault?.reason, message: fault?.message, code, by }
+}
+
+void t.test('its output, words and code are those of git', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { run, idOf } = setUp(t)
+  const rows: Record<string, [GitRun, string]> = {
+    'no input': [run('rev-parse', 'HEAD'), ''],
+    'large and small outputs': [run('cat-file', '--batch'), `${idOf('small')}\n${idOf('large')}\n${idOf('empty')}\n${idOf('large')}\n`],
+    'much input': [run('cat-file', '--batch-check'), `${idOf('small')}\n`.repeat(50_000)],
+    'a code of its own': [run('rev-parse', '--verify', '--quiet', 'none'), ''],
+    'words of its own': [run('cat-file', 'blob', '0'.repeat(40)), ''],
+    'a repository that is not there': [{ ...run('rev-parse', 'HEAD'), folder: '/does/not/exist' }, ''],
+    'more time than it has': [{ ...run('cat-file', '--batch'), timeoutMs: 0 }, ''],
+  }
+  for (const [name, [of, input]] of Object.entries(rows)) {
+    const [here, there] = [await outcomeOf(startGit, of, input), await outcomeOf(relayed, of, input)]
+    t.same(there, here, name)
+  }
+})
+
+void t.test('what nobody reads stays with git, which ends when its reader leaves', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { run, idOf } = setUp(t)
+  const git = relayed(run('cat-file', '--batch'), limits)
+  git.stdin.end(`${idOf('large')}\n`)
+  await once(git.stdout, 'readable')
+  t.match(await outcomeOf(relayed, run('rev-parse', 'HEAD'), ''), { reason: undefined }, 'another one runs its course meanwhile')
+  t.ok(git.stdout.readableLength < 256 * 1024, `${git.stdout.readableLength} bytes of five million`)
+  t.match(childProcesses(), [{ hasEnded: false }])
+  git.stdout.destroy()
+  git.stderr.resume()
+  t.match(await git.ended, { error: undefined })
+  t.same(childProcesses(), [])
+})
+
+void t.test('it ends with the port of who asked for it', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { run } = setUp(t)
+  const ports = new MessageChannel()
+  runForThread({ run: run('cat-file', '--batch'), limits, port: ports.port2 })
+  t.match(childProcesses(), [{ hasEnded: false }])
+  ports.port1.close()
+  await until(() => childProcesses().length === 0 || undefined, 'git has ended')
+})
