@@ -12,7 +12,7 @@ import { sourceRoots } from '../../gatewaysync/decide/source-roots.ts'
 import { findingKey, newFindings } from '../../gatewaysync/new-findings.ts'
 import { type CommitHash, parseCommitHash, parseRefName, type RelativePath } from '../../gatewaysync/values.ts'
 import { silentLog } from '../../log.ts'
-import { runGit } from '../../source/git/git.ts'
+import { isSilentNo, runGit } from '../../source/git/git.ts'
 import { anonymousRemote } from '../../source/remote/remote.ts'
 import { parseStandaloneSync, type StandaloneSync } from '../../standalone/settings.ts'
 import { runCycle, type Wanted } from '../../sync/cycle.ts'
@@ -102,7 +102,10 @@ async function commitsOf({ repo, base, head }: ChangeOptions, signal: AbortSigna
     return parseCommitHash(hash)
   }
   const [from, to] = [await resolve('--base', base), await resolve('--head', head)]
-  const common = await git('merge-base', from, to).catch(() => from)
+  const common = await git('merge-base', from, to).catch((error: unknown) => {
+    if (isSilentNo(error)) return from
+    throw error
+  })
   return { folder, base: parseCommitHash(common), head: to }
 }
 

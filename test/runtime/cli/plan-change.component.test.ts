@@ -1,7 +1,7 @@
 /**
  * `cluster-sync plan --base`: what a change would do to gateways, before it is merged; in a clone, as a pipeline has it.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { makeRepository, type Repository, temporaryFolder } from '../../support/repository.ts'
@@ -131,4 +131,19 @@ void t.test('a first commit, a repository without collections, and options that 
   t.match(await runCli(['plan', '-f', file, '--data', data, '--format', 'sarif']), { code: 2, stderr: /--format sarif needs --base/ })
   writeFileSync(file, '')
   t.match(await plan('--base', 'main'), { code: 2, stderr: /gatewaysync\.yaml/ })
+})
+
+void t.test('branches without a common commit are compared as they are, but what git cannot read is told', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, plan } = setUp(t, 'unrelated')
+  repository.commit(tree)
+  repository.commit({ 'projects/line/a.txt': 'a' })
+  repository.git('checkout', '-q', '--orphan', 'work')
+  repository.commit({ 'projects/line/a.txt': null, 'projects/line/b.txt': 'b' })
+  const unrelated = await plan('--base', 'main', '--format', 'json')
+  const counts = { added: 1, changed: 0, removed: 1 }
+  t.match({ code: unrelated.code, ...(JSON.parse(unrelated.stdout) as Report) }, { code: 0, gateways: [{ counts }] })
+  const before = repository.git('rev-parse', 'main~1').toString().trim()
+  rmSync(path.join(repository.folder, '.git/objects', before.slice(0, 2), before.slice(2)))
+  t.match(await plan('--base', 'main'), { code: 2, stdout: '', stderr: new RegExp(`${before}.*\\(\\w+\\)`) })
 })
