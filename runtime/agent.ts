@@ -148,7 +148,7 @@ function createAgentFollower(
         return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
       },
       tell,
-      capture: (source, wanted, request, signal) => offers(source, wanted, request, (offer) => client().capture(offer, signal), signal),
+      capture: (source, wanted, asked, signal) => offers(source, wanted, asked, (offer) => client().capture(offer, signal), signal),
       captureQuiet: (source, wanted, quiet, signal) =>
         quietOffers(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),
       report,

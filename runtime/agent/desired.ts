@@ -60,6 +60,8 @@ export type Desired =
       delivery: { url: string; caBundle: string }
       /** The request that asked for the commit; undefined when the spec alone did. */
       requestId: string | undefined
+      /** Of the GatewaySync; one that is made anew has another. */
+      uid: string
       /** The request for what was changed on this gateway; undefined: nobody asks. */
       capture: string | undefined
       /** The request to tell in the report what was changed on this gateway; undefined: nobody asks. */
@@ -144,6 +146,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     rolledOutBefore: isStaged ? rollout?.before?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
+    uid: followed.uid,
     capture: askedOf(spec.capture, followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
     changes: changesAskedOf(followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
     captureQuiet: quietMs === undefined ? undefined : { quietMs, subject: `${followed.uid} ${spec.git.repo}` },

@@ -110,8 +110,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const mode = await deps.mode(gateway, signal)
     halt = new AbortController()
     const wanted = wantedOf(desired, pod, { dataDir, mode, halt: halt.signal })
-    const { changes: tell, capture, captureQuiet: quiet } = desired
-    const handed = await handOn(deps, source, wanted, { tell, capture, quiet, drift }, signal)
+    const { uid, changes: tell, capture, captureQuiet: quiet } = desired
+    const handed = await handOn(deps, source, wanted, { uid, tell, capture, quiet, drift }, signal)
     failedOffers = handed.againMs === 'failed' ? failedOffers + 1 : 0
     take({ kind: 'cycleBegan', inPlace: held, at: startedAt })
     const result = await deps.cycle(source, gateway, wanted, signal)

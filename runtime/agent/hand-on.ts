@@ -4,6 +4,7 @@
 import { deadline } from '../clock.ts'
 import type { Source } from '../delivery/protocol.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
+import type { AskedBy } from '../gatewaysync/decide/capture.ts'
 import type { ToldChanges } from '../gatewaysync/schema/report.ts'
 import { type Log, logOf } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
@@ -14,11 +15,11 @@ export type Drift = NonNullable<CycleResult['drift']>
 /** How changes are told and handed on; absent on one machine. All throw what reading and delivery throw. */
 export type HandOnDeps = {
   /** For the report; undefined: they cannot be told now. */
-  tell?(source: Source, wanted: Wanted, request: string, signal: AbortSignal): Promise<ToldChanges | undefined>
+  tell?(source: Source, wanted: Wanted, asked: AskedBy, signal: AbortSignal): Promise<ToldChanges | undefined>
   /** After how many ms it is given up until later; shorter in tests. */
   tellWithinMs?: number
   /** For a request; `again`: ask once more. */
-  capture?(source: Source, wanted: Wanted, request: string, signal: AbortSignal): Promise<'done' | 'again'>
+  capture?(source: Source, wanted: Wanted, asked: AskedBy, signal: AbortSignal): Promise<'done' | 'again'>
   /** Once they were left alone for `quietMs`; returns in how many ms to ask once more, undefined: once there is drift. */
   captureQuiet?(
     source: Source,
@@ -29,8 +30,9 @@ export type HandOnDeps = {
   log: Log
 }
 
-/** Requests to tell and to capture, and for how long changes are left alone before they are captured without one, of which GatewaySync and repository. */
+/** Requests to tell and to capture, of which GatewaySync; and for how long changes are left alone before they are captured without one, of which GatewaySync and repository. */
 export type AskedOfChanges = {
+  uid: string
   tell: string | undefined
   capture: string | undefined
   quiet: { quietMs: number; subject: string } | undefined
@@ -61,14 +63,14 @@ export async function handOn(
       return 'failed'
     }
   }
-  const { tell: toTell, capture: request, quiet, drift } = asked
-  const telling = tell === undefined || toTell === undefined ? undefined : (own: AbortSignal) => tell(source, wanted, toTell, own)
+  const { uid, tell: toTell, capture: request, quiet, drift } = asked
+  const telling = tell === undefined || toTell === undefined ? undefined : (own: AbortSignal) => tell(source, wanted, { request: toTell, uid }, own)
   const changes =
     telling === undefined
       ? undefined
       : await attempt('local changes could not be told', async () => (await within(telling, tellWithinMs, signal)) ?? 'again')
   const captureAgainMs = await attempt('local changes could not be handed on', async () => {
-    if (request !== undefined && (await capture?.(source, wanted, request, signal)) === 'again') return againMs
+    if (request !== undefined && (await capture?.(source, wanted, { request, uid }, signal)) === 'again') return againMs
     if (quiet === undefined) return Infinity
     return (await captureQuiet?.(source, wanted, { ...quiet, drift }, signal)) ?? Infinity
   })

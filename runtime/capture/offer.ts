@@ -5,7 +5,7 @@
 import path from 'node:path'
 import type { Clock } from '../clock.ts'
 import { captureBounds, type CaptureAnswer, type CaptureOffer, type Source } from '../delivery/protocol.ts'
-import { driftRequest } from '../gatewaysync/decide/capture.ts'
+import { type AskedBy, driftRequest, isSameRequest } from '../gatewaysync/decide/capture.ts'
 import { mostLeftOut } from '../gatewaysync/schema/capture-spec.ts'
 import { printable } from '../gatewaysync/values.ts'
 import { outsideOfFile } from '../sync/disk/disk.ts'
@@ -17,7 +17,7 @@ import { lookInPlace } from './in-place.ts'
 import { afterLook, nextLookMs, type Watched } from './quiet.ts'
 
 /** Answers one request: `again` until the controller says that it is over. Throws what reading and `send` throw. */
-export type OfferChanges = (source: Source, wanted: Wanted, request: string, send: Send, signal: AbortSignal) => Promise<'done' | 'again'>
+export type OfferChanges = (source: Source, wanted: Wanted, asked: AskedBy, send: Send, signal: AbortSignal) => Promise<'done' | 'again'>
 
 /** What the last sync found to differ from the commit: how many files, and the first of them. */
 export type Drift = { count: number; paths: readonly string[] }
@@ -41,14 +41,19 @@ const maxWhy = 256
 
 /** Remembers the request that is over, and what was found for one that is not. */
 export function createCaptureOffers(): OfferChanges {
-  let over = ''
+  let of: AskedBy | undefined
+  let isOver = false
   let found: CaptureOffer | undefined
-  return async (source, wanted, request, send, signal) => {
-    if (request === over) return 'done'
-    if (found?.request !== request) found = await findOffer(source, wanted, () => request, signal)
-    if (found === undefined) return 'again'
-    if (!(await handOver(found, send))) return 'again'
-    over = request
+  return async (source, wanted, asked, send, signal) => {
+    if (of === undefined || !isSameRequest(of, asked)) {
+      found = undefined
+      isOver = false
+    }
+    of = asked
+    if (isOver) return 'done'
+    found ??= await findOffer(source, wanted, () => asked.request, signal)
+    if (found === undefined || !(await handOver(found, send))) return 'again'
+    isOver = true
     found = undefined
     return 'done'
   }

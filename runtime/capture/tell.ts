@@ -3,6 +3,7 @@
  * for. Nothing is read before somebody asks.
  */
 import type { Source } from '../delivery/protocol.ts'
+import { type AskedBy, isSameRequest } from '../gatewaysync/decide/capture.ts'
 import { mostToldText, type ToldChanges } from '../gatewaysync/schema/report.ts'
 import type { Wanted } from '../sync/model/wanted.ts'
 import { changeLines, sumLine, sumOf, tellChange, type ToldChange } from './describe.ts'
@@ -10,7 +11,7 @@ import { lookInPlace } from './in-place.ts'
 import type { LocalChange } from './local-changes.ts'
 
 /** The answer to one request; undefined while the folder is between two commits, or has none. Throws what reading and the source throw. */
-export type TellChanges = (source: Source, wanted: Wanted, request: string, signal: AbortSignal) => Promise<ToldChanges | undefined>
+export type TellChanges = (source: Source, wanted: Wanted, asked: AskedBy, signal: AbortSignal) => Promise<ToldChanges | undefined>
 
 /** The last lines of a text, which count what has no room in it. */
 const endLength = 300
@@ -19,9 +20,9 @@ const mostTooLong = 20
 
 /** Looks once for each request: what is told stays as it was when it was asked for. */
 export function createChangesTeller(): TellChanges {
-  let told: ToldChanges | undefined
-  return async (source, wanted, request, signal) => {
-    if (told?.request === request) return told
+  let told: { of: AskedBy; changes: ToldChanges } | undefined
+  return async (source, wanted, asked, signal) => {
+    if (told !== undefined && isSameRequest(told.of, asked)) return told.changes
     told = undefined
     const seen = await lookInPlace(source, wanted, signal)
     if (seen === undefined) return undefined
@@ -47,8 +48,9 @@ export function createChangesTeller(): TellChanges {
     }
     if (notShown > 0) lines.push(`… ${notShown} more files`)
     const sum = sumOf(found)
-    told = { request, commit: at.commit, ...sum, text: [...lines, sumLine(sum, at.commit)].join('\n') }
-    return told
+    const text = [...lines, sumLine(sum, at.commit)].join('\n')
+    told = { of: asked, changes: { request: asked.request, commit: at.commit, ...sum, text } }
+    return told.changes
   }
 }
 

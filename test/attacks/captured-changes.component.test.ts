@@ -188,10 +188,12 @@ void t.test('an agent reads no link, nothing large, and nothing outside of what 
     sent.push(offer)
     return { answer: answers.shift() ?? 'done' }
   }
-  t.equal(await offers(source, wanted, 'now', send, signal), 'again')
-  t.equal(await offers(source, wanted, 'now', send, signal), 'done')
-  t.equal(await offers(source, wanted, 'now', send, signal), 'done', 'what is over is not told again')
+  t.equal(await offers(source, wanted, { request: 'now', uid: 'u' }, send, signal), 'again')
+  t.equal(await offers(source, wanted, { request: 'now', uid: 'u' }, send, signal), 'done')
+  t.equal(await offers(source, wanted, { request: 'now', uid: 'u' }, send, signal), 'done', 'what is over is not told again')
   t.equal(sent.length, 3)
+  t.equal(await offers(source, wanted, { request: 'now', uid: 'made anew' }, send, signal), 'done')
+  t.equal(sent.length, 4, 'but to a GatewaySync that is made anew and has not heard of it')
   t.equal(sent[0]?.changes, undefined, 'contents follow only when they are asked for')
   t.same(
     sent[1]?.changes?.map(({ path: file }) => file),

@@ -15,6 +15,14 @@ import type { Annotations } from './request.ts'
 /** `id` tells it from any other; `gateway` names a gateway or its pod, undefined: all. */
 export type CaptureRequest = { id: string; by: string | undefined; gateway: string | undefined }
 
+/** The id of a request, and the uid of the GatewaySync that has it. */
+export type AskedBy = { request: string; uid: string }
+
+/** The id may stand in a file, from which a GatewaySync is made anew that knows nothing of the answer to the one before. */
+export function isSameRequest(one: AskedBy, other: AskedBy): boolean {
+  return one.request === other.request && one.uid === other.uid
+}
+
 const maxId = 64
 const maxBy = 128
 

@@ -45,7 +45,7 @@ async function syncedBy(t: Test, before: ResolvedProfile, tree: Tree) {
         offer = sent
         return { answer: 'done' }
       }
-      await createCaptureOffers()(source, wanted, 'now', send, signal)
+      await createCaptureOffers()(source, wanted, { request: 'now', uid: 'u' }, send, signal)
       return { captured: captured.map(({ op, source: file }) => `${op} ${file}`), leftOut, offer }
     },
   }

@@ -25,11 +25,11 @@ async function synced(t: Test, tree: Tree) {
   const wanted = wantedOf(dataDir, commit, profile)
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
   const tell = createChangesTeller()
-  t.equal(await tell(source, wanted, 'before', signal), undefined, 'without a commit in place there is nothing to tell')
+  t.equal(await tell(source, wanted, { request: 'before', uid: 'u' }, signal), undefined, 'without a commit in place there is nothing to tell')
   t.equal((await runCycle(deps, wanted, signal)).phase, 'Synced')
   return {
     commit,
-    tell: (request: string) => tell(source, wanted, request, signal),
+    tell: (request: string, uid = 'u') => tell(source, wanted, { request, uid }, signal),
     write: (file: string, text: string): void => writeFileSync(path.join(dataDir, file), text),
     remove: (file: string): void => rmSync(path.join(dataDir, file)),
   }
@@ -61,6 +61,7 @@ void t.test('changed, new and removed files are told by folder with what differs
   t.same(told, { request: 'first', commit, changed: 2, added: 1, removed: 1, ignored: 0, text })
   write('projects/line/c.txt', 'c')
   t.equal(await tell('first'), told, 'one request has one answer')
+  t.match(await tell('first', 'made anew'), { request: 'first', removed: 0 }, 'of one GatewaySync')
   t.match(await tell('second'), { removed: 0 })
 })
 

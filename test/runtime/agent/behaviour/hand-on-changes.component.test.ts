@@ -55,7 +55,7 @@ void t.test(
 void t.test('whoever asks what was changed reads it in the report at once, and nobody does once the request is gone', async (t) => {
   const { follower, followed, reported, reports } = follow(t, {
     profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
-    tell: async (_source, { commit }, request) => told(request, commit),
+    tell: async (_source, { commit }, { request }) => told(request, commit),
   })
   const sync = followed({ 'projects/a': '1' }, false)
   follower.observe(sync)
@@ -73,7 +73,7 @@ void t.test('what cannot be told at first is told as soon as it can be, and keep
   const { follower, followed, reports } = follow(t, {
     profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
     clock: shortWaits().clock,
-    tell: async (_source, { commit }, request) => {
+    tell: async (_source, { commit }, { request }) => {
       if ((tries += 1) === 1) throw new Fault('DeliveryUnreachable', 'not yet')
       return tries === 2 ? undefined : told(request, commit)
     },
@@ -90,11 +90,11 @@ void t.test('what takes too long to tell is told later, and holds up neither the
     profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
     clock: shortWaits().clock,
     tellWithinMs: 20,
-    tell: async (_source, { commit }, request, signal) => {
+    tell: async (_source, { commit }, { request }, signal) => {
       if ((tries += 1) > 1) return told(request, commit)
       return await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
     },
-    capture: async (_source, _wanted, request) => {
+    capture: async (_source, _wanted, { request }) => {
       captured.push(`${request} after ${tries}`)
       return 'done'
     },
@@ -131,7 +131,7 @@ void t.test('with on: Drift what syncs find changed is watched in its own time, 
   const asked: string[] = []
   const { dataDir, follower, followed, reported, reports } = follow(t, {
     profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 300 },
-    capture: async (_source, _wanted, request) => {
+    capture: async (_source, _wanted, { request }) => {
       asked.push(request)
       return 'done'
     },
