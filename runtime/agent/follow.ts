@@ -12,7 +12,7 @@ import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { type Log, logOf } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
 import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFacts, podOrdinal } from './desired.ts'
-import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next } from './follower-state.ts'
+import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next, tellsForMs } from './follower-state.ts'
 import { type Drift, driftAfter, handOn, type HandOnDeps } from './hand-on.ts'
 import type { AgentHealth } from './health.ts'
 import { createWake } from './wake.ts'
@@ -121,8 +121,10 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const assumed = gateway !== undefined && lacksMode(desired, mode) ? { gateway, mode } : undefined
     const waitMs = waitAfter(result, desired, gateway !== undefined)
     const againMs = handed.againMs === 'failed' ? backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random()) : handed.againMs
+    // What is told no longer is to leave the report in time.
+    const toldForMs = handed.told.changes === undefined ? Number.POSITIVE_INFINITY : Math.max(0, tellsForMs(state, clock.monotonicMs()))
     // An offer that is made again has the cycle run again too, so a cycle that failed decides when.
-    return { waitMs: waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), assumed }
+    return { waitMs: waitMs === undefined ? retryMs() : Math.min(waitMs, againMs, toldForMs), assumed }
   }
 
   const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())
@@ -145,7 +147,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 
   return {
     observe(followed) {
-      take({ kind: 'observed', followed, inPlace: state.looked === undefined ? undefined : inPlace() })
+      take({ kind: 'observed', followed, inPlace: state.looked === undefined ? undefined : inPlace(), at: now() })
     },
     health() {
       noteGate()

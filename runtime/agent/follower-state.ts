@@ -3,13 +3,12 @@
  * what to do. Pure; the loop that does it is in `follow.ts`.
  */
 import type { Fault } from '../fault.ts'
-import { captureAnnotations, changesAnnotations, confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../gatewaysync/names.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { CycleResult } from '../sync/cycle.ts'
-import { markOf } from '../gatewaysync/rollout/turn.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type InPlace, type PodFacts } from './desired.ts'
 import { agentHealth, type AgentHealth, type StartGate, startGate } from './health.ts'
+import { decisiveText, heardAfter, type HeardRequest } from './heard.ts'
+import { kept, nextReport } from './next-report.ts'
 
 /** Everything that an agent remembers between two looks. */
 export type FollowerState = {
@@ -20,6 +19,8 @@ export type FollowerState = {
   startedMs: number
   /** What the watch delivered last; undefined: nothing yet. */
   observed: { followed: FollowedSync | undefined } | undefined
+  /** Who asks what was changed, for this gateway or another; undefined: nobody. */
+  heard: HeardRequest | undefined
   /** What the last look found and decided. */
   looked: { pod: PodFacts; desired: Desired } | undefined
   /** Whether the volume holds a complete commit; undefined: it has not been read yet. */
@@ -39,7 +40,7 @@ export type FollowerState = {
 /** What can happen; times (`at`) are RFC 3339. */
 export type FollowerEvent =
   /** The watch has delivered the GatewaySync; undefined: it does not exist. */
-  | { kind: 'observed'; followed: FollowedSync | undefined; inPlace: InPlace }
+  | { kind: 'observed'; followed: FollowedSync | undefined; inPlace: InPlace; at: string }
   | { kind: 'volumeRead'; whole: boolean }
   /** A probe asks whether the gateway may start: its deadline may have passed. */
   | { kind: 'gateAsked' }
@@ -66,16 +67,12 @@ export type FollowerEffect =
 /** The state after an event, and what to do, in order. */
 export type Next = { state: FollowerState; effects: readonly FollowerEffect[] }
 
-/** At most this many entries are kept in the report's history. */
-const keptHistory = 5
-/** Bound of the SyncReport's schema. */
-const mostFindings = 20
-
 /** A follower that has seen nothing yet; `startedMs` is monotonic. */
 export function initialState(given: Pick<FollowerState, 'gatewaySync' | 'agentVersion' | 'startedMs'>): FollowerState {
   return {
     ...given,
     observed: undefined,
+    heard: undefined,
     looked: undefined,
     whole: undefined,
     synced: false,
@@ -90,7 +87,7 @@ export function initialState(given: Pick<FollowerState, 'gatewaySync' | 'agentVe
 export function next(state: FollowerState, event: FollowerEvent, nowMs: number): Next {
   switch (event.kind) {
     case 'observed':
-      return afterObserved(state, event)
+      return afterObserved(state, event, nowMs)
     case 'volumeRead':
       return openIfDue({ ...state, whole: event.whole }, nowMs)
     case 'gateAsked':
@@ -127,14 +124,21 @@ export function healthOf(state: FollowerState, nowMs: number): AgentHealth {
   return agentHealth({ gate: gateOf(state, nowMs), lookingForMs, stopping: activity.kind === 'stopped' })
 }
 
+/** For how many ms whoever asks what was changed is still answered. */
+export function tellsForMs({ heard }: FollowerState, nowMs: number): number {
+  return heard === undefined ? 0 : heard.untilMs - nowMs
+}
+
 /** Whether a sync changes what is in place. */
 export function isMove({ commit, syncHash }: { commit: string; syncHash: string }, inPlace: InPlace): boolean {
   return inPlace?.commit !== commit || inPlace.syncHash !== syncHash
 }
 
 /** A pause, or the deletion of the GatewaySync, takes effect at once instead of after the cycle under way. */
-function afterObserved(state: FollowerState, { followed, inPlace }: Extract<FollowerEvent, { kind: 'observed' }>): Next {
-  const after = { ...state, observed: { followed } }
+function afterObserved(state: FollowerState, event: Extract<FollowerEvent, { kind: 'observed' }>, nowMs: number): Next {
+  const { followed, inPlace, at } = event
+  const heard = heardAfter(state.heard, followed?.annotations ?? {}, { isFirst: state.observed === undefined, at, nowMs })
+  const after = { ...state, observed: { followed }, heard }
   const { looked, gatewaySync, reported } = state
   const rests = reported?.phase === 'Synced' && reported.commit === followed?.status.published?.commit
   const about = { rests, pod: looked?.pod.podName }
@@ -145,7 +149,8 @@ function afterObserved(state: FollowerState, { followed, inPlace }: Extract<Foll
 }
 
 function afterPodRead(state: FollowerState, { pod, inPlace, at }: Extract<FollowerEvent, { kind: 'podRead' }>, nowMs: number): Next {
-  const desired = desiredSync(state.gatewaySync, state.observed?.followed, pod, inPlace)
+  const wanted = desiredSync(state.gatewaySync, state.observed?.followed, pod, inPlace)
+  const desired = wanted.kind === 'sync' && tellsForMs(state, nowMs) <= 0 ? { ...wanted, changes: undefined } : wanted
   const after = { ...state, looked: { pod, desired } }
   if (desired.kind === 'sync') return { state: after, effects: [] }
   const { phase, fault } = desired
@@ -197,63 +202,10 @@ function openIfDue(state: FollowerState, nowMs: number): Next {
 function reporting(before: FollowerState, given: SyncReportStatus, nowMs: number): Next {
   const { state, effects } = openIfDue(before, nowMs)
   const isLate = state.opened?.by === 'deadline' && !state.synced
-  const shown = isLate ? { ...given, findings: [startedWithoutCommit, ...(given.findings ?? [])].slice(0, mostFindings) } : given
-  const status = { ...shown, agentVersion: state.agentVersion, history: nextHistory(state.reported, shown) }
+  const status = nextReport(state.reported, given, { agentVersion: state.agentVersion, isLate })
   return { state: { ...state, reported: status }, effects: [...effects, { kind: 'report', status }] }
-}
-
-const startedWithoutCommit = {
-  rule: startedWithoutCommitRule,
-  path: '',
-  message: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
 }
 
 function mayWrite(desired: Desired): boolean {
   return desired.kind === 'sync' && !desired.paused
-}
-
-const heardAtRest = [
-  confirmDeletionsAnnotation,
-  confirmOverwritesAnnotation,
-  captureAnnotations.at,
-  captureAnnotations.gateway,
-  ...Object.values(changesAnnotations),
-]
-
-/**
- * The parts of a GatewaySync that an agent acts on; other changes of it, such as its own report coming back in the status, cause no look.
- * `rests`: the published commit is in place, so a new request concerns only the controller, whose fetch a look at thousands of files would
- * only slow down.
- */
-function decisiveText(followed: FollowedSync | undefined, { rests, pod }: { rests: boolean; pod: string | undefined }): string {
-  if (followed === undefined) return ''
-  const { annotations, spec, status } = followed
-  const asked = rests ? heardAtRest.map((name) => annotations[name]) : annotations
-  return JSON.stringify([asked, spec, status.published, status.delivery, turnText(status, pod)])
-}
-
-/** The part of a rollout that is about this gateway; the turns of others come and go a thousand times. */
-function turnText({ rollout }: GatewaySyncStatus, pod: string | undefined): unknown {
-  if (rollout === undefined) return undefined
-  const { state, commit, configurations, before, allowed = [] } = rollout
-  return [state, commit, configurations, before, pod === undefined ? allowed : allowed.includes(markOf(pod))]
-}
-
-/** The part of an earlier report that stays true while a new look has not got as far: what is in place. */
-function kept(last: Partial<SyncReportStatus> | undefined): Partial<SyncReportStatus> {
-  if (last === undefined) return {}
-  const { commit, ref, syncHash, mode, scan, projects } = last
-  return Object.fromEntries(Object.entries({ commit, ref, syncHash, mode, scan, projects }).filter(([, value]) => value !== undefined))
-}
-
-/** One entry for each outcome, newest first; the same outcome again adds none. */
-function nextHistory(last: SyncReportStatus | undefined, status: SyncReportStatus): NonNullable<SyncReportStatus['history']> {
-  const history = last?.history ?? []
-  const { commit, phase, reason, finishedAt } = status
-  if (commit === undefined || finishedAt === undefined || phase === 'Syncing' || phase === 'Pending') return history
-  const [newest] = history
-  if (newest?.commit === commit && newest.phase === phase && newest.reason === reason) return history
-  const entry: (typeof history)[number] = { commit, phase, finishedAt }
-  if (reason !== undefined) entry.reason = reason
-  return [entry, ...history].slice(0, keptHistory)
 }

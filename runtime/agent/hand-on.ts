@@ -64,7 +64,8 @@ export async function handOn(
     }
   }
   const { uid, tell: toTell, capture: request, quiet, drift } = asked
-  const telling = tell === undefined || toTell === undefined ? undefined : (own: AbortSignal) => tell(source, wanted, { request: toTell, uid }, own)
+  const telling =
+    tell === undefined || toTell === undefined ? undefined : (own: AbortSignal) => tell(source, wanted, { request: toTell, uid }, own)
   const changes =
     telling === undefined
       ? undefined

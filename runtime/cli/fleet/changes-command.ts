@@ -93,6 +93,8 @@ async function forget(cluster: Asking, name: string, own: ReadonlySet<string>): 
     const { reason, message } = asFault(error)
     // Without it nobody is asked.
     if (reason === 'NotFound') return
-    process.stderr.write(`cluster-sync: reports keep what was told until annotation ${changesAnnotations.at} is removed: ${message}\n`)
+    process.stderr.write(
+      `cluster-sync: reports keep what was told for ten minutes, or until annotation ${changesAnnotations.at} is removed: ${message}\n`,
+    )
   }
 }

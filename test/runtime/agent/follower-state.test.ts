@@ -57,7 +57,7 @@ const inPlace = { commit, syncHash: hashOfSpec() }
 const synced: CycleResult = { phase: 'Synced', ref: 'main', ...inPlace }
 const at = '2026-01-01T00:00:00Z'
 
-const observed = (sync: FollowedSync | undefined): FollowerEvent => ({ kind: 'observed', followed: sync, inPlace: undefined })
+const observed = (sync: FollowedSync | undefined): FollowerEvent => ({ kind: 'observed', followed: sync, inPlace: undefined, at })
 const podRead: FollowerEvent = { kind: 'podRead', pod, inPlace: undefined, at }
 const cycleBegan: FollowerEvent = { kind: 'cycleBegan', inPlace: undefined, at }
 const cycleEnded = (result: CycleResult): FollowerEvent => ({ kind: 'cycleEnded', result, startedAt: at, at })

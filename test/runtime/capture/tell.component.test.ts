@@ -25,7 +25,11 @@ async function synced(t: Test, tree: Tree) {
   const wanted = wantedOf(dataDir, commit, profile)
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
   const tell = createChangesTeller()
-  t.equal(await tell(source, wanted, { request: 'before', uid: 'u' }, signal), undefined, 'without a commit in place there is nothing to tell')
+  t.equal(
+    await tell(source, wanted, { request: 'before', uid: 'u' }, signal),
+    undefined,
+    'without a commit in place there is nothing to tell',
+  )
   t.equal((await runCycle(deps, wanted, signal)).phase, 'Synced')
   return {
     commit,

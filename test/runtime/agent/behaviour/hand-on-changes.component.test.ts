@@ -68,6 +68,24 @@ void t.test('whoever asks what was changed reads it in the report at once, and n
   await until(() => (reports.at(-1)?.changes === undefined ? true : undefined), 'it is no longer there')
 })
 
+void t.test('a request that nobody takes back is answered for ten minutes, and then the report is as before', async (t) => {
+  let aheadMs = 0
+  const { waits, clock } = shortWaits()
+  const { follower, followed, reports } = follow(t, {
+    profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: 3_600 },
+    clock: { ...clock, monotonicMs: () => systemClock.monotonicMs() + aheadMs },
+    tell: async (_source, { commit }, { request }) => told(request, commit),
+  })
+  const asked = { ...followed({ 'projects/a': '1' }, false), annotations: { [changesAnnotations.at]: 'now' } }
+  follower.observe(asked)
+  await until(() => reports.at(-1)?.changes, 'it is in the report')
+  await until(() => (waits.some((ms) => ms > 590_000 && ms <= 600_000) ? true : undefined), 'it waits no longer than that')
+  aheadMs = 600_000
+  await until(() => (reports.at(-1)?.changes === undefined ? true : undefined), 'it is no longer there')
+  follower.observe({ ...asked, annotations: { [changesAnnotations.at]: 'later' } })
+  t.match(await until(() => reports.at(-1)?.changes, 'who asks then is answered'), { request: 'later' })
+})
+
 void t.test('what cannot be told at first is told as soon as it can be, and keeps no sync from being made', async (t) => {
   let tries = 0
   const { follower, followed, reports } = follow(t, {

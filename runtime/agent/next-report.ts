@@ -1,0 +1,44 @@
+/**
+ * How a report follows from the one before: what stays true, its history, and what it says of a gateway that started without a commit. Pure.
+ */
+import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
+
+/** At most this many entries are kept in the report's history. */
+const keptHistory = 5
+/** Bound of the SyncReport's schema. */
+const mostFindings = 20
+
+const startedWithoutCommit = {
+  rule: startedWithoutCommitRule,
+  path: '',
+  message: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
+}
+
+/** `isLate`: the gateway started without a commit, and has none yet. */
+export function nextReport(
+  last: SyncReportStatus | undefined,
+  given: SyncReportStatus,
+  { agentVersion, isLate }: { agentVersion: string; isLate: boolean },
+): SyncReportStatus {
+  const shown = isLate ? { ...given, findings: [startedWithoutCommit, ...(given.findings ?? [])].slice(0, mostFindings) } : given
+  return { ...shown, agentVersion, history: nextHistory(last, shown) }
+}
+
+/** The part of an earlier report that stays true while a new look has not got as far: what is in place. */
+export function kept(last: Partial<SyncReportStatus> | undefined): Partial<SyncReportStatus> {
+  if (last === undefined) return {}
+  const { commit, ref, syncHash, mode, scan, projects } = last
+  return Object.fromEntries(Object.entries({ commit, ref, syncHash, mode, scan, projects }).filter(([, value]) => value !== undefined))
+}
+
+/** One entry for each outcome, newest first; the same outcome again adds none. */
+function nextHistory(last: SyncReportStatus | undefined, status: SyncReportStatus): NonNullable<SyncReportStatus['history']> {
+  const history = last?.history ?? []
+  const { commit, phase, reason, finishedAt } = status
+  if (commit === undefined || finishedAt === undefined || phase === 'Syncing' || phase === 'Pending') return history
+  const [newest] = history
+  if (newest?.commit === commit && newest.phase === phase && newest.reason === reason) return history
+  const entry: (typeof history)[number] = { commit, phase, finishedAt }
+  if (reason !== undefined) entry.reason = reason
+  return [entry, ...history].slice(0, keptHistory)
+}
