@@ -115,7 +115,7 @@ const composeFile = v.strictObject({
 
 /**
  * The service of examples/compose beside a simulated gateway: from its first start to a stop. It has no capabilities; `read_only`, `tmpfs` and
- * `security_opt` are read and not tried, as `buildah run` without a container runtime has none of them.
+ * `security_opt`, which `buildah run` without a container runtime does not have, are tried in test/examples/compose.component.test.ts.
  */
 export async function composedService(t: Test, builder: Builder, container: string): Promise<void> {
   const { services, volumes } = v.parse(composeFile, parse(readFileSync(path.join(root, 'examples/compose/compose.yaml'), 'utf8')))
