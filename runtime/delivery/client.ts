@@ -36,15 +36,15 @@ export type DeliveryClientOptions = {
 const streamTimeoutMs = 600_000
 const headTimeoutMs = 60_000
 const maxProblemBytes = 64 * 1024
-/** A whole fleet takes some minutes for a first sync. After this long in the queue the call fails with the reason, and the agent retries. */
+/**
+ * A whole fleet takes some minutes for a first sync. After this long in the queue the call fails with the reason, and the agent retries. An
+ * agent queues when it is told to come back, and when its connection is closed without an answer: that is what a controller does with new ones
+ * that has reached its limit of connections.
+ */
 const longestQueueMs = 300_000
 /** How often a 503 is retried: what the controller cannot do now it often can a moment later. After that its reason is reported. */
 const mostUnavailable = 3
-/**
- * A controller that has reached its limit of connections closes new ones unread, so a reset is retried this often, after growing waits: a
- * thousand agents that come at once are all served within a minute.
- */
-const mostResets = 20
+/** How long an agent waits after its connection was closed: a second more each time. A thousand that come at once are served within a minute. */
 const resetWaitMs = { first: 1_000, most: 4_000 }
 const longestWaitSeconds = 15
 /** A Secret holds a megabyte. */
@@ -59,8 +59,8 @@ export type DeliveryClient = Source & {
 }
 
 /**
- * A client for the content of one GatewaySync. Its calls throw DeliveryUnauthorised, DeliveryUnreachable, DeliveryFailed and the reasons
- * that delivery answers with.
+ * A client for the content of one GatewaySync. Its calls throw DeliveryUnauthorised, DeliveryUnreachable, DeliveryFailed, TooManyRequests and
+ * the reasons that delivery answers with.
  */
 export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
   const { url, caBundle, clock } = options
@@ -68,7 +68,7 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
 
   /**
    * Settles with the head of a 200. The server drops idle connections, so a reset of a reused one is retried at once. A 429 means that the
-   * server is busy with other agents: this one returns when it was told to, which is no failure.
+   * server is busy with other agents: this one returns when it was told to, which is no failure; nor is a connection that is closed unread.
    */
   const ask = async (route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const text = JSON.stringify(body)
@@ -90,9 +90,9 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
         continue
       }
       signal.throwIfAborted()
-      if (!isReset(error) || (resets += 1) > mostResets)
-        throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
-      if (!reused) await clock.wait(Math.min(resets * resetWaitMs.first, resetWaitMs.most) * (0.5 + clock.random()), signal)
+      if (!isReset(error)) throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
+      if (clock.monotonicMs() >= queuedUntilMs) throw new Fault('TooManyRequests', neverRead(url), { cause: error })
+      if (!reused) await clock.wait(Math.min((resets += 1) * resetWaitMs.first, resetWaitMs.most) * (0.5 + clock.random()), signal)
     }
   }
 
@@ -135,6 +135,11 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
       }
     },
   }
+}
+
+function neverRead(url: string): string {
+  const minutes = longestQueueMs / 60_000
+  return `${url} closed every connection for ${minutes} minutes: it serves as many others as it can, or what stands between lets none through`
 }
 
 /** What the server asks for, within bounds. */
