@@ -69,6 +69,14 @@ export function timestamp(now: Temporal.Instant): string {
  * The exponent is clamped, so the 1,000th failure still waits the cap.
  */
 export function backoffMs(failures: number, firstMs: number, capMs: number, random: number): number {
-  const exponent = Math.min(Math.max(failures - 1, 0), 30)
-  return Math.round(Math.min(capMs, firstMs * 2 ** exponent) * (0.9 + 0.2 * random))
+  return Math.round(doubled(failures, firstMs, capMs) * (0.9 + 0.2 * random))
+}
+
+/** As `backoffMs`, anywhere from 0 to the wait: for many who fail at the same moment, and must not come back at the same. */
+export function spreadBackoffMs(failures: number, firstMs: number, capMs: number, random: number): number {
+  return Math.round(doubled(failures, firstMs, capMs) * random)
+}
+
+function doubled(failures: number, firstMs: number, capMs: number): number {
+  return Math.min(capMs, firstMs * 2 ** Math.min(Math.max(failures - 1, 0), 30))
 }

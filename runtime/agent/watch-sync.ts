@@ -11,7 +11,7 @@ import type { Log } from '../log.ts'
 import type { FollowedSync } from './desired.ts'
 
 /** The right to read comes with the GatewaySync, so until there is one each attempt is refused; it should be found soon after. */
-const longestRetryMs = 5_000
+const longestForbiddenMs = 5_000
 
 /** A watch over one GatewaySync, or over those of a namespace. */
 export type SyncWatch = {
@@ -70,5 +70,5 @@ export function watchSync({ observe, ...deps }: Deps, { namespace, named, annota
       tell()
     },
   }
-  return { name: () => name, run: (signal) => runListWatch({ ...deps, longestRetryMs }, set, handlers, signal) }
+  return { name: () => name, run: (signal) => runListWatch({ ...deps, longestForbiddenMs }, set, handlers, signal) }
 }

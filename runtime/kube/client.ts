@@ -10,6 +10,7 @@ import {
   AnswerTooLarge,
   createTransport,
   maxAnswerBytes,
+  ServerAway,
   type TransportAnswer,
   type TransportOptions,
   type TransportRequest,
@@ -169,7 +170,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof Silence) return
-        throw error instanceof Fault ? error : new Fault('ApiUnavailable', `${what}: ${causeOf(error)}`, { cause: error })
+        throw error instanceof Fault ? error : new ServerAway(`${what}: ${causeOf(error)}`, error)
       }
     },
     ...writesThrough(ask),
@@ -237,6 +238,9 @@ const reasonByStatus = new Map<number, Reason>([
   [422, 'Rejected'],
 ])
 
+/** Too busy, starting or stopping, or a proxy that reaches no API server. */
+const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503])
+
 function faultOf(status: number, text: string, what: string): Fault {
   let message = text.slice(0, 500)
   try {
@@ -245,5 +249,6 @@ function faultOf(status: number, text: string, what: string): Fault {
   } catch {
     // Not every proxy answers with a Status.
   }
-  return new Fault(reasonByStatus.get(status) ?? 'ApiUnavailable', `${what}: ${status} ${message}`)
+  const said = `${what}: ${status} ${message}`
+  return awayStatuses.has(status) ? new ServerAway(said) : new Fault(reasonByStatus.get(status) ?? 'ApiUnavailable', said)
 }

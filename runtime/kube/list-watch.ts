@@ -2,10 +2,11 @@
  * Keeps a consumer informed about a set of objects: lists in pages, watches from there, and lists again when the watch cannot go on. Each
  * object is projected at once, so that only what is needed is ever kept.
  */
-import { backoffMs, type Clock, pause } from '../clock.ts'
+import { type Clock, pause, spreadBackoffMs } from '../clock.ts'
 import { asFault, Fault, isAbort } from '../fault.ts'
 import type { Log } from '../log.ts'
 import type { Kube } from './client.ts'
+import { ServerAway } from './transport.ts'
 import type { KubeObject, ObjectKey, ResourceType } from './types.ts'
 
 /** Which objects are watched, and what is kept of each. */
@@ -35,9 +36,13 @@ const watchSeconds = { least: 300, spread: 300 }
  * nothing happens.) Either way the watch resumes from its version, over a new connection.
  */
 const usualSilenceMs = 150_000
-const firstRetryMs = 500
-/** After this many failures in a row the version to resume from is suspect too, and everything is listed again. */
-const mostFromOnePlace = 5
+/** As client-go begins, with the whole wait as jitter: all agents and replicas lose their watches in the moment in which an API server goes. */
+const firstRetryMs = 800
+/**
+ * After this many refusals in a row the version to resume from is suspect too, and everything is listed again. An API server that is away says
+ * nothing of the version: it tells by 410, once it is back, whether the version is too old, so that an outage of an hour costs no lists.
+ */
+const mostRefusals = 5
 const usualLongestRetryMs = 30_000
 /** A watch that lasted this long counts as a success and resets the backoff. */
 const goodWatchMs = 5_000
@@ -51,6 +56,8 @@ export type ListWatchDeps = {
   silenceMs?: number
   /** The longest wait after failures in a row. Default: half a minute. */
   longestRetryMs?: number
+  /** The longest wait after a refusal by RBAC, where the right is expected soon. Default: as after any failure. */
+  longestForbiddenMs?: number
   /** Receives what nothing else shows: that a watch failed, and how much it had missed. */
   observe?: WatchFigures
 }
@@ -70,31 +77,36 @@ export async function runListWatch<Item>(
   handlers: WatchHandlers<Item>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, log, observe, longestRetryMs = usualLongestRetryMs } = deps
+  const { clock, log, observe, longestRetryMs = usualLongestRetryMs, longestForbiddenMs = longestRetryMs } = deps
   const known: Known = new Map()
   const notifier = createNotifier(set, handlers, known)
   const place: Place = { version: undefined }
   let failures = 0
+  let refusals = 0
+  const wait = (mostMs: number): Promise<void> => pause(clock, spreadBackoffMs(failures, firstRetryMs, mostMs, clock.random()), signal)
   while (!signal.aborted) {
     const startedMs = clock.monotonicMs()
     try {
       place.version ??= await listAll(deps, set, notifier, signal)
       await watchOnce(deps, set, notifier, place, signal)
       // A server or proxy that ends each watch at once must not be asked in a loop.
-      if (clock.monotonicMs() - startedMs > goodWatchMs) failures = 0
-      else await pause(clock, backoffMs((failures += 1), firstRetryMs, longestRetryMs, clock.random()), signal)
+      refusals = 0
+      failures = clock.monotonicMs() - startedMs > goodWatchMs ? 0 : failures + 1
+      if (failures > 0) await wait(longestRetryMs)
     } catch (error) {
       if (isAbort(error, signal) || signal.aborted) return
       const fault = asFault(error)
-      failures = clock.monotonicMs() - startedMs > goodWatchMs ? 1 : failures + 1
+      const lasted = clock.monotonicMs() - startedMs > goodWatchMs
+      failures = lasted ? 1 : failures + 1
+      refusals = (lasted ? 0 : refusals) + (fault instanceof ServerAway ? 0 : 1)
       // A cut connection can resume: everything is listed again only when the server has dropped the version or a handler threw.
-      const isKept = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && failures <= mostFromOnePlace
+      const isKept = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && refusals <= mostRefusals
       if (!isKept) place.version = undefined
       observe?.restarted(set.type.plural, isKept ? 'place' : 'list')
       if (fault.reason !== 'Conflict')
         log.warn({ component: set.type.plural, reason: fault.reason, message: fault.message }, 'watch interrupted')
       handlers.failed?.(fault)
-      await pause(clock, backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal)
+      await wait(fault.reason === 'Forbidden' ? longestForbiddenMs : longestRetryMs)
     }
   }
 }

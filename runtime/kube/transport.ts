@@ -36,6 +36,16 @@ export class AnswerTooLarge extends Fault {
   }
 }
 
+/**
+ * No answer of the API server to what was asked: the connection failed, or it or a proxy says that it cannot answer now. Nothing follows for
+ * what was known before, such as the version that a watch goes on from.
+ */
+export class ServerAway extends Fault {
+  constructor(message: string, cause?: unknown) {
+    super('ApiUnavailable', message, { cause })
+  }
+}
+
 const timeoutMs = 30_000
 /** An API server keeps idle connections for 90 s. */
 const idleConnectionMs = 30_000
@@ -84,7 +94,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
   }
   const faultOf = (what: string, error: unknown, signal: AbortSignal, late?: string): Fault => {
     signal.throwIfAborted()
-    return error instanceof Fault ? error : new Fault('ApiUnavailable', `${what}: ${late ?? causeOf(error)}`, { cause: error })
+    return error instanceof Fault ? error : new ServerAway(`${what}: ${late ?? causeOf(error)}`, error)
   }
 
   return {

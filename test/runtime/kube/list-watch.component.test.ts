@@ -6,7 +6,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { createKube } from '../../../runtime/kube/client.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
 import { podType } from '../../../runtime/kube/types.ts'
@@ -19,21 +19,42 @@ const pod = (name: string, resourceVersion: string) => ({
   metadata: { name, namespace: 'plant', uid: name, resourceVersion },
 })
 
-type Watched = { told: string[]; faults: string[]; from: (string | null)[]; figures: string[] }
+type Watched = {
+  told: string[]
+  faults: string[]
+  from: (string | null)[]
+  figures: string[]
+  lists: () => number
+  /** The server goes, with all its connections, and comes back at the same port. */
+  leave(): void
+  comeBack(): void
+}
 
 /** Watches at a server that answers lists in turn, and each watch by what `answer` does with the how many-th. */
 async function watchAt(
   t: Test,
   lists: readonly object[],
   answer: (response: ServerResponse, index: number) => void,
-  options: { silenceMs?: number } = {},
+  options: { silenceMs?: number; longestRetryMs?: number; clock?: Clock } = {},
 ): Promise<Watched> {
-  const watched: Watched = { told: [], faults: [], from: [], figures: [] }
+  let listed = 0
+  let port = 0
+  const watched: Watched = {
+    told: [],
+    faults: [],
+    from: [],
+    figures: [],
+    lists: () => listed,
+    leave() {
+      server.close()
+      server.closeAllConnections()
+    },
+    comeBack: () => void server.listen(port, '127.0.0.1'),
+  }
   const observe = {
     restarted: (kind: string, from: string) => watched.figures.push(`${kind} from ${from}`),
     relisted: (kind: string, differences: number) => watched.figures.push(`${differences} ${kind}`),
   }
-  let listed = 0
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://127.0.0.1').searchParams
     if (query.get('watch') !== 'true') return void response.end(JSON.stringify(lists[Math.min((listed += 1), lists.length) - 1]))
@@ -42,7 +63,7 @@ async function watchAt(
     return undefined
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  const { port } = server.address() as AddressInfo
+  port = (server.address() as AddressInfo).port
   const config = new KubeConfig()
   config.loadFromClusterAndUser({ name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'u' })
   const kube = createKube(config, { clock: systemClock, userAgent: 'test' })
@@ -126,6 +147,53 @@ void t.test('a connection that is cut, or silent, loses neither place nor events
   t.same(from.slice(0, 3), ['10', '11', '12'])
   t.equal(faults.length, 1, 'silence is none')
   t.match(faults[0], /^ApiUnavailable: watching pods: ECONNRESET/)
+})
+
+/** A clock whose waits are short; `waits` are the milliseconds that were meant. */
+function shortClock(random: number): { clock: Clock; waits: number[] } {
+  const waits: number[] = []
+  const wait: Clock['wait'] = async (ms, signal) => {
+    waits.push(ms)
+    await systemClock.wait(Math.min(ms, 5), signal)
+  }
+  return { waits, clock: { ...systemClock, wait, random: () => random } }
+}
+
+void t.test('an API server that is away for long costs no list, and its clients come back one by one', { timeout: 60_000 }, async (t) => {
+  const { clock, waits } = shortClock(0.5)
+  const options = { clock, longestRetryMs: 30_000 }
+  const watched = await watchAt(
+    t,
+    [empty],
+    (response, index) => {
+      // What stands before an API server that is not there yet.
+      if (index > 0 && index < 8) return void response.writeHead(503).end('no upstream')
+      begin(response)
+      response.write(event('ADDED', pod(`a${index}`, String(11 + index))))
+      return undefined
+    },
+    options,
+  )
+  await until(() => (watched.told.length === 1 ? true : undefined), 'it watches')
+  watched.leave()
+  await until(() => (watched.faults.length >= 9 ? true : undefined), 'it was refused many times')
+  watched.comeBack()
+  await until(() => (watched.told.length === 2 ? true : undefined), 'it watches again')
+  t.same(watched.told, ['+a0', '+a8'])
+  t.equal(watched.lists(), 1)
+  t.same(new Set(watched.from.slice(1)), new Set(['11']), 'from its place')
+  t.same(new Set(watched.figures), new Set(['pods from place']))
+  t.same(waits.slice(0, 8), [400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000], 'anywhere up to the wait: here at its half')
+})
+
+void t.test('a place that is refused again and again, other than by 410, is given up', { timeout: 60_000 }, async (t) => {
+  const { lists, from } = await watchAt(t, [empty], (response, index) => {
+    if (index < 6) return void response.writeHead(500).end('etcd is confused')
+    begin(response)
+    return undefined
+  })
+  await until(() => (from.length === 7 ? true : undefined), 'it is watched')
+  t.equal(lists(), 2)
 })
 
 void t.test('a refusal is told with its reason, and what is no event starts everything anew', { timeout: 60_000 }, async (t) => {
