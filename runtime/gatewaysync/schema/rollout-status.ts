@@ -28,7 +28,12 @@ const stageStatus = v.object({
   name: v.pipe(text(63), v.description('Of spec.rollout.stages.')),
   gateways: v.pipe(count, v.description('How many gateways belong to it.')),
   updated: v.pipe(count, v.description('How many of them run what is rolled out.')),
-  failed: v.pipe(count, v.description('How many of them failed.')),
+  failed: v.pipe(
+    count,
+    v.description(
+      'How many of them failed; of a stage that is done, how many say so: one that was silent when it ended is only not updated.',
+    ),
+  ),
   held: v.optional(v.pipe(count, v.description('How many of them wait until their local changes are captured or given up; absent: none.'))),
   excused: v.optional(v.pipe(count, v.description('How many failures of it were accepted by resuming, once it is done; absent: none.'))),
   startedAt: v.optional(v.pipe(time, v.description('When its first gateway might begin.'))),

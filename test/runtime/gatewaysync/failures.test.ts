@@ -64,6 +64,19 @@ void t.test('as many failures as are accepted stop nothing', async (t) => {
   t.match(fleet.rollout(), { state: 'Done' })
 })
 
+void t.test('who was silent when its stage ended, and was accepted, is missing among the updated and counts no more', async (t) => {
+  const fleet = pushedFleet({
+    stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }],
+    failAfter: 2,
+    progressDeadline: '30m',
+  })
+  fleet.pass()
+  fleet.wait(1_800_000)
+  fleet.pass()
+  fleet.pass()
+  t.match(fleet.rollout(), { stage: 'plant', waitsFor: 'Approval', stages: [{ name: 'test', gateways: 1, updated: 0, failed: 0 }] })
+})
+
 void t.test('a gateway that is no longer as it should be while its stage is watched has the whole deadline', async (t) => {
   const fleet = pushedFleet({ stages: [{ name: 'plant', soak: '10h' }], progressDeadline: '30m' })
   fleet.settle()
