@@ -38,6 +38,7 @@ const image = (usual: string, what: string) => ({
   repository: repository(`Image of the ${what}.`, usual),
   tag: tag('Empty: the version of this package.'),
 })
+/** What `values` may hold, with meaning and default: the source of docs/values.md, of the chart's values.yaml and of its JSON schema. */
 export const valuesSchema = v.strictObject({
   replicaCount: v.optional(
     v.pipe(v.number(), v.integer(), v.minValue(1), v.description('Controller replicas; one leads, others take over fast.')),

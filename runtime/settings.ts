@@ -52,6 +52,7 @@ export const defaultShutdownDelaySeconds = 10
 /** After that delay: time for answers under way, for work that has begun, and for the last Events. */
 export const stopWithinSeconds = 12
 
+/** What the file of settings holds, which the manifests write (infra/constructs/settings.ts). Unknown keys are refused. */
 export const controllerSettings = v.strictObject({
   namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
   fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),

@@ -18,6 +18,7 @@ import { namespacesNamed, type Selector, selectorOf } from './selectors.ts'
 import { serviceOf } from './service.ts'
 import { asGiven, type Written } from './written.ts'
 
+/** What makes the API server ask for an agent; no object while `webhook.enabled` is false. */
 export class Admission extends Construct {
   readonly service: ApiObject | undefined
   readonly webhookConfiguration: ApiObject | undefined

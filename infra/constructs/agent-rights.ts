@@ -10,6 +10,7 @@ import type { Installation } from './installation.ts'
 import { clusterWide } from './metadata.ts'
 import type { Written } from './written.ts'
 
+/** What an agent may do in the namespace of its pod. The controller binds it there. */
 export class AgentRights extends Construct {
   readonly clusterRole: ApiObject
 

@@ -20,6 +20,7 @@ const roleGroup = 'rbac.authorization.k8s.io'
 
 type Rule = Written<k8s.PolicyRule>
 
+/** The ServiceAccount of the controller with its roles, each as narrow as where it is needed. */
 export class ControllerRights extends Construct {
   readonly serviceAccount: ApiObject | undefined
   /** Rights on objects that belong to no namespace. */

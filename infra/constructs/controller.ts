@@ -16,6 +16,7 @@ import { namespaced } from './metadata.ts'
 import { podSpec } from './pod.ts'
 import type { Metadata, Written } from './written.ts'
 
+/** The pods of the controller and what they may do. */
 export class Controller extends Construct {
   readonly rights: ControllerRights
   /** A Deployment, or a StatefulSet where `source.persistence.enabled` is true. */

@@ -8,6 +8,7 @@ import { apiObject } from './api-object.ts'
 import type { Installation } from './installation.ts'
 import { serviceOf } from './service.ts'
 
+/** Where agents get content from. */
 export class Delivery extends Construct {
   readonly service: ApiObject
 

@@ -20,6 +20,7 @@ import { clusterWide, namespaced } from './metadata.ts'
 import { serviceOf } from './service.ts'
 import { asGiven } from './written.ts'
 
+/** What Prometheus and Grafana find; the objects of the monitoring operator only where the values ask for them. */
 export class Monitoring extends Construct {
   readonly metricsService: ApiObject | undefined
   /** The role that an account needs to read the metrics. */

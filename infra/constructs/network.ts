@@ -18,6 +18,7 @@ import { asGiven, type Written } from './written.ts'
 type Peer = Written<k8s.NetworkPolicyPeer>
 type Rule = Written<k8s.NetworkPolicyIngressRule>
 
+/** Who may connect to the controller, and where it may connect to. */
 export class Network extends Construct {
   readonly policy: ApiObject | undefined
 

@@ -22,6 +22,7 @@ type Scope = Value<readonly string[]>
 type Spec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicy>['spec']>
 type BindingSpec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicyBinding>['spec']>
 
+/** What RBAC cannot say: admission policies that bind who writes to what is written. */
 export class Policies extends Construct {
   /** An agent writes the SyncReport of its own pod. */
   readonly reportPolicy: ApiObject

@@ -15,6 +15,7 @@ import type { Installation } from './installation.ts'
 import { namespaced } from './metadata.ts'
 import { serviceOf } from './service.ts'
 
+/** What git hosts call; no object while `webhookReceiver.enabled` is false. */
 export class Receiver extends Construct {
   /** Holds the keys that stand in the values themselves. */
   readonly secret: ApiObject | undefined

@@ -10,6 +10,7 @@ import { ingressOf } from './ingress.ts'
 import type { Installation } from './installation.ts'
 import { serviceOf } from './service.ts'
 
+/** How people reach the status page; no object while `statusPage.enabled` is false. */
 export class StatusPage extends Construct {
   /** Serves HTTPS with the certificate of every secure port; an Ingress in front of it has to speak HTTPS to it. */
   readonly service: ApiObject | undefined

@@ -7,6 +7,7 @@ import type { Construct } from 'constructs'
 import type { Expression } from './expression.ts'
 import { Conditional } from './nodes.ts'
 
+/** An object of the chart: written as template text instead of YAML. */
 export class TemplateObject extends ApiObject {
   /** A manifest with expressions and markers in it, or one that is repeated. */
   readonly template: unknown

@@ -21,6 +21,7 @@ const maxLines = 40
 const maxLine = 400
 const maxComparedBytes = 1024 * 1024
 
+/** Counts the files of a gateway that differ from its commit. */
 export function sumOf({ changes }: Pick<LocalChanges, 'changes'>): Sum {
   const sum: Sum = { changed: 0, added: 0, removed: 0, ignored: 0 }
   for (const { kind, op } of changes) sum[kind === 'change' ? op : 'ignored'] += 1

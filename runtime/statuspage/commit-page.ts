@@ -24,6 +24,7 @@ export type CommitPage = {
   hidesLines: boolean
 }
 
+/** The whole document, in the language of `context`. */
 export function commitPage({ sync, entry, words: known, changes, hidesLines }: CommitPage, context: PageContext): Html {
   const { words, now } = context
   const own = detailWordsIn(words.language)

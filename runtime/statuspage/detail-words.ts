@@ -179,6 +179,7 @@ const german: DetailWords = {
   inPart: 'Der Bericht ist derzeit nicht lesbar; gezeigt wird der gespeicherte Auszug.',
 }
 
+/** The words of the pages about one GatewaySync, commit or gateway. */
 export function detailWordsIn(language: Language): DetailWords {
   return language === 'de' ? german : english
 }

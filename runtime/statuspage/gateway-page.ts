@@ -36,6 +36,7 @@ const stateOfPhase: Readonly<Record<SyncReportStatus['phase'], GatewayState>> = 
   Failed: 'failed',
 }
 
+/** The whole document, in the language of `context`. */
 export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: GatewayPage, context: PageContext): Html {
   const { words } = context
   const own = detailWordsIn(words.language)

@@ -5,6 +5,7 @@ import type { Html } from './page.ts'
 
 export type Made = { type: string; status: 200 | 404; text(): Promise<string> }
 
+/** A page of HTML, made only if somebody does not have it already. */
 export function htmlOf(make: () => Html | Promise<Html>, status: Made['status'] = 200): Made {
   return { type: 'text/html; charset=utf-8', status, text: async () => String(await make()) }
 }

@@ -137,10 +137,12 @@ function searchForm({ query, trouble }: Selection, words: Words): Html {
   </div>`
 }
 
+/** The path of the page of one GatewaySync. */
 export function linkOf({ namespace, name }: SyncView): string {
   return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
 }
 
+/** The path of the page of one gateway. */
 export function gatewayLink(sync: SyncView, pod: string): string {
   return `${linkOf(sync)}/gateways/${encodeURIComponent(pod)}`
 }
@@ -152,10 +154,12 @@ function headOf(sync: SyncView, words: Words): Html {
   </header>`
 }
 
+/** A level as symbol and word, for colour alone is not seen by everybody. */
 export function light(level: Level, words: Words): Html {
   return html`<span class="light ${level}">${symbols[level]} ${words.levels[level]}</span>`
 }
 
+/** One tile for each gateway, in their order. */
 export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: Words, now: Temporal.Instant): Html {
   return html`<ul class="tiles">
     ${gateways.map((gateway) => tile(sync, gateway, words, now))}
@@ -186,6 +190,7 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
   </li>`
 }
 
+/** The published commit, its ref and age in one line. */
 export function published({ published }: SyncView, { words, now }: PageContext): Html {
   if (published === undefined) return html`${words.nothingYet}`
   const age = ageOf(published.at, now)
@@ -193,6 +198,7 @@ export function published({ published }: SyncView, { words, now }: PageContext):
   return html`<code title="${published.commit}">${shortCommit(published.commit)}</code> ${shortHashes(published.ref)}${ago}`
 }
 
+/** Links to the page before and the next one; nothing where there is only one. */
 export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Words): Html {
   if (pages === 1) return html``
   return html`<nav class="pages" aria-label="${words.pages}">

@@ -38,6 +38,7 @@ type SyncPageDeps = {
 /** A look ends after this, with what is known by then. */
 const lookMs = 12_000
 
+/** Adds the routes below `/gatewaysyncs/` to `app`. What does not exist, and what somebody may not see, is answered 404 alike. */
 export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
   const { answer, facts, commits, report, hidesLines, signal } = deps
   const notFound = (own: PageContext): Made => htmlOf(() => messagePage(own.words.notFound, own), 404)

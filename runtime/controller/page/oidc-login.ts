@@ -14,6 +14,10 @@ const program = import.meta.url.endsWith('/controller/page/oidc-login.ts')
   ? new URL('oidc-provider.ts', import.meta.url)
   : new URL('login.mjs', import.meta.url)
 
+/**
+ * Calls nothing until somebody logs in. `proxies` lead to the provider; undefined: it is called directly. A login that cannot read its secret or
+ * reach the provider ends on a page that says so.
+ */
 export function createOidcLogin(
   settings: OidcSettings,
   { proxies, clock, log }: { proxies: Proxies | undefined; clock: Clock; log: Log },

@@ -43,6 +43,10 @@ const keptMs = 3_600_000
 /** How long a provider that did not answer is not asked again. */
 const failedMs = 3_000
 
+/**
+ * Calls nothing until somebody logs in. What the provider says of itself is kept for an hour; a provider that failed is not asked again for
+ * three seconds. No method throws: failures are logged sparingly and returned as values (`Provider`).
+ */
 export function openProvider(settings: OidcSettings, { secret, proxies, clock, log }: Deps): Provider {
   const { issuer, clientId, externalURL, scopes } = settings
   let known: { secret: LoginSecret; untilMs: number; found: Promise<Configuration> } | undefined

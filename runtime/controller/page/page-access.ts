@@ -37,6 +37,7 @@ export type PageAccess = Pick<People, 'sees'> &
     mayNow(person: Person, sync: SyncKey): Promise<boolean>
   }
 
+/** Asks the API server by SubjectAccessReviews through `post`, and keeps answers for a while, for a bounded number of people. */
 export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
   const people = new Map<string, Known>()
   const knownOf = (person: Person): Known => {

@@ -50,6 +50,7 @@ export function overdueAt(rollout: RolloutStatus, { progressDeadline }: RolloutS
   return lastProgress(rollout).add({ milliseconds })
 }
 
+/** When a gateway last made progress; before the first one did, when the rollout began. */
 export function lastProgress({ progressAt, startedAt }: RolloutStatus): Temporal.Instant {
   return Temporal.Instant.from(progressAt ?? startedAt)
 }

@@ -98,6 +98,7 @@ const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
 export const mostCaptured = 20
 export const mostLeftOut = 10
 
+/** A file that was changed on a gateway and does not go back into the repository. */
 export const leftOut = v.object({
   path: v.pipe(text(1024), v.description('Where it stands on the gateway.')),
   why: v.pipe(text(256), v.description('Why it does not go back, as the end of a sentence.')),

@@ -21,6 +21,7 @@ export type KnownTrees = {
   spare: ArrayBuffer[]
 }
 
+/** To begin with. */
 export function noKnownTrees(): KnownTrees {
   return { trees: new Map(), spare: [] }
 }

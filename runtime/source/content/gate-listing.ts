@@ -13,6 +13,7 @@ export type GateReader = { objects: ObjectReader; known: KnownTrees }
 /** From so many contents on a process of its own, which writes them in large pieces, costs less than pieces of one object each. */
 const manyContents = 100
 
+/** Starts no process until something is read. `objects.end()` ends it. */
 export function openGateReader(clock: Parameters<typeof openObjectReader>[0]): GateReader {
   return { objects: openObjectReader(clock), known: noKnownTrees() }
 }

@@ -167,6 +167,7 @@ const german: ActionWords = {
   },
 }
 
+/** The words of forms and buttons. */
 export function actionWordsIn(language: Language): ActionWords {
   return language === 'de' ? german : english
 }

@@ -15,6 +15,7 @@ export type Claims = Readonly<Record<string, unknown>>
 /** More groups than a browser keeps in one cookie are more than anybody binds a role to. */
 const maxGroups = 100
 
+/** The name and groups that RBAC knows somebody by, with their prefixes, or why there is no such person. Never throws. */
 export function personByClaims(
   claims: Claims,
   { usernameClaim, groupsClaim, usernamePrefix, groupsPrefix }: ClaimSettings,

@@ -46,6 +46,7 @@ const german: LoginWords = {
   },
 }
 
+/** The words of the login. */
 export function loginWordsIn(language: Language): LoginWords {
   return language === 'de' ? german : english
 }
