@@ -3,17 +3,15 @@
  * what was seen on disk at the paths concerned; nothing else is touched. Pure.
  */
 import type { BlobId } from '../../delivery/protocol.ts'
-import type { Reason } from '../../fault.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../gatewaysync/names.ts'
 import { type CommitHash, foldName, parentOf } from '../../gatewaysync/values.ts'
 import type { Aliases } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
 import { describeConflict, findConflicts } from './conflicts.ts'
-import { losses } from './danger.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import type { Prune } from '../desired/mappings.ts'
 import type { Observed } from './observed.ts'
+import { type Problem, refusals } from './refusals.ts'
 import { isForbidden, isGatewayIdentity, scanKind, type ScanKind, tooLong } from '../model/paths.ts'
 
 /** A file to write. `before`: what is at its path now. */
@@ -26,13 +24,6 @@ export type PlannedPut = DesiredFile & {
 export type Adopted = DesiredFile & { stat: FileStat }
 /** `gone`: ours, and no longer wanted; `foreign`: not ours, deleted by `prune: all`. `inTheWay`: must go before the new files come. */
 export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
-
-/** Why a plan must not be carried out. `path`: only if a path itself is the problem. */
-export type Problem = {
-  reason: Extract<Reason, 'LocalChanges' | 'MappingConflict' | 'MassDeletion' | 'ModeRemoved' | 'PathTooLong' | 'SymbolicLink'>
-  message: string
-  path?: string
-}
 
 /** Files, except `bytes`: the size of the files to write. */
 export type Counts = { added: number; changed: number; removed: number; unchanged: number; bytes: number }
@@ -106,9 +97,7 @@ export function plan(input: PlanInput): Plan {
     for (const deletion of result.deletes) deletion.inTheWay ||= topmost.has(deletion.path)
   }
   findCollisions(input, result, going)
-  limitDeletions(input, result)
-  refuseLosses(input, result)
-  refuseOverwrites(input, result)
+  result.problems.push(...refusals(input, result))
   const touches = (kind: ScanKind): boolean => [result.puts, result.deletes].some((all) => all.some(({ path }) => scanKind(path) === kind))
   result.scan = (['projects', 'config'] as const).filter(touches)
   result.counts.removed = result.deletes.length
@@ -234,55 +223,6 @@ function* pathsAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<str
   for (const path of owned.keys()) if (!removed.has(path) && !going.has(path) && !puts.has(path)) yield path
   yield* puts.keys()
 }
-
-/** Below this many deletions a mistake is small, and a percentage of few files says little. */
-const harmlessDeletions = 10
-
-function limitDeletions(input: PlanInput, result: Plan): void {
-  const deletions = result.deletes.length
-  if (deletions <= harmlessDeletions || input.confirmedDeletions === input.commit) return
-  const { maxDeletions, owned, commit } = input
-  const limit = typeof maxDeletions === 'number' ? maxDeletions : Math.floor((Number.parseInt(maxDeletions, 10) * owned.size) / 100)
-  if (deletions <= limit) return
-  const message =
-    `${deletions} of ${owned.size} files would be deleted, more than maxDeletions ${maxDeletions} permits; ` +
-    `confirm with the annotation ${confirmDeletionsAnnotation}: ${commit}`
-  result.problems.push({ reason: 'MassDeletion', message })
-}
-
-/** Losing a mode, project or singleton must be confirmed: files that are gone from git may have been renamed, or lost in a merge. */
-function refuseLosses({ puts, owned, removed, aliases, mode, commit, confirmedDeletions }: PlanInput, result: Plan): void {
-  if (confirmedDeletions === commit) return
-  const gone = result.deletes.filter(({ why }) => why === 'gone').map(({ path }) => path)
-  // A gateway takes another spelling of a name for the same mode, and a singleton of core may have moved to external.
-  const respelled = new Set([...aliases.files.values(), ...aliases.folders.map(({ from }) => from)])
-  const isRespelled = (path: string): boolean => path !== '' && (respelled.has(path) || isRespelled(parentOf(path)))
-  const isThere = (path: string): boolean => puts.has(path) || (owned.has(path) && !removed.has(path))
-  const inExternal = (path: string): string => path.replace(/^config\/resources\/core\//i, 'config/resources/external/')
-  const lost = losses(gone, (path) => isRespelled(path) || isThere(inExternal(path)), mode)
-  if (lost.length === 0) return
-  const named = lost.slice(0, namedLosses).join(', ')
-  const more = lost.length > namedLosses ? ` and ${lost.length - namedLosses} more` : ''
-  const message =
-    `the gateway would lose what it runs with: ${named}${more}; where that is meant, ` +
-    `confirm with the annotation ${confirmDeletionsAnnotation}: ${commit}`
-  result.problems.push({ reason: 'ModeRemoved', message })
-}
-
-/** With `drift: hold` a commit waits as a whole: half of it would be a state that nobody has checked. */
-function refuseOverwrites({ held, commit }: PlanInput, result: Plan): void {
-  const lost = [...result.puts, ...result.deletes].map(({ path }) => path).filter((path) => held.has(path))
-  if (lost.length === 0) return
-  const named = lost.slice(0, namedLosses).map((path) => `"${path}"`)
-  const more = lost.length > namedLosses ? ` and ${lost.length - namedLosses} more` : ''
-  const message =
-    `the commit would undo what was changed on the gateway: ${named.join(', ')}${more}; capture it and merge that, ` +
-    `or give it up with the annotation ${confirmOverwritesAnnotation}: ${commit}`
-  result.problems.push({ reason: 'LocalChanges', message })
-}
-
-/** How many paths a problem names. */
-const namedLosses = 5
 
 /** Whether nothing at all is to be done, not even to the manifest. */
 export function isEmptyPlan({ puts, adopts, deletes, released }: Plan): boolean {
