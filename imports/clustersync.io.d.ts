@@ -184,7 +184,7 @@ export declare function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | unde
  */
 export interface GatewaySyncSpecPolling {
     /**
-     * When false, only webhooks and other requests cause syncs.
+     * When false, only webhooks and other requests for this GatewaySync cause syncs, and one look when a controller begins to lead.
      *
      * @schema GatewaySyncSpecPolling#enabled
      */

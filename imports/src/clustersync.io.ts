@@ -278,7 +278,7 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
  */
 export interface GatewaySyncSpecPolling {
   /**
-   * When false, only webhooks and other requests cause syncs.
+   * When false, only webhooks and other requests for this GatewaySync cause syncs, and one look when a controller begins to lead.
    *
    * @schema GatewaySyncSpecPolling#enabled
    */

@@ -66,7 +66,9 @@ export function dueForLookup({ spec, wanted, lookupKey, last, shared, nowMs, jit
   if (last === undefined) return { kind: 'now', why: 'first' }
   if (last.lookupKey !== lookupKey) return { kind: 'now', why: 'changed' }
   if (wanted.undecided && wanted.request?.id !== last.requestId) return { kind: 'now', why: 'request' }
-  const newer = shared !== undefined && shared.atMs > last.atMs ? shared : undefined
+  // Without polling only its own triggers move a GatewaySync: what others were told counts only while it waits for an answer itself.
+  const listens = spec.polling.enabled || last.fault?.retry === 'backoff'
+  const newer = listens && shared !== undefined && shared.atMs > last.atMs ? shared : undefined
   if (newer !== undefined && isNews(newer, last)) return { kind: 'now', why: 'news' }
   const { atMs, failures, fault } = newer ?? last
   if (fault?.retry === 'backoff') {

@@ -10,7 +10,15 @@ import { crd, rule } from './rule.ts'
 import { syncSpec } from './sync-spec.ts'
 
 const polling = v.object({
-  enabled: v.optional(v.pipe(v.boolean(), v.description('When false, only webhooks and other requests cause syncs.')), true),
+  enabled: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'When false, only webhooks and other requests for this GatewaySync cause syncs, and one look when a controller begins to lead.',
+      ),
+    ),
+    true,
+  ),
   interval: v.optional(interval, '60s'),
 })
 

@@ -109,6 +109,16 @@ void t.test('the git host is asked when it is due and not before', async (t) => 
     [
       'somebody else was told of another commit, polling off',
       { shared: shared({ hostAnswer: commitB }), spec: spec({ enabled: false }) },
+      { kind: 'later', inMs: undefined },
+    ],
+    [
+      'somebody else met a fault, polling off',
+      { shared: shared({ hostAnswer: 'GitTimeout', failures: 1, fault: passing }), spec: spec({ enabled: false }), nowMs: 900_000 },
+      { kind: 'later', inMs: undefined },
+    ],
+    [
+      'somebody else reached the host again, polling off',
+      { last: { ...good, hostAnswer: 'GitTimeout', failures: 3, fault: passing }, shared: shared({}), spec: spec({ enabled: false }) },
       { kind: 'now', why: 'news' },
     ],
     [
