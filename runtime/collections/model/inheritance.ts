@@ -34,10 +34,10 @@ export function isUserMode(name: string): boolean {
   return !reservedNames.has(foldName(name))
 }
 
-/** Whether a collection may be named as a parent. */
+/** Whether a collection may be named as a parent; `local` belongs to one gateway alone, committed or not. */
 export function exists({ byName }: CollectionsByName, name: string): boolean {
   const folded = foldName(name)
-  return builtInParents.has(folded) || byName.has(folded)
+  return builtInParents.has(folded) || (folded !== 'local' && byName.has(folded))
 }
 
 /**

@@ -40,10 +40,18 @@ export function* unknownCollectionKey(facts: TreeFacts): Generator<Found> {
   }
 }
 
+function isLocal(name: string): boolean {
+  return foldName(name) === 'local'
+}
+
 export function* unknownParent(facts: TreeFacts): Generator<Found> {
   for (const { name, path, parent } of parents(facts)) {
     if (!exists(facts.family, parent))
-      yield { path, collection: name, message: `names the parent "${parent}", which is no collection here` }
+      yield {
+        path,
+        collection: name,
+        message: `names the parent "${parent}", which ${isLocal(parent) ? 'each gateway has of its own' : 'is no collection here'}`,
+      }
   }
 }
 

@@ -62,6 +62,11 @@ export const collections = {
       files: changed({ 'dev/config-mode.json': modeJson('Dev', 'base') }),
       findings: ['error unknown-parent dev/config-mode.json'],
     },
+    {
+      fault: 'local, which each gateway has of its own, committed or not',
+      files: changed({ 'dev/config-mode.json': modeJson('Dev', 'Local'), 'local/config-mode.json': modeJson('Local', 'core') }),
+      findings: ['error unknown-parent dev/config-mode.json', 'warning local-committed local'],
+    },
   ],
   'unexpected-parent': [
     {
