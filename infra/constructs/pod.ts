@@ -5,11 +5,12 @@ import type { k8s } from 'cdk8s-plus-28'
 import { nodeOptions, ports } from '../../runtime/gatewaysync/names.ts'
 import { controllerSettingsVariable } from '../../runtime/settings.ts'
 import { tracingVariables } from '../../runtime/tracing/settings.ts'
-import { asText, either, greater, isSet, or } from '../helm/combinators.ts'
+import { and, asText, either, greater, isSet, or } from '../helm/combinators.ts'
 import type { Live, Value } from '../helm/expression.ts'
 import { choose, each, given, json, unlessEmpty, when } from '../helm/nodes.ts'
 import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'
+import { openPorts } from '../values/open-ports.ts'
 import { imageOf, settingsOf } from './settings.ts'
 import { volumeMounts, volumes } from './volumes.ts'
 import { asGiven, type Written } from './written.ts'
@@ -56,9 +57,9 @@ const containerSecurity: Written<k8s.SecurityContext> = {
   capabilities: { drop: ['ALL'] },
 }
 
-/** Whether a port is below 1024. Some container runtimes let only root listen there. */
-function hasPrivilegedPort({ webhook, webhookReceiver: receiver, metrics, delivery, statusPage }: Live<Values>): Value<boolean> {
-  return or(...[webhook.port, receiver.port, metrics.service.port, delivery.port, statusPage.port].map((port) => greater(1024, port)))
+/** Whether an open port is below 1024. Some container runtimes let only root listen there. */
+function hasPrivilegedPort(values: Live<Values>): Value<boolean> {
+  return or(...openPorts(values).map(({ isOpen, port }) => and(isOpen, greater(1024, port))))
 }
 
 type Port = Written<k8s.ContainerPort>

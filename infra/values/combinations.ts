@@ -28,6 +28,7 @@ import {
 import type { Live, Value } from '../helm/expression.ts'
 import { each, eachMember, field, type Messages, say } from '../helm/nodes.ts'
 import type { LiveRelease } from '../names.ts'
+import { openPorts } from './open-ports.ts'
 import { impossiblePod } from './pod-combinations.ts'
 import type { Values } from '../values.ts'
 
@@ -208,22 +209,16 @@ function tooLarge({ resources, agent, source: { storage, persistence } }: Live<V
   ]
 }
 
-function samePorts({ webhook, webhookReceiver: receiver, metrics, delivery, statusPage }: Live<Values>): Messages {
-  const used: [key: string, isOpen: Value<boolean>, port: Value<number>][] = [
-    ['webhook.port', webhook.enabled, webhook.port],
-    ['webhookReceiver.port', receiver.enabled, receiver.port],
-    ['metrics.service.port', metrics.enabled, metrics.service.port],
-    ['delivery.port', true, delivery.port],
-    ['statusPage.port', statusPage.enabled, statusPage.port],
-  ]
-  return used.flatMap(([key, isOpen, port], index) => {
+function samePorts(values: Live<Values>): Messages {
+  const used = openPorts(values)
+  return used.flatMap(({ key, isOpen, port }, index) => {
     const also = (other: string): Messages => [text`${key}: port ${asText(port)} is also that of ${other}`]
     const ofProbes = sameNumber(port, ports.probes)
-    const twins = used.slice(0, index).map(([, otherIsOpen, other]) => and(otherIsOpen, sameNumber(other, port)))
+    const twins = used.slice(0, index).map((other) => and(other.isOpen, sameNumber(other.port, port)))
     return [
       ...say(and(isOpen, ofProbes), also('the probes')),
       ...twins.flatMap((isTwin, other) =>
-        say(and(isOpen, not(ofProbes), isTwin, not(or(...twins.slice(0, other)))), also(used[other]?.[0] ?? '')),
+        say(and(isOpen, not(ofProbes), isTwin, not(or(...twins.slice(0, other)))), also(used[other]?.key ?? '')),
       ),
     ]
   })

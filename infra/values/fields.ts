@@ -33,6 +33,15 @@ export const text = (description: string, initial: string) => v.optional(v.pipe(
 const matching = (description: string, pattern: RegExp, message: string, initial: string) =>
   v.optional(v.pipe(v.string(), v.regex(pattern, message), v.description(description)), initial)
 
+/** A bearer token, as a header of HTTP carries it; empty for none. */
+export const bearerToken = (description: string) =>
+  matching(
+    description,
+    /^[!-~]*$/,
+    'must hold visible ASCII characters only, without blanks: an Authorization header carries no others',
+    '',
+  )
+
 /** Part of the names of objects; empty: not overridden. */
 export const namePart = (description: string) =>
   matching(

@@ -2,9 +2,10 @@
  * Which values of the controller's pod do not go together. Pure.
  */
 import { and, asText, earlier, equals, greater, includes, isSet, not, or, plucked, text } from '../helm/combinators.ts'
-import type { Live, Value } from '../helm/expression.ts'
+import type { Live } from '../helm/expression.ts'
 import { each, field, type Messages, say } from '../helm/nodes.ts'
 import type { Values } from '../values.ts'
+import { openPorts } from './open-ports.ts'
 import { ownFolders, ownVolumes } from '../constructs/volumes.ts'
 
 /** Values of the pod that cannot work together, each with the message that names the keys. */
@@ -25,15 +26,9 @@ function missingAccount({ serviceAccount: { create, name } }: Live<Values>): Mes
 }
 
 /** Kubernetes does not allow the sysctl that opens these ports to a pod in the host's network. */
-function portsOfHost({ hostNetwork, webhook, webhookReceiver: receiver, metrics, delivery }: Live<Values>): Messages {
-  const used: [key: string, isOpen: Value<boolean>, port: Value<number>][] = [
-    ['webhook.port', webhook.enabled, webhook.port],
-    ['webhookReceiver.port', receiver.enabled, receiver.port],
-    ['metrics.service.port', metrics.enabled, metrics.service.port],
-    ['delivery.port', true, delivery.port],
-  ]
-  return used.flatMap(([key, isOpen, port]) =>
-    say(and(hostNetwork, isOpen, greater(1024, port)), [
+function portsOfHost(values: Live<Values>): Messages {
+  return openPorts(values).flatMap(({ key, isOpen, port }) =>
+    say(and(values.hostNetwork, isOpen, greater(1024, port)), [
       text`${key}: port ${asText(port)} is below 1024, where with hostNetwork only root may listen`,
     ]),
   )

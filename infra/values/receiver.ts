@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { networks } from './address-fields.ts'
-import { dataKey, flag, optionalObjectName, port, text } from './fields.ts'
+import { bearerToken, dataKey, flag, optionalObjectName, port, text } from './fields.ts'
 import { ingressValues } from './ingress.ts'
 import { serviceValues } from './workload.ts'
 
@@ -22,7 +22,7 @@ export const receiverValues = v.optional(
     port: port('Port of the receiver.', 9444),
     service: v.optional(v.strictObject(serviceValues('receiver')), {}),
     hmac: v.optional(v.strictObject({ secret: text('Inline HMAC secret.', ''), secretRef: secretRef('webhook-secret', 'HMAC key') }), {}),
-    token: v.optional(v.strictObject({ secret: text('Inline bearer token.', ''), secretRef: secretRef('webhook-token', 'token') }), {}),
+    token: v.optional(v.strictObject({ secret: bearerToken('Inline bearer token.'), secretRef: secretRef('webhook-token', 'token') }), {}),
     trustedProxies: networks('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),
     ingress: ingressValues('receiver'),
   }),

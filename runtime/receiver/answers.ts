@@ -50,7 +50,11 @@ export function tooComplex(context: Context): Response {
 
 /** 401 with the same words whatever was wrong, also when there is no GatewaySync of that name. */
 export function notAuthenticated(context: Context): Response {
-  return problem(context, 'NotAuthenticated', 'neither a signature nor a token of this call is valid for a GatewaySync of that name')
+  return problem(
+    context,
+    'NotAuthenticated',
+    'no signature and no token of this call is valid for a GatewaySync of that name, or there is none',
+  )
 }
 
 /** 404 for every path except that of webhooks. */

@@ -11,7 +11,7 @@ import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts
 import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answer-table.ts'
 import { rememberedCalls } from '../../runtime/receiver/request/dedupe.ts'
 import { bodyLimits, connectionBounds, defaultLimits } from '../../runtime/receiver/limits.ts'
-import { defaultBudget } from '../../runtime/receiver/request/write-queue.ts'
+import { defaultBudget, longestWaitMs } from '../../runtime/receiver/request/write-queue.ts'
 import { hosts, shapes } from '../../runtime/receiver/payload/payload.ts'
 import { defaultBounds, maxHeaderBytes } from '../../runtime/serve.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
@@ -77,7 +77,10 @@ function limitTable(): string {
       'writes to one GatewaySync',
       `${defaultBudget.perSecond} a second and replica, ${defaultBudget.burst} at once; then calls share writes and are answered 202 all the same`,
     ],
-    ['requests without an outcome', `about ${keptRequests}; then a write waits up to a second until the controller has answered some`],
+    [
+      'requests without an outcome',
+      `about ${keptRequests}; then a write waits up to ${longestWaitMs / 1000} seconds until the controller has answered some`,
+    ],
     ['body', `${mib(maxBytes)} MiB`],
     [
       `bodies above ${kib(smallBytes)} KiB held at once`,

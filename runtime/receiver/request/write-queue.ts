@@ -42,7 +42,7 @@ const reservedSlots = 3
  * Longest wait in ms for a free slot; after it the oldest request without an outcome loses its slot. The leader frees slots within a pass,
  * so this passes only while no replica leads: git hosts give a call up after five or ten seconds, and a lost push is worse.
  */
-const longestWaitMs = 4_000
+export const longestWaitMs = 4_000
 const lookEveryMs = 20
 const mostQueues = 1_000
 

@@ -85,7 +85,10 @@ void t.test('further volumes come after ours; probes, grace and history are as g
 void t.test('a port below 1024 can be listened at without being root', async (t) => {
   const sysctls = (values: ValuesInput): unknown => deploymentOf(objectsOf(values)).spec.template.spec.securityContext.sysctls
   t.equal(sysctls({ webhookReceiver: { port: 1024 } }), undefined)
-  for (const values of [{ metrics: { service: { port: 443 } } }, { webhookReceiver: { port: 80 } }, { delivery: { port: 1023 } }])
+  t.equal(sysctls({ webhookReceiver: { port: 80 } }), undefined, 'the receiver is off')
+  t.equal(sysctls({ hostNetwork: true, webhookReceiver: { port: 80 } }), undefined, 'which the network of the host does not permit')
+  const receiver = { webhookReceiver: { enabled: true, port: 80, token: { secret: 't' } } }
+  for (const values of [{ metrics: { service: { port: 443 } } }, receiver, { delivery: { port: 1023 } }])
     t.same(sysctls(values), [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }])
 })
 

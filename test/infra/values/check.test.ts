@@ -267,6 +267,14 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { hostNetwork: true, metrics: { service: { port: 443 } } },
     'metrics.service.port: port 443 is below 1024, where with hostNetwork only root may listen',
   ],
+  "the status page at a port that a pod of the host's network may not listen at": [
+    { hostNetwork: true, statusPage: { enabled: true, port: 443 } },
+    'statusPage.port: port 443 is below 1024, where with hostNetwork only root may listen',
+  ],
+  'a token that no header carries': [
+    { webhookReceiver: { token: { secret: 'my token' } } },
+    'webhookReceiver.token.secret: must hold visible ASCII characters only, without blanks: an Authorization header carries no others',
+  ],
   'a member that no security context has': [
     { securityContext: { runAsUsr: 1 } },
     'securityContext.runAsUsr: must be one of runAsNonRoot, runAsUser, runAsGroup, seLinuxOptions, seccompProfile, appArmorProfile, allowPrivilegeEscalation, readOnlyRootFilesystem, capabilities, privileged, procMount',
