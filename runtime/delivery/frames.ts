@@ -179,11 +179,12 @@ export function framesReader(sink: BlobSink, type: 'blob' | 'tree' = 'blob'): Fr
   let left = -1
   let blobs = 0
   let complete = false
+  const typed = `${type} `
   // Cut by hand: twenty thousand of these come in a second.
   const begin = (line: string): void => {
     const space = line.indexOf(' ')
     const id = line.slice(0, space)
-    const size = line.startsWith(`${type} `, space + 1) ? Number(line.slice(space + 6)) : Number.NaN
+    const size = line.startsWith(typed, space + 1) ? Number(line.slice(space + 1 + typed.length)) : Number.NaN
     if (line.endsWith(' missing')) throw new Fault('CommitGone', `the mirror has no object ${id}`)
     if (!isCommitHash(id) || !Number.isSafeInteger(size) || size < 0) {
       throw new Fault('DeliveryFailed', `a frame of the answer is damaged: ${JSON.stringify(line)}`)

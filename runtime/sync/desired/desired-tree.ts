@@ -37,8 +37,9 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): {
   return {
     add(entry) {
       let added: DesiredFile | undefined
-      for (const [index, mapping] of mappings.entries()) {
-        if (!isWithin(entry.path, mapping.source)) continue
+      for (let index = 0; index < mappings.length; index += 1) {
+        const mapping = mappings[index]
+        if (mapping === undefined || !isWithin(entry.path, mapping.source)) continue
         checkType(mapping, entry.path)
         seen[index] = true
         const wanted = wantedFile(entry, mapping, index, findings)

@@ -176,6 +176,8 @@ export function patchesWithoutFile(
   files: ReadonlyMap<string, { mapping: number }>,
 ): { rule: string; path: string; message: string }[] {
   const waiting = mappings.map(({ patched }) => new Set(patched))
+  // The files are those of the whole manifest, and each drift pass asks.
+  if (waiting.every(({ size }) => size === 0)) return []
   for (const [path, { mapping: index }] of files) {
     const mapping = mappings[index]
     const left = waiting[index]

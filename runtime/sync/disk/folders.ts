@@ -97,13 +97,17 @@ function throughDescriptors(root: string): Folders {
     }
     return handle
   }
+  const close = (folder: string): void => {
+    const handle = handles.get(folder)
+    handles.delete(folder)
+    if (handle !== undefined) fs.closeSync(handle)
+  }
   /** Closes the oldest descriptor, but not that of the previous address: a rename needs two. */
   const makeRoom = (newest: string): void => {
     if (handles.size <= keptHandles) return
-    for (const [folder, handle] of handles) {
+    for (const folder of handles.keys()) {
       if (folder === '' || folder === previous || folder === newest) continue
-      handles.delete(folder)
-      fs.closeSync(handle)
+      close(folder)
       return
     }
   }
@@ -115,11 +119,8 @@ function throughDescriptors(root: string): Folders {
       : `${descriptors}/${handleOf(entry.slice(0, slash))}/${entry.slice(slash + 1)}`
   }
   const forget = (folder: string): void => {
-    for (const [known, handle] of handles) {
-      if (known !== folder && !known.startsWith(`${folder}/`)) continue
-      handles.delete(known)
-      fs.closeSync(handle)
-    }
+    const below = `${folder}/`
+    for (const known of handles.keys()) if (known === folder || known.startsWith(below)) close(known)
   }
   return {
     at,

@@ -132,11 +132,10 @@ function checksum(record: string): string {
 export function changeRecord({ path, owned }: ManifestChange): string {
   if (owned === undefined) return `["d",${JSON.stringify(path)}]`
   const { id, exec, mapping, stat, rendered, judged } = owned
-  // Concatenated by hand for speed: an id needs no escaping, and a first sync has thousands of them.
   const { size, mtimeMs, ino, mode } = stat
-  const file = `["p",${JSON.stringify(path)},"${id}",${exec ? 1 : 0},${mapping},${size},${mtimeMs},${ino},${mode}`
-  if (rendered === undefined && judged === undefined) return `${file}]`
-  return `${file},${JSON.stringify(rendered ?? null)},${JSON.stringify(judged ?? null)}]`
+  // One call for the whole: each piece that is put together by hand is an object, and a first sync makes thousands of records, twice.
+  const file = ['p', path, id, exec ? 1 : 0, mapping, size, mtimeMs, ino, mode]
+  return JSON.stringify(rendered === undefined && judged === undefined ? file : [...file, rendered ?? null, judged ?? null])
 }
 
 /** The record that ends a write: without it the changes before it do not count. */

@@ -21,45 +21,44 @@ export const maxRenderedBytes = 8 * 1024 * 1024
 export type PutTarget = { put: PlannedPut; index: number }
 
 /** A blob that is arriving, for every file with this content. `received` counts bytes; `header` is the length of git's header in `content`. */
-export type IncomingBlob = { id: BlobId; size: number; targets: readonly PutTarget[]; received: number } & (
+export type IncomingBlob = { id: BlobId; size: number; targets: readonly [PutTarget, ...PutTarget[]]; received: number } & (
   { kind: 'whole'; content: Buffer; header: number } | { kind: 'streamed'; fd: number; hash: Hash }
 )
+
+/** What a blob that begins is received with. */
+export type BlobPlace = {
+  /** Reused for each small blob. */
+  buffer: Buffer
+  needsRender(put: PlannedPut): boolean
+  /** Opens the file of a large one. */
+  open(target: PutTarget): number
+}
 
 /**
  * Begins a blob. A small one goes behind git's header into the reused `buffer`, so that one call hashes both; a large one is opened for
  * streaming, unless it is to be rendered, which needs it whole. Throws TemplateFailed when that is over `maxRenderedBytes`.
  */
-export function beginBlob(
-  { id, size, targets }: { id: BlobId; size: number; targets: readonly PutTarget[] },
-  buffer: Buffer,
-  firstRendered: () => PutTarget | undefined,
-  open: () => number,
-): IncomingBlob {
-  const header = blobHeader(size)
-  const whole = (content: Buffer): IncomingBlob => ({
-    id,
-    size,
-    targets,
-    received: 0,
-    kind: 'whole',
-    content,
-    header: content.write(header, 'latin1'),
-  })
-  if (size <= bufferedBytes) return whole(buffer)
-  const rendered = firstRendered()
-  if (rendered === undefined) return { id, size, targets, received: 0, kind: 'streamed', fd: open(), hash: blobHash(id, size) }
+export function beginBlob(id: BlobId, size: number, targets: IncomingBlob['targets'], place: BlobPlace): IncomingBlob {
+  if (size <= bufferedBytes) return wholeBlob(id, size, targets, place.buffer)
+  const rendered = targets.find(({ put }) => place.needsRender(put))
+  if (rendered === undefined)
+    return { id, size, targets, received: 0, kind: 'streamed', fd: place.open(targets[0]), hash: blobHash(id, size) }
   if (size > maxRenderedBytes) {
     throw new Fault(
       'TemplateFailed',
       `"${rendered.put.path}" has ${size} bytes; templates and patches take files up to ${maxRenderedBytes}`,
     )
   }
-  return whole(Buffer.allocUnsafe(size + header.length))
+  return wholeBlob(id, size, targets, Buffer.allocUnsafe(size + blobHeader(size).length))
+}
+
+function wholeBlob(id: BlobId, size: number, targets: IncomingBlob['targets'], content: Buffer): IncomingBlob {
+  return { id, size, targets, received: 0, kind: 'whole', content, header: content.write(blobHeader(size), 'latin1') }
 }
 
 /** The path that a fault about a blob names. */
 export function nameOf({ targets }: Pick<IncomingBlob, 'targets'>): string {
-  return targets[0]?.put.path ?? ''
+  return targets[0].put.path
 }
 
 /** Throws errors of the file system. */

@@ -62,8 +62,8 @@ export function* encodeJournal(journal: Journal): Generator<string> {
 }
 
 function* journalLines({ steps, emptied, changes, state }: Journal): Generator<string> {
-  for (const entry of steps) yield `["s",${JSON.stringify(entry)}]\n`
-  for (const folder of emptied) yield `["e",${JSON.stringify(folder)}]\n`
+  for (const entry of steps) yield `${JSON.stringify(['s', entry])}\n`
+  for (const folder of emptied) yield `${JSON.stringify(['e', folder])}\n`
   for (const change of changes) yield `${changeRecord(change)}\n`
   yield `${stateRecord(state)}\n`
 }

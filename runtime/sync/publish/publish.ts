@@ -22,7 +22,7 @@ import type { PlannedPut } from '../plan/plan.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } from './carry-out.ts'
 import type { GatewayStatus } from '../../gateway/gateway.ts'
-import { lfsFinding } from './lfs-finding.ts'
+import { noteLfsPointer } from './lfs-finding.ts'
 import type { StageAhead } from './stage-ahead.ts'
 import { createRunFolder, createStage, type Stage, type Staged, type StageOptions } from './stage.ts'
 
@@ -86,7 +86,7 @@ export async function stageAll(
         return made
       },
       arrived: (done, total) => deps.watch?.arrived?.(before + done, before + total),
-      inspect: (put, content) => findings.push(...lfsFinding(put.path, content)),
+      inspect: (put, content) => noteLfsPointer(put.path, content, findings),
     })
     if (ahead === undefined) boundary('run created')
     if (stage.ids.length > 0) {
@@ -196,9 +196,11 @@ export function manifestChanges(
   for (const { path, id, exec, mapping, stat } of plan.adopts) {
     changes.push({ path, owned: { id, exec, mapping, stat, rendered: undefined, judged: undefined } })
   }
-  for (const [index, { path, id, exec, mapping }] of plan.puts.entries()) {
+  for (let index = 0; index < plan.puts.length; index += 1) {
+    const put = plan.puts[index]
     const stat = run?.staged.stats[index]
-    if (stat === undefined) continue
+    if (put === undefined || stat === undefined) continue
+    const { path, id, exec, mapping } = put
     changes.push({ path, owned: { id, exec, mapping, stat, rendered: run?.staged.rendered.get(index), judged: undefined } })
   }
   return changes

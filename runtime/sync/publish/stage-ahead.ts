@@ -18,7 +18,7 @@ import type { Observed } from '../plan/observed.ts'
 import { createObserver, type Observer } from '../plan/observe.ts'
 import type { Plan, PlannedPut } from '../plan/plan.ts'
 import { type Boundary, type Places, removeRun } from './carry-out.ts'
-import { lfsFinding } from './lfs-finding.ts'
+import { noteLfsPointer } from './lfs-finding.ts'
 import { createRunFolder, createStage, type Staged } from './stage.ts'
 
 /** What was staged ahead of a plan that wants all of it. */
@@ -168,7 +168,7 @@ function createRun(deps: Deps, wanted: Wanted, ownership: Ownership, signal: Abo
       placeOf: (index) => placeOf(puts[index], trees),
       needsRender: () => false,
       render: () => undefined,
-      inspect: (put, content) => findings.push(...lfsFinding(put.path, content)),
+      inspect: (put, content) => noteLfsPointer(put.path, content, findings),
     })
     try {
       await deps.source.blobs({ commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage.sink, signal)
@@ -177,11 +177,10 @@ function createRun(deps: Deps, wanted: Wanted, ownership: Ownership, signal: Abo
       stage.abandon()
       throw error
     }
-    for (const [at, file] of files.entries()) {
-      done.files.push(file)
-      done.topmost.push(topmost[at] ?? '')
-      done.stats.push(stage.staged.stats[at])
-    }
+    // Not spread into one call: its arguments have a limit.
+    for (const file of files) done.files.push(file)
+    for (const folder of topmost) done.topmost.push(folder)
+    for (const stat of stage.staged.stats) done.stats.push(stat)
     deps.boundary('staged ahead')
   }
   return {
@@ -212,18 +211,31 @@ function createRun(deps: Deps, wanted: Wanted, ownership: Ownership, signal: Abo
  * through in the order of the paths: a map of thousands would cost memory where most of it is in use.
  */
 function matched({ files, topmost, stats }: StagingRun['done'], { puts }: Plan): (FileStat | undefined)[] | undefined {
-  const byPath = Uint32Array.from(files.keys()).toSorted((a, b) => ((files[a]?.path ?? '') < (files[b]?.path ?? '') ? -1 : 1))
+  const inOrder = orderOf(files)
   const result: (FileStat | undefined)[] = Array.from(puts, () => undefined)
   let next = 0
-  for (const [index, put] of puts.entries()) {
-    const at = byPath[next]
-    const file = at === undefined ? undefined : files[at]
-    if (at === undefined || file?.path !== put.path) continue
+  for (let index = 0; index < puts.length && next < files.length; index += 1) {
+    const at = inOrder?.[next] ?? next
+    const put = puts[index]
+    const file = files[at]
+    if (put === undefined || file?.path !== put.path) continue
     if (!isSame(file, put) || put.before !== 'absent' || put.topmost !== topmost[at]) return undefined
     result[index] = stats[at]
     next += 1
   }
   return next === files.length ? result : undefined
+}
+
+/** The indexes in the order of the paths; undefined where the files are in that order, as git lists them unless names are beyond Unicode's first plane. */
+function orderOf(files: readonly DesiredFile[]): Uint32Array | undefined {
+  let before = ''
+  const isInOrder = files.every(({ path }) => {
+    const follows = before <= path
+    before = path
+    return follows
+  })
+  if (isInOrder) return undefined
+  return Uint32Array.from(files.keys()).toSorted((a, b) => ((files[a]?.path ?? '') < (files[b]?.path ?? '') ? -1 : 1))
 }
 
 function isSame(one: DesiredFile, other: DesiredFile): boolean {

@@ -28,6 +28,8 @@ type Options = {
 export function createStageFolders({ run, folders: all, ownership, placeOf, made = new Set(['']) }: Options): StageFolders {
   /** Files arrive in the order of their folders: most lie in the same one as the file before. */
   let latest = ''
+  /** Its address, which stays as long as no other folder is asked for. */
+  let address: string | undefined
   const makeOne = folderMaker(ownership)
   const make = (folder: string): void => {
     if (folder === latest) return
@@ -37,14 +39,17 @@ export function createStageFolders({ run, folders: all, ownership, placeOf, made
       made.add(folder)
     }
     latest = folder
+    address = undefined
   }
   return {
     makeFor: (index) => make(parentOf(placeOf(index))),
     // Not path.join and path.dirname, which cost as much here as the system calls.
     addressOf(index) {
       const place = placeOf(index)
-      make(parentOf(place))
-      return all.at(`${run}/${place}`)
+      const folder = parentOf(place)
+      make(folder)
+      address ??= all.folder(folder === '' ? run : `${run}/${folder}`)
+      return `${address}/${folder === '' ? place : place.slice(folder.length + 1)}`
     },
   }
 }

@@ -8,11 +8,12 @@ import type { BlobId, BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { diskFault, errorCode, folderMaker, type Ownership, writeAll } from '../disk/disk.ts'
 import type { Folders } from '../disk/folders.ts'
-import { beginBlob, bufferBytes, type IncomingBlob, nameOf, takeChunk, type PutTarget, verify } from './blob-writer.ts'
+import { beginBlob, type BlobPlace, bufferBytes, type IncomingBlob, nameOf, takeChunk, type PutTarget, verify } from './blob-writer.ts'
 import type { FileStat, Rendered } from '../model/manifest.ts'
 import type { PlannedPut } from '../plan/plan.ts'
 import { statOf } from '../plan/observe.ts'
 import { blobHash } from '../model/blob-hash.ts'
+import { blobsOf } from './blobs-of.ts'
 import { createStageFolders, type StageFolders } from './stage-folders.ts'
 
 /** How many folders are made before the event loop turns again; 100 take about 1 ms. */
@@ -70,31 +71,32 @@ export function createStage(options: StageOptions): Stage {
   const folders = createStageFolders(options)
   const files = createFileWriter(options, folders, staged)
   const buffer = Buffer.allocUnsafe(bufferBytes)
+  const place: BlobPlace = { buffer, needsRender: options.needsRender, open: ({ index }) => openNew(folders.addressOf(index)) }
   let arrived = 0
   let current: IncomingBlob | undefined
 
   return {
     ids,
     staged,
+    // No function is made for a blob, of which a first sync has thousands.
     sink: {
       begin(id, size) {
-        const targets = targetsOf(arrived)
-        const [first] = targets
-        if (first === undefined || id !== ids[arrived]) throw new Fault('DeliveryFailed', `an unexpected blob ${id} arrived`)
-        withDiskFault(() => {
-          current = beginBlob(
-            { id, size, targets },
-            buffer,
-            () => targets.find(({ put }) => options.needsRender(put)),
-            () => openNew(folders.addressOf(first.index)),
-          )
-        }, first.put.path)
+        const targets = id === ids[arrived] ? targetsOf(arrived) : undefined
+        if (targets === undefined) throw new Fault('DeliveryFailed', `an unexpected blob ${id} arrived`)
+        try {
+          current = beginBlob(id, size, targets, place)
+        } catch (error) {
+          throw diskFault(error, nameOf({ targets }))
+        }
       },
       data(chunk) {
-        const blob = current
-        if (blob === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
-        if (blob.received + chunk.length > blob.size) throw new Fault('DeliveryFailed', `blob ${blob.id} is longer than announced`)
-        withDiskFault(() => takeChunk(blob, chunk), nameOf(blob))
+        if (current === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
+        if (current.received + chunk.length > current.size) throw new Fault('DeliveryFailed', `blob ${current.id} is longer than announced`)
+        try {
+          takeChunk(current, chunk)
+        } catch (error) {
+          throw diskFault(error, nameOf(current))
+        }
       },
       end() {
         const blob = current
@@ -105,7 +107,13 @@ export function createStage(options: StageOptions): Stage {
         options.arrived?.(arrived, ids.length)
         if (blob.kind === 'streamed') return withDiskFault(() => files.writeStreamed(blob, buffer), nameOf(blob))
         const content = blob.content.subarray(blob.header, blob.header + blob.size)
-        for (const target of blob.targets) withDiskFault(() => files.writeWhole(target, content), target.put.path)
+        for (const target of blob.targets) {
+          try {
+            files.writeWhole(target, content)
+          } catch (error) {
+            throw diskFault(error, target.put.path)
+          }
+        }
       },
     },
     async makeFolders(signal) {
@@ -178,40 +186,6 @@ function withDiskFault(work: () => void, where: string): void {
     work()
   } catch (error) {
     throw diskFault(error, where)
-  }
-}
-
-/** The blobs to ask for, each once, without those of files that are `present`; `targetsOf` gives the files for the blob at a place in `ids`. */
-function blobsOf(
-  puts: readonly PlannedPut[],
-  present: readonly (FileStat | undefined)[],
-): { ids: BlobId[]; targetsOf(place: number): PutTarget[] } {
-  const places = new Map<BlobId, number>()
-  const firsts: number[] = []
-  const others = new Map<number, number[]>()
-  for (const [index, { id }] of puts.entries()) {
-    if (present[index] !== undefined) continue
-    const place = places.get(id)
-    if (place === undefined) {
-      places.set(id, firsts.length)
-      firsts.push(index)
-      continue
-    }
-    const copies = others.get(place) ?? []
-    copies.push(index)
-    others.set(place, copies)
-  }
-  const targetAt = (index: number): PutTarget[] => {
-    const put = puts[index]
-    return put === undefined ? [] : [{ put, index }]
-  }
-  return {
-    ids: [...places.keys()],
-    targetsOf(place) {
-      const first = targetAt(firsts[place] ?? -1)
-      const copies = others.get(place)
-      return copies === undefined ? first : [...first, ...copies.flatMap(targetAt)]
-    },
   }
 }
 

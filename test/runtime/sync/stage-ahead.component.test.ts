@@ -82,6 +82,18 @@ void t.test('contents come before the listing has ended, in the same calls for e
   t.same(await run(), asked)
 })
 
+void t.test('what is listed in another order than that of the plan is not asked for again', async (t) => {
+  const names = ['\u{1f600}', '\uff01', 'b', 'a']
+  const unordered: Tree = Object.fromEntries(names.map((name) => [`projects/new/${name}`, name]))
+  const { dataDir, asked, cycle } = setUp(t)
+  t.match(await cycle(unordered), { phase: 'Synced', files: { added: 4 } })
+  t.same(contentOf(dataDir), { ...unordered })
+  t.same(
+    asked.map((ids) => ids.length),
+    [2, 2],
+  )
+})
+
 void t.test('a call that fails ahead of the plan is made again after it', async (t) => {
   let calls = 0
   const { dataDir, cycle, left } = setUp(t, {
@@ -126,6 +138,21 @@ void t.test('a folder that appears meanwhile keeps what is in it', async (t) => 
     [1],
     'contents are never on the disk twice',
   )
+  t.same(left(), [])
+})
+
+void t.test('a folder that appears after the plan keeps what is in it, and the next cycle brings the rest', async (t) => {
+  let appeared = false
+  const { dataDir, cycle, left } = setUp(t, {}, (name, at) => {
+    if (name !== 'journal' || appeared) return
+    appeared = true
+    mkdirSync(path.join(at, 'projects/new1'))
+    writeFileSync(path.join(at, 'projects/new1/theirs'), 'theirs')
+  })
+  t.match(await cycle(), { phase: 'Failed', reason: 'PublishFailed' })
+  t.same(contentOf(dataDir), { 'projects/new1/theirs': 'theirs' }, 'all or nothing')
+  t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
+  t.same(contentOf(dataDir), { ...tree, 'projects/new1/theirs': 'theirs' })
   t.same(left(), [])
 })
 
