@@ -20,6 +20,7 @@ export const agentVariables = {
   modeArgument: 'CLUSTER_SYNC_MODE_ARGUMENT',
   modeEnvironment: 'CLUSTER_SYNC_MODE_ENVIRONMENT',
   port: 'CLUSTER_SYNC_PORT',
+  probeDir: 'CLUSTER_SYNC_PROBE_DIR',
   logLevel: 'CLUSTER_SYNC_LOG_LEVEL',
   kubeconfig: 'KUBECONFIG',
 } as const
@@ -32,6 +33,12 @@ export const agentPortName = 'cluster-sync'
 
 /** Files that the downward API keeps current below `podInfoDir`. */
 export const podInfoFiles = { annotations: 'annotations', labels: 'labels' } as const
+
+/**
+ * Files in `probeDir`, in place of a port. Each says `ok` or why not, and is written anew at least every `renewedMs`; one that is older than
+ * `staleMs` is of an agent that hangs, or of a container that is gone.
+ */
+export const probeFiles = { start: 'start', live: 'live', ok: 'ok', renewedMs: 20_000, staleMs: 120_000 } as const
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(4096))
 /** A variable that is empty is one that is not set. */
@@ -56,6 +63,7 @@ export const agentSettings = v.object({
   modeArgument: v.pipe(optionalText, v.description('-Dignition.config.mode=… of the gateway, expanded by the kubelet.')),
   modeEnvironment: v.pipe(optionalText, v.description("DEPLOYMENT_MODE of the gateway's container.")),
   port: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), String(ports.agent)),
+  probeDir: v.pipe(optionalText, v.description('Where probes are answered in files; no port is opened then. Absent: at the port.')),
   logLevel: v.optional(v.picklist(logLevels), 'info'),
   kubeconfig: v.pipe(optionalText, v.description("Absent: the pod's own ServiceAccount.")),
 })

@@ -12,7 +12,8 @@ import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
 import { type AgentMetrics, createAgentMetrics } from './agent/metrics.ts'
-import { serveProbes } from './agent/probes.ts'
+import { keepProbeFiles } from './agent/probe-files.ts'
+import { type ProbeDeps, serveProbes } from './agent/probes.ts'
 import { createReporter, type Reporter } from './agent/report.ts'
 import { type SyncWatch, watchSync } from './agent/watch-sync.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -62,11 +63,16 @@ async function main(): Promise<void> {
 }
 
 /** For a pod without a data volume: answers probes so that the gateway can start, and does nothing else. */
-async function idle({ clock, log }: Pick<Deps, 'clock' | 'log'>, { port }: AgentSettings, signal: AbortSignal): Promise<void> {
+async function idle({ clock, log }: Pick<Deps, 'clock' | 'log'>, settings: AgentSettings, signal: AbortSignal): Promise<void> {
   log.warn({}, 'nothing to do: the pod has no data volume that could be told from others')
   const health = () => ({ started: true, live: true, why: undefined })
   const metrics = (): string => createAgentMetrics({ version }).text()
-  await serveProbes({ clock, log, health, metrics }, { port, host: '::' }, signal).closed
+  await answerProbes({ clock, log, health, metrics }, settings, signal)
+}
+
+/** Answers the kubelet at the port, or in files where injection chose so, until the signal. */
+async function answerProbes(deps: ProbeDeps, { port, probeDir }: AgentSettings, signal: AbortSignal): Promise<void> {
+  await (probeDir === undefined ? serveProbes(deps, { port, host: '::' }, signal).closed : keepProbeFiles(deps, probeDir, signal))
 }
 
 type Following = AgentSettings & { dataDir: string }
@@ -89,10 +95,10 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
   }
   const watch = watchSync({ kube, clock, log, observe }, { namespace, named, annotations })
   const probed = { clock, log, health: () => follower.health(), metrics: metrics.text }
-  const probes = serveProbes(probed, { port: settings.port, host: '::' }, signal)
+  const probes = answerProbes(probed, settings, signal)
   await run({ watch, follower, reporter }, signal)
   releaseLock(settings.dataDir)
-  await probes.closed
+  await probes
 }
 
 /** Follows until the signal. The reporter ends after the follower, so that the last report is written. */

@@ -202,6 +202,8 @@ const effects: Effect[] = [
       'serve.ts',
       'sync/disk/lock.ts',
       'source/git/git.ts',
+      // The script that a kubelet runs.
+      'injection/container.ts',
       // The script that a browser runs.
       'statuspage/assets.ts',
     ],
@@ -256,6 +258,7 @@ const effects: Effect[] = [
       'certificates/',
       'kube/kubeconfig.ts',
       'agent.ts',
+      'agent/probe-files.ts',
       'controller/page/login-secret.ts',
       'controller/page/proxy-login.ts',
       'controller/serve/webhook-keys.ts',

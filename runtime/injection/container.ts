@@ -2,7 +2,7 @@
  * The agent's container: a native sidecar, so that the configuration is in place before the gateway starts and its end never keeps a
  * pod from ending. It passes the Pod Security Standard `restricted`. Pure.
  */
-import { agentEnvironment, agentPortName, type EnvEntry, type WrittenSettings } from '../agent-settings.ts'
+import { agentEnvironment, agentPortName, type EnvEntry, probeFiles, type WrittenSettings } from '../agent-settings.ts'
 import { agentContainerName, nodeOptions, ports } from '../gatewaysync/names.ts'
 import { gatewayContainer } from './data-volume.ts'
 import type { Pod, VolumeMount } from './pod.ts'
@@ -15,8 +15,9 @@ export type AgentContainer = {
   settings: WrittenSettings
   /** Entries besides the settings, in the order in which they expand. */
   env: readonly EnvEntry[]
-  mounts: readonly (VolumeMount | { name: string; mountPath: string; readOnly: true })[]
-  port: number
+  mounts: readonly (VolumeMount | { name: string; mountPath: string; readOnly?: true })[]
+  /** Where the kubelet asks; a folder in place of a port: the agent opens none. */
+  probes: { port: number } | { folder: string }
   /** Replaces the whole security context of `restricted`; empty: does not. */
   security: Readonly<Record<string, unknown>>
 }
@@ -28,22 +29,55 @@ export type AgentContainer = {
 const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
 
+/** A command is a process of its own, some 40 ms of a processor, so it is run more rarely; its times come to as long. */
+const commands = {
+  startup: { periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 900 },
+  liveness: { periodSeconds: 60, timeoutSeconds: 10, failureThreshold: 2 },
+} as const
+
+/** Reads the file that its argument names. The image has nothing but Node; what is printed stands in the kubelet's Event. */
+const readAnswer = [
+  "const fs=require('fs'),f=process.argv[1]",
+  "let said='the agent says nothing'",
+  `try{if(Date.now()-fs.statSync(f).mtimeMs<${probeFiles.staleMs})said=fs.readFileSync(f,'utf8')}catch{}`,
+  'console.log(said)',
+  `process.exitCode=said==='${probeFiles.ok}'?0:1`,
+].join(';')
+
 /** The agent's init container, to be inserted into the pod. */
 export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string, unknown> {
-  const { image, imagePullPolicy, resources, settings, env, mounts, port } = chosen
+  const { image, imagePullPolicy, resources, settings, env, mounts, probes } = chosen
   return {
     name: agentContainerName,
     image,
     imagePullPolicy,
     restartPolicy: 'Always',
-    env: [...env, { name: 'NODE_OPTIONS', value: nodeOptions }, ...agentEnvironment({ ...settings, port: String(port) })],
-    ports: [{ name: agentPortName, containerPort: port }],
-    startupProbe: { httpGet: { path: '/startz', port }, ...startup },
-    livenessProbe: { httpGet: { path: '/livez', port }, ...liveness },
+    env: [
+      ...env,
+      { name: 'NODE_OPTIONS', value: nodeOptions },
+      ...agentEnvironment({ ...settings, ...('port' in probes ? { port: String(probes.port) } : {}) }),
+    ],
+    ...probesOf(probes),
     ...(Object.keys(resources).length === 0 ? {} : { resources }),
     securityContext: securityContext(pod, chosen.security),
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: mounts,
+  }
+}
+
+function probesOf(probes: AgentContainer['probes']): Record<string, unknown> {
+  if ('port' in probes) {
+    const { port } = probes
+    return {
+      ports: [{ name: agentPortName, containerPort: port }],
+      startupProbe: { httpGet: { path: '/startz', port }, ...startup },
+      livenessProbe: { httpGet: { path: '/livez', port }, ...liveness },
+    }
+  }
+  const exec = (file: string) => ({ exec: { command: ['node', '-e', readAnswer, `${probes.folder}/${file}`] } })
+  return {
+    startupProbe: { ...exec(probeFiles.start), ...commands.startup },
+    livenessProbe: { ...exec(probeFiles.live), ...commands.liveness },
   }
 }
 

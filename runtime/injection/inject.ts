@@ -10,12 +10,13 @@ import type { ControllerSettings } from '../settings.ts'
 import { tracingEnvironment, type TracingSettings } from '../tracing/settings.ts'
 import { agentContainer, freePort } from './container.ts'
 import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume.ts'
+import { isOnHostNetwork, unresolvable } from './host-network.ts'
 import { agentImage, missingPullSecrets } from './image.ts'
 import { addToList, addToMap, type JsonPatch } from './json-patch.ts'
 import type { Pod, VolumeMount } from './pod.ts'
 import { agentResources, endsGuaranteed } from './resources.ts'
 import { copyReferences, modeVariables, withoutRepeats } from './variables.ts'
-import { agentVolumes } from './volumes.ts'
+import { agentVolumes, probeFolder } from './volumes.ts'
 
 /** What the installation decides for every agent. */
 export type InjectionSettings = {
@@ -78,19 +79,22 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const image = agentImage(settings.agent, spec)
   const { resources, warnings } = agentResources(settings.agent, spec, pod)
   const taken = (pod.spec.volumes ?? []).map(({ name }) => name)
-  const own = agentVolumes(taken)
+  // A port of the node may be anybody's: declared, it would keep the pod from being scheduled; taken, from starting.
+  const onHost = isOnHostNetwork(pod)
+  const own = agentVolumes(taken, { withProbes: onHost })
+  const deliveryHost = URL.parse(settings.delivery.url)?.host ?? settings.delivery.url
   const { mounts, env } = dataMount(pod, data)
   const container = agentContainer(pod, {
     ...image,
     resources,
     env: withoutRepeats([...env, ...modeVariables(gatewayContainer(pod)), ...tracingEnvironment(settings.tracing)]),
     mounts: [...mounts, ...own.map(({ mount }) => mount)],
-    port: freePort(pod),
+    probes: onHost ? { folder: probeFolder } : { port: freePort(pod) },
     settings: {
       ...own.reduce((all, { setting }) => ({ ...all, ...setting }), {}),
       ...(read.name === undefined ? {} : { gatewaySync: read.name }),
       ...(data.kind === 'found' ? { dataDir: data.mount.mountPath } : {}),
-      deliveryHost: URL.parse(settings.delivery.url)?.host ?? settings.delivery.url,
+      deliveryHost,
       // The agent's own default, so that most pods are told nothing.
       ...(settings.agent.logLevel === 'info' ? {} : { logLevel: settings.agent.logLevel }),
     },
@@ -114,6 +118,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
     warnings: [
       read.warning,
       data.kind === 'missing' ? `${data.why}; the agent stays idle` : data.warning,
+      unresolvable(pod, deliveryHost),
       image.warning,
       ...warnings,
       endsGuaranteed(pod, resources) ? notGuaranteed : undefined,

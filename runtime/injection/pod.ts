@@ -51,6 +51,8 @@ export const pod = v.looseObject({
     labels: optional(strings),
   }),
   spec: v.looseObject({
+    hostNetwork: v.optional(v.boolean()),
+    dnsPolicy: v.optional(v.string()),
     initContainers: list(container),
     containers: v.array(container),
     volumes: list(v.looseObject({ name: v.string() })),

@@ -1,5 +1,5 @@
 /**
- * The volumes that an agent adds to the pod, each with its mount: its tokens, and the downward API. Secrets that its GatewaySync names come over
+ * The volumes that an agent adds to the pod, each with its mount: its tokens, the downward API, files for probes. Secrets that its GatewaySync names come over
  * delivery, so that a pod may be created before its GatewaySync. Pure.
  */
 import { agentVariables, podInfoFiles } from '../agent-settings.ts'
@@ -14,14 +14,17 @@ const apiTokenSeconds = 3607
 
 type AgentVolume = {
   volume: { name: string } & Record<string, unknown>
-  mount: { name: string; mountPath: string; readOnly: true }
+  mount: { name: string; mountPath: string; readOnly?: true }
   /** The agent's setting for it, and the path. */
   setting: Partial<Record<keyof typeof agentVariables, string>>
 }
 
+/** Where an agent without a port answers probes. */
+export const probeFolder = `${folder}/probes`
+
 /** All are named `cluster-sync-…`; a name that the pod already uses (`taken`) gets a number. */
-export function agentVolumes(taken: readonly string[]): AgentVolume[] {
-  const volumes = [deliveryTokenVolume(), apiTokenVolume(), podInfoVolume()]
+export function agentVolumes(taken: readonly string[], { withProbes }: { withProbes: boolean }): AgentVolume[] {
+  const volumes = [deliveryTokenVolume(), apiTokenVolume(), podInfoVolume(), ...(withProbes ? [probesVolume()] : [])]
   return volumes.map((volume) => renamed(volume, freeName(volume.volume.name, taken)))
 }
 
@@ -51,6 +54,12 @@ function podInfoVolume(): AgentVolume {
     { path: podInfoFiles.labels, fieldRef: { fieldPath: 'metadata.labels' } },
   ]
   return agentVolume('pod-info', `${folder}/pod`, { downwardAPI: { items } }, { podInfoDir: `${folder}/pod` })
+}
+
+function probesVolume(): AgentVolume {
+  const name = 'cluster-sync-probes'
+  const emptyDir = { medium: 'Memory', sizeLimit: '1Mi' }
+  return { volume: { name, emptyDir }, mount: { name, mountPath: probeFolder }, setting: { probeDir: probeFolder } }
 }
 
 function agentVolume(short: string, mountPath: string, source: Record<string, unknown>, setting: AgentVolume['setting']): AgentVolume {

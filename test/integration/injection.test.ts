@@ -302,6 +302,19 @@ void t.test('an API server asks admission about each pod that wants an agent', {
     t.equal(agentsOf(await admit(kube, free, root)).length, 1)
   })
 
+  await t.test('a pod in the network of its node reserves no port for its agent', async (t) => {
+    const free = await makeNamespace(kube, 'free', here)
+    const onHost = changed(chartPod(), (pod) => {
+      Object.assign(pod.spec, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' })
+      Object.assign(gateway(pod), { ports: [{ containerPort: 8088 }] })
+    })
+    const pod = await admit(kube, free, onHost)
+    const [agent] = agentsOf(pod)
+    t.match(agent, { startupProbe: { exec: {} }, livenessProbe: { exec: {} } })
+    t.notMatch(JSON.stringify(agent), /hostPort|httpGet/)
+    t.match(gateway(pod), { ports: [{ hostPort: 8088 }] }, "as the API server reserves the gateway's own")
+  })
+
   await t.test('no call fails while the authority is replaced', async (t) => {
     const before = keeper.current()
     let admitted = 0

@@ -19,6 +19,7 @@ void t.test('what injection writes is what the agent reads', async (t) => {
     modeArgument: '-Dignition.config.mode=prod',
     modeEnvironment: 'prod',
     port: '8084',
+    probeDir: '/probes',
     logLevel: 'warn',
     kubeconfig: '/kubeconfig',
   }

@@ -89,6 +89,28 @@ void t.test('no decision about a GatewaySync refuses the pod', async (t) => {
   }
 })
 
+void t.test('a pod that will not find the Service of delivery is warned of', async (t) => {
+  const service = { delivery: { url: 'https://cso-delivery.operator.svc:9445' } }
+  const elsewhere = { delivery: { url: 'https://delivery.plant.example:9445' } }
+  const cases: [Record<string, unknown>, typeof service, RegExp | undefined][] = [
+    [{}, service, undefined],
+    [{ dnsPolicy: 'ClusterFirst' }, service, undefined],
+    [{ dnsPolicy: 'None' }, service, undefined],
+    [{ dnsPolicy: 'Default' }, service, /set dnsPolicy: ClusterFirst, or the agent does not find cso-delivery.operator.svc:9445/],
+    [{ hostNetwork: true }, service, /set dnsPolicy: ClusterFirstWithHostNet, or the agent does not find/],
+    [{ hostNetwork: true, dnsPolicy: 'ClusterFirst' }, service, /ClusterFirst knows no Services on hostNetwork; set dnsPolicy/],
+    [{ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }, service, undefined],
+    [{ hostNetwork: true, dnsPolicy: 'ClusterFirst' }, elsewhere, undefined],
+  ]
+  for (const [spec, installed, expected] of cases) {
+    const pod = chartPod()
+    Object.assign(pod.spec, spec)
+    const warnings = inject(pod, plant, installed).warnings.filter((warning) => warning.includes('dnsPolicy'))
+    if (expected === undefined) t.same(warnings, [], JSON.stringify(spec))
+    else t.match(warnings, [expected], JSON.stringify(spec))
+  }
+})
+
 void t.test('a pod that follows a GatewaySync of another installation gets no agent of ours, and why', async (t) => {
   const injection = injectAgent(chartPod(), settings, { kind: 'foreign', name: 'south' })
   t.equal(injection.kind, 'unchanged')
