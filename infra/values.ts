@@ -38,6 +38,9 @@ const image = (usual: string, what: string) => ({
   repository: repository(`Image of the ${what}.`, usual),
   tag: tag('Empty: the version of this package.'),
 })
+/** The images of the values by themselves; a release names the registry that it pushes them to instead. */
+export const defaultRepositories = { controller: 'clustersync/controller', agent: 'clustersync/agent' }
+
 /** What `values` may hold, with meaning and default: the source of docs/values.md, of the chart's values.yaml and of its JSON schema. */
 export const valuesSchema = v.strictObject({
   replicaCount: v.optional(
@@ -46,7 +49,7 @@ export const valuesSchema = v.strictObject({
   ),
   image: v.optional(
     v.strictObject({
-      ...image('clustersync/controller', 'controller'),
+      ...image(defaultRepositories.controller, 'controller'),
       pullPolicy: v.optional(v.pipe(pullPolicy, v.description('Image pull policy.')), 'IfNotPresent'),
     }),
     {},
@@ -54,7 +57,7 @@ export const valuesSchema = v.strictObject({
   imagePullSecrets: references('Credentials for private registries.'),
   nameOverride: namePart('Overrides the chart name in resource names.'),
   fullnameOverride: namePart('Overrides the full release name.'),
-  agentImage: v.optional(v.strictObject(image('clustersync/agent', 'agent')), {}),
+  agentImage: v.optional(v.strictObject(image(defaultRepositories.agent, 'agent')), {}),
   leaderElection: v.optional(v.strictObject({ enabled: flag('Disable only for single-replica development.', true) }), {}),
   resources: v.optional(
     v.strictObject({

@@ -53,14 +53,15 @@ void t.test('a tag is built and published by steps that exist, after the gate an
 
 void t.test('chart, packages, documentation and manifests of a release are built', { timeout: 290_000 }, async (t) => {
   const folder = temporaryFolder(t, 'release')
-  const env = { RELEASE: folder }
-  for (const name of ['chart', 'package of the constructs', 'package of the command line', 'documentation', 'manifests']) {
+  const repository = 'registry.example.com/plants'
+  const env = { RELEASE: folder, REPOSITORY: repository }
+  for (const name of ['chart and manifests', 'package of the constructs', 'package of the command line', 'documentation']) {
     const { status, output } = step(name, env)
     t.equal(status, 0, status === 0 ? name : output)
   }
   t.same(
     readdirSync(folder)
-      .filter((name) => name !== 'chart' && name !== 'docs')
+      .filter((name) => name !== 'docs')
       .toSorted(),
     [
       `cluster-sync-operator-${version}.tgz`,
@@ -71,8 +72,18 @@ void t.test('chart, packages, documentation and manifests of a release are built
       'operator.k8s.yaml',
     ],
   )
-  const listed = spawnSync('tar', ['-tzf', path.join(folder, `cluster-sync-operator-${version}.tgz`)], { encoding: 'utf8' }).stdout
-  t.match(listed, 'cluster-sync-operator/Chart.yaml')
+  const chart = path.join(folder, `cluster-sync-operator-${version}.tgz`)
+  t.match(spawnSync('tar', ['-tzf', chart], { encoding: 'utf8' }).stdout, 'cluster-sync-operator/Chart.yaml')
+  const pushed = [...named('publish').matchAll(/docker push "\$REPOSITORY\/(\w+):/g)].map(([, name = '']) => `${repository}/${name}`)
+  const installed = {
+    manifests: readFileSync(path.join(folder, 'operator.k8s.yaml'), 'utf8'),
+    chart: spawnSync('tar', ['-xzOf', chart, 'cluster-sync-operator/values.yaml'], { encoding: 'utf8' }).stdout,
+  }
+  for (const [what, text] of Object.entries(installed)) {
+    const images = new Set([...text.matchAll(/[\w./-]+\/(?:controller|agent)(?=[":\s])/g)].map(([image]) => image))
+    t.same([...images].toSorted(), [`${repository}/agent`, `${repository}/controller`], `the images of the ${what}`)
+    for (const image of images) t.ok(pushed.includes(image), `${image} is pushed`)
+  }
 })
 
 void t.test('the images are asked for with options that the program has, in a place whose name a registry takes', async (t) => {
