@@ -54,7 +54,12 @@ export function syncDetail(facts: FleetFacts, sync: SyncView): SyncDetail {
   const spec = specOf(own)
   const told = sync.gateways.map(({ pod, gateway }) => ({ pod, gateway, told: byPod.get(pod)?.told }))
   return {
-    history: entries.map((entry, index) => ({ ...entry, before: publishedBefore(entries, index) })),
+    history: entries.map((entry, index) => ({
+      ...entry,
+      before: publishedBefore(entries, index),
+      // Reports outlive their pods for a while; the page must count as its tiles do.
+      gateways: entry.gateways === 0 ? 0 : sync.gateways.filter(({ commit }) => commit === entry.commit).length,
+    })),
     localChanges: told.flatMap(({ pod, gateway, told }) => {
       const { count, paths } = told?.drift ?? { count: 0, paths: [] }
       return count === 0 ? [] : [{ pod, gateway, count, paths, policy: policyOf(spec, told?.profile) }]

@@ -13,7 +13,7 @@ import { gatewayView } from './gateway-view.ts'
 import type { Level } from './level.ts'
 import { nextSteps } from './next-steps.ts'
 import { rolloutView } from './rollout-view.ts'
-import type { SyncView } from './view.ts'
+import type { GatewayView, SyncView } from './view.ts'
 
 const schema = gatewaySyncSpec({ allowLocal: true })
 
@@ -53,7 +53,7 @@ export function syncView(
     published: published === undefined ? undefined : { commit: published.commit, ref: published.ref, at: published.at },
     rollout: rolloutView(status.rollout),
     counts,
-    inStep: counts === undefined ? 0 : counts.synced + counts.drifted,
+    inStep: counts === undefined ? 0 : inStepOf(rows, counts, published?.commit),
     gateways: rows,
     findings: status.findings,
     requests: (status.requests ?? []).toReversed().map((request) => ({
@@ -63,6 +63,12 @@ export function syncView(
     })),
   }
   return { ...view, next: nextSteps(view, from) }
+}
+
+/** Where no report can be read, as many as the controller counted; it counts one that is paused or failed as that, whatever it runs. */
+function inStepOf(rows: readonly GatewayView[], { total, synced, drifted }: GatewayCounts, published: string | undefined): number {
+  const known = rows.filter(({ commit }) => commit !== undefined)
+  return known.length === 0 ? synced + drifted : Math.min(total, known.filter(({ commit }) => commit === published).length)
 }
 
 type Ready = Pick<Condition, 'status' | 'reason' | 'message'>

@@ -51,7 +51,7 @@ export type SyncView = {
   /** How far the staged rollout is; undefined without one. */
   rollout: RolloutView | undefined
   counts: GatewayCounts | undefined
-  /** How many gateways run the published commit, those with local changes included. */
+  /** How many gateways run the published commit, those included that are paused, have failed since, or were changed locally. */
   inStep: number
   gateways: GatewayView[]
   findings: NonNullable<GatewaySyncStatus['findings']> | undefined

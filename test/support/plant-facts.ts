@@ -48,7 +48,14 @@ const lines: Line[] = [
     status: {
       ...usual(6),
       gateways: counts({ total: 6, synced: 3, drifted: 1, failed: 1, pending: 1 }),
-      conditions: [condition('Ready', 'False', 'ScanFailed', '3 of 6 gateways run commit a4e1b7f2; north-press-2 could not be scanned')],
+      conditions: [
+        condition(
+          'Ready',
+          'False',
+          'GatewaysFailed',
+          '1 of 6 gateways: north-press-2: ScanFailed, the gateway answered the scan of projects with 500',
+        ),
+      ],
       history,
       findings: {
         errors: 0,

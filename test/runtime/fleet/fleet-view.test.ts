@@ -28,6 +28,26 @@ void t.test('a fleet in step is one line a GatewaySync and a sentence', async (t
   ])
 })
 
+void t.test('whatever keeps a gateway from being in step, it counts among those that run the published commit while it does', async (t) => {
+  const states = [
+    { phase: 'Synced' },
+    { phase: 'Drifted' },
+    { phase: 'Paused' },
+    { phase: 'Failed', reason: 'ScanFailed' },
+    { phase: 'Paused', commit: earlier },
+    { phase: 'Pending', commit: undefined },
+  ] as const
+  const names = states.map((_, index) => `gw-${index}`)
+  const facts = fleetFacts({
+    syncs: [syncFacts('line-1', { gateways: counts({ total: 6, synced: 1, drifted: 1, paused: 2, failed: 1, pending: 1 }) })],
+    pods: names.map((name) => pod(name, 'line-1')),
+    reports: states.map((state, index) => report(`gw-${index}`, 'line-1', state as object)),
+  })
+  t.match(fleetView(facts, now), { summary: /; 4 of 6 gateways run the published commit/, syncs: [{ inStep: 4 }] })
+  const unread = fleetView({ ...facts, reports: [] }, now)
+  t.equal(unread.syncs[0]?.inStep, 2, 'where no report can be read, what the controller counted')
+})
+
 type Row = {
   name: string
   status: GatewaySyncStatus

@@ -58,6 +58,20 @@ void t.test('a commit is compared with the one that was published until then, al
   )
 })
 
+void t.test('as many gateways run a commit as there are tiles that say so: reports of pods that are gone count nowhere', async (t) => {
+  const history = [{ commit, ref: 'main', at: '2026-03-01T11:00:00Z', outcome: 'Published' as const }]
+  const facts = fleetFacts({
+    syncs: [syncFacts('line-1', { history })],
+    pods: [pod('gw-0', 'line-1')],
+    reports: [report('gw-0', 'line-1', { phase: 'Paused' }), report('gone-0', 'line-1')],
+  })
+  t.same(
+    detailOf(facts)?.history.map(({ gateways }) => gateways),
+    [1],
+  )
+  t.equal(fleetView(facts, now).syncs[0]?.inStep, 1)
+})
+
 void t.test('local changes come with what the profile says of them', async (t) => {
   for (const drift of ['report', 'restore', 'hold'] as const) {
     t.match(
