@@ -25,7 +25,8 @@ export function agoOf(at: string | undefined, now: Temporal.Instant): string {
   return age === undefined ? 'at an unknown time' : `${age} ago`
 }
 
-function instantOf(at: string | undefined): Temporal.Instant | undefined {
+/** Undefined for a text that is no time of RFC 3339. */
+export function instantOf(at: string | undefined): Temporal.Instant | undefined {
   if (at === undefined) return undefined
   try {
     return Temporal.Instant.from(at)

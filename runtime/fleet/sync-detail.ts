@@ -8,6 +8,7 @@ import { durationMs } from '../gatewaysync/schema/fields.ts'
 import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { countSkews } from '../metrics/version-skew.ts'
 import { version } from '../version.ts'
+import { instantOf } from './age.ts'
 import type { FleetFacts, SyncFacts } from './facts.ts'
 import { type HistoryEntry, historyView } from './history.ts'
 import type { SyncView } from './view.ts'
@@ -39,14 +40,19 @@ export type SyncDetail = {
   notices: Notice[]
   /** How often the git host is asked besides at pushes, such as `5m`; `never`: only then; undefined where the spec is not known. */
   polling: string | undefined
-  /** When it is asked next by itself, give or take a tenth of the interval; undefined where that is not known. May be over. */
+  /**
+   * When it answered last, where the status tells of its last answer: a status is written once an hour at most for an answer that says nothing
+   * new, so while all is well it tells of that for one interval only.
+   */
+  lastLook: Temporal.Instant | undefined
+  /** When it is asked next by itself, give or take a tenth of the interval; undefined where that is not known. */
   nextLook: Temporal.Instant | undefined
 }
 
 const schema = gatewaySyncSpec({ allowLocal: true })
 
 /** `sync` is the view of a GatewaySync of the facts. */
-export function syncDetail(facts: FleetFacts, sync: SyncView): SyncDetail {
+export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Instant): SyncDetail {
   const own = facts.syncs.find(({ namespace, name }) => namespace === sync.namespace && name === sync.name)
   const reports = facts.reports.filter(({ namespace, gatewaySync }) => namespace === sync.namespace && gatewaySync === sync.name)
   const byPod = new Map(reports.map((report) => [report.pod, report]))
@@ -70,21 +76,24 @@ export function syncDetail(facts: FleetFacts, sync: SyncView): SyncDetail {
     }),
     notices: noticesOf(own, sync, spec),
     polling: spec?.polling.enabled === false ? 'never' : spec?.polling.interval,
-    nextLook: nextLookOf(own, spec),
+    ...looksOf(own, spec, now),
   }
 }
 
 /** After a failure the host is asked again by another rule, and a status that is for another generation tells of another host. */
-function nextLookOf(own: SyncFacts | undefined, spec: GatewaySyncSpec | undefined): Temporal.Instant | undefined {
+function looksOf(
+  own: SyncFacts | undefined,
+  spec: GatewaySyncSpec | undefined,
+  now: Temporal.Instant,
+): Pick<SyncDetail, 'lastLook' | 'nextLook'> {
   const { source, conditions = [], observedGeneration } = own?.status ?? {}
-  const milliseconds = spec?.polling.enabled === true ? durationMs(spec.polling.interval) : undefined
+  const last = instantOf(source?.checkedAt)
   const isFailing = conditions.some(({ type, status }) => type === 'SourceReady' && status !== 'True')
-  if (milliseconds === undefined || source?.checkedAt === undefined || isFailing || observedGeneration !== own?.generation) return undefined
-  try {
-    return Temporal.Instant.from(source.checkedAt).add({ milliseconds: Math.round(milliseconds) })
-  } catch {
-    return undefined
-  }
+  if (isFailing || last === undefined) return { lastLook: last, nextLook: undefined }
+  const milliseconds = spec?.polling.enabled === true ? durationMs(spec.polling.interval) : undefined
+  if (milliseconds === undefined || observedGeneration !== own?.generation) return { lastLook: undefined, nextLook: undefined }
+  const next = last.add({ milliseconds: Math.round(milliseconds) })
+  return Temporal.Instant.compare(next, now) > 0 ? { lastLook: last, nextLook: next } : { lastLook: undefined, nextLook: undefined }
 }
 
 function publishedBefore(entries: readonly HistoryEntry[], index: number): string | undefined {

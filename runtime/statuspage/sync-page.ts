@@ -79,7 +79,7 @@ function versionsOf({ sync, detail, commits }: Omit<SyncPage, 'page'>, context: 
   }
   return html`<dl>
     <dt>${words.repository}</dt>
-    <dd>${sync.repo ?? words.unknown}<br /><span class="quiet">${asked(sync, detail, context)}</span></dd>
+    <dd>${sync.repo ?? words.unknown}<br /><span class="quiet">${asked(detail, context)}</span></dd>
     <dt>${words.wanted}</dt>
     <dd>${wanted(sync, context)}${told(sync.wanted.commit)}</dd>
     <dt>${words.published}</dt>
@@ -99,12 +99,11 @@ function wanted({ wanted: { ref, requestedBy, commit, committedAt, held } }: Syn
 }
 
 /** When the git host was asked, and when and why it is asked again. */
-function asked({ wanted: { checkedAt } }: SyncView, { polling, nextLook }: SyncDetail, { words, now }: PageContext): string {
+function asked({ polling, lastLook, nextLook }: SyncDetail, { words, now }: PageContext): string {
   const own = detailWordsIn(words.language)
-  const age = ageOf(checkedAt, now)
+  const age = ageOf(lastLook?.toString(), now)
   const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
-  const isAhead = nextLook !== undefined && Temporal.Instant.compare(nextLook, now) > 0
-  const left = isAhead ? ageOf(now.toString(), nextLook) : undefined
+  const left = nextLook === undefined ? undefined : ageOf(now.toString(), nextLook)
   const parts = [age === undefined ? undefined : words.askedAgo(age), again, left === undefined ? undefined : own.nextLook(left)]
   return parts.filter((each) => each !== undefined).join(', ')
 }

@@ -53,7 +53,7 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
       const offered = found === undefined ? [] : offeredActions(found, sync.gateways)
       const actions = offered.length === 0 ? undefined : actionLinks(sync, offered, actionWordsIn(own.words.language))
       return htmlOf(async () => {
-        const detail = syncDetail(facts(), sync)
+        const detail = syncDetail(facts(), sync, own.now)
         const named = [sync.wanted.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
         return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page }, { ...own, actions })
       })
@@ -64,7 +64,7 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
     return answer(context, JSON.stringify([namespace, name, 'commit', commit]), (view, own) => {
       const sync = syncOf(view, namespace, name)
       // Only commits of its history: nobody reads anything else of a repository here.
-      const entry = sync === undefined ? undefined : syncDetail(facts(), sync).history.find((one) => one.commit === commit)
+      const entry = sync === undefined ? undefined : syncDetail(facts(), sync, own.now).history.find((one) => one.commit === commit)
       if (sync === undefined || entry === undefined) return notFound(own)
       return htmlOf(async () => {
         const [words, changes] = await Promise.all([wordsOf(commits, sync, [commit]), changesOf(sync, { ...entry, commit })])
@@ -82,7 +82,7 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
         const all = facts()
         const kept = all.reports.find((one) => one.namespace === namespace && one.pod === pod && one.gatewaySync === name)
         const whole = kept === undefined ? undefined : await report?.(kept, deadline(lookMs, signal))
-        const local = syncDetail(all, sync).localChanges.find((one) => one.pod === pod)
+        const local = syncDetail(all, sync, own.now).localChanges.find((one) => one.pod === pod)
         return await gatewayPage({ sync, gateway, report: whole, kept: kept?.told, local, hidesLines }, own)
       })
     })

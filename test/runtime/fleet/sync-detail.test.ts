@@ -8,9 +8,9 @@ import type { FleetFacts } from '../../../runtime/fleet/facts.ts'
 import { type SyncDetail, syncDetail } from '../../../runtime/fleet/sync-detail.ts'
 import { commit, condition, earlier, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
-function detailOf(facts: FleetFacts): SyncDetail | undefined {
+function detailOf(facts: FleetFacts, at: Temporal.Instant = now): SyncDetail | undefined {
   const [sync] = fleetView(facts, now).syncs
-  return sync === undefined ? undefined : syncDetail(facts, sync)
+  return sync === undefined ? undefined : syncDetail(facts, sync, at)
 }
 
 const withSpec = (sync: object, more: object = {}): FleetFacts =>
@@ -121,5 +121,18 @@ void t.test('when it is asked next is known from the last time and the interval,
   t.equal(next({}, { conditions: [condition('SourceReady', 'True', 'Fetched', 'answered')] }), '2026-03-01T12:00:48Z')
   t.equal(next({}, { conditions: [condition('SourceReady', 'False', 'HostUnreachable', 'away')] }), undefined, 'then it is tried again')
   t.equal(next({}, { observedGeneration: 0 }), undefined, 'another spec')
+  t.equal(detailOf(withSpec({}), now.add({ seconds: 48 }))?.nextLook, undefined, 'it is over')
   for (const checkedAt of [undefined, 'soon']) t.equal(next({}, { source: { ref: 'main', checkedAt } }), undefined)
+})
+
+void t.test('an answer of the git host is told with its time while it is the last one, and while none comes', async (t) => {
+  const last = (seconds: number, status: object = {}): string | undefined => {
+    const facts = withSpec({})
+    const syncs = facts.syncs.map((sync) => ({ ...sync, status: { ...sync.status, ...status } }))
+    return detailOf({ ...facts, syncs }, now.add({ seconds }))?.lastLook?.toString()
+  }
+  t.equal(last(0), '2026-03-01T11:59:48Z')
+  t.equal(last(960), undefined, 'it has been asked sixteen times since, and a status is not written for that')
+  const failing = { conditions: [condition('SourceReady', 'False', 'GitUnreachable', 'away')] }
+  t.equal(last(960, failing), '2026-03-01T11:59:48Z', 'nobody has had an answer since')
 })
