@@ -3,7 +3,7 @@
  */
 import { Fault } from '../fault.ts'
 import { supersededBy } from '../gatewaysync/decide/request.ts'
-import { confirmDeletionsAnnotation, requestAnnotations } from '../gatewaysync/names.ts'
+import { type confirmDeletionsAnnotation, type confirmOverwritesAnnotation, requestAnnotations } from '../gatewaysync/names.ts'
 import { shortCommit } from '../gatewaysync/values.ts'
 import type { SyncFacts } from './facts.ts'
 import { askRollout, type RolloutAsked } from './rollout-action.ts'
@@ -38,13 +38,17 @@ export function askPause(sync: SyncFacts, paused: boolean, who: Who): { change: 
   return { change: { spec: { paused }, ...(resumed === undefined ? {} : { metadata: { annotations: resumed.annotations } }) }, resumed }
 }
 
-/** Throws InvalidConfiguration where another commit is published: what somebody looked at and agreed to is no longer what would happen. */
-export function confirmDeletions({ namespace, name, status: { published } }: Omit<SyncFacts, 'spec'>, commit: string): Change {
+/** Lets gateways take a commit that they hold back. Throws InvalidConfiguration where another commit is published: what somebody looked at and agreed to is no longer what would happen. */
+export function confirmCommit(
+  { namespace, name, status: { published } }: Omit<SyncFacts, 'spec'>,
+  annotation: typeof confirmDeletionsAnnotation | typeof confirmOverwritesAnnotation,
+  commit: string,
+): Change {
   if (published?.commit !== commit) {
     const now = published === undefined ? 'nothing is published' : `commit ${shortCommit(published.commit)} is published`
     throw new Fault('InvalidConfiguration', `GatewaySync "${name}" in namespace "${namespace}": ${now}, and not ${shortCommit(commit)}`)
   }
-  return { metadata: { annotations: { [confirmDeletionsAnnotation]: commit } } }
+  return { metadata: { annotations: { [annotation]: commit } } }
 }
 
 /** `spec.git.ref` as it is stored; empty where there is none. */

@@ -31,8 +31,8 @@ export const stateWords: Readonly<Record<GatewayState, string>> = {
   waiting: 'waiting',
 }
 
-/** `report`: that of its pod. */
-export function gatewayView(gateway: Gateway, report: GatewayReport | undefined): GatewayView {
+/** `report`: that of its pod. What to do about it depends on more than the gateway. */
+export function gatewayView(gateway: Gateway, report: GatewayReport | undefined): Omit<GatewayView, 'steps'> {
   const told = report?.told
   const { pod, state, reason, message, commit, mode } = gateway
   return {

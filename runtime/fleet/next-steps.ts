@@ -1,81 +1,73 @@
 /**
- * What somebody can do about a GatewaySync that is not in step. Pure.
+ * What somebody can do about a GatewaySync that is not in step, and about each of its gateways. Pure.
  */
 import { type Reason, reasons } from '../fault.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, group } from '../gatewaysync/names.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
 import type { FleetFacts } from './facts.ts'
 import { runbookEntry } from './runbook.ts'
+import type { Step, SyncStep } from './steps.ts'
 import type { GatewayView, SyncView } from './view.ts'
 
-type Stuck = Omit<SyncView, 'next'>
+type Stuck = Omit<SyncView, 'next' | 'steps'>
+type Row = Pick<GatewayView, 'pod' | 'state' | 'level' | 'reason'>
 
-/** One sentence or command each, most useful first; none for what passes by itself or is as it should be. */
-export function nextSteps(sync: Stuck, from: FleetFacts['from']): string[] {
+/** Most useful first; none for what passes by itself or is as it should be. */
+export function nextSteps(sync: Stuck, from: FleetFacts['from']): SyncStep[] {
+  const { published, gateways } = sync
   const steps = [
     ...(from === 'cluster' ? stepsOfRollout(sync) : []),
     ...stepsOfSync(sync, from),
-    ...sync.gateways.flatMap((gateway) => stepsOfGateway(sync, gateway, from)),
+    ...gateways.flatMap((gateway) => ownSteps(gateway, published?.commit, from)),
   ]
-  const entries = [sync.reason, ...sync.gateways.filter(({ level }) => level === 'error').map(({ reason }) => reason)].flatMap(
-    (reason) => runbookEntry(reason) ?? [],
-  )
-  return [...new Set([...steps, ...entries.map((entry) => `More about it: ${entry}`)])]
+  const entries = [sync.reason, ...gateways.filter(({ level }) => level === 'error').map(({ reason }) => reason)].flatMap(runbookSteps)
+  return [...new Map([...steps, ...entries].map((step) => [JSON.stringify(step), step])).values()]
 }
 
-function stepsOfRollout(sync: Stuck): string[] {
-  const { rollout } = sync
-  if (rollout?.state === 'Progressing' && rollout.waitsFor === 'Approval')
-    return [`Let stage ${rollout.stage ?? ''} begin: cluster-sync approve ${nameOf(sync)}`]
-  if (rollout?.state === 'Stopped')
-    return [
-      `Once the cause is gone, go on: cluster-sync resume ${nameOf(sync)}`,
-      `Go back to the commit before: cluster-sync abort ${nameOf(sync)}`,
-    ]
-  return rollout?.state === 'RolledBack' ? [`Push a corrected commit, or try this one again: cluster-sync resume ${nameOf(sync)}`] : []
+/** What somebody who looks at one gateway alone can do about it; a sentence at most where nothing but to wait is left. */
+export function stepsOfGateway(gateway: Row, published: string | undefined, from: FleetFacts['from']): Step[] {
+  const { state, level, reason } = gateway
+  const own = ownSteps(gateway, published, from)
+  const others: Step[] =
+    own.length > 0 ? own : state === 'drifted' ? [{ kind: 'lookAtChanges' }] : level === 'error' ? retried(reason, published) : []
+  return [...others, ...(level === 'error' ? runbookSteps(reason) : [])]
 }
 
-function stepsOfSync(sync: Stuck, from: FleetFacts['from']): string[] {
-  const { reason, level, published } = sync
-  const stays = published === undefined ? 'nothing is published until then' : `commit ${shortCommit(published.commit)} stays until then`
-  if (reason === 'CollectionsInvalid' || reason === 'CheckFailed')
-    return [`Correct what the findings name, look at it with "cluster-sync lint", and push; ${stays}.`]
-  if (reason === 'NotVerified') return [`Sign the commit with a key that spec.git.verify accepts, and push; ${stays}.`]
-  if (reason === 'Paused')
-    return [
-      from === 'cluster' ? `Let it go on: cluster-sync resume ${nameOf(sync)}` : 'Let it go on: set spec.paused to false in the file.',
-    ]
-  if (reason === 'DryRun') return ['Let it write: set spec.sync.defaults.dryRun (or that of the profile) to false.']
-  if (level === 'working' && sync.ready === 'Unknown' && from === 'cluster')
-    return ['If this stays, see whether the operator runs: cluster-sync check']
-  if (level !== 'error' || !Object.hasOwn(reasons, reason)) return []
-  return reasons[reason as Reason].retry === 'backoff'
-    ? [`It is tried again by itself; ${stays}.`]
-    : [`Nothing is tried again before the GatewaySync, its Secret or the commit changes; ${stays}.`]
+function runbookSteps(reason: string | undefined): SyncStep[] {
+  const entry = runbookEntry(reason)
+  return entry === undefined || reason === undefined ? [] : [{ kind: 'runbook', reason, entry }]
 }
 
-function stepsOfGateway(sync: Stuck, { pod, reason, state }: GatewayView, from: FleetFacts['from']): string[] {
+function retried(reason: string | undefined, published: string | undefined): SyncStep[] {
+  if (reason === undefined || !Object.hasOwn(reasons, reason)) return []
+  return [{ kind: reasons[reason as Reason].retry === 'backoff' ? 'passes' : 'waitsForChange', published }]
+}
+
+function stepsOfRollout({ rollout }: Stuck): SyncStep[] {
+  if (rollout?.state === 'Progressing' && rollout.waitsFor === 'Approval') return [{ kind: 'approve', stage: rollout.stage ?? '' }]
+  if (rollout?.state === 'Stopped') return [{ kind: 'resumeRollout' }, { kind: 'abortRollout' }]
+  return rollout?.state === 'RolledBack' ? [{ kind: 'retryRollout' }] : []
+}
+
+function stepsOfSync(sync: Stuck, from: FleetFacts['from']): SyncStep[] {
+  const { reason, level } = sync
+  const published = sync.published?.commit
+  if (reason === 'CollectionsInvalid' || reason === 'CheckFailed') return [{ kind: 'correctFindings', published }]
+  if (reason === 'NotVerified') return [{ kind: 'sign', published }]
+  if (reason === 'Paused') return [{ kind: from === 'cluster' ? 'resume' : 'resumeInFile' }]
+  if (reason === 'DryRun') return [{ kind: 'leaveDryRun' }]
+  if (level === 'working' && sync.ready === 'Unknown' && from === 'cluster') return [{ kind: 'checkOperator' }]
+  return level === 'error' ? retried(reason, published) : []
+}
+
+function ownSteps({ pod, reason, state }: Row, published: string | undefined, from: FleetFacts['from']): SyncStep[] {
   if (from === 'standalone') return [...(stepsOfTarget[reason ?? ''] ?? [])]
-  const { namespace, name, published } = sync
-  if (state === 'missingAgent' || reason === 'AgentOutdated' || reason === 'AgentDown')
-    return [`Recreate the pod, its owner makes it anew: kubectl -n ${namespace} delete pod ${pod}`]
-  if (reason === 'MassDeletion' && published !== undefined) {
-    const annotation = `${confirmDeletionsAnnotation}=${published.commit}`
-    return [`If these deletions are right: kubectl -n ${namespace} annotate gatewaysyncs.${group} ${name} --overwrite ${annotation}`]
-  }
-  if (reason === 'LocalChanges' && published !== undefined) {
-    const annotation = `${confirmOverwritesAnnotation}=${published.commit}`
-    return [`If these changes may be lost: kubectl -n ${namespace} annotate gatewaysyncs.${group} ${name} --overwrite ${annotation}`]
-  }
+  if (state === 'missingAgent' || reason === 'AgentOutdated' || reason === 'AgentDown') return [{ kind: 'recreatePod', pod }]
+  if (reason === 'MassDeletion' && published !== undefined) return [{ kind: 'confirmDeletions', commit: published }]
+  if (reason === 'LocalChanges' && published !== undefined) return [{ kind: 'confirmOverwrites', commit: published }]
   return []
 }
 
 /** What to do about a blocked target of the standalone runner, whose file has no annotations. */
-const stepsOfTarget: Readonly<Record<string, readonly string[]>> = {
-  MassDeletion: ['If these deletions are right, raise spec.sync.defaults.maxDeletions.'],
-  LocalChanges: ['Keep the changes: cluster-sync capture. To give them up, set spec.sync.defaults.drift to report.'],
-}
-
-function nameOf({ namespace, name }: Stuck): string {
-  return `${name} -n ${namespace}`
+const stepsOfTarget: Readonly<Record<string, readonly SyncStep[]>> = {
+  MassDeletion: [{ kind: 'raiseMaxDeletions' }],
+  LocalChanges: [{ kind: 'captureOrGiveUp' }],
 }

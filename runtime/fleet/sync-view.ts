@@ -11,8 +11,9 @@ import { shortHashes } from '../gatewaysync/values.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
 import { gatewayView } from './gateway-view.ts'
 import type { Level } from './level.ts'
-import { nextSteps } from './next-steps.ts'
+import { nextSteps, stepsOfGateway } from './next-steps.ts'
 import { rolloutView } from './rollout-view.ts'
+import { stepText } from './step-text.ts'
 import type { GatewayView, SyncView } from './view.ts'
 
 const schema = gatewaySyncSpec({ allowLocal: true })
@@ -29,11 +30,14 @@ export function syncView(
   const spec = parsed.success ? parsed.output : undefined
   const byPod = new Map(reports.map((report) => [report.pod, report]))
   const gateways = gatewaysOf(spec, status, pods, byPod)
-  const rows = gateways.map((gateway) => gatewayView(gateway, byPod.get(gateway.pod)))
+  const rows = gateways.map((gateway): GatewayView => {
+    const row = gatewayView(gateway, byPod.get(gateway.pod))
+    return { ...row, steps: stepsOfGateway(row, status.published?.commit, from) }
+  })
   const counts = status.gateways ?? (gateways.length > 0 ? countGateways(gateways) : undefined)
   const ready = readyOf(status, generation)
   const { source, published } = status
-  const view: Omit<SyncView, 'next'> = {
+  const view: Omit<SyncView, 'next' | 'steps'> = {
     namespace: facts.namespace,
     name: facts.name,
     level: levelOf(ready, counts),
@@ -62,7 +66,8 @@ export function syncView(
       meaning: request.reason === undefined ? undefined : meaningOf(request.reason),
     })),
   }
-  return { ...view, next: nextSteps(view, from) }
+  const steps = nextSteps(view, from)
+  return { ...view, next: steps.map((step) => stepText(view, step)), steps }
 }
 
 /** Where no report can be read, as many as the controller counted; it counts one that is paused or failed as that, whatever it runs. */

@@ -6,6 +6,7 @@ import type { RolloutStatus, StageStatus } from '../gatewaysync/schema/rollout-s
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 import type { Warning } from './facts.ts'
 import type { Level } from './level.ts'
+import type { Step, SyncStep } from './steps.ts'
 
 export type FleetView = {
   /** When it was looked at. */
@@ -59,6 +60,8 @@ export type SyncView = {
   requests: RequestView[]
   /** What somebody can do now, one sentence or command each. */
   next: string[]
+  /** The same as data. */
+  steps: readonly SyncStep[]
 }
 
 export type RolloutView = Pick<RolloutStatus, 'state' | 'commit' | 'stage' | 'waitsFor' | 'startedAt' | 'finishedAt' | 'message'> & {
@@ -86,4 +89,6 @@ export type GatewayView = {
   agentVersion: string | undefined
   /** Findings, local changes and complaints of the gateway, one sentence each. */
   remarks: string[]
+  /** What somebody can do about it. */
+  steps: readonly Step[]
 }

@@ -13,7 +13,7 @@ import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
 import { frame, type Html, linkOf, type PageContext, part, said, symbols } from './page.ts'
 import { meaningIn } from './reason-words.ts'
-import type { Words } from './words.ts'
+import { stepsPart } from './steps-part.ts'
 
 /** `report`: all of it; undefined where it cannot be read, and then `kept` stands in for it. `hidesLines`: files are only named. */
 export type GatewayPage = {
@@ -56,7 +56,7 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
     <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
     ${report === undefined ? html`<p class="quiet">${own.inPart}</p>` : ''}
     <div class="parts">
-      ${part(own.state, stateOf(gateway, words))} ${part(own.gateway, factsOf(gateway, report, context))}
+      ${part(own.state, stateOf(gateway, context))} ${part(own.gateway, factsOf(gateway, report, context))}
       ${list(own.complaints, scan?.problems ?? [])}
       ${list(
         words.findings,
@@ -75,11 +75,14 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
   return frame(gateway.gateway ?? gateway.pod, body, context)
 }
 
-function stateOf({ level, state, reason, message }: GatewayView, words: Words): Html {
+function stateOf({ level, state, reason, message, steps }: GatewayView, context: PageContext): Html {
+  const { words } = context
   const meaning = meaningIn(words.language, reason)
+  // What becomes of changed files stands below.
+  const others = steps.filter(({ kind }) => kind !== 'lookAtChanges')
   return html`<p><span class="light ${level}">${symbols[level]} ${words.states[state]}</span> <span class="quiet">${reason ?? ''}</span></p>
     ${message === undefined ? '' : html`<p>${said(shortHashes(message), words)}</p>`}
-    ${meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}`
+    ${meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`} ${stepsPart(others, undefined, context)}`
 }
 
 function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { words, now }: PageContext): Html {

@@ -11,14 +11,15 @@ import { icon, script, style } from './assets.ts'
 import { detailWordsIn } from './detail-words.ts'
 import { meaningIn } from './reason-words.ts'
 import { queryOf, select, type Selected, type Selection } from './selection.ts'
+import { stepWordsIn } from './step-words.ts'
 import type { Words } from './words.ts'
 
 /** HTML whose values are escaped. */
 export type Html = ReturnType<typeof html>
 
 /**
- * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `actions`:
- * what the reader may do about the GatewaySync of the page. `isStill`: the page stays as it was answered, because it is no state that could be
+ * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `runbook`: the
+ * address of docs/runbook.md, where people can read it. `isStill`: the page stays as it was answered, because it is no state that could be
  * another a moment later: a question, a refusal, an account.
  */
 export type PageContext = {
@@ -26,7 +27,7 @@ export type PageContext = {
   now: Temporal.Instant
   isOpen: boolean
   account?: string | undefined
-  actions?: Html | undefined
+  runbook?: string | undefined
   isStill?: boolean
 }
 
@@ -171,6 +172,7 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
   const age = ageOf(finishedAt, now)
   const why =
     reason === undefined ? undefined : message === undefined ? meaningIn(words.language, reason) : said(shortHashes(message), words)
+  const [step] = gateway.steps
   return html`<li class="tile ${level}">
     <header>
       <b><a href="${gatewayLink(sync, pod)}">${gateway.gateway ?? pod}</a></b>
@@ -186,7 +188,9 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
         .filter((part) => part !== undefined)
         .join(' · ')}
     </p>
-    ${why === undefined ? '' : html`<p>${why}</p>`} ${remarks.map((remark) => html`<p>${said(shortHashes(remark), words)}</p>`)}
+    ${why === undefined ? '' : html`<p>${why}</p>`}
+    ${step === undefined || step.kind === 'runbook' ? '' : html`<p>${stepWordsIn(words.language).sentence(step)}</p>`}
+    ${remarks.map((remark) => html`<p>${said(shortHashes(remark), words)}</p>`)}
   </li>`
 }
 

@@ -7,10 +7,14 @@ import type { ChangeEntry, LocalChanges, Notice, SyncDetail } from '../fleet/syn
 import type { RolloutView, SyncView } from '../fleet/view.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import type { CommitWords } from '../source/content/commit-words.ts'
+import type { Action } from './actions/action.ts'
+import { actionLinks } from './actions/action-pages.ts'
+import { actionWordsIn } from './actions/action-words.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
 import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf, part, published, said, symbols, tiles } from './page.ts'
 import { meaningIn } from './reason-words.ts'
 import { select } from './selection.ts'
+import { stepsPart } from './steps-part.ts'
 import type { Words } from './words.ts'
 
 const maxFindings = 50
@@ -22,10 +26,12 @@ export type SyncPage = {
   commits: ReadonlyMap<string, CommitWords>
   /** Of its gateways, from 1. */
   page: number
+  /** What the reader may do about it. */
+  offered: readonly Action[]
 }
 
 /** What is wanted, published, found and asked for, what came before, and its gateways, of which many take several pages. */
-export function syncPage({ sync, detail, commits, page }: SyncPage, context: PageContext): Html {
+export function syncPage({ sync, detail, commits, page, offered }: SyncPage, context: PageContext): Html {
   const { words, now } = context
   const own = detailWordsIn(words.language)
   const { findings, rollout } = sync
@@ -35,7 +41,7 @@ export function syncPage({ sync, detail, commits, page }: SyncPage, context: Pag
     <nav><a href="/">${words.allGatewaySyncs}</a></nav>
     ${detail.notices.map((notice) => noticeOf(notice, own))}
     <div class="parts">
-      ${part(own.state, stateOf(sync, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
+      ${part(own.state, stateOf(sync, offered, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
       ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, words))}
       ${detail.history.length === 0 ? '' : part(own.changes, historyOf(sync, detail.history, commits, context))}
       ${findings === undefined || findings.errors + findings.warnings === 0 ? '' : findingsPart(findings, words)}
@@ -56,22 +62,17 @@ function noticeOf({ kind, count }: Notice, own: DetailWords): Html {
   return html`<p class="banner warning">${own.notices[kind](count)}</p>`
 }
 
-function stateOf({ level, reason, message, ready, next }: SyncView, { words, actions }: PageContext): Html {
+function stateOf(sync: SyncView, offered: readonly Action[], context: PageContext): Html {
+  const { words } = context
+  const { level, reason, message, ready, steps } = sync
   const meaning = meaningIn(words.language, reason)
   return html`<p>${light(level, words)} <span class="quiet">${reason}</span></p>
     <p>${said(shortHashes(message), words)}</p>
-    ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`} ${actions ?? ''}
-    ${
-      next.length === 0
-        ? ''
-        : html`<h3>${words.whatToDo}</h3>
-            <ul class="plain">
-              ${next.map((step) => html`<li>${said(step, words)}</li>`)}
-            </ul>`
-    }`
+    ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
+    ${offered.length === 0 ? '' : actionLinks(sync, offered, actionWordsIn(words.language))} ${stepsPart(steps, offered, context)}`
 }
 
-function versionsOf({ sync, detail, commits }: Omit<SyncPage, 'page'>, context: PageContext): Html {
+function versionsOf({ sync, detail, commits }: Pick<SyncPage, 'sync' | 'detail' | 'commits'>, context: PageContext): Html {
   const { words } = context
   const told = (hash: string | undefined): Html => {
     const known = hash === undefined ? undefined : commits.get(hash)

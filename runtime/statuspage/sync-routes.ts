@@ -9,8 +9,6 @@ import { type ChangeEntry, syncDetail } from '../fleet/sync-detail.ts'
 import type { FleetView, SyncView } from '../fleet/view.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import { offeredActions } from './actions/action.ts'
-import { actionLinks } from './actions/action-pages.ts'
-import { actionWordsIn } from './actions/action-words.ts'
 import { commitPage } from './commit-page.ts'
 import { type Commits, wordsOf } from './commits.ts'
 import { gatewayPage } from './gateway-page.ts'
@@ -50,12 +48,11 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
       const sync = syncOf(view, namespace, name)
       if (sync === undefined) return notFound(own)
       const found = acts ? facts().syncs.find((one) => one.namespace === namespace && one.name === name) : undefined
-      const offered = found === undefined ? [] : offeredActions(found, sync.gateways)
-      const actions = offered.length === 0 ? undefined : actionLinks(sync, offered, actionWordsIn(own.words.language))
       return htmlOf(async () => {
         const detail = syncDetail(facts(), sync, own.now)
+        const offered = found === undefined ? [] : offeredActions(found, sync.gateways, detail.localChanges.length > 0)
         const named = [sync.wanted.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
-        return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page }, { ...own, actions })
+        return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page, offered }, own)
       })
     })
   })

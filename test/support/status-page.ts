@@ -28,6 +28,7 @@ export async function openStatusPage(
     people,
     commits,
     report: whole,
+    runbook,
     clock = systemClock,
     port = 0,
   }: Partial<StatusPageDeps> & { port?: number } = {},
@@ -46,6 +47,7 @@ export async function openStatusPage(
     people,
     commits,
     report: whole,
+    runbook,
     clock,
     signal: stop.signal,
   })

@@ -63,6 +63,11 @@ const english: ActionWords = {
       label: (of) => `Confirm the deletions of ${named(of)}`,
       means: (of) => `Gateways that hold commit ${named(of)} back, because it deletes more than is permitted by itself, take it.`,
     },
+    'confirm-overwrites': {
+      label: (of) => `Let ${named(of)} overwrite local changes`,
+      means: (of) =>
+        `Gateways that hold commit ${named(of)} back, because files were changed on them, take it: what it changes too is lost there. To keep it, capture it first.`,
+    },
     approve: {
       label: (of) => `Approve stage ${partsOfRollout(of).stage}`,
       means: (of) => `The rollout of commit ${rolledOut(of)} goes on to the gateways of stage ${partsOfRollout(of).stage}.`,
@@ -128,6 +133,11 @@ const german: ActionWords = {
       label: (of) => `Löschungen von ${named(of)} bestätigen`,
       means: (of) =>
         `Gateways, die Commit ${named(of)} zurückhalten, weil er mehr löscht, als ohne Bestätigung erlaubt ist, übernehmen ihn.`,
+    },
+    'confirm-overwrites': {
+      label: (of) => `Änderungen vor Ort durch ${named(of)} überschreiben`,
+      means: (of) =>
+        `Gateways, die Commit ${named(of)} zurückhalten, weil Dateien vor Ort geändert wurden, übernehmen ihn: Was auch er ändert, geht dort verloren. Wer es behalten will, sichert es vorher.`,
     },
     approve: {
       label: (of) => `Stufe ${partsOfRollout(of).stage} freigeben`,

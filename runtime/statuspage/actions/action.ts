@@ -2,20 +2,31 @@
  * What people may do on the page: what is offered in which state of a GatewaySync, and what it writes. Pure.
  */
 import { Fault } from '../../fault.ts'
-import { askPause, askRef, type Change, confirmDeletions, specRefOf, type Who } from '../../fleet/ask.ts'
+import { askPause, askRef, type Change, confirmCommit, specRefOf, type Who } from '../../fleet/ask.ts'
 import { askCapture } from '../../fleet/capture-action.ts'
 import type { SyncFacts } from '../../fleet/facts.ts'
 import { askRollout } from '../../fleet/rollout-action.ts'
 import type { GatewayView } from '../../fleet/view.ts'
 import { wantedRef } from '../../gatewaysync/decide/request.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../gatewaysync/names.ts'
 import type { RolloutStatus } from '../../gatewaysync/schema/rollout-status.ts'
 import { isCommitHash, isRefName, parseRefName, shortCommit } from '../../gatewaysync/values.ts'
 
-export const actionNames = ['sync', 'pause', 'resume', 'rollback', 'confirm-deletions', 'approve', 'abort', 'capture'] as const
+export const actionNames = [
+  'sync',
+  'pause',
+  'resume',
+  'rollback',
+  'confirm-deletions',
+  'confirm-overwrites',
+  'approve',
+  'abort',
+  'capture',
+] as const
 export type ActionName = (typeof actionNames)[number]
 
 /**
- * `of`: what somebody looked at when they agreed: the commit or ref to go back to, the commit whose deletions are right; of a rollout its id,
+ * `of`: what somebody looked at when they agreed: the commit or ref to go back to, the commit whose deletions are right, or that may overwrite local changes; of a rollout its id,
  * its commit and the stage to approve, with spaces between; empty for the others.
  */
 export type Action = { name: ActionName; of: string }
@@ -31,13 +42,14 @@ export function parseAction(name: string, of: string | undefined): Action | unde
   return known === undefined || (of ?? '').length > maxOf ? undefined : { name: known, of: of ?? '' }
 }
 
-/** What makes sense now, in the order in which it is shown. */
-export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayView, 'reason'>[]): Action[] {
+/** What makes sense now, in the order in which it is shown. `hasLocalChanges`: files were changed on a gateway. */
+export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayView, 'reason'>[], hasLocalChanges: boolean): Action[] {
   const { published, rollout } = sync.status
   const isPaused = pausedBySpec(sync.spec)
   const isOver = rollout?.state === 'Stopped' || rollout?.state === 'RolledBack'
   const isUnderWay = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
   const deletes = gateways.some(({ reason }) => reason === 'MassDeletion' || reason === 'ModeRemoved')
+  const keeps = gateways.some(({ reason }) => reason === 'LocalChanges')
   const plain = (name: ActionName, is: boolean): Action[] => (is ? [{ name, of: '' }] : [])
   return [
     ...plain('sync', isRefName(specRefOf(sync.spec))),
@@ -48,7 +60,8 @@ export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayV
       : []),
     ...(isUnderWay ? [{ name: 'abort' as const, of: looked(rollout) }] : []),
     ...(deletes && published !== undefined ? [{ name: 'confirm-deletions' as const, of: published.commit }] : []),
-    ...plain('capture', captures(sync)),
+    ...(keeps && published !== undefined ? [{ name: 'confirm-overwrites' as const, of: published.commit }] : []),
+    ...plain('capture', captures(sync) && (hasLocalChanges || keeps)),
     ...placesToGoBackTo(sync).map((of) => ({ name: 'rollback' as const, of })),
   ]
 }
@@ -66,7 +79,8 @@ export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking):
     if (resumed !== undefined || of !== '') mustBeLookedAt(sync, of)
     return change
   }
-  if (name === 'confirm-deletions') return confirmDeletions(sync, of)
+  if (name === 'confirm-deletions') return confirmCommit(sync, confirmDeletionsAnnotation, of)
+  if (name === 'confirm-overwrites') return confirmCommit(sync, confirmOverwritesAnnotation, of)
   if (name === 'approve' || name === 'abort') {
     const { stage } = partsOfRollout(of)
     const { annotations } = askRollout(sync, { verb: name, stage: name === 'approve' ? stage : undefined }, who)

@@ -16,7 +16,7 @@ void t.test('a tile for each gateway, the reason of what is wrong, and what to d
   for (const text of ['gw-0', 'gw-1', 'plant-a/line-1', 'services/core/a.json', 'CollectionsInvalid', commit.slice(0, 8)])
     t.match(overview.text, text)
   const one = await get('/gatewaysyncs/plant-a/line-2')
-  t.match(one.text, 'cluster-sync lint')
+  t.match(one.text, 'Correct what the findings name')
   t.notMatch(one.text, 'gw-0')
   t.notMatch((await get('/?q=line-2')).text, 'gw-0')
   t.match((await get('/', { 'accept-language': 'de' })).text, 'lang="de"')

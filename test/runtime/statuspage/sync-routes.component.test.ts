@@ -5,6 +5,8 @@ import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { Commits } from '../../../runtime/statuspage/commits.ts'
+import type { People } from '../../../runtime/statuspage/people.ts'
+import { condition, fleetFacts, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 import { plantCommits, plantFacts, richCommit, richGateway, richSync, wholeOf } from '../../support/plant-facts.ts'
 import { openStatusPage } from '../../support/status-page.ts'
 
@@ -24,6 +26,48 @@ void t.test('the page of a GatewaySync tells who made its commits, and links to 
     t.match(text, word)
   t.match(text, 'The next commit that changes one of these files overwrites it.')
   t.match((await get(richSync, { 'accept-language': 'de' })).text, 'Der nächste Commit')
+})
+
+const allowed: People = {
+  identify: async () => ({ name: 'ann', groups: [] }),
+  sees: async (_person, namespaces) => new Set(namespaces),
+  doing: { may: async () => true, act: async () => undefined, formKeys: async () => [] },
+}
+
+void t.test('what to do names the button that does it, whoever else may, or whom to ask; nobody is sent to a terminal', async (t) => {
+  const { spec } = syncFacts('line-1') as { spec: object }
+  const facts = fleetFacts({
+    syncs: [
+      syncFacts('line-1', { conditions: [condition('Ready', 'False', 'Paused', 'it is paused')] }, { spec: { ...spec, paused: true } }),
+    ],
+    pods: ['gw-0', 'gw-1', 'gw-2', 'gw-3'].map((name) => pod(name, 'line-1', name === 'gw-2' ? { injected: false } : {})),
+    reports: [
+      report('gw-0', 'line-1', { phase: 'Blocked', reason: 'MassDeletion', message: '30 of 40 files' }),
+      report('gw-1', 'line-1', { phase: 'Drifted', drift: { count: 1, paths: ['projects/a'] } }),
+      report('gw-3', 'line-1', { phase: 'Failed', reason: 'ScanFailed', message: 'it answered 500' }),
+    ],
+  })
+  const at = '/gatewaysyncs/plant-a/line-1'
+  const { get } = await openStatusPage(t, facts, { hosts })
+  const { text } = await get(at)
+  for (const words of ['Whoever may change this GatewaySync can do that', 'ask whoever runs the cluster', 'under ScanFailed'])
+    t.match(text.toLowerCase(), words.toLowerCase())
+  const seen = [text, (await get('/')).text, (await get(`${at}/gateways/gw-0`)).text, (await get(at, { 'accept-language': 'de' })).text]
+  for (const page of seen) t.notMatch(page, /kubectl|cluster-sync (resume|check)|docs\/runbook/)
+  t.match(seen[3], 'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt. Das kann, wer diesen GatewaySync ändern darf.')
+  const tiles = seen[1]?.split('<li class="tile').slice(1) ?? []
+  const said = ['have them confirmed', 'Its page says which files', 'delete the pod gw-2', 'tried again']
+  t.same(
+    tiles.map((tile, index) => tile.includes(said[index] ?? '-')),
+    [true, true, true, true],
+    'each tile says it in one sentence',
+  )
+  t.match(seen[2], 'have them confirmed', 'and so does the page of a gateway')
+  const { get: asAnn } = await openStatusPage(t, facts, { hosts, people: allowed, runbook: 'https://docs.example/runbook.html' })
+  const own = (await asAnn(at)).text
+  t.match(own, 'The button “Resume” does it.')
+  t.match(own, 'The button “Confirm the deletions of 1a2b3c4d” does it.')
+  t.match(own, 'href="https://docs.example/runbook.html#scanfailed"')
 })
 
 void t.test('when the git host is asked next is said while that lies ahead', async (t) => {

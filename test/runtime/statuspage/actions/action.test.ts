@@ -15,8 +15,8 @@ const history = [
   { commit: earlier, ref: 'main', at, outcome: 'Published' as const },
 ]
 const spec = { git: { repo: 'https://git.example/plant.git', ref: 'main' } }
-const offered = (sync: SyncFacts, reason?: string): string[] =>
-  offeredActions(sync, [{ reason }]).map(({ name, of }) => (of === '' ? name : `${name} ${of}`))
+const offered = (sync: SyncFacts, reason?: string, hasLocalChanges = false): string[] =>
+  offeredActions(sync, [{ reason }], hasLocalChanges).map(({ name, of }) => (of === '' ? name : `${name} ${of}`))
 
 void t.test('a GatewaySync is synced or paused, and goes back to what was published before, and to nothing that was refused', async (t) => {
   const sync = syncFacts('line-1', { history })
@@ -84,9 +84,24 @@ void t.test('deletions are confirmed for the commit that was looked at, where a 
   t.throws(() => changeOf({ name: 'confirm-deletions', of: earlier }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
 })
 
-void t.test('changes of gateways are captured where the spec says so', async (t) => {
+void t.test(
+  'a commit that a gateway holds back for local changes may overwrite them, once somebody has agreed to that commit',
+  async (t) => {
+    const sync = syncFacts('line-1')
+    t.same(offered(sync, 'LocalChanges'), ['sync', 'pause', `confirm-overwrites ${commit}`])
+    t.same(changeOf({ name: 'confirm-overwrites', of: commit }, sync, asking), {
+      metadata: { annotations: { 'clustersync.io/confirm-overwrites': commit } },
+    })
+    t.throws(() => changeOf({ name: 'confirm-overwrites', of: earlier }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
+  },
+)
+
+void t.test('changes of gateways are captured where there are some and the spec says so', async (t) => {
   const sync = syncFacts('line-1', {}, { spec: { ...spec, capture: { branch: 'captured' } } })
-  t.same(offered(sync), ['sync', 'pause', 'capture'])
+  t.same(offered(sync), ['sync', 'pause'], 'there is nothing to capture')
+  t.same(offered(sync, undefined, true), ['sync', 'pause', 'capture'])
+  t.same(offered(sync, 'LocalChanges'), ['sync', 'pause', `confirm-overwrites ${commit}`, 'capture'])
+  t.same(offered(syncFacts('line-1'), undefined, true), ['sync', 'pause'])
   t.match(changeOf({ name: 'capture', of: '' }, sync, asking).metadata?.annotations, {
     'clustersync.io/capture-requested-by': 'status page: ann',
     'clustersync.io/capture-gateway': null,

@@ -1,0 +1,54 @@
+/**
+ * What somebody at a terminal can do: one sentence or command for each step. Pure.
+ */
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, group } from '../gatewaysync/names.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
+import type { SyncStep } from './steps.ts'
+
+export function stepText({ namespace, name }: { namespace: string; name: string }, step: SyncStep): string {
+  const named = `${name} -n ${namespace}`
+  const annotate = (annotation: string, commit: string): string =>
+    `kubectl -n ${namespace} annotate gatewaysyncs.${group} ${name} --overwrite ${annotation}=${commit}`
+  switch (step.kind) {
+    case 'approve':
+      return `Let stage ${step.stage} begin: cluster-sync approve ${named}`
+    case 'resumeRollout':
+      return `Once the cause is gone, go on: cluster-sync resume ${named}`
+    case 'abortRollout':
+      return `Go back to the commit before: cluster-sync abort ${named}`
+    case 'retryRollout':
+      return `Push a corrected commit, or try this one again: cluster-sync resume ${named}`
+    case 'correctFindings':
+      return `Correct what the findings name, look at it with "cluster-sync lint", and push; ${stays(step.published)}.`
+    case 'sign':
+      return `Sign the commit with a key that spec.git.verify accepts, and push; ${stays(step.published)}.`
+    case 'resume':
+      return `Let it go on: cluster-sync resume ${named}`
+    case 'resumeInFile':
+      return 'Let it go on: set spec.paused to false in the file.'
+    case 'leaveDryRun':
+      return 'Let it write: set spec.sync.defaults.dryRun (or that of the profile) to false.'
+    case 'checkOperator':
+      return 'If this stays, see whether the operator runs: cluster-sync check'
+    case 'passes':
+      return `It is tried again by itself; ${stays(step.published)}.`
+    case 'waitsForChange':
+      return `Nothing is tried again before the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
+    case 'recreatePod':
+      return `Recreate the pod, its owner makes it anew: kubectl -n ${namespace} delete pod ${step.pod}`
+    case 'confirmDeletions':
+      return `If these deletions are right: ${annotate(confirmDeletionsAnnotation, step.commit)}`
+    case 'confirmOverwrites':
+      return `If these changes may be lost: ${annotate(confirmOverwritesAnnotation, step.commit)}`
+    case 'raiseMaxDeletions':
+      return 'If these deletions are right, raise spec.sync.defaults.maxDeletions.'
+    case 'captureOrGiveUp':
+      return 'Keep the changes: cluster-sync capture. To give them up, set spec.sync.defaults.drift to report.'
+    case 'runbook':
+      return `More about it: ${step.entry}`
+  }
+}
+
+function stays(published: string | undefined): string {
+  return published === undefined ? 'nothing is published until then' : `commit ${shortCommit(published)} stays until then`
+}

@@ -1,0 +1,133 @@
+/**
+ * What somebody without a terminal can do, in the languages of the page: what it takes, and which button does it or who else can. Pure.
+ */
+import type { Step } from '../fleet/steps.ts'
+import { shortCommit } from '../gatewaysync/values.ts'
+import type { ActionName } from './actions/action.ts'
+import type { Language } from './words.ts'
+
+export type StepWords = {
+  sentence(step: Step): string
+  /** Where the reader sees the button `label` on this page. */
+  byButton(label: string): string
+  bySomebodyElse: string
+}
+
+/** The action of the page that does what a step asks for. */
+export const actionOfStep: Readonly<Partial<Record<Step['kind'], ActionName>>> = {
+  approve: 'approve',
+  resumeRollout: 'resume',
+  abortRollout: 'abort',
+  retryRollout: 'resume',
+  resume: 'resume',
+  confirmDeletions: 'confirm-deletions',
+  confirmOverwrites: 'confirm-overwrites',
+}
+
+function english(step: Step): string {
+  const stays = (published: string | undefined): string =>
+    published === undefined ? 'until then nothing is published' : `until then commit ${shortCommit(published)} stays`
+  switch (step.kind) {
+    case 'approve':
+      return `Stage ${step.stage} begins when somebody approves it.`
+    case 'resumeRollout':
+      return 'Once the cause is gone, have the rollout go on.'
+    case 'abortRollout':
+      return 'Or abort the rollout: all gateways go back to the commit before.'
+    case 'retryRollout':
+      return 'Push a corrected commit, or try this one again.'
+    case 'correctFindings':
+      return `Correct what the findings name, in the repository, and push; ${stays(step.published)}.`
+    case 'sign':
+      return `Sign the commit with a key that is accepted for this repository, and push; ${stays(step.published)}.`
+    case 'resume':
+      return 'Nothing is written to its gateways until somebody resumes it.'
+    case 'resumeInFile':
+      return 'It goes on when spec.paused in its file is false.'
+    case 'leaveDryRun':
+      return 'It writes when dryRun in its spec (or in the profile) is false: whoever keeps the GatewaySync sets that.'
+    case 'checkOperator':
+      return 'If this stays, ask whoever runs the cluster whether the operator runs.'
+    case 'passes':
+      return step.published === undefined ? 'It is tried again by itself.' : `It is tried again by itself; ${stays(step.published)}.`
+    case 'waitsForChange':
+      return `It is tried again when the GatewaySync, its Secret or the commit has changed; ${stays(step.published)}.`
+    case 'recreatePod':
+      return `Ask whoever runs the cluster to delete the pod ${step.pod}: it is made anew, with the agent that it needs.`
+    case 'confirmDeletions':
+      return `If these deletions are right, have them confirmed for commit ${shortCommit(step.commit)}.`
+    case 'confirmOverwrites':
+      return `If these changes may be lost, have commit ${shortCommit(step.commit)} overwrite them.`
+    case 'raiseMaxDeletions':
+      return 'If these deletions are right, raise spec.sync.defaults.maxDeletions in the file.'
+    case 'captureOrGiveUp':
+      return 'Keep the changes with "cluster-sync capture", or give them up: set spec.sync.defaults.drift in the file to report.'
+    case 'lookAtChanges':
+      return 'Its page says which files were changed on it, and what becomes of them.'
+    case 'runbook':
+      return `More about it stands in the runbook of the operator, under ${step.reason}.`
+  }
+}
+
+function german(step: Step): string {
+  const stays = (published: string | undefined): string =>
+    published === undefined ? 'bis dahin ist nichts veröffentlicht' : `bis dahin bleibt Commit ${shortCommit(published)}`
+  switch (step.kind) {
+    case 'approve':
+      return `Stufe ${step.stage} beginnt, sobald jemand sie freigibt.`
+    case 'resumeRollout':
+      return 'Sobald die Ursache behoben ist, kann der Rollout fortgesetzt werden.'
+    case 'abortRollout':
+      return 'Oder der Rollout wird abgebrochen: Alle Gateways gehen auf den vorigen Commit zurück.'
+    case 'retryRollout':
+      return 'Einen berichtigten Commit pushen oder es mit diesem noch einmal versuchen.'
+    case 'correctFindings':
+      return `Im Repository beheben, was die Befunde nennen, und pushen; ${stays(step.published)}.`
+    case 'sign':
+      return `Den Commit mit einem Schlüssel signieren, der für dieses Repository gilt, und pushen; ${stays(step.published)}.`
+    case 'resume':
+      return 'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt.'
+    case 'resumeInFile':
+      return 'Es geht weiter, sobald spec.paused in der Datei false ist.'
+    case 'leaveDryRun':
+      return 'Geschrieben wird, sobald dryRun in der Spezifikation (oder im Profil) false ist: Das ändert, wer den GatewaySync pflegt.'
+    case 'checkOperator':
+      return 'Wenn das so bleibt, die Betreiber des Clusters fragen, ob der Operator läuft.'
+    case 'passes':
+      return step.published === undefined
+        ? 'Es wird von selbst erneut versucht.'
+        : `Es wird von selbst erneut versucht; ${stays(step.published)}.`
+    case 'waitsForChange':
+      return `Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat; ${stays(step.published)}.`
+    case 'recreatePod':
+      return `Die Betreiber des Clusters bitten, den Pod ${step.pod} zu löschen: Er wird neu erzeugt, mit dem Agenten, den er braucht.`
+    case 'confirmDeletions':
+      return `Wenn diese Löschungen richtig sind, müssen sie für Commit ${shortCommit(step.commit)} bestätigt werden.`
+    case 'confirmOverwrites':
+      return `Wenn diese Änderungen verloren gehen dürfen, kann Commit ${shortCommit(step.commit)} sie überschreiben.`
+    case 'raiseMaxDeletions':
+      return 'Wenn diese Löschungen richtig sind, in der Datei spec.sync.defaults.maxDeletions erhöhen.'
+    case 'captureOrGiveUp':
+      return 'Die Änderungen mit „cluster-sync capture“ sichern, oder auf sie verzichten: in der Datei spec.sync.defaults.drift auf report setzen.'
+    case 'lookAtChanges':
+      return 'Seine Seite zeigt, welche Dateien vor Ort geändert wurden und was aus ihnen wird.'
+    case 'runbook':
+      return `Mehr dazu steht im Runbook des Operators unter ${step.reason}.`
+  }
+}
+
+const inEnglish: StepWords = {
+  sentence: english,
+  byButton: (label) => `The button “${label}” does it.`,
+  bySomebodyElse: 'Whoever may change this GatewaySync can do that.',
+}
+
+const inGerman: StepWords = {
+  sentence: german,
+  byButton: (label) => `Das tut die Schaltfläche „${label}“.`,
+  bySomebodyElse: 'Das kann, wer diesen GatewaySync ändern darf.',
+}
+
+export function stepWordsIn(language: Language): StepWords {
+  return language === 'de' ? inGerman : inEnglish
+}
