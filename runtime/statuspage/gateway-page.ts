@@ -11,6 +11,7 @@ import type { ToldOfGateway } from '../gatewaysync/decide/told.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
+import { findingsList } from './findings-part.ts'
 import { frame, type Html, linkOf, type PageContext, part, said, symbols } from './page.ts'
 import { meaningIn } from './reason-words.ts'
 import { stepsPart } from './steps-part.ts'
@@ -58,15 +59,16 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
     <div class="parts">
       ${part(own.state, stateOf(gateway, context))} ${part(own.gateway, factsOf(gateway, report, context))}
       ${list(own.complaints, scan?.problems ?? [])}
-      ${list(
-        words.findings,
+      ${
         report === undefined
-          ? gateway.remarks.map((remark) => said(shortHashes(remark), words))
-          : findings.map(
-              ({ rule, path, message }) =>
-                html`<code>${path}</code> ${said(shortHashes(message), words)} <span class="quiet">${rule}</span>`,
-            ),
-      )}
+          ? list(
+              words.findings,
+              gateway.remarks.map((remark) => said(shortHashes(remark), words)),
+            )
+          : findings.length === 0
+            ? ''
+            : part(words.findings, findingsList(findings, words))
+      }
       ${drift === undefined || drift.count === 0 ? '' : part(own.localChanges, driftOf(drift, local, own))}
       ${list(own.designers, designers)} ${history.length === 0 ? '' : part(own.lastSyncs, historyOf(sync, history, context))}
       ${dryRun === undefined ? '' : part(own.dryRun, dryRunOf(dryRun, hidesLines, own))}

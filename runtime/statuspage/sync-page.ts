@@ -11,6 +11,7 @@ import type { Action } from './actions/action.ts'
 import { actionLinks } from './actions/action-pages.ts'
 import { actionWordsIn } from './actions/action-words.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
+import { findingsList } from './findings-part.ts'
 import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf, part, published, said, symbols, tiles } from './page.ts'
 import { meaningIn } from './reason-words.ts'
 import { select } from './selection.ts'
@@ -168,19 +169,8 @@ function historyOf(
 function findingsPart({ errors, warnings, items }: NonNullable<SyncView['findings']>, words: Words): Html {
   const shown = items.slice(0, maxFindings)
   const more = errors + warnings - shown.length
-  return part(
-    `${words.findings}: ${words.countOf(errors, warnings)}`,
-    html`<ul class="entries">
-      ${shown.map(
-        ({ severity, path, message, rule }) =>
-          html`<li>
-            <span class="light ${severity}">${symbols[severity]} ${words.severities[severity]}</span>
-            <code>${path}</code> ${said(message, words)} <span class="quiet">${rule}</span>
-          </li>`,
-      )}
-      ${more > 0 ? html`<li class="quiet">${words.more(more)}</li>` : ''}
-    </ul>`,
-  )
+  const title = `${words.findings}: ${words.countOf(errors, warnings)}`
+  return part(title, findingsList(shown, words, more))
 }
 
 function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {

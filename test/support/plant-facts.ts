@@ -63,13 +63,13 @@ const lines: Line[] = [
         items: [
           {
             severity: 'warning',
-            rule: 'unknown-mode',
-            path: 'services/config/resources/stagin',
-            message: 'no mode has this name; is it "staging"?',
+            rule: 'unlisted-file',
+            path: 'services/config/resources/core/com.inductiveautomation.perspective/themes/plant/notes.txt',
+            message: 'the files of resource.json do not name notes.txt',
           },
           {
             severity: 'warning',
-            rule: 'plain-secret',
+            rule: 'plain-credential',
             path: 'services/config/resources/core/database-connection/mes/config.json',
             message: 'a password stands here as it is',
           },

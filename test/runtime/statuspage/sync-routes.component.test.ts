@@ -1,8 +1,10 @@
 /**
  * The pages of one commit and of one gateway: what they show, to whom, and what they do without.
  */
+import { html } from 'hono/html'
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
+import { rules } from '../../../runtime/collections/rules/rules.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { Commits } from '../../../runtime/statuspage/commits.ts'
 import type { People } from '../../../runtime/statuspage/people.ts'
@@ -68,6 +70,27 @@ void t.test('what to do names the button that does it, whoever else may, or whom
   t.match(own, 'The button “Resume” does it.')
   t.match(own, 'The button “Confirm the deletions of 1a2b3c4d” does it.')
   t.match(own, 'href="https://docs.example/runbook.html#scanfailed"')
+})
+
+void t.test('a finding tells what to do about it, as lint does: once for each rule', async (t) => {
+  const found = { rule: 'plain-credential', severity: 'error' as const, message: 'a password stands here as it is' }
+  const items = [
+    { ...found, path: 'services/config/resources/core/a/config.json' },
+    { ...found, path: 'services/config/resources/core/b/config.json' },
+    { ...found, rule: 'of-another-release', path: 'services/c' },
+  ]
+  const facts = fleetFacts({
+    syncs: [syncFacts('line-1', { findings: { errors: 3, warnings: 0, items } })],
+    pods: [pod('gw-0', 'line-1')],
+    reports: [report('gw-0', 'line-1')],
+  })
+  const { get } = await openStatusPage(t, facts, { hosts, report: async () => ({ phase: 'Synced', findings: items }) })
+  const { fix } = rules['plain-credential']
+  for (const path of ['/gatewaysyncs/plant-a/line-1', '/gatewaysyncs/plant-a/line-1/gateways/gw-0']) {
+    const { text } = await get(path)
+    t.equal(text.split(String(html`${fix}`)).length - 1, 1, path)
+    for (const { path: file } of items) t.match(text, file)
+  }
 })
 
 void t.test('when the git host is asked next is said while that lies ahead', async (t) => {
