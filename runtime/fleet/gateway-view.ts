@@ -46,8 +46,15 @@ export function gatewayView(gateway: Gateway, report: GatewayReport | undefined)
     commit,
     mode,
     profile: told?.profile,
+    since: sinceWhen(commit, told?.history),
     finishedAt: told?.finishedAt,
     agentVersion: report?.status?.agentVersion,
     remarks: told?.remarks ?? [],
   }
+}
+
+/** The history, newest first, has an entry for each change of commit, phase or reason. */
+function sinceWhen(commit: string | undefined, history: NonNullable<GatewayReport['told']>['history'] = []): string | undefined {
+  const other = history.findIndex((entry) => entry.commit !== commit)
+  return (other === -1 ? history : history.slice(0, other)).at(-1)?.finishedAt
 }

@@ -85,6 +85,9 @@ export type GatewayView = {
   commit: string | undefined
   mode: string | undefined
   profile: string | undefined
+  /** Since when it runs its commit, as far back as its report tells; undefined where that is not told. */
+  since: string | undefined
+  /** When its last sync ended, also one that changed nothing. */
   finishedAt: string | undefined
   agentVersion: string | undefined
   /** Findings, local changes and complaints of the gateway, one sentence each. */

@@ -47,7 +47,7 @@ nav.pages{display:flex;gap:1rem;margin:.8rem 0 0}
  * Fetches the page anew when something has changed; the place in it is kept. Says that the page is behind while nobody tells of changes, and
  * while what comes back is no page of ours, such as a refusal or the login of a proxy; both are tried again. A browser itself gives up `/events`
  * for good when that is refused once. Who is refused or led to a login is signed out: nothing is asked for but once a minute, and when the
- * reader comes back to the page, perhaps from a login in another one.
+ * reader comes back to the page, perhaps from a login in another one. A time that somebody points at is told in their own zone.
  */
 const scriptText = `(() => {
   const againAfterMs = 5000
@@ -97,6 +97,7 @@ const scriptText = `(() => {
   }
   follow()
   addEventListener('focus', () => { if (isOut) refresh() })
+  addEventListener('pointerover', ({ target }) => { if (target.dateTime) target.title = new Date(target.dateTime).toLocaleString() })
   const form = document.querySelector('form')
   form?.addEventListener('input', () => {
     const query = new URLSearchParams(new FormData(form))

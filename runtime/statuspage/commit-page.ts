@@ -2,7 +2,6 @@
  * One commit of a GatewaySync's history as HTML: what it changed, file by file. Pure.
  */
 import { html } from 'hono/html'
-import { ageOf } from '../fleet/age.ts'
 import type { ChangeEntry } from '../fleet/sync-detail.ts'
 import type { SyncView } from '../fleet/view.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
@@ -11,6 +10,7 @@ import type { FileDiff } from '../sync/plan/preview.ts'
 import type { CommitChanges } from './commits.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
 import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
+import { joined, timed } from './times.ts'
 
 /** Of so many files the lines are open at first; the others open at a click. */
 const openFiles = 8
@@ -29,14 +29,13 @@ export function commitPage({ sync, entry, words: known, changes, hidesLines }: C
   const { words, now } = context
   const own = detailWordsIn(words.language)
   const { commit, before, outcome, level, at, ref, message } = entry
-  const age = ageOf(at, now)
   const body = html`<main>
     <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
     <section class="card">
       <p><strong>${known?.subject ?? ''}</strong> <span class="quiet">${known?.author ?? ''}</span></p>
       <p>
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
-        <span class="quiet">${[shortHashes(ref), age === undefined ? undefined : words.publishedAgo(age)].filter(Boolean).join(', ')}</span>
+        <span class="quiet">${joined([shortHashes(ref), timed(at, now, words.publishedAgo)], ', ')}</span>
       </p>
       ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
       <p><code>${commit}</code></p>

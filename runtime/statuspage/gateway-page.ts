@@ -2,7 +2,6 @@
  * One gateway as HTML: what it runs, what was changed on it, what it complains of, and its last syncs. Pure.
  */
 import { html } from 'hono/html'
-import { ageOf } from '../fleet/age.ts'
 import type { LocalChanges } from '../fleet/sync-detail.ts'
 import { levelOfState } from '../fleet/gateway-view.ts'
 import type { GatewayView, SyncView } from '../fleet/view.ts'
@@ -15,6 +14,7 @@ import { findingsList } from './findings-part.ts'
 import { frame, type Html, linkOf, type PageContext, part, said, symbols } from './page.ts'
 import { meaningIn } from './reason-words.ts'
 import { stepsPart } from './steps-part.ts'
+import { joined, timed } from './times.ts'
 
 /** `report`: all of it; undefined where it cannot be read, and then `kept` stands in for it. `hidesLines`: files are only named. */
 export type GatewayPage = {
@@ -89,14 +89,16 @@ function stateOf({ level, state, reason, message, steps }: GatewayView, context:
 
 function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { words, now }: PageContext): Html {
   const own = detailWordsIn(words.language)
-  const { pod, commit, mode, profile, finishedAt, agentVersion } = gateway
-  const ago = (at: string | undefined): string | undefined => {
-    const age = ageOf(at, now)
-    return age === undefined ? undefined : words.publishedAgo(age)
-  }
+  const { pod, commit, mode, profile, since, finishedAt, agentVersion } = gateway
+  const ago = (at: string | undefined): Html | undefined => timed(at, now, words.publishedAgo)
   const { files, scan, projects = [] } = report ?? {}
   const rows: [string, string | Html | undefined][] = [
-    [words.commit, commit === undefined ? undefined : html`<code title="${commit}">${shortCommit(commit)}</code> ${report?.ref ?? ''}`],
+    [
+      words.commit,
+      commit === undefined
+        ? undefined
+        : html`<code title="${commit}">${shortCommit(commit)}</code> ${joined([report?.ref, timed(since, now, words.runningFor)], ', ')}`,
+    ],
     [words.mode, mode === undefined || mode === '' ? words.noMode : mode],
     [words.profile, profile],
     [words.pod, pod],
@@ -126,13 +128,12 @@ function driftOf({ count, paths }: NonNullable<SyncReportStatus['drift']>, local
 function historyOf(sync: SyncView, history: NonNullable<SyncReportStatus['history']>, { words, now }: PageContext): Html {
   return html`<ol class="entries">
     ${history.map(({ commit, phase, reason, finishedAt }) => {
-      const age = ageOf(finishedAt, now)
       const state = stateOfPhase[phase]
       const level = levelOfState[state]
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${words.states[state]}</span>
         <a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>
-        <span class="quiet">${[age === undefined ? undefined : words.publishedAgo(age), reason].filter(Boolean).join(' · ')}</span>
+        <span class="quiet">${joined([timed(finishedAt, now, words.publishedAgo), reason], ' · ')}</span>
       </li>`
     })}
   </ol>`

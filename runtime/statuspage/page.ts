@@ -2,7 +2,6 @@
  * The status page as HTML: all gateways, and what every page is made of. Pure.
  */
 import { html } from 'hono/html'
-import { ageOf } from '../fleet/age.ts'
 import { fleetCounts } from '../fleet/fleet-view.ts'
 import type { Level } from '../fleet/level.ts'
 import type { FleetView, GatewayView, SyncView } from '../fleet/view.ts'
@@ -12,6 +11,7 @@ import { detailWordsIn } from './detail-words.ts'
 import { meaningIn } from './reason-words.ts'
 import { queryOf, select, type Selected, type Selection } from './selection.ts'
 import { stepWordsIn } from './step-words.ts'
+import { joined, timed } from './times.ts'
 import type { Words } from './words.ts'
 
 /** HTML whose values are escaped. */
@@ -168,8 +168,7 @@ export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: W
 }
 
 function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
-  const { pod, level, state, mode, commit, finishedAt, message, reason, remarks } = gateway
-  const age = ageOf(finishedAt, now)
+  const { pod, level, state, mode, commit, since, message, reason, remarks } = gateway
   const why =
     reason === undefined ? undefined : message === undefined ? meaningIn(words.language, reason) : said(shortHashes(message), words)
   const [step] = gateway.steps
@@ -179,14 +178,15 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
       <span class="light">${symbols[level]} ${words.states[state]}</span>
     </header>
     <p class="quiet">
-      ${[
-        gateway.gateway === undefined || gateway.gateway === pod ? undefined : pod,
-        mode === undefined || mode === '' ? words.noMode : mode,
-        commit === undefined ? undefined : shortCommit(commit),
-        age === undefined ? undefined : words.publishedAgo(age),
-      ]
-        .filter((part) => part !== undefined)
-        .join(' · ')}
+      ${joined(
+        [
+          gateway.gateway === undefined || gateway.gateway === pod ? undefined : pod,
+          mode === undefined || mode === '' ? words.noMode : mode,
+          commit === undefined ? undefined : shortCommit(commit),
+          timed(since, now, words.runningFor),
+        ],
+        ' · ',
+      )}
     </p>
     ${why === undefined ? '' : html`<p>${why}</p>`}
     ${step === undefined || step.kind === 'runbook' ? '' : html`<p>${stepWordsIn(words.language).sentence(step)}</p>`}
@@ -197,9 +197,9 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
 /** The published commit, its ref and age in one line. */
 export function published({ published }: SyncView, { words, now }: PageContext): Html {
   if (published === undefined) return html`${words.nothingYet}`
-  const age = ageOf(published.at, now)
-  const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
-  return html`<code title="${published.commit}">${shortCommit(published.commit)}</code> ${shortHashes(published.ref)}${ago}`
+  const ref = shortHashes(published.ref)
+  return html`<code title="${published.commit}">${shortCommit(published.commit)}</code>
+    ${joined([ref, timed(published.at, now, words.publishedAgo)], ', ')}`
 }
 
 /** Links to the page before and the next one; nothing where there is only one. */

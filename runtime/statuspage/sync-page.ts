@@ -16,6 +16,7 @@ import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf
 import { meaningIn } from './reason-words.ts'
 import { select } from './selection.ts'
 import { stepsPart } from './steps-part.ts'
+import { joined, timed } from './times.ts'
 import type { Words } from './words.ts'
 
 const maxFindings = 50
@@ -90,24 +91,22 @@ function versionsOf({ sync, detail, commits }: Pick<SyncPage, 'sync' | 'detail' 
 }
 
 function wanted({ wanted: { ref, requestedBy, commit, committedAt, held } }: SyncView, { words, now }: PageContext): Html {
-  const age = ageOf(committedAt, now)
-  const parts = [
-    requestedBy === undefined ? undefined : words.requestedBy(requestedBy),
-    age === undefined ? undefined : words.committedAgo(age),
-    held === undefined ? undefined : words.heldBack(held),
-  ].filter((each) => each !== undefined)
   const name = commit === undefined ? words.unknown : shortCommit(commit)
-  return html`<code title="${commit ?? ''}">${name}</code> ${[shortHashes(ref ?? words.unknown), ...parts].join(', ')}`
+  const facts = [
+    shortHashes(ref ?? words.unknown),
+    requestedBy === undefined ? undefined : words.requestedBy(requestedBy),
+    timed(committedAt, now, words.committedAgo),
+    held === undefined ? undefined : words.heldBack(held),
+  ]
+  return html`<code title="${commit ?? ''}">${name}</code> ${joined(facts, ', ')}`
 }
 
 /** When the git host was asked, and when and why it is asked again. */
-function asked({ polling, lastLook, nextLook }: SyncDetail, { words, now }: PageContext): string {
+function asked({ polling, lastLook, nextLook }: SyncDetail, { words, now }: PageContext): Html {
   const own = detailWordsIn(words.language)
-  const age = ageOf(lastLook?.toString(), now)
   const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
   const left = nextLook === undefined ? undefined : ageOf(now.toString(), nextLook)
-  const parts = [age === undefined ? undefined : words.askedAgo(age), again, left === undefined ? undefined : own.nextLook(left)]
-  return parts.filter((each) => each !== undefined).join(', ')
+  return joined([timed(lastLook?.toString(), now, words.askedAgo), again, left === undefined ? undefined : own.nextLook(left)], ', ')
 }
 
 function rolloutOf({ level, summary, message, stages }: RolloutView, words: Words): Html {
@@ -143,9 +142,9 @@ function historyOf(
   return html`<ol class="entries">
     ${history.map((entry) => {
       const { commit, at, by, ref, outcome, level, durationMs, message, reason } = entry
-      const [age, known] = [ageOf(at, now), commit === undefined ? undefined : commits.get(commit)]
+      const known = commit === undefined ? undefined : commits.get(commit)
       const facts = [
-        age === undefined ? undefined : words.publishedAgo(age),
+        timed(at, now, words.publishedAgo),
         known?.author,
         shortHashes(ref),
         by === undefined || by === 'spec' ? undefined : own.by(by),
@@ -153,13 +152,13 @@ function historyOf(
         entry.signedBy === undefined ? undefined : own.signedBy(entry.signedBy),
         entry.isPublished ? own.isPublished : undefined,
         entry.gateways > 0 ? own.runIt(entry.gateways) : undefined,
-      ].filter((each) => each !== undefined)
+      ]
       const why = message === undefined ? meaningIn(words.language, reason) : said(shortHashes(message), words)
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
         ${commit === undefined ? '' : html`<a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>`}
         ${known?.subject ?? ''}
-        <div class="quiet">${facts.join(' · ')}</div>
+        <div class="quiet">${joined(facts, ' · ')}</div>
         ${outcome === 'Published' || why === undefined ? '' : html`<div>${why} <span class="quiet">${reason ?? ''}</span></div>`}
       </li>`
     })}
@@ -177,10 +176,9 @@ function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
   const { outcomes } = detailWordsIn(words.language)
   return html`<ul class="entries">
     ${requests.map(({ level, outcome, ref, at, reason, message }) => {
-      const age = ageOf(at, now)
-      const ago = age === undefined ? '' : `, ${words.publishedAgo(age)}`
+      const asked = joined([shortHashes(ref), timed(at, now, words.publishedAgo)], ', ')
       return html`<li>
-        <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> ${shortHashes(ref)}<span class="quiet">${ago}</span>
+        <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> <span class="quiet">${asked}</span>
         ${message === undefined ? (meaningIn(words.language, reason) ?? '') : said(shortHashes(message), words)}
         <span class="quiet">${reason ?? ''}</span>
       </li>`

@@ -33,6 +33,8 @@ export type Words = {
   askedAgo(age: string): string
   committedAgo(age: string): string
   publishedAgo(age: string): string
+  /** How long a gateway runs its commit. */
+  runningFor(age: string): string
   heldBack(reason: string): string
   commit: string
   mode: string
@@ -93,6 +95,7 @@ const english: Words = {
   askedAgo: (age) => `git host asked ${age} ago`,
   committedAgo: (age) => `committed ${age} ago`,
   publishedAgo: (age) => `${age} ago`,
+  runningFor: (age) => `running for ${age}`,
   heldBack: (reason) => `held back (${reason})`,
   commit: 'commit',
   mode: 'mode',
@@ -171,6 +174,7 @@ const german: Words = {
   askedAgo: (age) => `Git-Server zuletzt vor ${inGerman(age)} abgefragt`,
   committedAgo: (age) => `Commit vor ${inGerman(age)}`,
   publishedAgo: (age) => `vor ${inGerman(age)}`,
+  runningFor: (age) => `läuft seit ${inGerman(age)}`,
   heldBack: (reason) => `zurückgehalten (${reason})`,
   commit: 'Commit',
   mode: 'Modus',

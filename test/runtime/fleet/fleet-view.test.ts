@@ -48,6 +48,19 @@ void t.test('whatever keeps a gateway from being in step, it counts among those 
   t.equal(unread.syncs[0]?.inStep, 2, 'where no report can be read, what the controller counted')
 })
 
+void t.test('a gateway runs its commit since the first of its last syncs that left that commit in place', async (t) => {
+  const at = (minute: number): string => `2026-03-01T11:0${minute}:00Z`
+  const entry = (hash: string, minute: number, phase: 'Synced' | 'Failed' = 'Synced') => ({ commit: hash, phase, finishedAt: at(minute) })
+  const since = (history: ReturnType<typeof entry>[]): string | undefined => {
+    const reports = [report('gw-0', 'line-1', { finishedAt: at(9), history })]
+    return fleetView(fleetFacts({ syncs: [syncFacts('line-1')], pods: [pod('gw-0', 'line-1')], reports }), now).syncs[0]?.gateways[0]?.since
+  }
+  t.equal(since([entry(commit, 5), entry(commit, 4, 'Failed'), entry(earlier, 3), entry(commit, 2)]), at(4))
+  t.equal(since([entry(commit, 5)]), at(5))
+  t.equal(since([entry(earlier, 5), entry(commit, 4)]), undefined, 'the sync that brought it has not ended')
+  t.equal(since([]), undefined)
+})
+
 type Row = {
   name: string
   status: GatewaySyncStatus

@@ -8,7 +8,7 @@ import { rules } from '../../../runtime/collections/rules/rules.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { Commits } from '../../../runtime/statuspage/commits.ts'
 import type { People } from '../../../runtime/statuspage/people.ts'
-import { condition, fleetFacts, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+import { commit as fleetCommit, condition, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 import { plantCommits, plantFacts, richCommit, richGateway, richSync, wholeOf } from '../../support/plant-facts.ts'
 import { openStatusPage } from '../../support/status-page.ts'
 
@@ -70,6 +70,21 @@ void t.test('what to do names the button that does it, whoever else may, or whom
   t.match(own, 'The button “Resume” does it.')
   t.match(own, 'The button “Confirm the deletions of 1a2b3c4d” does it.')
   t.match(own, 'href="https://docs.example/runbook.html#scanfailed"')
+})
+
+void t.test('a tile says for how long its commit runs there, and each age when that was', async (t) => {
+  const history = [{ commit: fleetCommit, phase: 'Synced' as const, finishedAt: '2026-03-01T09:00:00Z' }]
+  const reports = [report('gw-0', 'line-1', { finishedAt: '2026-03-01T11:59:54Z', history })]
+  const facts = fleetFacts({ syncs: [syncFacts('line-1')], pods: [pod('gw-0', 'line-1')], reports })
+  const { get } = await openStatusPage(t, facts, { hosts, clock: { ...systemClock, now: () => now } })
+  const ran = '<time datetime="2026-03-01T09:00:00Z" title="2026-03-01 09:00:00 UTC">running for 3h</time>'
+  const { text } = await get('/')
+  t.ok(text.includes(ran))
+  t.notMatch(text, '6s ago', 'not for how long nothing has changed')
+  const { text: own } = await get('/gatewaysyncs/plant-a/line-1/gateways/gw-0')
+  t.ok(own.includes(ran))
+  t.ok(own.includes('<time datetime="2026-03-01T11:59:54Z" title="2026-03-01 11:59:54 UTC">6s ago</time>'), 'the last sync')
+  t.match((await get('/', { 'accept-language': 'de' })).text, 'läuft seit 3 h')
 })
 
 void t.test('a finding tells what to do about it, as lint does: once for each rule', async (t) => {

@@ -1,0 +1,20 @@
+/**
+ * Times on a page: how long ago, and behind that when it was, to be held against another journal. Pure.
+ */
+import { html } from 'hono/html'
+import { ageOf, instantOf } from '../fleet/age.ts'
+import type { Html } from './page.ts'
+
+/** `say` puts the age into words, such as `3m ago`. Undefined for what is no time. The script of the page says when it was in the local time. */
+export function timed(at: string | undefined, now: Temporal.Instant, say: (age: string) => string): Html | undefined {
+  const [instant, age] = [instantOf(at), ageOf(at, now)]
+  if (instant === undefined || age === undefined) return undefined
+  const when = instant.toString({ smallestUnit: 'second' })
+  return html`<time datetime="${when}" title="${when.replace('T', ' ').replace('Z', ' UTC')}">${say(age)}</time>`
+}
+
+/** What there is of some facts, in one line. */
+export function joined(parts: readonly (string | Html | undefined)[], separator: string): Html {
+  const there = parts.filter((part) => part !== undefined)
+  return html`${there.map((part, index) => (index === 0 ? part : html`${separator}${part}`))}`
+}
