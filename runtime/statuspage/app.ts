@@ -168,7 +168,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   // On this machine alone, or to those who have said who they are, lines of files are shown.
   const hidesLines = people === undefined && hosts === undefined
   addSyncPages(app, { answer, facts, mayAct, commits, report: more.report, hidesLines, signal })
-  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, contextOf, wordsOf, clock })
+  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, contextOf, wordsOf, commits, clock })
   app.get('/status.json', (context) =>
     answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
   )

@@ -38,6 +38,7 @@ pre{margin:.3rem 0;padding:.45rem .6rem;overflow-x:auto;background:var(--ground)
 nav.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:baseline;margin:.5rem 0}a.button{display:inline-block;border:1px solid var(--line);border-radius:.35rem;padding:.25rem .6rem;text-decoration:none;color:inherit}
 body>header>a{margin-left:auto}.narrow{max-width:48rem}.card>form,.card>p:has(>.button){margin-top:.7rem}
 button,.button{cursor:pointer}button:hover,.button:hover{border-color:var(--quiet)}.primary,a.primary{background:var(--working);border-color:var(--working);color:var(--card);font-weight:600}
+nav.actions ul{list-style:none;margin:.4rem 0 0;padding:0}nav.actions li{padding:.2rem 0}
 nav.pages{display:flex;gap:1rem;margin:.8rem 0 0}
 @media(min-width:110rem){body{font-size:15px}}
 @media(max-width:40rem){input{min-width:0;flex:1 1 60%}body>header,main,.bar{padding-inline:.7rem}.card{padding:.6rem .7rem}dl{grid-template-columns:1fr}dt{margin-top:.2rem}}

@@ -7,6 +7,9 @@ import type { SyncView } from '../fleet/view.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import type { CommitWords } from '../source/content/commit-words.ts'
 import type { FileDiff } from '../sync/plan/preview.ts'
+import type { Action } from './actions/action.ts'
+import { actionLink } from './actions/action-pages.ts'
+import { actionWordsIn } from './actions/action-words.ts'
 import type { CommitChanges } from './commits.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
 import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
@@ -22,10 +25,12 @@ export type CommitPage = {
   words: CommitWords | undefined
   changes: CommitChanges | { failed: string } | undefined
   hidesLines: boolean
+  /** The way back to it, where it makes sense and the reader may go it. */
+  back: Action | undefined
 }
 
 /** The whole document, in the language of `context`. */
-export function commitPage({ sync, entry, words: known, changes, hidesLines }: CommitPage, context: PageContext): Html {
+export function commitPage({ sync, entry, words: known, changes, hidesLines, back }: CommitPage, context: PageContext): Html {
   const { words, now } = context
   const own = detailWordsIn(words.language)
   const { commit, before, outcome, level, at, ref, message } = entry
@@ -39,6 +44,7 @@ export function commitPage({ sync, entry, words: known, changes, hidesLines }: C
       </p>
       ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
       <p><code>${commit}</code></p>
+      ${back === undefined ? '' : html`<p>${actionLink(sync, back, actionWordsIn(words.language))}</p>`}
     </section>
     ${part(own.commitChanged, changesOf(changes, { before, hidesLines, link: linkOf(sync) }, own))}
   </main>`

@@ -10,6 +10,7 @@ import type { CommitWords } from '../source/content/commit-words.ts'
 import type { Action } from './actions/action.ts'
 import { actionLinks } from './actions/action-pages.ts'
 import { actionWordsIn } from './actions/action-words.ts'
+import { aboutCommit } from './commit-line.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
 import { findingsList } from './findings-part.ts'
 import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf, part, published, said, symbols, tiles } from './page.ts'
@@ -39,11 +40,12 @@ export function syncPage({ sync, detail, commits, page, offered }: SyncPage, con
   const { findings, rollout } = sync
   const selected = select({ syncs: [sync] }, { query: '', trouble: false, page })
   const gateways = selected.shown.flatMap((shown) => shown.gateways)
+  const about = (commit: string): Html => aboutCommit(commit, { words: commits, history: detail.history }, context)
   const body = html`<main>
     <nav><a href="/">${words.allGatewaySyncs}</a></nav>
     ${detail.notices.map((notice) => noticeOf(notice, own))}
     <div class="parts">
-      ${part(own.state, stateOf(sync, offered, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
+      ${part(own.state, stateOf(sync, offered, about, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
       ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, words))}
       ${detail.history.length === 0 ? '' : part(own.changes, historyOf(sync, detail.history, commits, context))}
       ${findings === undefined || findings.errors + findings.warnings === 0 ? '' : findingsPart(findings, words)}
@@ -64,14 +66,14 @@ function noticeOf({ kind, count }: Notice, own: DetailWords): Html {
   return html`<p class="banner warning">${own.notices[kind](count)}</p>`
 }
 
-function stateOf(sync: SyncView, offered: readonly Action[], context: PageContext): Html {
+function stateOf(sync: SyncView, offered: readonly Action[], about: (commit: string) => Html, context: PageContext): Html {
   const { words } = context
   const { level, reason, message, ready, steps } = sync
   const meaning = meaningIn(words.language, reason)
   return html`<p>${light(level, words)} <span class="quiet">${reason}</span></p>
     <p>${said(shortHashes(message), words)}</p>
     ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
-    ${offered.length === 0 ? '' : actionLinks(sync, offered, actionWordsIn(words.language))} ${stepsPart(steps, offered, context)}`
+    ${offered.length === 0 ? '' : actionLinks(sync, offered, actionWordsIn(words.language), about)} ${stepsPart(steps, offered, context)}`
 }
 
 function versionsOf({ sync, detail, commits }: Pick<SyncPage, 'sync' | 'detail' | 'commits'>, context: PageContext): Html {

@@ -8,7 +8,7 @@ import type { FleetFacts, ReportFacts } from '../fleet/facts.ts'
 import { type ChangeEntry, syncDetail } from '../fleet/sync-detail.ts'
 import type { FleetView, SyncView } from '../fleet/view.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import { offeredActions } from './actions/action.ts'
+import { type Action, offeredActions } from './actions/action.ts'
 import { commitPage } from './commit-page.ts'
 import { type Commits, wordsOf } from './commits.ts'
 import { gatewayPage } from './gateway-page.ts'
@@ -47,25 +47,26 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
     return await answer(context, JSON.stringify([namespace, name, page, acts]), (view, own) => {
       const sync = syncOf(view, namespace, name)
       if (sync === undefined) return notFound(own)
-      const found = acts ? facts().syncs.find((one) => one.namespace === namespace && one.name === name) : undefined
       return htmlOf(async () => {
         const detail = syncDetail(facts(), sync, own.now)
-        const offered = found === undefined ? [] : offeredActions(found, sync.gateways, detail.localChanges.length > 0)
+        const offered = offeredTo(acts, sync, detail.localChanges.length > 0)
         const named = [sync.wanted.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
         return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page, offered }, own)
       })
     })
   })
-  app.get('/gatewaysyncs/:namespace/:name/commits/:commit', (context) => {
+  app.get('/gatewaysyncs/:namespace/:name/commits/:commit', async (context) => {
     const { namespace, name, commit } = context.req.param()
-    return answer(context, JSON.stringify([namespace, name, 'commit', commit]), (view, own) => {
+    const acts = await deps.mayAct(context, { namespace, name })
+    return await answer(context, JSON.stringify([namespace, name, 'commit', commit, acts]), (view, own) => {
       const sync = syncOf(view, namespace, name)
       // Only commits of its history: nobody reads anything else of a repository here.
       const entry = sync === undefined ? undefined : syncDetail(facts(), sync, own.now).history.find((one) => one.commit === commit)
       if (sync === undefined || entry === undefined) return notFound(own)
       return htmlOf(async () => {
+        const back = offeredTo(acts, sync).find(({ name, of }) => name === 'rollback' && of === commit)
         const [words, changes] = await Promise.all([wordsOf(commits, sync, [commit]), changesOf(sync, { ...entry, commit })])
-        return await commitPage({ sync, entry: { ...entry, commit }, words: words.get(commit), changes, hidesLines }, own)
+        return await commitPage({ sync, entry: { ...entry, commit }, words: words.get(commit), changes, hidesLines, back }, own)
       })
     })
   })
@@ -84,6 +85,11 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
       })
     })
   })
+
+  function offeredTo(acts: boolean, { namespace, name, gateways }: SyncView, hasLocalChanges = false): Action[] {
+    const found = acts ? facts().syncs.find((one) => one.namespace === namespace && one.name === name) : undefined
+    return found === undefined ? [] : offeredActions(found, gateways, hasLocalChanges)
+  }
 
   async function changesOf(sync: SyncView, { before, commit }: ChangeEntry & { commit: string }) {
     if (before === undefined || commits === undefined) return undefined

@@ -2,6 +2,7 @@
  * What people see of actions: links on the page of a GatewaySync, and the question before one is done. Pure.
  */
 import { html } from 'hono/html'
+import { isCommitHash } from '../../gatewaysync/values.ts'
 import type { SyncKey } from '../people.ts'
 import type { Html } from '../page.ts'
 import type { Action } from './action.ts'
@@ -13,9 +14,14 @@ export function actionPath(sync: SyncKey, { name: action, of }: Action): string 
   return `${placeOf(sync)}/actions/${action}${query}`
 }
 
-/** Links, because nothing is done before it is confirmed; the commits to go back to in a list of their own. */
-export function actionLinks(sync: SyncKey, actions: readonly Action[], words: ActionWords): Html {
-  const link = (action: Action): Html => html`<a class="button" href="${actionPath(sync, action)}">${labelOf(action, words)}</a>`
+/** Nothing is done before it is confirmed. */
+export function actionLink(sync: SyncKey, action: Action, words: ActionWords): Html {
+  return html`<a class="button" href="${actionPath(sync, action)}">${labelOf(action, words)}</a>`
+}
+
+/** `about`: what is known of a commit to go back to; nobody knows commits by their hashes. They stand in a list of their own. */
+export function actionLinks(sync: SyncKey, actions: readonly Action[], words: ActionWords, about: (commit: string) => Html): Html {
+  const link = (action: Action): Html => actionLink(sync, action, words)
   const usual = actions.filter(({ name }) => name !== 'rollback')
   const back = actions.filter(({ name }) => name === 'rollback')
   return html`<nav class="actions" aria-label="${words.actions}">
@@ -25,23 +31,26 @@ export function actionLinks(sync: SyncKey, actions: readonly Action[], words: Ac
         ? ''
         : html`<details>
             <summary>${words.goBack}</summary>
-            <p>${back.map(link)}</p>
+            <ul>
+              ${back.map((action) => html`<li>${link(action)} ${isCommitHash(action.of) ? about(action.of) : ''}</li>`)}
+            </ul>
           </details>`
     }
   </nav>`
 }
 
-/** The question, and the form that answers it. `all`: the words on the way to all GatewaySyncs. */
+/** The question, and the form that answers it. `all`: the words on the way to all GatewaySyncs; `about`: what else belongs to the question. */
 export function confirmBody(
   sync: SyncKey,
   action: Action,
-  { token, person, words, all }: { token: string; person: string; words: ActionWords; all: string },
+  { token, person, words, all, about }: { token: string; person: string; words: ActionWords; all: string; about: Html | undefined },
 ): Html {
   return html`<main>
     ${crumbs(sync, all)}
     <section class="card narrow">
       <h2>${sync.namespace}/${sync.name}</h2>
       <p>${words.told[action.name].means(action.of)}</p>
+      ${about ?? ''}
       <p class="quiet">${words.asWhom(person)}</p>
       <form method="post" action="${actionPath(sync, action)}">
         <input type="hidden" name="token" value="${token}" />

@@ -9,7 +9,10 @@ import { asFault, Fault, type Reason } from '../../fault.ts'
 import type { FleetFacts, SyncFacts } from '../../fleet/facts.ts'
 import { readBody } from '../../http/body.ts'
 import { headersOf } from '../../http/peer.ts'
-import { frame, type PageContext } from '../page.ts'
+import { isCommitHash } from '../../gatewaysync/values.ts'
+import { commitsOfWayBack } from '../commit-line.ts'
+import { type Commits, wordsOf as commitWords } from '../commits.ts'
+import { frame, type Html, type PageContext } from '../page.ts'
 import type { Doing, Env, PagesOf, Person, SyncKey } from '../people.ts'
 import { type Action, changeOf, parseAction } from './action.ts'
 import { confirmBody, refusalBody } from './action-pages.ts'
@@ -21,6 +24,7 @@ type Deps = PagesOf & {
   doing: Doing
   facts(): FleetFacts
   sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
+  commits: Commits | undefined
   clock: Pick<Clock, 'now' | 'uuid'>
 }
 
@@ -40,10 +44,18 @@ const refusalOf: Partial<Record<Reason, Refusal>> = {
   NotFound: 'state',
 }
 
+type Asked = { person: Person; sync: SyncFacts; action: Action; words: ActionWords; page: PageContext }
+
+/** The commits that somebody goes between; undefined for what goes back to no commit. */
+async function wayBack({ sync, action: { name, of }, page }: Asked, commits: Commits | undefined): Promise<Html | undefined> {
+  if (name !== 'rollback' || !isCommitHash(of)) return undefined
+  const { history = [], published } = sync.status
+  return commitsOfWayBack(of, sync.status, { words: await commitWords(commits, sync, [of, published?.commit]), history }, page)
+}
+
 /** Adds the routes; whoever comes to them is known. */
-export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, wordsOf, clock }: Deps): void {
+export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, wordsOf, commits, clock }: Deps): void {
   const path = '/gatewaysyncs/:namespace/:name/actions/:action'
-  type Asked = { person: Person; sync: SyncFacts; action: Action; words: ActionWords; page: PageContext }
   const refuse = async (context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> => {
     const body = refusalBody(sync, words.refused[why], detail, words)
     return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
@@ -83,7 +95,9 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     const keys = await doing.formKeys()
     if (keys.length === 0) return await refuse(context, it, 'away')
     const token = formToken(keys, formOf(browserOf(context, clock), it), clock.now())
-    const body = confirmBody(it.sync, it.action, { token, person: it.person.name, words: it.words, all: it.page.words.allGatewaySyncs })
+    const about = await wayBack(it, commits)
+    const all = it.page.words.allGatewaySyncs
+    const body = confirmBody(it.sync, it.action, { token, person: it.person.name, words: it.words, all, about })
     return context.html(await frame(labelOf(it.action, it.words), body, it.page))
   })
   app.post(path, async (context) => {

@@ -129,6 +129,26 @@ void t.test('a commit of the history is shown file by file', async (t) => {
   t.match(text, /PRESS_TIMEOUT = 8<\/span>\n<span/, 'one line below the other')
 })
 
+void t.test(
+  'the way back names commits by what people know of them, in the list, in the question and on the page of the commit',
+  async (t) => {
+    const before = 'b4e1b7f2'.repeat(5)
+    const keys = [new Uint8Array(32)]
+    const people: People = { ...allowed, doing: { may: async () => true, act: async () => undefined, formKeys: async () => keys } }
+    const clock = { ...systemClock, now: () => now }
+    const { get } = await openStatusPage(t, plantFacts, { hosts, people, commits: plantCommits, clock })
+    const link = `href="${richSync}/actions/rollback?of=${before}"`
+    const entry = (await get(richSync)).text.split('<li>').find((one) => one.includes(link)) ?? ''
+    for (const word of ['Back to b4e1b7f2', 'Release 4.2', 'Line engineering', '2d ago']) t.match(entry, word)
+    const { text: question } = await get(`${richSync}/actions/rollback?of=${before}`)
+    for (const word of ['Release 4.2', '2d ago', 'a4e1b7f2', 'Raise the press timeout to 12 s']) t.match(question, word, 'the question')
+    t.ok((await get(`${richSync}/commits/${before}`)).text.includes(link))
+    t.notOk((await get(richCommit)).text.includes('/actions/'), 'which is published now')
+    const { get: reader } = await openStatusPage(t, plantFacts, { hosts, commits: plantCommits })
+    t.notOk((await reader(`${richSync}/commits/${before}`)).text.includes('/actions/'), 'who may not change it')
+  },
+)
+
 void t.test('nobody reads a commit that is not in the history, and it is not looked for', async (t) => {
   const asked: string[] = []
   const commits: Commits = {
