@@ -2,6 +2,7 @@
  * What of a fleet somebody wants to see: words to search for, only what is not in order, and one page of many. Pure.
  */
 import type { FleetView, GatewayView, SyncView } from '../fleet/view.ts'
+import { wordsFor } from './words.ts'
 
 /** `query`: words that all have to occur; `page` counts from 1. */
 export type Selection = { query: string; trouble: boolean; page: number }
@@ -72,10 +73,15 @@ function slice(matching: readonly Shown[], from: number): Shown[] {
   return result
 }
 
-function textOfSync({ namespace, name, reason, published, wanted }: SyncView): string {
-  return [namespace, name, reason, published?.commit, wanted.ref].join(' ').toLowerCase()
+/** The words for a state in each language: whoever reads "fehlgeschlagen" on a tile looks for that. */
+const languages = [wordsFor('en'), wordsFor('de')]
+
+function textOfSync({ namespace, name, level, reason, published, wanted }: SyncView): string {
+  const shown = languages.map(({ levels }) => levels[level])
+  return [namespace, name, reason, published?.commit, wanted.ref, ...shown].join(' ').toLowerCase()
 }
 
 function textOfGateway({ pod, gateway, state, mode, profile, reason, commit }: GatewayView): string {
-  return [pod, gateway, state, mode, profile, reason, commit].join(' ').toLowerCase()
+  const shown = languages.map(({ states }) => states[state])
+  return [pod, gateway, state, mode, profile, reason, commit, ...shown].join(' ').toLowerCase()
 }

@@ -64,7 +64,7 @@ function english(step: Step): string {
       return 'Keep the changes with "cluster-sync capture", or give them up: set spec.sync.defaults.drift in the file to report.'
     case 'lookAtChanges':
       return 'Its page says which files were changed on it, and what becomes of them.'
-    case 'runbook':
+    default:
       return `More about it stands in the runbook of the operator, under ${step.reason}.`
   }
 }
@@ -111,7 +111,7 @@ function german(step: Step): string {
       return 'Die Änderungen mit „cluster-sync capture“ sichern, oder auf sie verzichten: in der Datei spec.sync.defaults.drift auf report setzen.'
     case 'lookAtChanges':
       return 'Seine Seite zeigt, welche Dateien vor Ort geändert wurden und was aus ihnen wird.'
-    case 'runbook':
+    default:
       return `Mehr dazu steht im Runbook des Operators unter ${step.reason}.`
   }
 }

@@ -21,6 +21,8 @@ import { joined, timed } from './times.ts'
 import type { Words } from './words.ts'
 
 const maxFindings = 50
+/** The status keeps ten commits and twenty requests. */
+const maxChanges = 10
 
 /** `commits`: what is known of the commits that the page names. */
 export type SyncPage = {
@@ -40,6 +42,7 @@ export function syncPage({ sync, detail, commits, page, offered }: SyncPage, con
   const { findings, rollout } = sync
   const selected = select({ syncs: [sync] }, { query: '', trouble: false, page })
   const gateways = selected.shown.flatMap((shown) => shown.gateways)
+  const isNew = toldOnce(sync.message)
   const about = (commit: string): Html => aboutCommit(commit, { words: commits, history: detail.history }, context)
   const body = html`<main>
     <nav><a href="/">${words.allGatewaySyncs}</a></nav>
@@ -47,9 +50,9 @@ export function syncPage({ sync, detail, commits, page, offered }: SyncPage, con
     <div class="parts">
       ${part(own.state, stateOf(sync, offered, about, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
       ${rollout === undefined ? '' : part(own.rollout, rolloutOf(rollout, words))}
-      ${detail.history.length === 0 ? '' : part(own.changes, historyOf(sync, detail.history, commits, context))}
+      ${detail.history.length === 0 ? '' : part(own.changes, historyOf(sync, detail.history.slice(0, maxChanges), { commits, isNew }, context))}
       ${findings === undefined || findings.errors + findings.warnings === 0 ? '' : findingsPart(findings, words)}
-      ${sync.requests.length === 0 ? '' : part(words.requests, requestsOf(sync, context))}
+      ${sync.requests.length === 0 ? '' : part(words.requests, requestsOf(sync, isNew, context))}
       ${detail.localChanges.length === 0 ? '' : part(own.localChanges, localChangesOf(sync, detail.localChanges, own))}
       ${detail.designers.length === 0 ? '' : part(own.designers, designersOf(sync, detail.designers))}
     </div>
@@ -137,7 +140,7 @@ function rolloutOf({ level, summary, message, stages }: RolloutView, words: Word
 function historyOf(
   sync: SyncView,
   history: readonly ChangeEntry[],
-  commits: ReadonlyMap<string, CommitWords>,
+  { commits, isNew }: { commits: ReadonlyMap<string, CommitWords>; isNew: (message: string) => boolean },
   { words, now }: PageContext,
 ): Html {
   const own = detailWordsIn(words.language)
@@ -155,7 +158,7 @@ function historyOf(
         entry.isPublished ? own.isPublished : undefined,
         entry.gateways > 0 ? own.runIt(entry.gateways) : undefined,
       ]
-      const why = message === undefined ? meaningIn(words.language, reason) : said(shortHashes(message), words)
+      const why = whyOf({ message, reason }, isNew, words)
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
         ${commit === undefined ? '' : html`<a href="${linkOf(sync)}/commits/${commit}"><code>${shortCommit(commit)}</code></a>`}
@@ -174,14 +177,36 @@ function findingsPart({ errors, warnings, items }: NonNullable<SyncView['finding
   return part(title, findingsList(shown, words, more))
 }
 
-function requestsOf({ requests }: SyncView, { words, now }: PageContext): Html {
+/** A push that was refused has its message in the condition, the history and the requests: the first of them tells it, the others the reason. */
+function toldOnce(first: string): (message: string) => boolean {
+  // Each place cuts it at another length.
+  const startOf = (message: string): string => shortHashes(message).slice(0, 100)
+  const told = [startOf(first)]
+  return (message) => {
+    const start = startOf(message)
+    if (told.some((one) => one !== '' && (one.startsWith(start) || start.startsWith(one)))) return false
+    told.push(start)
+    return true
+  }
+}
+
+function whyOf(
+  { message, reason }: { message: string | undefined; reason: string | undefined },
+  isNew: (message: string) => boolean,
+  words: Words,
+): Html | string | undefined {
+  if (message === undefined) return meaningIn(words.language, reason)
+  return isNew(message) ? said(shortHashes(message), words) : ''
+}
+
+function requestsOf({ requests }: SyncView, isNew: (message: string) => boolean, { words, now }: PageContext): Html {
   const { outcomes } = detailWordsIn(words.language)
   return html`<ul class="entries">
     ${requests.map(({ level, outcome, ref, at, reason, message }) => {
       const asked = joined([shortHashes(ref), timed(at, now, words.publishedAgo)], ', ')
       return html`<li>
         <span class="light ${level}">${symbols[level]} ${outcomes[outcome]}</span> <span class="quiet">${asked}</span>
-        ${message === undefined ? (meaningIn(words.language, reason) ?? '') : said(shortHashes(message), words)}
+        ${whyOf({ message, reason }, isNew, words) ?? ''}
         <span class="quiet">${reason ?? ''}</span>
       </li>`
     })}

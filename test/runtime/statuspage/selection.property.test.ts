@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
 import { gatewaysPerPage, parseSelection, queryOf, select, type Selection } from '../../../runtime/statuspage/selection.ts'
+import { wordsFor } from '../../../runtime/statuspage/words.ts'
 import { condition, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
 const everything: Selection = { query: '', trouble: false, page: 1 }
@@ -43,6 +44,25 @@ void t.test('every word must occur in what is said of the gateway or its Gateway
   t.same(found('LINE-1'), ['gw-1-0'])
   t.same(found('prod'), ['gw-0-0', 'gw-0-1', 'gw-1-0'], 'the mode')
   t.same(found('line-0 gw-1-0'), [])
+})
+
+void t.test('a gateway is found by the word for its state that its tile shows, in each language', async (t) => {
+  const phases = ['Synced', 'Syncing', 'Failed', 'Blocked', 'Drifted', 'DryRun', 'Paused'] as const
+  const view = fleetView(
+    fleetFacts({
+      syncs: [syncFacts('line-1', { conditions: [condition('Ready', 'False', 'MissingAgent', 'no')] })],
+      pods: phases.map((phase) => pod(phase.toLowerCase(), 'line-1')),
+      reports: phases.map((phase) => report(phase.toLowerCase(), 'line-1', { phase })),
+    }),
+    now,
+  )
+  for (const { language, states } of [wordsFor('en'), wordsFor('de')]) {
+    for (const { pod: name, state } of view.syncs[0]?.gateways ?? []) {
+      const found = select(view, { ...everything, query: states[state] }).shown.flatMap(({ gateways }) => gateways.map((one) => one.pod))
+      t.ok(found.includes(name), `${language}: ${states[state]}`)
+      t.ok(found.length < phases.length, `${language}: ${states[state]} tells them apart`)
+    }
+  }
 })
 
 void t.test('a page that is not there is the last one; whatever else stands in the address selects everything', async (t) => {

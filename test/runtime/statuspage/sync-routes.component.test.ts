@@ -1,7 +1,6 @@
 /**
  * The pages of one commit and of one gateway: what they show, to whom, and what they do without.
  */
-import { html } from 'hono/html'
 import t from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { rules } from '../../../runtime/collections/rules/rules.ts'
@@ -87,6 +86,38 @@ void t.test('a tile says for how long its commit runs there, and each age when t
   t.match((await get('/', { 'accept-language': 'de' })).text, 'läuft seit 3 h')
 })
 
+void t.test('a refusal is told in full once, with its reason everywhere, and no more than ten changes are shown', async (t) => {
+  const message = `commit ${'d4e1b7f2'.repeat(5)} is not published: services/config/resources/core/mes is no JSON`
+  const at = (minute: number): string => `2026-03-01T11:${minute}:00Z`
+  const refusal = { ref: 'main', at: at(50), outcome: 'Refused' as const, reason: 'CollectionsInvalid', message }
+  const facts = fleetFacts({
+    syncs: [
+      syncFacts('line-1', {
+        conditions: [condition('Ready', 'False', 'CollectionsInvalid', `${message}, and 3 more`)],
+        history: [
+          { ...refusal, commit: 'd4e1b7f2'.repeat(5) },
+          { commit: fleetCommit, ref: 'main', at: at(10), outcome: 'Published' },
+        ],
+        requests: [
+          { ...refusal, id: '1' },
+          ...Array.from({ length: 12 }, (_, index) => ({
+            id: `s${index}`,
+            ref: `v${index}`,
+            outcome: 'Superseded' as const,
+            at: at(20 + index),
+          })),
+        ],
+      }),
+    ],
+  })
+  const { get } = await openStatusPage(t, facts, { hosts })
+  const { text } = await get('/gatewaysyncs/plant-a/line-1')
+  t.equal(text.split('core/mes is no JSON').length - 1, 1)
+  t.ok(text.split('CollectionsInvalid').length - 1 >= 3)
+  const [changes = ''] = text.split('Last changes')[1]?.split('</ol>') ?? []
+  t.equal(changes.split('<li>').length - 1, 10)
+})
+
 void t.test('a finding tells what to do about it, as lint does: once for each rule', async (t) => {
   const found = { rule: 'plain-credential', severity: 'error' as const, message: 'a password stands here as it is' }
   const items = [
@@ -103,7 +134,7 @@ void t.test('a finding tells what to do about it, as lint does: once for each ru
   const { fix } = rules['plain-credential']
   for (const path of ['/gatewaysyncs/plant-a/line-1', '/gatewaysyncs/plant-a/line-1/gateways/gw-0']) {
     const { text } = await get(path)
-    t.equal(text.split(String(html`${fix}`)).length - 1, 1, path)
+    t.equal(text.split(fix.slice(0, 24)).length - 1, 1, path)
     for (const { path: file } of items) t.match(text, file)
   }
 })
