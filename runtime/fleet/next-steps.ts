@@ -27,7 +27,7 @@ export function stepsOfGateway(gateway: Row, published: string | undefined, from
   const { state, level, reason } = gateway
   const own = ownSteps(gateway, published, from)
   const others: Step[] =
-    own.length > 0 ? own : state === 'drifted' ? [{ kind: 'lookAtChanges' }] : level === 'error' ? retried(reason, published) : []
+    own.length > 0 ? own : state === 'drifted' ? [{ kind: 'lookAtChanges' }] : level === 'error' ? retriedThere(reason) : []
   return [...others, ...(level === 'error' ? runbookSteps(reason) : [])]
 }
 
@@ -36,9 +36,13 @@ function runbookSteps(reason: string | undefined): SyncStep[] {
   return entry === undefined || reason === undefined ? [] : [{ kind: 'runbook', reason, entry }]
 }
 
-function retried(reason: string | undefined, published: string | undefined): SyncStep[] {
-  if (reason === undefined || !Object.hasOwn(reasons, reason)) return []
-  return [{ kind: reasons[reason as Reason].retry === 'backoff' ? 'passes' : 'waitsForChange', published }]
+function retryOf(reason: string | undefined): 'backoff' | 'on-change' | undefined {
+  return reason === undefined || !Object.hasOwn(reasons, reason) ? undefined : reasons[reason as Reason].retry
+}
+
+function retriedThere(reason: string | undefined): Step[] {
+  const retry = retryOf(reason)
+  return retry === undefined ? [] : [{ kind: retry === 'backoff' ? 'gatewayTriesAgain' : 'gatewayWaitsForChange' }]
 }
 
 function stepsOfRollout({ rollout }: Stuck): SyncStep[] {
@@ -55,7 +59,8 @@ function stepsOfSync(sync: Stuck, from: FleetFacts['from']): SyncStep[] {
   if (reason === 'Paused') return [{ kind: from === 'cluster' ? 'resume' : 'resumeInFile' }]
   if (reason === 'DryRun') return [{ kind: 'leaveDryRun' }]
   if (level === 'working' && sync.ready === 'Unknown' && from === 'cluster') return [{ kind: 'checkOperator' }]
-  return level === 'error' ? retried(reason, published) : []
+  const retry = level === 'error' ? retryOf(reason) : undefined
+  return retry === undefined ? [] : [{ kind: retry === 'backoff' ? 'passes' : 'waitsForChange', published }]
 }
 
 function ownSteps({ pod, reason, state }: Row, published: string | undefined, from: FleetFacts['from']): SyncStep[] {

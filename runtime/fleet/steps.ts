@@ -19,5 +19,5 @@ export type SyncStep =
   /** `entry`: where it stands in this repository, such as `docs/runbook.md#scanfailed`. */
   | { kind: 'runbook'; reason: string; entry: string }
 
-/** And about one gateway: its own page says more of files that were changed on it. */
-export type Step = SyncStep | { kind: 'lookAtChanges' }
+/** And about one gateway: its own page says more of files that were changed on it; and it tries again by itself, or after a change. */
+export type Step = SyncStep | { kind: 'lookAtChanges' | 'gatewayTriesAgain' | 'gatewayWaitsForChange' }

@@ -49,7 +49,7 @@ function english(step: Step): string {
     case 'checkOperator':
       return 'If this stays, ask whoever runs the cluster whether the operator runs.'
     case 'passes':
-      return step.published === undefined ? 'It is tried again by itself.' : `It is tried again by itself; ${stays(step.published)}.`
+      return `It is tried again by itself; ${stays(step.published)}.`
     case 'waitsForChange':
       return `It is tried again when the GatewaySync, its Secret or the commit has changed; ${stays(step.published)}.`
     case 'recreatePod':
@@ -62,6 +62,10 @@ function english(step: Step): string {
       return 'If these deletions are right, raise spec.sync.defaults.maxDeletions in the file.'
     case 'captureOrGiveUp':
       return 'Keep the changes with "cluster-sync capture", or give them up: set spec.sync.defaults.drift in the file to report.'
+    case 'gatewayTriesAgain':
+      return 'It is tried again by itself.'
+    case 'gatewayWaitsForChange':
+      return 'It is tried again when the GatewaySync, its Secret or the commit has changed.'
     case 'lookAtChanges':
       return 'Its page says which files were changed on it, and what becomes of them.'
     default:
@@ -94,9 +98,7 @@ function german(step: Step): string {
     case 'checkOperator':
       return 'Wenn das so bleibt, die Betreiber des Clusters fragen, ob der Operator läuft.'
     case 'passes':
-      return step.published === undefined
-        ? 'Es wird von selbst erneut versucht.'
-        : `Es wird von selbst erneut versucht; ${stays(step.published)}.`
+      return `Es wird von selbst erneut versucht; ${stays(step.published)}.`
     case 'waitsForChange':
       return `Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat; ${stays(step.published)}.`
     case 'recreatePod':
@@ -109,6 +111,10 @@ function german(step: Step): string {
       return 'Wenn diese Löschungen richtig sind, in der Datei spec.sync.defaults.maxDeletions erhöhen.'
     case 'captureOrGiveUp':
       return 'Die Änderungen mit „cluster-sync capture“ sichern, oder auf sie verzichten: in der Datei spec.sync.defaults.drift auf report setzen.'
+    case 'gatewayTriesAgain':
+      return 'Es wird von selbst erneut versucht.'
+    case 'gatewayWaitsForChange':
+      return 'Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat.'
     case 'lookAtChanges':
       return 'Seine Seite zeigt, welche Dateien vor Ort geändert wurden und was aus ihnen wird.'
     default:

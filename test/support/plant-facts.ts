@@ -16,6 +16,8 @@ const longPath =
   'services/config/resources/core/com.example.plantwide.historian/database-connection/mes-of-the-packaging-lines/resource.json'
 const repo = 'https://git.example.com/automation/gateways.git'
 
+const signedBy = 'SHA256:Qk9yR0p2d0xIV0xkT2pXb2FqS3E'
+
 type Line = { namespace: string; name: string; status: GatewaySyncStatus; gateways: Record<string, Partial<SyncReportStatus>> }
 
 const usual = (total: number): GatewaySyncStatus => ({
@@ -26,7 +28,7 @@ const usual = (total: number): GatewaySyncStatus => ({
 })
 
 const history: NonNullable<GatewaySyncStatus['history']> = [
-  { commit: now, ref: 'main', by: 'spec', at: '2026-03-01T11:53:00Z', outcome: 'Published', durationMs: 1_320 },
+  { commit: now, ref: 'main', by: 'spec', at: '2026-03-01T11:53:00Z', outcome: 'Published', durationMs: 1_320, signedBy },
   {
     commit: refused,
     ref: 'main',
@@ -57,6 +59,28 @@ const lines: Line[] = [
         ),
       ],
       history,
+      rollout: {
+        state: 'Stopped',
+        id: 'r-7',
+        commit: now,
+        configurations: {},
+        startedAt: '2026-03-01T11:53:00Z',
+        finishedAt: '2026-03-01T11:55:00Z',
+        stage: 'others',
+        message: 'north-press-2 failed: ScanFailed',
+        stages: [
+          {
+            name: 'fillers',
+            gateways: 2,
+            updated: 2,
+            failed: 0,
+            startedAt: '2026-03-01T11:53:00Z',
+            finishedAt: '2026-03-01T11:54:00Z',
+            approvedBy: 'shift lead',
+          },
+          { name: 'others', gateways: 4, updated: 2, failed: 1, held: 1, startedAt: '2026-03-01T11:54:00Z' },
+        ],
+      },
       findings: {
         errors: 0,
         warnings: 2,
@@ -90,7 +114,7 @@ const lines: Line[] = [
     gateways: {
       'north-filler-1': {},
       'north-filler-2': { designers: ['maintenance-pc-3'] },
-      'north-labeler': {},
+      'north-labeler': { agentVersion: '0.0.1' },
       'north-palletizer': {
         phase: 'Drifted',
         drift: {
@@ -141,10 +165,16 @@ const lines: Line[] = [
     name: 'test-bench',
     status: {
       ...usual(2),
-      gateways: counts({ total: 2, paused: 2 }),
+      gateways: counts({ total: 2, paused: 1, dryRun: 1 }),
       conditions: [condition('Ready', 'False', 'Paused', 'spec.paused is true')],
     },
-    gateways: { 'south-bench-1': { phase: 'Paused' }, 'south-bench-2': { phase: 'Paused' } },
+    gateways: {
+      'south-bench-1': { phase: 'Paused' },
+      'south-bench-2': {
+        phase: 'DryRun',
+        dryRun: { added: 1, changed: 2, removed: 0, paths: ['projects/bench/code.py'], diff: '-TRIES = 1\n+TRIES = 3' },
+      },
+    },
   },
   {
     namespace: 'plant-west',
@@ -165,6 +195,7 @@ export const plantFacts: FleetFacts = fleetFacts({
 /** The one whose page has something in every part. */
 export const richSync = '/gatewaysyncs/plant-north/packaging'
 export const richGateway = `${richSync}/gateways/north-press-2`
+export const dryGateway = '/gatewaysyncs/plant-south/test-bench/gateways/south-bench-2'
 export const richCommit = `${richSync}/commits/${now}`
 
 /** What the hosts would say of these commits. */

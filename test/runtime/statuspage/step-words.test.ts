@@ -24,6 +24,8 @@ const each: { [Kind in Step['kind']]: Step & { kind: Kind } } = {
   confirmOverwrites: { kind: 'confirmOverwrites', commit },
   raiseMaxDeletions: { kind: 'raiseMaxDeletions' },
   captureOrGiveUp: { kind: 'captureOrGiveUp' },
+  gatewayTriesAgain: { kind: 'gatewayTriesAgain' },
+  gatewayWaitsForChange: { kind: 'gatewayWaitsForChange' },
   lookAtChanges: { kind: 'lookAtChanges' },
   runbook: { kind: 'runbook', reason: 'ScanFailed', entry: 'docs/runbook.md#scanfailed' },
 }

@@ -1,0 +1,88 @@
+/**
+ * Each part of the pages is there with what it tells, in both languages: without a part this fails, whatever its words are.
+ */
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../runtime/clock.ts'
+import { detailWordsIn } from '../../../runtime/statuspage/detail-words.ts'
+import { wordsFor } from '../../../runtime/statuspage/words.ts'
+import { now } from '../../support/fleet-facts.ts'
+import { dryGateway, plantCommits, plantFacts, richGateway, richSync, wholeOf } from '../../support/plant-facts.ts'
+import { openStatusPage } from '../../support/status-page.ts'
+
+/** What a browser shows of it, in one line. */
+function shown(text: string): string {
+  const plain = text.replace(/<[^>]*>/g, ' ').replace(/&quot;|&#39;/g, '"')
+  return plain.replace(/\s+/g, ' ').replace(/ ([.,:])/g, '$1')
+}
+
+/** The card under a heading; empty where there is none. */
+function cardOf(page: string, heading: string): string {
+  const card = page.split('<section class="card').find((one) => shown(one.split('<h2>')[1]?.split('</h2>')[0] ?? '').startsWith(heading))
+  return shown(card?.split('</section>')[0] ?? '')
+}
+
+for (const language of ['en', 'de'] as const) {
+  const words = wordsFor(language)
+  const own = detailWordsIn(language)
+  const open = async (t: Pick<Test, 'teardown'>) => {
+    const clock = { ...systemClock, now: () => now }
+    const report = async ({ pod }: { pod: string }) => wholeOf(plantFacts, pod)
+    const facts = { ...plantFacts, notes: ['a note'], warnings: [{ kind: 'openReceiver' as const }] }
+    const { get } = await openStatusPage(t, facts, { hosts: ['127.0.0.1'], commits: plantCommits, clock, report })
+    return async (path: string): Promise<string> => (await get(path, { 'accept-language': language })).text
+  }
+
+  void t.test(`${language}: the first page has tiles with state, mode, commit, sentence and remarks, notes and warnings`, async (t) => {
+    const page = await (await open(t))('/')
+    t.match(shown(page), own.warnings.openReceiver(''))
+    t.match(shown(page), 'a note')
+    t.match(shown(page), words.inStep(5, 6))
+    const tile = shown(page.split('<li class="tile').find((one) => one.includes('/gateways/north-press-2"')) ?? '')
+    for (const part of [words.states.failed, 'prod · a4e1b7f2', words.runningFor('6m'), 'the gateway answered the scan of'])
+      t.match(tile, part)
+    t.match(tile, 'projects/press/tags.json: a value was empty', 'a remark')
+  })
+
+  void t.test(
+    `${language}: the page of a GatewaySync has a card for each thing to know, and says first what is out of the ordinary`,
+    async (t) => {
+      const pageOf = await open(t)
+      const page = await pageOf(richSync)
+      const banners = shown(page.split('class="parts"')[0] ?? '')
+      t.match(banners, own.notices.otherVersion(1))
+      t.match(await pageOf(dryGateway.split('/gateways/')[0] ?? ''), own.notices.dryRun(1))
+      t.match(cardOf(page, own.state), words.whatToDo)
+      const versions = cardOf(page, own.versions)
+      for (const part of ['plant.git', own.polled('60s'), 'Raise the press timeout']) t.match(versions, part)
+      const rollout = cardOf(page, own.rollout)
+      for (const part of ['fillers', own.rolledOut(2, 4), own.failed(1), own.held(1), own.approvedBy('shift lead')]) t.match(rollout, part)
+      const changes = cardOf(page, own.changes)
+      const { took, signedBy, isPublished, runIt, by } = own
+      for (const part of [took('1.3'), signedBy('SHA256:Qk9y').slice(0, 20), isPublished, runIt(5), by('release pipeline'), 'is no JSON'])
+        t.match(changes, part)
+      const findings = cardOf(page, words.findings)
+      for (const part of [words.countOf(0, 2), words.severities.warning, 'plain-credential', 'a password stands here'])
+        t.match(findings, part)
+      const requests = cardOf(page, words.requests)
+      for (const part of [own.outcomes.Refused, 'feature/x', 'RefNotAllowed']) t.match(requests, part)
+      t.match(cardOf(page, own.localChanges), 'palletizer/project.json')
+      t.match(cardOf(page, own.localChanges), own.becomes.report)
+      t.match(cardOf(page, own.designers), 'maintenance-pc-3')
+    },
+  )
+
+  void t.test(`${language}: the page of a gateway has all of its report`, async (t) => {
+    const pageOf = await open(t)
+    const page = await pageOf(richGateway)
+    t.match(cardOf(page, own.state), words.states.failed)
+    const facts = cardOf(page, own.gateway)
+    for (const part of [words.runningFor('6m'), own.fileCounts(1, 3, 0, 412), 'press, shared', 'north-press-2']) t.match(facts, part)
+    t.match(cardOf(page, own.complaints), 'project.json is no JSON')
+    t.match(cardOf(page, words.findings), 'a value was empty')
+    t.match(cardOf(page, own.lastSyncs), `${words.states.synced} b4e1b7f2`)
+    const drifted = await pageOf(`${richSync}/gateways/north-palletizer`)
+    for (const part of ['palletizer/project.json', own.becomes.report]) t.match(cardOf(drifted, own.localChanges), part)
+    t.match(cardOf(await pageOf(`${richSync}/gateways/north-filler-2`), own.designers), 'maintenance-pc-3')
+    for (const part of ['+TRIES = 3', own.ops.change]) t.match(cardOf(await pageOf(dryGateway), own.dryRun), part)
+  })
+}
