@@ -128,8 +128,8 @@ function watchedRules({ agentRole }: Names, { rbac: { autoBindAgent } }: Live<Va
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
     { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
     ...when<Rule>(autoBindAgent.enabled, [
-      // One binding in each namespace is ours. A server-side apply needs "create" for this name too.
-      { apiGroups: [roleGroup], resources: ['rolebindings'], resourceNames: [agentRole], verbs: ['create', 'patch', 'delete'] },
+      // One binding in each namespace is ours. A server-side apply needs "create" for this name too; "list" finds those of this name alone.
+      { apiGroups: [roleGroup], resources: ['rolebindings'], resourceNames: [agentRole], verbs: ['create', 'list', 'patch', 'delete'] },
       // The API server asks for this right in the namespace of the binding.
       { apiGroups: [roleGroup], resources: ['clusterroles'], resourceNames: [agentRole], verbs: ['bind'] },
     ]),

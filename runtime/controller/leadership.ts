@@ -113,6 +113,7 @@ function leaderDeps(
     }),
     delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
     bindAgentsTo: settings.agent.autoBind ? settings.agent.clusterRole : undefined,
+    watchNamespaces: settings.watchNamespaces,
     subscribe(changed) {
       // Agents trust the authorities in the status, so a new authority means a new status.
       const forgetCertificates = certificates.onChange(() =>

@@ -14,6 +14,11 @@ export type RoleBinding = {
   subjects: { kind: 'ServiceAccount'; name: string; namespace: string }[]
 }
 
+const managedBy = { key: 'app.kubernetes.io/managed-by', value: fieldManager } as const
+
+/** Selects what the controller has written itself, and nothing of the installation or of others. */
+export const managedByUs = `${managedBy.key}=${managedBy.value}`
+
 /** The RoleBinding that a namespace should have, or undefined when it should have none. */
 export function agentRoleBinding(namespace: string, roleName: string, pods: readonly PodRecord[]): RoleBinding | undefined {
   // Agents of terminating pods still report how their last sync ended.
@@ -22,7 +27,7 @@ export function agentRoleBinding(namespace: string, roleName: string, pods: read
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'RoleBinding',
-    metadata: { name: roleName, namespace, labels: { 'app.kubernetes.io/managed-by': fieldManager } },
+    metadata: { name: roleName, namespace, labels: { [managedBy.key]: managedBy.value } },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: roleName },
     subjects: accounts.map((name) => ({ kind: 'ServiceAccount', name, namespace })),
   }

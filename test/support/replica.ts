@@ -131,6 +131,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
             fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0),
           },
           bindAgentsTo: undefined,
+          watchNamespaces: [],
           subscribe(changed) {
             subscribers.add(changed)
             return () => subscribers.delete(changed)

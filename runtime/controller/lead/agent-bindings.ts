@@ -1,9 +1,10 @@
 /**
  * Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding a namespace: written when it changes, and again now and
- * then, because somebody may have removed or changed it meanwhile; removed some time after the last gateway pod of the namespace.
+ * then, because somebody may have removed or changed it meanwhile; removed some time after the last gateway pod of the namespace, also by a
+ * leader that never saw that pod.
  */
-import type { Clock } from '../../clock.ts'
-import { asFault } from '../../fault.ts'
+import { type Clock, pause } from '../../clock.ts'
+import { asFault, isAbort } from '../../fault.ts'
 import type { Log } from '../../log.ts'
 import { agentRoleBinding, type RoleBinding } from '../../reconcile/agent-rbac.ts'
 import { createQueue } from '../../reconcile/queue.ts'
@@ -19,6 +20,8 @@ export type AgentBindingsDeps = {
   apply(binding: RoleBinding, signal: AbortSignal): Promise<void>
   /** Removes the binding of that name; a missing one is fine. */
   remove(namespace: string, name: string, signal: AbortSignal): Promise<void>
+  /** The namespaces with a binding of that name which the controller has written. Throws Forbidden, ApiUnavailable. */
+  bound(name: string, signal: AbortSignal): Promise<readonly string[]>
   clock: Clock
   log: Log
 }
@@ -78,5 +81,22 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
     failed: (namespace, error) =>
       log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
   })
-  return { changed: (namespace) => queue.add(namespace), run: (signal) => queue.run(signal) }
+  /** A leader before this one may have bound a namespace that has neither GatewaySync nor pod any more: nothing else would tell of it. */
+  const addBound = async (signal: AbortSignal): Promise<void> => {
+    while (role !== undefined && !signal.aborted) {
+      try {
+        for (const namespace of await deps.bound(role, signal)) queue.add(namespace)
+        return
+      } catch (error) {
+        if (isAbort(error, signal)) return
+        const { reason, message } = asFault(error)
+        log.warn({ reason, message }, 'the bindings of agents cannot be listed')
+        await pause(clock, againAfterMs, signal)
+      }
+    }
+  }
+  return {
+    changed: (namespace) => queue.add(namespace),
+    run: async (signal) => void (await Promise.all([queue.run(signal), addBound(signal)])),
+  }
 }

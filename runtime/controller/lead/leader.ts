@@ -3,10 +3,10 @@
  */
 import type { Clock } from '../../clock.ts'
 import { asFault, Fault, type Reason } from '../../fault.ts'
-import { apiVersion, fieldManager, gatewaySyncKind } from '../../gatewaysync/names.ts'
+import { apiVersion, gatewaySyncKind } from '../../gatewaysync/names.ts'
 import type { Kube } from '../../kube/client.ts'
 import type { EventRecorder } from '../../kube/events.ts'
-import { gatewaySyncType, roleBindingType } from '../../kube/types.ts'
+import { gatewaySyncType } from '../../kube/types.ts'
 import { type Log, logOf } from '../../log.ts'
 import type { Metrics } from '../../metrics/metrics.ts'
 import { type CommitStatuses, createCommitStatuses } from '../../notify/commit-status/tell.ts'
@@ -17,13 +17,13 @@ import { createQueue, type Queue } from '../../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
 import type { SecretChanges } from '../../reconcile/secret-changes.ts'
 import type { ChangeKind, Store } from '../../reconcile/store.ts'
-import { type PodRecord, projectGatewaySync, type SyncKey } from '../../reconcile/records.ts'
+import { projectGatewaySync, type SyncKey } from '../../reconcile/records.ts'
 import type { SyncMirrors } from '../../reconcile/mirrors-of-syncs.ts'
 import type { Receiver } from '../../settings.ts'
 import type { OpenHostApi } from '../../source/host-api.ts'
 import type { Network } from '../../source/remote/network.ts'
 import type { Tracing } from '../../tracing/trace.ts'
-import { createAgentBindings } from './agent-bindings.ts'
+import { openAgentBindings } from './open-agent-bindings.ts'
 import type { Captures } from '../captures/captures.ts'
 import { logChanges } from './log-changes.ts'
 import { openRequestId, toldSteps } from './lookup-steps.ts'
@@ -57,6 +57,8 @@ export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify'
   metrics: Pick<Metrics, 'queued' | 'waited' | 'observed' | 'reconciled' | 'fetched' | 'notified'>
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: the installation's owner does that. */
   bindAgentsTo: string | undefined
+  /** Namespaces to work in; empty: all. */
+  watchNamespaces: readonly string[]
   /** Calls `changed` with each GatewaySync that an observation may concern; returns a function that stops it. */
   subscribe(changed: (key: SyncKey, kind: ChangeKind) => void): () => void
 }
@@ -194,24 +196,6 @@ function openCommitStatuses({ hostApi, store, events, clock, log, metrics }: Lea
   )
 }
 
-/** The role bindings for agents in pods that follow a GatewaySync of ours. */
-function openAgentBindings({ kube, store, bindAgentsTo: role, clock, log }: LeaderDeps): ReturnType<typeof createAgentBindings> {
-  return createAgentBindings({
-    role,
-    pods: (namespace) => store.podsIn(namespace).filter((pod) => followsOurs(store, pod)),
-    async apply(binding, signal) {
-      await kube.apply(roleBindingType, binding, { fieldManager, force: true }, signal)
-    },
-    async remove(namespace, name, signal) {
-      await kube.delete(roleBindingType, { namespace, name }, signal).catch((error: unknown) => {
-        if (asFault(error).reason !== 'NotFound') throw error
-      })
-    },
-    clock,
-    log,
-  })
-}
-
 function logFailedPass({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: SyncKey, error: unknown): void {
   const { reason, message } = asFault(error)
   const [namespace = '', name = ''] = key.split('/')
@@ -222,12 +206,6 @@ function logFailedPass({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: S
     { namespace, name, reason, message, ...(reason === 'Unexpected' ? { err: error } : {}) },
     'pass failed',
   )
-}
-
-/** Whether a pod follows a GatewaySync of this installation, or names one that does not exist yet. */
-function followsOurs(store: Store, pod: PodRecord): boolean {
-  const name = store.syncOfPod(pod)
-  return name !== undefined && !store.isOther(pod.namespace, name)
 }
 
 /** Repeats a pass, on the API server's present state, when the object was changed between decision and write. */

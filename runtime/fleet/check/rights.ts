@@ -24,7 +24,7 @@ export function controllerRights(settings: OperatorSettings): ControllerRight[] 
   if (webhookConfiguration !== undefined && keepsBundle)
     needed.push(['cluster', 'admissionregistration.k8s.io', 'mutatingwebhookconfigurations', ['get', 'patch'], webhookConfiguration])
   if (bindsAgents) {
-    needed.push(['watched', 'rbac.authorization.k8s.io', 'rolebindings', ['create', 'patch', 'delete'], agentRole])
+    needed.push(['watched', 'rbac.authorization.k8s.io', 'rolebindings', ['create', 'list', 'patch', 'delete'], agentRole])
     needed.push(['watched', 'rbac.authorization.k8s.io', 'clusterroles', ['bind'], agentRole])
   }
   if (leaderElection) {

@@ -84,5 +84,5 @@ void t.test('of RoleBindings the controller may write the one of agents and no o
   const rules = one(objectsOf({}), 'ClusterRole', `${fullname}-watched`).rules.filter(({ resources }) =>
     resources?.includes('rolebindings'),
   )
-  t.match(rules, [{ resourceNames: [`${fullname}-agent`], verbs: ['create', 'patch', 'delete'] }])
+  t.match(rules, [{ resourceNames: [`${fullname}-agent`], verbs: ['create', 'list', 'patch', 'delete'] }])
 })

@@ -26,6 +26,7 @@ void t.test('a namespace is bound when its pods change, and anew every ten minut
     },
     apply: async (binding) => void applied.push(binding),
     remove: async (namespace, name) => void removed.push(`${namespace}/${name}`),
+    bound: async () => [],
     clock,
     log: silentLog,
   })
@@ -74,6 +75,7 @@ void t.test('a binding that names another role is made anew', async (t) => {
       if (!calls.includes('remove')) throw new Fault('Rejected', 'roleRef is immutable')
     },
     remove: async () => void calls.push('remove'),
+    bound: async () => [],
     clock,
     log: silentLog,
   })
@@ -82,6 +84,35 @@ void t.test('a binding that names another role is made anew', async (t) => {
   bindings.changed('plant')
   await until(() => (calls.length === 3 ? true : undefined), 'the binding is written')
   t.same(calls, ['apply', 'remove', 'apply'])
+  stop.abort(new Error('stop'))
+  await running
+})
+
+void t.test('a binding that an earlier leader left in a namespace without gateway pods is removed after ten minutes', async (t) => {
+  const { clock, step } = steppedClock()
+  const removed: string[] = []
+  let asked = 0
+  const bindings = createAgentBindings({
+    role: 'agents',
+    pods() {
+      asked += 1
+      return []
+    },
+    apply: async () => void t.fail('there is nobody to bind'),
+    remove: async (namespace, name) => void removed.push(`${namespace}/${name}`),
+    bound: async (name) => [`gone-of-${name}`],
+    clock,
+    log: silentLog,
+  })
+  const stop = new AbortController()
+  const running = bindings.run(stop.signal)
+  await until(() => (asked > 0 ? true : undefined), 'the pods are looked at')
+  t.same(removed, [])
+  const later = step(tenMinutesMs)
+  await until(() => (removed.length > 0 ? true : undefined), 'the binding is removed')
+  t.same(removed, ['gone-of-agents/agents'])
+  bindings.changed('another')
+  await later
   stop.abort(new Error('stop'))
   await running
 })

@@ -1,0 +1,55 @@
+/**
+ * The bindings of agents as a leader keeps them: at the API server, for the pods that its store knows.
+ */
+import { asFault } from '../../fault.ts'
+import { fieldManager } from '../../gatewaysync/names.ts'
+import { roleBindingType } from '../../kube/types.ts'
+import { managedByUs } from '../../reconcile/agent-rbac.ts'
+import type { PodRecord } from '../../reconcile/records.ts'
+import type { Store } from '../../reconcile/store.ts'
+import { createAgentBindings } from './agent-bindings.ts'
+import type { LeaderDeps } from './leader.ts'
+
+type BindingsDeps = Pick<LeaderDeps, 'kube' | 'store' | 'bindAgentsTo' | 'watchNamespaces' | 'clock' | 'log'>
+
+/** The role bindings for agents in pods that follow a GatewaySync of ours. */
+export function openAgentBindings({
+  kube,
+  store,
+  bindAgentsTo: role,
+  watchNamespaces,
+  clock,
+  log,
+}: BindingsDeps): ReturnType<typeof createAgentBindings> {
+  return createAgentBindings({
+    role,
+    pods: (namespace) => store.podsIn(namespace).filter((pod) => followsOurs(store, pod)),
+    async apply(binding, signal) {
+      await kube.apply(roleBindingType, binding, { fieldManager, force: true }, signal)
+    },
+    async remove(namespace, name, signal) {
+      await kube.delete(roleBindingType, { namespace, name }, signal).catch((error: unknown) => {
+        if (asFault(error).reason !== 'NotFound') throw error
+      })
+    },
+    async bound(name, signal) {
+      // By this selector the API server asks for the right to that name alone.
+      const ours = { fieldSelector: `metadata.name=${name}`, labelSelector: managedByUs }
+      const scopes = watchNamespaces.length === 0 ? [ours] : watchNamespaces.map((namespace) => ({ ...ours, namespace }))
+      const namespaces = []
+      for (const scope of scopes) {
+        for await (const { items } of kube.listPages(roleBindingType, scope, signal))
+          namespaces.push(...items.map(({ metadata }) => metadata.namespace ?? ''))
+      }
+      return namespaces
+    },
+    clock,
+    log,
+  })
+}
+
+/** Whether a pod follows a GatewaySync of this installation, or names one that does not exist yet. */
+function followsOurs(store: Store, pod: PodRecord): boolean {
+  const name = store.syncOfPod(pod)
+  return name !== undefined && !store.isOther(pod.namespace, name)
+}
