@@ -43,8 +43,6 @@ export type StatusPageDeps = {
   isOpen: boolean
   /** What is known of commits; absent: nothing but what the status says. */
   commits?: Commits | undefined
-  /** Where people read docs/runbook.md; absent: nowhere that we know. */
-  runbook?: string | undefined
   /** All of a gateway's report; absent: pages show what is kept of it. */
   report?: ReadReport | undefined
   clock: Clock
@@ -109,7 +107,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   }
   const contextOf = (words: Words): PageContext => {
     const account = people === undefined ? {} : { account: actionWordsIn(words.language).account }
-    return { words, now: clock.now(), isOpen, runbook: more.runbook, ...account }
+    return { words, now: clock.now(), isOpen, ...account }
   }
   const wordsOf = (context: Context): Words => wordsFor(context.req.header('accept-language'))
   /** Whether whoever asks may do something about it; not while nobody can say. */

@@ -18,16 +18,14 @@ import type { Words } from './words.ts'
 export type Html = ReturnType<typeof html>
 
 /**
- * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `runbook`: the
- * address of docs/runbook.md, where people can read it. `isStill`: the page stays as it was answered, because it is no state that could be
- * another a moment later: a question, a refusal, an account.
+ * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `isStill`:
+ * the page stays as it was answered, because it is no state that could be another a moment later: a question, a refusal, an account.
  */
 export type PageContext = {
   words: Words
   now: Temporal.Instant
   isOpen: boolean
   account?: string | undefined
-  runbook?: string | undefined
   isStill?: boolean
 }
 

@@ -1,5 +1,5 @@
 /**
- * What to do, as a list of sentences: who does it where the reader cannot, and the way to the runbook. Pure.
+ * What to do, as a list of sentences: who does it where the reader cannot. Pure.
  */
 import { html } from 'hono/html'
 import type { Step } from '../fleet/steps.ts'
@@ -13,17 +13,13 @@ import type { Language } from './words.ts'
 const maxSteps = 8
 
 /** `offered`: what the reader may do on this page; undefined where it has no buttons. */
-export function stepsPart(steps: readonly Step[], offered: readonly Action[] | undefined, { words, runbook }: PageContext): Html {
+export function stepsPart(steps: readonly Step[], offered: readonly Action[] | undefined, { words }: PageContext): Html {
   if (steps.length === 0) return html``
   const { sentence } = stepWordsIn(words.language)
   const shown = steps.slice(0, maxSteps)
   return html`<h3>${words.whatToDo}</h3>
     <ul class="plain">
-      ${shown.map((step) => {
-        if (step.kind === 'runbook' && runbook !== undefined)
-          return html`<li><a href="${runbook}#${step.reason.toLowerCase()}" rel="noreferrer">${sentence(step)}</a></li>`
-        return html`<li>${sentence(step)} ${offered === undefined ? '' : doerOf(step.kind, offered, words.language)}</li>`
-      })}
+      ${shown.map((step) => html`<li>${sentence(step)} ${offered === undefined ? '' : doerOf(step.kind, offered, words.language)}</li>`)}
       ${steps.length > shown.length ? html`<li class="quiet">${words.more(steps.length - shown.length)}</li>` : ''}
     </ul>`
 }

@@ -3,7 +3,8 @@
  */
 import { html } from 'hono/html'
 import { ageOf, instantOf } from '../fleet/age.ts'
-import type { Html } from './page.ts'
+
+type Html = ReturnType<typeof html>
 
 /** `say` puts the age into words, such as `3m ago`. Undefined for what is no time. The script of the page says when it was in the local time. */
 export function timed(at: string | undefined, now: Temporal.Instant, say: (age: string) => string): Html | undefined {

@@ -28,7 +28,6 @@ export async function openStatusPage(
     people,
     commits,
     report: whole,
-    runbook,
     clock = systemClock,
     port = 0,
   }: Partial<StatusPageDeps> & { port?: number } = {},
@@ -47,7 +46,6 @@ export async function openStatusPage(
     people,
     commits,
     report: whole,
-    runbook,
     clock,
     signal: stop.signal,
   })

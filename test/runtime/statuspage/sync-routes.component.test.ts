@@ -64,11 +64,10 @@ void t.test('what to do names the button that does it, whoever else may, or whom
     'each tile says it in one sentence',
   )
   t.match(seen[2], 'have them confirmed', 'and so does the page of a gateway')
-  const { get: asAnn } = await openStatusPage(t, facts, { hosts, people: allowed, runbook: 'https://docs.example/runbook.html' })
+  const { get: asAnn } = await openStatusPage(t, facts, { hosts, people: allowed })
   const own = (await asAnn(at)).text
   t.match(own, 'The button “Resume” does it.')
   t.match(own, 'The button “Confirm the deletions of 1a2b3c4d” does it.')
-  t.match(own, 'href="https://docs.example/runbook.html#scanfailed"')
 })
 
 void t.test('a tile says for how long its commit runs there, and each age when that was', async (t) => {

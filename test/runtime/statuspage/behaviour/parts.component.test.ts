@@ -2,12 +2,12 @@
  * Each part of the pages is there with what it tells, in both languages: without a part this fails, whatever its words are.
  */
 import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { detailWordsIn } from '../../../runtime/statuspage/detail-words.ts'
-import { wordsFor } from '../../../runtime/statuspage/words.ts'
-import { now } from '../../support/fleet-facts.ts'
-import { dryGateway, plantCommits, plantFacts, richGateway, richSync, wholeOf } from '../../support/plant-facts.ts'
-import { openStatusPage } from '../../support/status-page.ts'
+import { systemClock } from '../../../../runtime/clock.ts'
+import { detailWordsIn } from '../../../../runtime/statuspage/detail-words.ts'
+import { wordsFor } from '../../../../runtime/statuspage/words.ts'
+import { now } from '../../../support/fleet-facts.ts'
+import { dryGateway, plantCommits, plantFacts, richGateway, richSync, wholeOf } from '../../../support/plant-facts.ts'
+import { openStatusPage } from '../../../support/status-page.ts'
 
 /** What a browser shows of it, in one line. */
 function shown(text: string): string {
