@@ -97,6 +97,8 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   const pushed = await pushAll(bench, plants, pods)
   const line = await followed(bench, 'line', Math.min(50, Math.ceil(size / 2)))
   const fleet = await followed(bench, 'fleet', Math.ceil(size / 2))
+  const killed = contained.killed()
+  if (killed > 0) throw new Error(`${killed} processes of the controller were ended for want of memory`)
   const { peak } = memory.stop()
   const { peak: ownPeak } = own.stop()
   await seen.stop()
@@ -111,6 +113,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
     ...pushed,
     ...line,
     ...fleet,
+    figure('processes ended for want of memory', killed, ''),
     figure('working set at most, from the start on', peak, 'MiB'),
     figure('anonymous memory at most, from the start on', ownPeak, 'MiB'),
   ]

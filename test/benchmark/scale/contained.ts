@@ -32,6 +32,8 @@ export type Contained = {
   readAheadKiB: number | undefined
   /** The next start reads the program from the disk, as in a new container: to be called while no process runs. */
   forgetProgram(): void
+  /** How many were ended for want of memory so far, which the controller outlives where it is a git; 0 where nobody tells. */
+  killed(): number
   /** For what they had to wait so far; undefined where nobody tells. */
   stalls(): Stalls | undefined
   remove(): Promise<void>
@@ -61,6 +63,7 @@ export function containController(limitMiB: number): Contained {
     workingSetMiB: (pid) => cgroup?.workingSetMiB() ?? memoryOf(pid).residentMiB,
     anonymousMiB: (pid) => cgroup?.anonymousMiB() ?? memoryOf(pid).anonymousMiB,
     filesMiB: () => cgroup?.activeFilesMiB(),
+    killed: () => cgroup?.killed() ?? 0,
     stalls: () => cgroup?.stalls(),
     async remove() {
       await cgroup?.remove()

@@ -25,7 +25,7 @@ export async function followed(bench: Bench, prefix: string, count: number): Pro
   await seen.all([keyOf(plant)], ({ published }) => published?.commit === first, 60_000)
   const name = `${count} gateways of one`
   const strain = lookForStrain(bench)
-  const ended = await pushes({ bench, plant, repository, first }, count).catch(async (error: unknown) => {
+  const { ended, failures } = await pushes({ bench, plant, repository, first }, count).catch(async (error: unknown) => {
     await strain.stop(name)
     throw error
   })
@@ -37,6 +37,7 @@ export async function followed(bench: Bench, prefix: string, count: number): Pro
     ['questions to the git host, most', Math.max(...ended.map(({ fetches }) => fetches)), ''],
     ['status writes, median', of('writes'), ''],
     ['processor time of the controller with git, median', of('ms'), 'ms'],
+    ['syncs that failed and were begun again', failures, ''],
   ]
   const told = figures.map(([what, value, unit]) => figure(`${name}: ${what}`, value, unit))
   return [...told, ...(await strain.stop(name))]
@@ -46,7 +47,7 @@ type Pushed = { last: number; middle: number; ready: number; fetches: number; wr
 type Pushing = { bench: Bench; plant: Plant; repository: Repository; first: string }
 
 /** Each of the gateways fetches everything first. */
-async function pushes({ bench, plant, repository, first }: Pushing, count: number): Promise<Pushed[]> {
+async function pushes({ bench, plant, repository, first }: Pushing, count: number): Promise<{ ended: Pushed[]; failures: number }> {
   const { cluster, seen, hash } = bench
   const followers = await startFollowers(cluster, seen, plant, { count, syncHash: hash })
   await followers.have(first)
@@ -54,8 +55,7 @@ async function pushes({ bench, plant, repository, first }: Pushing, count: numbe
   await followers.settled()
   const ended: Pushed[] = []
   for (let round = 0; round < rounds; round += 1) ended.push(await pushOnce(bench, plant, repository, followers, round))
-  figure(`${count} gateways of one: syncs that failed and were begun again`, followers.failures(), '')
-  return ended
+  return { ended, failures: followers.failures() }
 }
 
 async function pushOnce(
