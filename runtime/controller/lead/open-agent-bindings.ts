@@ -1,16 +1,26 @@
 /**
  * The bindings of agents as a leader keeps them: at the API server, for the pods that its store knows.
  */
+import type { Clock } from '../../clock.ts'
 import { asFault } from '../../fault.ts'
 import { fieldManager } from '../../gatewaysync/names.ts'
+import type { Kube } from '../../kube/client.ts'
 import { roleBindingType } from '../../kube/types.ts'
+import type { Log } from '../../log.ts'
 import { managedByUs } from '../../reconcile/agent-rbac.ts'
 import type { PodRecord } from '../../reconcile/records.ts'
 import type { Store } from '../../reconcile/store.ts'
 import { createAgentBindings } from './agent-bindings.ts'
-import type { LeaderDeps } from './leader.ts'
 
-type BindingsDeps = Pick<LeaderDeps, 'kube' | 'store' | 'bindAgentsTo' | 'watchNamespaces' | 'clock' | 'log'>
+type BindingsDeps = {
+  kube: Kube
+  store: Store
+  /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: the installation's owner does that. */
+  bindAgentsTo: string | undefined
+  watchNamespaces: readonly string[]
+  clock: Clock
+  log: Log
+}
 
 /** The role bindings for agents in pods that follow a GatewaySync of ours. */
 export function openAgentBindings({
