@@ -26,6 +26,10 @@ void t.test('the size of the volume for mirrors is read as bytes', async (t) => 
   t.equal(v.parse(controllerSettings, given).source.sizeLimit, 2 ** 31)
 })
 
+void t.test('a controller that is told to end answers for ten seconds more', async (t) => {
+  t.equal(v.parse(controllerSettings, given).shutdownDelaySeconds, 10)
+})
+
 void t.test('a size that is none is refused by its key', async (t) => {
   for (const sizeLimit of ['2GB', '-1', '', '100m']) {
     const { issues = [] } = v.safeParse(controllerSettings, { ...given, source: { ...given.source, sizeLimit } })
