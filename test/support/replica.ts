@@ -36,6 +36,8 @@ export type Replica = {
   outcomes: string[]
   /** Questions to git hosts that were answered, where it leads. */
   syncs(): number
+  /** Passes over GatewaySyncs that have ended, where it leads. */
+  passes(): number
 }
 
 /** `open`: it asks nobody for a proof. */
@@ -84,7 +86,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   const remoteOf = createRemotes({ ...way, allowLocal: true, clock, signal: stop.signal })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
   const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
-  let syncs = 0
+  let [syncs, passes] = [0, 0]
   const leading = !leads
     ? Promise.resolve()
     : runLeader(
@@ -126,7 +128,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
             queued() {},
             waited() {},
             observed() {},
-            reconciled() {},
+            reconciled: () => void (passes += 1),
             notified() {},
             fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0),
           },
@@ -147,5 +149,5 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     await gitMirrors.close()
     kube.close()
   })
-  return { url: served.url, outcomes, syncs: () => syncs }
+  return { url: served.url, outcomes, syncs: () => syncs, passes: () => passes }
 }

@@ -1,0 +1,76 @@
+/**
+ * The reports of many gateways that come at once, on the real API server: they are looked at together, not one by one.
+ */
+import path from 'node:path'
+import t from 'tap'
+import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+import { agentVariables } from '../../runtime/agent-settings.ts'
+import { agentContainerName, agentPodLabel, apiVersion, podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
+import { gatewaySyncType, podType, syncReportType } from '../../runtime/kube/types.ts'
+import { startGitHost } from '../support/git-host.ts'
+import { startReplica } from '../support/replica.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+import { openWorld, tinyPod, until } from '../support/world.ts'
+
+const gateways = Array.from({ length: 53 }, (_, index) => `gw-${index}`)
+const [alone, together] = [gateways.slice(0, 3), gateways.slice(3)]
+/** Reports that come within so long share a pass. */
+const shareMs = 250
+
+/** A gateway pod as admission leaves it, in what the controller reads. */
+function pod(namespace: string, name: string): object {
+  const asked = tinyPod(namespace, name, { annotations: { [podAnnotations.inject]: 'true' }, labels: { [agentPodLabel]: 'true' } })
+  const agent = { name: agentContainerName, image: 'agent:1', env: [{ name: agentVariables.dataDir, value: '/data' }] }
+  return { ...asked, spec: { containers: [{ name: 'gateway', image: 'gateway:8.3' }, agent] } }
+}
+
+void t.test('fifty reports that come at once share a pass', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  const { kube, plane, signal, apply, ...world } = await openWorld(t)
+  const folder = temporaryFolder(t, 'reports')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  const commit = host.repository('plant.git').commit({ 'projects/a.txt': 'one' })
+  await apply([gatewaySyncCrd(), syncReportCrd()])
+  const namespace = await world.namespace('reports')
+  const spec = {
+    git: { repo: host.url('plant.git/.git'), ref: 'main' },
+    polling: { enabled: false },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  }
+  const object = { apiVersion, kind: 'GatewaySync', metadata: { namespace, name: 'plant' }, spec }
+  await until(() => kube.create(gatewaySyncType, object, signal).catch(() => undefined), 'the API server serves the kind')
+  for (const name of gateways) {
+    const { uid } = (await kube.create(podType, pod(namespace, name), signal)).metadata
+    const report = { apiVersion, kind: 'SyncReport', metadata: { namespace, name }, spec: { gatewaySync: 'plant', podUid: uid } }
+    await kube.create(syncReportType, report, signal)
+  }
+  const replica = await startReplica(t, { kubeconfig: plane.adminKubeconfig, namespace, folder: path.join(folder, 'replica'), leads: true })
+  const counted = (which: (status: GatewaySyncStatus) => boolean, what: string) =>
+    until(async () => {
+      const status = (await kube.get(gatewaySyncType, { namespace, name: 'plant' }, signal))?.status as GatewaySyncStatus | undefined
+      return status !== undefined && which(status) ? true : undefined
+    }, what)
+  await counted(({ published, gateways: seen }) => published?.commit === commit && seen?.pending === gateways.length, 'all are waited for')
+
+  const status = { phase: 'Failed', commit, reason: 'DiskFull', message: 'the volume is full' }
+  const fail = (name: string) => kube.mergePatch(syncReportType, { namespace, name }, { status }, { subresource: 'status' }, signal)
+  const failed = (count: number) => counted(({ gateways: seen }) => seen?.failed === count, `${count} have failed`)
+  const aloneMs: number[] = []
+  for (const [index, name] of alone.entries()) {
+    const beganMs = performance.now()
+    await fail(name)
+    await failed(index + 1)
+    aloneMs.push(performance.now() - beganMs)
+  }
+  t.ok(Math.max(...aloneMs) >= shareMs, `a report is looked at after ${aloneMs.map(Math.round).join(', ')} ms, when others could have come`)
+
+  const [passes, beganMs] = [replica.passes(), performance.now()]
+  await Promise.all(together.map(fail))
+  await failed(gateways.length)
+  const [made, tookMs] = [replica.passes() - passes, performance.now() - beganMs]
+  // One for each share, and one more that was due before.
+  t.ok(made >= 1 && made <= Math.ceil(tookMs / shareMs) + 1, `${made} passes in ${Math.round(tookMs)} ms`)
+})
