@@ -11,7 +11,7 @@ import { leavesSettingsOut } from '../support/real-history.ts'
 import { cloneBundle, commitsOf } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { isNeverWritten } from '../support/never-written.ts'
-import { until } from '../support/world.ts'
+import { eventsIn, until } from '../support/world.ts'
 
 void t.test('a push over HTTP reaches the files of a gateway, its scan and every status', { timeout: 180_000 }, async (t) => {
   if (!requires(t, 'git')) return
@@ -74,6 +74,16 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
 
   const third = repository.commit({ 'projects/line/a.txt': null })
   t.equal(await agent.stop(), 0, 'so does the agent')
+  const events = await eventsIn(world, namespace)
+  t.same(
+    events.filter(({ type }) => type !== 'Normal'),
+    [],
+    'neither a new resource nor a push is a reason to warn',
+  )
+  t.ok(
+    events.some(({ regarding, reason }) => regarding.kind === 'GatewaySync' && reason === 'Published'),
+    'but Events are written',
+  )
   await cluster.startController()
   await until(
     async () => ((await cluster.status(namespace, 'plant')).published?.commit === third ? true : undefined),

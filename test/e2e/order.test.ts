@@ -1,21 +1,31 @@
 /**
  * The order in which objects come does not matter: a gateway pod that was made before its GatewaySync and before the Secret with its API key
- * is complete later without being made anew, and a rotated key needs no restart.
+ * is complete later without being made anew, and a rotated key needs no restart. Where that does not come, Events on the pods say it.
  */
 import t from 'tap'
-import { secretType } from '../../runtime/kube/types.ts'
-import { install, readyAt, simulatedGateway } from '../support/installation.ts'
+import { systemClock } from '../../runtime/clock.ts'
+import { agentPodLabel, injectionNamespaceLabel, podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { podType, secretType } from '../../runtime/kube/types.ts'
+import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
 import { requires } from '../support/requires.ts'
-import { until } from '../support/world.ts'
+import { eventsIn, namespaceType, type SeenEvent, tinyPod, until } from '../support/world.ts'
 
-void t.test('a pod that was there first follows the GatewaySync that comes, with its API key', { timeout: 240_000 }, async (t) => {
+/** Once a trouble has lasted for a minute it is told, at the look after that, and there is one every half a minute. */
+const toldWithinMs = 120_000
+
+void t.test('a pod that was there first follows the GatewaySync that comes, with its API key', { timeout: 280_000 }, async (t) => {
   if (!requires(t, 'git')) return
-  const cluster = await install(t, ['plant'])
+  const cluster = await install(t, ['plant', 'unfollowed', 'unlabelled'], { webhook: { namespaceSelector: { requireLabel: true } } })
   const { world, host, folder, receiver } = cluster
   const { kube, signal } = world
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))
   })
+  await permitInjection(cluster, ['plant', 'unfollowed'])
+  const repository = host.repository('plant.git')
+  const first = repository.commit({ 'projects/line/a.txt': 'one' })
+  const toldOnPods = untilToldOnPods(cluster)
+  toldOnPods.catch(() => undefined)
   const namespace = cluster.namespace('plant')
   const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
   simulator.setApiKey('gw:one')
@@ -23,8 +33,6 @@ void t.test('a pod that was there first follows the GatewaySync that comes, with
   t.equal(agent.pod.metadata.annotations?.['clustersync.io/gateway-sync'], undefined, 'there was nothing to choose')
   t.notMatch(JSON.stringify(agent.pod), /secretName/, 'nothing but tokens is mounted')
 
-  const repository = host.repository('plant.git')
-  const first = repository.commit({ 'projects/line/a.txt': 'one' })
   await cluster.gatewaySync(namespace, 'plant', {
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
     polling: { enabled: false },
@@ -61,4 +69,48 @@ void t.test('a pod that was there first follows the GatewaySync that comes, with
     sync: { profiles: { default: { mappings: [{ source: 'projects/', destination: 'elsewhere' }] } } },
   })
   await until(async () => ((await cluster.status(namespace, 'plant')).gateways?.total === 0 ? true : undefined), 'the pod follows neither')
+
+  await toldOnPods
 })
+
+/**
+ * A pod of a namespace that never gets a GatewaySync, and one that asks for an agent in a namespace without the label that the installation
+ * requires. Settles when both have a Warning that says what is wrong.
+ */
+async function untilToldOnPods({ world, host, ...cluster }: Installation): Promise<void> {
+  const [unfollowed, unlabelled] = [cluster.namespace('unfollowed'), cluster.namespace('unlabelled')]
+  const asking = async (namespace: string, name: string): Promise<boolean> => {
+    const pod = tinyPod(namespace, name, { annotations: { [podAnnotations.inject]: 'true' } })
+    return (await world.kube.create(podType, pod, world.signal)).metadata.labels?.[agentPodLabel] === 'true'
+  }
+  await cluster.gatewaySync(unlabelled, 'plant', {
+    git: { repo: host.url('plant.git/.git'), ref: 'main' },
+    polling: { enabled: false },
+    sync: { profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
+  })
+  if (await asking(unlabelled, 'gw')) throw new Error('a pod of a namespace without the label got an agent')
+  await asking(unfollowed, 'gw')
+  const told = async (namespace: string, reason: string): Promise<void> => {
+    const isAbout = ({ type, reason: why, regarding }: SeenEvent): boolean =>
+      type === 'Warning' && why === reason && regarding.kind === 'Pod' && regarding.name === 'gw'
+    await until(
+      async () => ((await eventsIn(world, namespace)).some(isAbout) ? true : undefined),
+      `the pod has an Event ${reason}`,
+      toldWithinMs,
+      1_000,
+    )
+  }
+  await Promise.all([told(unfollowed, 'NotFollowed'), told(unlabelled, 'MissingAgent')])
+}
+
+/** Labels namespaces, one after the other, and settles when the API server acts by the labels: a pod of the last one gets an agent. */
+async function permitInjection({ world, ...cluster }: Installation, prefixes: readonly string[]): Promise<void> {
+  const metadata = { labels: { [injectionNamespaceLabel.key]: injectionNamespaceLabel.value } }
+  for (const prefix of prefixes)
+    await world.kube.mergePatch(namespaceType, { name: cluster.namespace(prefix) }, { metadata }, {}, world.signal)
+  const namespace = cluster.namespace(prefixes.at(-1) ?? '')
+  await until(async () => {
+    const pod = tinyPod(namespace, `scout-${systemClock.uuid()}`, { annotations: { [podAnnotations.inject]: 'true' } })
+    return (await world.kube.create(podType, pod, world.signal)).metadata.labels?.[agentPodLabel]
+  }, 'pods of namespaces with the label get an agent')
+}

@@ -4,7 +4,7 @@
 import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
-import type { ResourceType } from '../../runtime/kube/types.ts'
+import { eventType, type ResourceType } from '../../runtime/kube/types.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../cluster/control-plane.ts'
 
 export const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
@@ -78,19 +78,32 @@ export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 300_00
   }
 }
 
-/** Waits until something holds, looking again and again; the message says what was seen last. */
+/** Waits until something holds, looking again and again; the message says what was waited for. */
 export async function until<Value>(
   look: () => Promise<Value | undefined> | Value | undefined,
   what: string,
   timeoutMs = 60_000,
+  everyMs = 25,
 ): Promise<Value> {
   const endMs = systemClock.monotonicMs() + timeoutMs
   for (;;) {
     const value = await look()
     if (value !== undefined) return value
     if (systemClock.monotonicMs() > endMs) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`)
-    await systemClock.wait(25)
+    await systemClock.wait(everyMs)
   }
+}
+
+/** An Event of a namespace: what `kubectl describe` shows under the object that it is about. */
+export type SeenEvent = { type: string; reason: string; note: string; regarding: { kind: string; name: string } }
+
+/** All of a namespace. */
+export async function eventsIn({ kube, signal }: Pick<World, 'kube' | 'signal'>, namespace: string): Promise<SeenEvent[]> {
+  const events: SeenEvent[] = []
+  for await (const { items } of kube.listPages(eventType, { namespace, limit: 500 }, signal)) {
+    events.push(...(items as unknown as SeenEvent[]).map(({ type, reason, note, regarding }) => ({ type, reason, note, regarding })))
+  }
+  return events
 }
 
 /** A pod as small as the API server takes it. */
