@@ -24,8 +24,6 @@ export type InjectionSettings = {
   delivery: ControllerSettings['delivery']
   /** Undefined: agents trace nothing. */
   tracing?: TracingSettings | undefined
-  /** The agent's place among the init containers. Default last: after one that seeds the data volume. */
-  place?: 'first' | 'last'
 }
 
 /** What is known about the GatewaySync that a pod follows. */
@@ -113,7 +111,8 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
       ...addToMap('/metadata/labels', pod.metadata.labels, { [agentPodLabel]: 'true' }),
       ...addToList('/spec/volumes', pod.spec.volumes, volumes),
       ...addToList('/spec/imagePullSecrets', pod.spec.imagePullSecrets, pullSecrets),
-      ...addToList('/spec/initContainers', pod.spec.initContainers, [container], settings.place === 'first'),
+      // Last, so after one that seeds the data volume.
+      ...addToList('/spec/initContainers', pod.spec.initContainers, [container]),
     ],
     warnings: [
       read.warning,

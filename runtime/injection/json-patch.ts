@@ -3,17 +3,11 @@
  */
 export type JsonPatch = { op: 'add'; path: string; value: unknown }
 
-/** Adds entries to a list, which is made where it is missing; `first` puts them before what is there. */
-export function addToList(
-  path: string,
-  present: readonly unknown[] | undefined | null,
-  entries: readonly unknown[],
-  first = false,
-): JsonPatch[] {
+/** Adds entries to the end of a list, which is made where it is missing. */
+export function addToList(path: string, present: readonly unknown[] | undefined | null, entries: readonly unknown[]): JsonPatch[] {
   if (entries.length === 0) return []
   if (present === undefined || present === null) return [{ op: 'add', path, value: entries }]
-  const ordered = first ? entries.toReversed() : entries
-  return ordered.map((value) => ({ op: 'add', path: `${path}/${first ? '0' : '-'}`, value }))
+  return entries.map((value) => ({ op: 'add', path: `${path}/-`, value }))
 }
 
 /** Sets members of a map, which is made where it is missing. */

@@ -37,14 +37,6 @@ void t.test(
   },
 )
 
-void t.test('the agent stands first where the installation says so', async (t) => {
-  const { pod } = inject(chartPod(), plant, { place: 'first' })
-  t.same(
-    pod.spec.initContainers?.map(({ name }) => name),
-    ['cluster-sync-agent', 'preconfigure'],
-  )
-})
-
 void t.test('the patch touches nothing but what is ours', async (t) => {
   const before = chartPod()
   const { pod } = inject(before)
