@@ -106,6 +106,11 @@ export function earlier<T>(list: Value<readonly T[]>, index: Value<number>): Val
   return isExpression(list) || isExpression(index) ? call('slice', list, 0, index) : list.slice(0, index)
 }
 
+/** How many elements a list has. */
+export function sizeOf(list: Value<readonly unknown[]>): Value<number> {
+  return isExpression(list) ? call('len', list) : list.length
+}
+
 /** One member of each object of a list. */
 export function plucked<Key extends string>(list: Value<readonly Readonly<Record<Key, string>>[]>, key: Key): Value<readonly string[]> {
   if (!isExpression(list)) return list.map((element) => element[key])

@@ -2,7 +2,22 @@
  * Which values are set and have no effect, or less effect than their reader may expect. Pure.
  */
 import * as v from 'valibot'
-import { and, equals, greater, hasKey, includes, isSet, not, or, plucked, same, text, asText, sameNumber } from '../helm/combinators.ts'
+import {
+  and,
+  equals,
+  greater,
+  hasKey,
+  includes,
+  isSet,
+  not,
+  or,
+  plucked,
+  same,
+  sizeOf,
+  text,
+  asText,
+  sameNumber,
+} from '../helm/combinators.ts'
 import { isExpression, type Live, type Value } from '../helm/expression.ts'
 import { each, field, type Messages, say } from '../helm/nodes.ts'
 import { ownLabelKeys, selectorKeys } from '../names.ts'
@@ -19,6 +34,7 @@ export function withoutEffect(values: Live<Values>): Messages {
     ...idlePod(values),
     ...idleInHostNetwork(values),
     ...idleElsewhere(values),
+    ...manyWatches(values),
   ]
 }
 
@@ -158,4 +174,14 @@ function idleElsewhere({ commonLabels, serviceAccount, controller }: Live<Values
       'controller.logLevel: no effect while controller.logDevMode is "true", which shows every level',
     ]),
   ]
+}
+
+/** Two or three watches each, over GatewaySyncs, SyncReports and pods, of some 170 KiB: beyond 16 MiB that is no small part of the limit. */
+const usualNamespaces = 32
+
+function manyWatches({ watchNamespaces }: Live<Values>): Messages {
+  const named = sizeOf(watchNamespaces)
+  return say(and(isSet(watchNamespaces), greater(named, usualNamespaces)), [
+    text`watchNamespaces: ${asText(named)} namespaces take two or three watches each, of 170 KiB in the controller; leave it empty to watch all with three, or let resources.limits.memory grow by 512Ki for each`,
+  ])
 }

@@ -29,6 +29,7 @@ import {
   plucked,
   quoted,
   sameNumber,
+  sizeOf,
   text,
   together,
   withoutEmpty,
@@ -103,6 +104,7 @@ void t.test('conditions hold where they hold of known values', async (t) =>
     matches: [matches(/^[a-z]+$/, name), matches(/^[a-z]+$/, odd), matches(/^$/, empty)],
     contains: [contains(name, 'lan'), contains(name, empty), contains(empty, name)],
     keys: [hasKey(labels, 'a'), hasKey(labels, 'b'), hasKey(labels, name)],
+    sizes: [list, none].map(sizeOf),
     includes: [includes(list, 'a'), includes(list, name), includes(none, name)],
   })),
 )

@@ -8,6 +8,7 @@ const host = { host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix'
 const oneReplica = 'webhook.failurePolicy: with one replica, gateway pods that ask for an agent wait while the controller restarts'
 const inline = (name: string): string =>
   `webhookReceiver.${name}.secret: becomes a Secret in the manifests; do not commit them, or use secretRef`
+const namespaces = (count: number): string[] => Array.from({ length: count }, (_, index) => `plant-${index}`)
 const ref = { secretRef: { name: 'push' } }
 
 /** Two replicas stand for silence. */
@@ -150,6 +151,13 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
   'a receiver that anyone may use': [
     { replicaCount: 2, webhookReceiver: { enabled: true } },
     ['webhookReceiver: neither hmac nor token is configured; anyone who reaches the receiver may push'],
+  ],
+  'thirty-two namespaces': [{ replicaCount: 2, watchNamespaces: namespaces(32) }, []],
+  'more than thirty-two namespaces': [
+    { replicaCount: 2, watchNamespaces: namespaces(33) },
+    [
+      'watchNamespaces: 33 namespaces take two or three watches each, of 170 KiB in the controller; leave it empty to watch all with three, or let resources.limits.memory grow by 512Ki for each',
+    ],
   ],
   'a label that selects the pods': [
     { replicaCount: 2, podLabels: { 'app.kubernetes.io/name': 'other' } },
