@@ -49,7 +49,7 @@ export type ContainerStatus = {
   restartCount: number
   ready: boolean
   started?: boolean
-  state: { running?: object; waiting?: { reason: string }; terminated?: { reason: string } }
+  state: { running?: { startedAt: string }; waiting?: { reason: string }; terminated?: { reason: string } }
   lastState?: { terminated?: { reason: string } }
 }
 

@@ -17,6 +17,7 @@ import { carryLoad } from './cases/load.ts'
 import { keepNetworkPolicy } from './cases/network-policy.ts'
 import { rescheduleWhilePaused, restartNode, rotateCertificate, withoutApiServer } from './cases/outages.ts'
 import { readPrivateRepositories } from './cases/private-repositories.ts'
+import { hasStartedBarren, startBarren, startWithOlderFiles } from './cases/start-gate.ts'
 import { stopAtFirstGateway } from './cases/staged-rollout.ts'
 import { upgradeChart } from './cases/upgrade.ts'
 
@@ -42,8 +43,11 @@ const cases: readonly Case[] = [
   { name: 'the node is restarted', run: restartNode },
   { name: 'the certificate is renewed', run: rotateCertificate },
   { name: 'a gateway is scheduled anew while its GatewaySync is paused', run: rescheduleWhilePaused },
+  { name: 'a gateway whose agent refuses the published commit starts with the one before', run: startWithOlderFiles },
   { name: 'the API server is away for a minute', run: withoutApiServer },
+  { name: 'a gateway for which nothing is published waits', run: startBarren },
   { name: 'ten gateways in four namespaces, of two repositories and three modes', run: reachFleet },
+  { name: 'a gateway for which nothing is published has started after its deadline', run: hasStartedBarren },
   { name: 'a bad commit stops at the first of three gateways and goes back by itself', run: stopAtFirstGateway },
   { name: 'a repair on a gateway becomes a pull request, and after its merge no file is written', run: captureRepair },
   { name: 'a hundred GatewaySyncs fit into the memory of the default values', run: carryLoad },
