@@ -106,13 +106,13 @@ function controllerRules({ fullname }: Names, values: Live<Values>): Rule[] {
     // Checks the tokens of agents that ask for content, and of whoever collects metrics.
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
-    // Without cert-manager the controller writes the CA bundle that the API server trusts.
-    ...when<Rule>(and(values.webhook.enabled, not(certificateBy(values).certManager)), [
+    // With cert-manager the controller is ready once its injector has written the CA bundle that the API server trusts; without, it writes it.
+    ...when<Rule>(values.webhook.enabled, [
       {
         apiGroups: ['admissionregistration.k8s.io'],
         resources: ['mutatingwebhookconfigurations'],
         resourceNames: [fullname],
-        verbs: ['get', 'patch'],
+        verbs: ['get', ...when<string>(not(certificateBy(values).certManager), ['patch'])],
       },
     ]),
   ]

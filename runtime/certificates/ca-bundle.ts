@@ -11,10 +11,10 @@ export type TrustDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock }
 type Webhook = { clientConfig?: { caBundle?: string } & Record<string, unknown> } & Record<string, unknown>
 
 /**
- * How long a replica that cannot write the trust bundle stays unready. Admission fails during and after that, but agents need delivery all the
+ * How long a replica that cannot write the trust bundle, or waits for it, stays unready. Admission fails during and after that, but agents need delivery all the
  * same.
  */
-const patienceMs = 60_000
+export const patienceMs = 60_000
 
 /** Keeps the `caBundle` of one webhook configuration. */
 export type CaBundleKeeper = {
@@ -36,6 +36,12 @@ export function createCaBundleKeeper({ kube, clock }: TrustDeps, name: string | 
     },
     isTrusted: () => told || clock.monotonicMs() >= untilMs,
   }
+}
+
+/** The bundle of each webhook, PEM, empty where there is none; of a missing configuration there are none. Throws Forbidden, ApiUnavailable. */
+export async function readCaBundles(kube: Pick<Kube, 'get'>, name: string, signal: AbortSignal): Promise<string[]> {
+  const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
+  return (found?.webhooks ?? []).map(({ clientConfig }) => Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString())
 }
 
 /** Returns whether it had to be changed; a missing configuration counts as right. Throws Conflict, Forbidden, ApiUnavailable. */

@@ -1,15 +1,18 @@
 /**
- * An installation that serves with a Secret of the user: the API server comes to trust it by the rights that the manifests give.
+ * An installation that serves with a Secret of the user, or of cert-manager: the API server comes to trust it by the rights that the manifests
+ * give.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { awaitCaBundle } from '../../runtime/certificates/await-ca-bundle.ts'
 import { keepCaBundle } from '../../runtime/certificates/keep-ca-bundle.ts'
 import { openMounted } from '../../runtime/certificates/mounted.ts'
 import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { webhookConfigurationType } from '../../runtime/kube/types.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { createServing } from '../../runtime/certificates/serving.ts'
+import { type Log, silentLog } from '../../runtime/log.ts'
 import { presentRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
@@ -44,3 +47,39 @@ void t.test('the webhook configuration of the manifests follows the mounted auth
   await running
   await world.kube.delete(webhookConfigurationType, { name: account }, world.signal)
 })
+
+void t.test(
+  'a replica with a certificate of cert-manager sees what the injector writes, by its rights',
+  { timeout: 240_000 },
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const world = await openWorld(t)
+    const namespace = await world.namespace('injected')
+    const kinds = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'MutatingWebhookConfiguration'])
+    const objects = presentRelease
+      .manifests({ name: namespace, namespace }, { watchNamespaces: [namespace] })
+      .filter(({ kind }) => kinds.has(kind))
+    await world.apply(objects)
+    const account = objects.find(({ kind }) => kind === 'ServiceAccount')?.metadata.name ?? ''
+    const { leaf, caBundle } = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
+    const warnings: string[] = []
+    const log: Log = { ...silentLog, warn: ({ message = '' }) => warnings.push(message) }
+    const deps = { kube: world.as(await world.token(namespace, account)), clock: systemClock, log }
+    const serving = createServing({ cert: leaf.certificate, key: leaf.key, caBundle })
+    const keeper = awaitCaBundle(deps, { ...serving, run: async () => {} }, account)
+    const running = keeper.run(world.signal)
+    const { webhooks } = (await world.kube.get(webhookConfigurationType, { name: account }, world.signal)) as unknown as {
+      webhooks: { clientConfig: object }[]
+    }
+    t.notOk(keeper.isTrusted())
+    const told = webhooks.map((webhook) => ({
+      ...webhook,
+      clientConfig: { ...webhook.clientConfig, caBundle: Buffer.from(caBundle).toString('base64') },
+    }))
+    await world.kube.mergePatch(webhookConfigurationType, { name: account }, { webhooks: told }, {}, world.signal)
+    await until(() => keeper.isTrusted() || undefined, 'it is seen')
+    await running
+    t.same(warnings, [], 'and not because it may not look')
+    await world.kube.delete(webhookConfigurationType, { name: account }, world.signal)
+  },
+)

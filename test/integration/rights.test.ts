@@ -19,7 +19,6 @@ const everyones = ['get /version']
 /** What only an installation that issues its own certificates asks; `dist/` is one with cert-manager. */
 const selfManaged = [
   'create secrets',
-  'get admissionregistration.k8s.io/mutatingwebhookconfigurations <fullname>',
   'patch admissionregistration.k8s.io/mutatingwebhookconfigurations <fullname>',
   'patch secrets <fullname>-certificate',
 ]

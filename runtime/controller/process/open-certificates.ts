@@ -1,6 +1,7 @@
 /**
  * Opens the certificate that every secure port serves and whose authorities the API server and agents trust.
  */
+import { awaitCaBundle } from '../../certificates/await-ca-bundle.ts'
 import { keepCaBundle } from '../../certificates/keep-ca-bundle.ts'
 import { openMounted } from '../../certificates/mounted.ts'
 import { openSelfManaged } from '../../certificates/self-managed.ts'
@@ -19,9 +20,10 @@ export async function openCertificates(
   const webhookConfiguration = injection.enabled ? injection.webhookConfiguration : undefined
   if (certificates.kind === 'mounted') {
     const keeper = await openMounted(deps, { folder: certificates.folder })
-    if (certificates.tellsWebhook && webhookConfiguration !== undefined) return keepCaBundle(deps, keeper, webhookConfiguration)
-    // cert-manager's injector writes the caBundle.
-    return { ...keeper, isTrusted: () => true }
+    if (webhookConfiguration === undefined) return { ...keeper, isTrusted: () => true }
+    // Else cert-manager's injector writes the caBundle.
+    const trusted = certificates.tellsWebhook ? keepCaBundle : awaitCaBundle
+    return trusted(deps, keeper, webhookConfiguration)
   }
   return await openSelfManaged(deps, { namespace, secretName: certificates.secretName, dnsNames, webhookConfiguration }, signal)
 }

@@ -21,8 +21,10 @@ export function controllerRights(settings: OperatorSettings): ControllerRight[] 
     ['watched', '', 'pods', ['get', 'list', 'watch']],
     ['watched', 'events.k8s.io', 'events', ['create', 'patch']],
   ]
-  if (webhookConfiguration !== undefined && keepsBundle)
-    needed.push(['cluster', 'admissionregistration.k8s.io', 'mutatingwebhookconfigurations', ['get', 'patch'], webhookConfiguration])
+  if (webhookConfiguration !== undefined) {
+    const verbs = keepsBundle ? ['get', 'patch'] : ['get']
+    needed.push(['cluster', 'admissionregistration.k8s.io', 'mutatingwebhookconfigurations', verbs, webhookConfiguration])
+  }
   if (bindsAgents) {
     needed.push(['watched', 'rbac.authorization.k8s.io', 'rolebindings', ['create', 'list', 'patch', 'delete'], agentRole])
     needed.push(['watched', 'rbac.authorization.k8s.io', 'clusterroles', ['bind'], agentRole])

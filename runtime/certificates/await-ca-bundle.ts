@@ -1,0 +1,68 @@
+/**
+ * Waits until cert-manager's injector has written whom the API server is to trust: until then each call of admission fails, and a replica that
+ * said it was ready would let people create gateways that are refused.
+ */
+import { type Clock, pause } from '../clock.ts'
+import { asFault, isAbort } from '../fault.ts'
+import type { Kube } from '../kube/client.ts'
+import type { Log } from '../log.ts'
+import { patienceMs, readCaBundles } from './ca-bundle.ts'
+import { isSignedBy, readCertificate } from './parse.ts'
+import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
+
+const lookEveryMs = 1_000
+
+type Deps = { kube: Pick<Kube, 'get'>; clock: Clock; log: Log }
+
+/**
+ * Wraps a keeper so that `isTrusted` tells whether every webhook of the configuration `name` trusts the authority of its certificate. Stops
+ * looking once that is so, may not be looked at, or has been waited for a minute.
+ */
+export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertificates, name: string): CertificateKeeper {
+  const untilMs = clock.monotonicMs() + patienceMs
+  let isDone = false
+  const tell = (reason: string, message: string): void =>
+    log.warn({ component: 'certificates', name, reason, message }, 'whether the API server trusts this certificate is not known')
+  const isWritten = async (signal: AbortSignal): Promise<boolean> => {
+    try {
+      return (await readCaBundles(kube, name, signal)).every((bundle) => vouches(bundle, keeper.current().cert))
+    } catch (error) {
+      if (isAbort(error, signal)) return false
+      const { reason, message } = asFault(error)
+      if (reason !== 'Forbidden') return false
+      // Roles of the release before: waiting would tell no more.
+      tell(reason, message)
+      return true
+    }
+  }
+  const look = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted && !isDone) {
+      isDone = await isWritten(signal)
+      if (isDone) return
+      if (clock.monotonicMs() >= untilMs) {
+        tell('Timeout', "cert-manager's injector has not written the caBundle of the webhook; look at its log")
+        isDone = true
+        return
+      }
+      await pause(clock, lookEveryMs, signal)
+    }
+  }
+  return {
+    current: keeper.current,
+    onChange: keeper.onChange,
+    isTrusted: () => isDone,
+    async run(signal) {
+      await Promise.all([keeper.run(signal), look(signal)])
+    },
+  }
+}
+
+/** Whether one of the authorities, PEM, issued the certificate or is it. */
+function vouches(bundle: string, cert: string): boolean {
+  const leaf = readCertificate(cert)
+  const authorities = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
+  return authorities.some((text) => {
+    const authority = readCertificate(text)
+    return authority !== undefined && leaf !== undefined && (isSignedBy(leaf, authority) || text.trim() === cert.trim())
+  })
+}
