@@ -1,7 +1,7 @@
 /**
  * Whom the page takes somebody for, and what becomes of those whom it does not know.
  */
-import type { Context, Hono } from 'hono'
+import type { Hono } from 'hono'
 import { html } from 'hono/html'
 import { type ActionWords, actionWordsIn } from './actions/action-words.ts'
 import { headersOf } from '../http/peer.ts'
@@ -9,6 +9,7 @@ import { problem } from '../http/problem.ts'
 import { loginPath } from './login/routes.ts'
 import { frame, type Html } from './page.ts'
 import type { Env, PagesOf, People, Person } from './people.ts'
+import { isNavigation, refuse } from './refusal.ts'
 
 /**
  * From here on whoever asks is known: others are led to the login where it is ours, and else refused. Adds the login's own pages and `/account`.
@@ -18,7 +19,7 @@ export function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'ide
   app.use(async (context, next) => {
     const person = await identify((name) => headersOf(context, name))
     if (person === undefined) {
-      if (login === undefined) return problem(context, 401, 'the login in front of this page has to say who asks')
+      if (login === undefined) return await refuse(context, 'nobody', pages)
       if (!isNavigation(context)) return problem(context, 401, 'log in to see this')
       const { pathname, search } = new URL(context.req.url)
       return context.redirect(`${loginPath}?to=${encodeURIComponent(`${pathname}${search}`)}`, 303)
@@ -40,13 +41,6 @@ export function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'ide
       }),
     )
   })
-}
-
-/** Whether somebody follows a link, and not a script of the page, which no login would help. */
-function isNavigation(context: Context): boolean {
-  const kind = context.req.header('sec-fetch-dest')
-  if (context.req.method !== 'GET') return false
-  return kind === undefined ? (context.req.header('accept') ?? '').includes('text/html') : kind === 'document'
 }
 
 type Choices = { words: ActionWords; all: string; logsOut: boolean }

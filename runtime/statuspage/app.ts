@@ -24,6 +24,7 @@ import { messagePage, overviewPage, type PageContext } from './page.ts'
 import { addSyncPages, type ReadReport } from './sync-routes.ts'
 import { parseSelection, queryOf } from './selection.ts'
 import { type Env, type People, type SyncKey, visiblePart } from './people.ts'
+import { refuse } from './refusal.ts'
 import { createRendered, plain } from './rendered.ts'
 import { createViewers } from './viewers.ts'
 import { type Words, wordsFor } from './words.ts'
@@ -110,6 +111,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
     return { words, now: clock.now(), isOpen, ...account }
   }
   const wordsOf = (context: Context): Words => wordsFor(context.req.header('accept-language'))
+  const pages = { contextOf, wordsOf }
   /** Whether whoever asks may do something about it; not while nobody can say. */
   const mayAct = async (context: Context<Env>, sync: SyncKey): Promise<boolean> => {
     const person = context.get('person')
@@ -130,7 +132,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
     try {
       if (person !== undefined) seen = await people?.sees(person, namespacesOf(view()))
     } catch (error) {
-      return problem(context, 503, 'nobody can say at present what you may see; try again later', asFault(error).reason)
+      return await refuse(context, 'away', pages, asFault(error).reason)
     }
     // Only now, or a page of before would be kept beside those of a view that was made meanwhile.
     const all = view()
@@ -139,7 +141,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
     const bytes = await rendered.of(`${words.language} ${keyOf(seen)} ${key}`, page.text)
     const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
     const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
-    if (!(await unread.hold(context, held, person?.name))) return problem(context, 503, 'too much waits for slow readers; try again later')
+    if (!(await unread.hold(context, held, person?.name))) return await refuse(context, 'busy', pages)
     return isPlain
       ? context.body(plain(bytes), page.status, headers)
       : context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
@@ -158,7 +160,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   for (const { path, type, text } of [style, script, icon]) {
     app.get(path, (context) => context.body(text, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }))
   }
-  if (people !== undefined) addPeople(app, people, { contextOf, wordsOf })
+  if (people !== undefined) addPeople(app, people, pages)
   app.get('/', (context) => {
     const selection = parseSelection((name) => context.req.query(name))
     return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
@@ -166,7 +168,7 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   // On this machine alone, or to those who have said who they are, lines of files are shown.
   const hidesLines = people === undefined && hosts === undefined
   addSyncPages(app, { answer, facts, mayAct, commits, report: more.report, hidesLines, signal })
-  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, contextOf, wordsOf, commits, clock })
+  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, ...pages, commits, clock })
   app.get('/status.json', (context) =>
     answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
   )

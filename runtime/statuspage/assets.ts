@@ -1,8 +1,8 @@
 /**
- * What the status page needs besides its text: a style sheet, an icon, and the few lines of script that keep it live. Everything works without
- * the script. Nothing is loaded from elsewhere.
+ * What the status page needs besides its text: a style sheet, an icon, and the script that keeps it live. Nothing is loaded from elsewhere.
  */
 import { createHash } from 'node:crypto'
+import { liveScript } from './live-script.ts'
 
 export type Asset = { path: string; type: string; text: string }
 
@@ -16,7 +16,7 @@ h1{font-size:1.4rem;font-weight:600;margin:0;overflow-wrap:anywhere}h2{font-size
 p{margin:0 0 .35rem}a{color:var(--working);text-underline-offset:.15em;text-decoration-thickness:1px}
 h2 a,b a{color:inherit;text-decoration-color:var(--line)}
 a:focus-visible,input:focus-visible,select:focus-visible,button:focus-visible,summary:focus-visible,pre:focus-visible{outline:3px solid var(--working);outline-offset:2px}
-nav{margin:0 0 .6rem}.quiet{color:var(--quiet)}
+nav{margin:0 0 .6rem}.place{display:flex;flex-wrap:wrap;gap:0 1.5rem}.quiet{color:var(--quiet)}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.75rem .9rem;margin:0 0 .8rem;min-width:0}
 .card>header{display:flex;flex-wrap:wrap;gap:.1rem .8rem;align-items:baseline;margin:0 0 .15rem}.card>header>h2{font-size:1.05rem;margin:0}
 .parts{columns:28rem 3;column-gap:.8rem;margin:0 0 .8rem}.parts>.card{break-inside:avoid;margin:0}.parts>.card+.card{margin-top:.8rem}
@@ -24,89 +24,24 @@ nav{margin:0 0 .6rem}.quiet{color:var(--quiet)}
 .tiles{display:grid;align-items:start;grid-template-columns:repeat(auto-fill,minmax(13.5rem,1fr));gap:.45rem;list-style:none;margin:.5rem 0 0;padding:0}
 .tile{border:1px solid var(--line);border-left:.28rem solid currentColor;border-radius:.3rem;padding:.35rem .55rem}
 .tile>*{color:var(--text)}.tile>.light{color:inherit}.tile>.quiet{color:var(--quiet)}.tile p{margin:.1rem 0 0}
-.tile>header{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 .6rem}.tile>header>.light{color:var(--own)}
+.tile>header{display:grid}.tile>header>.light{color:var(--own)}
 .tile.ok{--own:var(--ok)}.tile.working{--own:var(--working)}.tile.warning{--own:var(--warning)}.tile.error{--own:var(--error)}
-form{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}input,select,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.35rem;padding:.3rem .55rem}
+form,.field{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}input,select,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.35rem;padding:.3rem .55rem}
 input{min-width:20rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem .9rem;margin:0}dt{color:var(--quiet)}dd{margin:0}
 ul.plain{margin:.2rem 0 0;padding-left:1.1rem}code,pre{font:.92em ui-monospace,monospace}
 .entries,.files{list-style:none;margin:0;padding:0}.entries>li,.files>li{padding:.3rem 0;border-top:1px solid var(--line)}.entries>li:first-child,.files>li:first-child{border-top:0;padding-top:0}
 pre{margin:.3rem 0;padding:.45rem .6rem;overflow-x:auto;background:var(--ground);border-radius:.3rem;max-height:32rem;line-height:1.35}
 .add{color:var(--ok)}.remove{color:var(--error)}.change{color:var(--working)}.op{font-weight:600}summary{cursor:pointer}
 .banner{background:var(--note);border:1px solid var(--warning);border-left-width:.28rem;border-radius:.35rem;padding:.35rem .8rem;margin:0 0 .6rem;color:var(--text);font-weight:500}
-.banner.error{border-color:var(--error)}
+.banner.error{border-color:var(--error)}.banner.ok{border-color:var(--ok)}
 .banner.open{flex-basis:100%;margin:0}
 nav.actions{display:flex;flex-wrap:wrap;gap:.5rem;align-items:baseline;margin:.5rem 0}a.button{display:inline-block;border:1px solid var(--line);border-radius:.35rem;padding:.25rem .6rem;text-decoration:none;color:inherit}
 body>header>a{margin-left:auto}.narrow{max-width:48rem}.card>form,.card>p:has(>.button){margin-top:.7rem}
 button,.button{cursor:pointer}button:hover,.button:hover{border-color:var(--quiet)}.primary,a.primary{background:var(--working);border-color:var(--working);color:var(--card);font-weight:600}
 nav.actions ul{list-style:none;margin:.4rem 0 0;padding:0}nav.actions li{padding:.2rem 0}
 nav.pages{display:flex;gap:1rem;margin:.8rem 0 0}
-@media(min-width:110rem){body{font-size:15px}}
-@media(max-width:40rem){input{min-width:0;flex:1 1 60%}body>header,main,.bar{padding-inline:.7rem}.card{padding:.6rem .7rem}dl{grid-template-columns:1fr}dt{margin-top:.2rem}}
-`
-
-/**
- * Fetches the page anew when something has changed; the place in it is kept. Says that the page is behind while nobody tells of changes, and
- * while what comes back is no page of ours, such as a refusal or the login of a proxy; both are tried again. A browser itself gives up `/events`
- * for good when that is refused once. Who is refused or led to a login is signed out: nothing is asked for but once a minute, and when the
- * reader comes back to the page, perhaps from a login in another one. A time that somebody points at is told in their own zone.
- */
-const scriptText = `(() => {
-  const againAfterMs = 5000
-  const outAgainAfterMs = 60000
-  const stale = document.getElementById('stale')
-  const out = document.getElementById('out')
-  let told = true
-  let fresh = true
-  let isOut = false
-  let wasOut = false
-  let waiting = false
-  let again = false
-  let retry
-  let events
-  const show = () => { out.hidden = !isOut; stale.hidden = isOut || (told && fresh) }
-  const refresh = async () => {
-    if (waiting) { again = true; return }
-    waiting = true
-    wasOut ||= isOut
-    clearTimeout(retry)
-    try {
-      const answer = await fetch(location.href, { headers: { accept: 'text/html' }, redirect: 'manual', signal: AbortSignal.timeout(30000) })
-      isOut = answer.type === 'opaqueredirect' || answer.status === 401 || answer.status === 403
-      const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
-      const from = next.querySelector('#stale') && next.querySelector('main')
-      if (from) document.querySelector('main').replaceChildren(...from.childNodes)
-      fresh = from !== null
-    } catch { fresh = false }
-    waiting = false
-    show()
-    if (fresh && wasOut && !isOut) { wasOut = false; follow() }
-    if (again) { again = false; refresh() }
-    else if (!fresh) retry = setTimeout(refresh, isOut ? outAgainAfterMs : againAfterMs)
-  }
-  const follow = () => {
-    if (isOut || (events && events.readyState !== 2)) return
-    events = new EventSource('/events')
-    events.addEventListener('changed', refresh)
-    events.addEventListener('open', () => { told = true; refresh() })
-    events.addEventListener('error', () => {
-      told = false
-      show()
-      if (events.readyState !== 2) return
-      refresh()
-      setTimeout(follow, againAfterMs)
-    })
-  }
-  follow()
-  addEventListener('focus', () => { if (isOut) refresh() })
-  addEventListener('pointerover', ({ target }) => { if (target.dateTime) target.title = new Date(target.dateTime).toLocaleString() })
-  const form = document.querySelector('form')
-  form?.addEventListener('input', () => {
-    const query = new URLSearchParams(new FormData(form))
-    for (const [name, value] of [...query]) if (value === '') query.delete(name)
-    history.replaceState(null, '', query.size ? '?' + query : location.pathname)
-    refresh()
-  })
-})()
+@media(min-width:110rem){html{font-size:118.75%}body{font-size:17px}}
+@media(max-width:40rem){.field{flex:1 1 100%;flex-wrap:nowrap}.field>label{flex:0 0 4.5rem}.field>input,.field>select{flex:1;min-width:0}body>header,main,.bar{padding-inline:.7rem}.card{padding:.6rem .7rem}dl{grid-template-columns:1fr}dt{margin-top:.2rem}}
 `
 
 const iconText = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#1a7f37"/><path d="M4.5 8.2l2.4 2.4 4.6-5" fill="none" stroke="#fff" stroke-width="1.6"/></svg>`
@@ -118,5 +53,5 @@ function asset(name: string, type: string, text: string): Asset {
 }
 
 export const style = asset('page.css', 'text/css; charset=utf-8', styleText)
-export const script = asset('page.js', 'text/javascript; charset=utf-8', scriptText)
+export const script = asset('page.js', 'text/javascript; charset=utf-8', liveScript)
 export const icon = asset('icon.svg', 'image/svg+xml', iconText)

@@ -13,7 +13,7 @@ import { actionWordsIn } from './actions/action-words.ts'
 import type { CommitChanges } from './commits.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
 import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
-import { joined, timed } from './times.ts'
+import { asOf, joined, timed } from './times.ts'
 
 /** Of so many files the lines are open at first; the others open at a click. */
 const openFiles = 8
@@ -35,7 +35,10 @@ export function commitPage({ sync, entry, words: known, changes, hidesLines, bac
   const own = detailWordsIn(words.language)
   const { commit, before, outcome, level, at, ref, message } = entry
   const body = html`<main>
-    <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+    <div class="place">
+      <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+      ${asOf(now, words.stateOf)}
+    </div>
     <section class="card">
       <p><strong>${known?.subject ?? ''}</strong> <span class="quiet">${known?.author ?? ''}</span></p>
       <p>

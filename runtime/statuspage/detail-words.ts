@@ -50,6 +50,7 @@ export type DetailWords = {
   dryRun: string
   lastSyncs: string
   inPart: string
+  taken: string
 }
 
 const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`
@@ -113,6 +114,7 @@ const english: DetailWords = {
   dryRun: 'What a sync would change',
   lastSyncs: 'Last syncs',
   inPart: 'The report cannot be read right now; this is the part of it that is kept.',
+  taken: 'Done. What comes of it appears on this page.',
 }
 
 const aufGateways = (count: number | undefined): string => (count === undefined ? 'allen Gateways' : many(count, 'Gateway', 'Gateways'))
@@ -177,6 +179,7 @@ const german: DetailWords = {
   dryRun: 'Was eine Synchronisierung ändern würde',
   lastSyncs: 'Letzte Synchronisierungen',
   inPart: 'Der Bericht ist derzeit nicht lesbar; gezeigt wird der gespeicherte Auszug.',
+  taken: 'Erledigt. Was daraus wird, ist auf dieser Seite zu sehen.',
 }
 
 /** The words of the pages about one GatewaySync, commit or gateway. */

@@ -14,7 +14,7 @@ import { findingsList } from './findings-part.ts'
 import { frame, type Html, linkOf, type PageContext, part, said, symbols } from './page.ts'
 import { meaningIn } from './reason-words.ts'
 import { stepsPart } from './steps-part.ts'
-import { joined, timed } from './times.ts'
+import { asOf, joined, timed } from './times.ts'
 
 /** `report`: all of it; undefined where it cannot be read, and then `kept` stands in for it. `hidesLines`: files are only named. */
 export type GatewayPage = {
@@ -54,7 +54,10 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
         )
   const drift = report?.drift ?? kept?.drift
   const body = html`<main>
-    <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+    <div class="place">
+      <nav><a href="/">${words.allGatewaySyncs}</a> / <a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></nav>
+      ${asOf(context.now, words.stateOf)}
+    </div>
     ${report === undefined ? html`<p class="quiet">${own.inPart}</p>` : ''}
     <div class="parts">
       ${part(own.state, stateOf(gateway, context))} ${part(own.gateway, factsOf(gateway, report, context))}
@@ -90,7 +93,7 @@ function stateOf({ level, state, reason, message, steps }: GatewayView, context:
 function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { words, now }: PageContext): Html {
   const own = detailWordsIn(words.language)
   const { pod, commit, mode, profile, since, finishedAt, agentVersion } = gateway
-  const ago = (at: string | undefined): Html | undefined => timed(at, now, words.publishedAgo)
+  const when = (at: string | undefined): Html | undefined => timed(at, now, words.publishedAgo)
   const { files, scan, projects = [] } = report ?? {}
   const rows: [string, string | Html | undefined][] = [
     [
@@ -102,9 +105,9 @@ function factsOf(gateway: GatewayView, report: SyncReportStatus | undefined, { w
     [words.mode, mode === undefined || mode === '' ? words.noMode : mode],
     [words.profile, profile],
     [words.pod, pod],
-    [own.lastSync, ago(finishedAt)],
+    [own.lastSync, when(finishedAt)],
     [own.files, files === undefined ? undefined : own.fileCounts(files.added, files.changed, files.removed, files.unchanged)],
-    [own.scanned, ago(scan?.finishedAt)],
+    [own.scanned, when(scan?.finishedAt)],
     [own.agent, agentVersion],
     [own.projects, projects.length === 0 ? undefined : projects.join(', ')],
   ]

@@ -3,21 +3,20 @@
  */
 import type { Context, Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
-import { type Clock, deadline } from '../clock.ts'
+import { type Clock, pause } from '../clock.ts'
 import { headersOf } from '../http/peer.ts'
 import { problem } from '../http/problem.ts'
+import { aliveEveryMs } from './live-script.ts'
 import type { Env, People } from './people.ts'
 import type { Viewers } from './viewers.ts'
 
 export const maxViewers = 200
-/** A connection on which nothing is said is taken for a dead one by proxies. */
-const aliveEveryMs = 15_000
 
 type Deps = {
   viewers: Pick<Viewers, 'join'>
   /** Undefined: everybody may listen. */
   people: Pick<People, 'identify'> | undefined
-  clock: Pick<Clock, 'monotonicMs'>
+  clock: Pick<Clock, 'monotonicMs' | 'wait'>
   /** Ends the streams. */
   signal: AbortSignal
 }
@@ -39,14 +38,14 @@ export function addNews(app: Hono<Env>, { viewers, people, clock, signal }: Deps
       let isIn = true
       try {
         while (isIn && !over.aborted) {
-          const rang = await changes.rung(deadline(aliveEveryMs, over))
+          const rang = await changes.rung((signal) => pause(clock, aliveEveryMs, AbortSignal.any([over, signal])))
           if (over.aborted) break
           if (!rang || clock.monotonicMs() - askedMs >= aliveEveryMs) {
             askedMs = clock.monotonicMs()
             isIn = await isStillIn(context)
           }
           // Who is no longer in asks for the page, is refused, and learns it by that.
-          await (rang || !isIn ? stream.writeSSE({ event: 'changed', data: '' }) : stream.write(': alive\n\n'))
+          await stream.writeSSE({ event: rang || !isIn ? 'changed' : 'alive', data: '' })
         }
       } finally {
         viewer.leave()
@@ -56,7 +55,7 @@ export function addNews(app: Hono<Env>, { viewers, people, clock, signal }: Deps
 }
 
 /** Remembers that it was rung until somebody has listened. */
-function createBell(): { ring(): void; rung(signal: AbortSignal): Promise<boolean> } {
+function createBell(): { ring(): void; rung(limit: (signal: AbortSignal) => Promise<void>): Promise<boolean> } {
   let isRung = false
   let listener: (() => void) | undefined
   return {
@@ -64,13 +63,12 @@ function createBell(): { ring(): void; rung(signal: AbortSignal): Promise<boolea
       isRung = true
       listener?.()
     },
-    /** True when it was rung, false when the signal came first. */
-    async rung(signal) {
-      if (!isRung && !signal.aborted) {
-        await new Promise<void>((resolve) => {
-          listener = resolve
-          signal.addEventListener('abort', () => resolve(), { once: true })
-        })
+    /** True when it was rung, false when the limit, which the signal ends, came first. */
+    async rung(limit) {
+      if (!isRung) {
+        const heard = new AbortController()
+        listener = () => heard.abort()
+        await limit(heard.signal)
         listener = undefined
       }
       const was = isRung

@@ -11,21 +11,23 @@ import { detailWordsIn } from './detail-words.ts'
 import { meaningIn } from './reason-words.ts'
 import { queryOf, select, type Selected, type Selection } from './selection.ts'
 import { stepWordsIn } from './step-words.ts'
-import { joined, timed } from './times.ts'
+import { asOf, joined, timed } from './times.ts'
 import type { Words } from './words.ts'
 
 /** HTML whose values are escaped. */
 export type Html = ReturnType<typeof html>
 
 /**
- * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `isStill`:
- * the page stays as it was answered, because it is no state that could be another a moment later: a question, a refusal, an account.
+ * `isOpen`: there is no login, and the page says so. `account`: the words on the link to who somebody is, where there is a login. `isDone`: the
+ * reader has just done something about the GatewaySync of the page. `isStill`: the page stays as it was answered, because it is no state that
+ * could be another a moment later: a question, a refusal, an account.
  */
 export type PageContext = {
   words: Words
   now: Temporal.Instant
   isOpen: boolean
   account?: string | undefined
+  isDone?: boolean
   isStill?: boolean
 }
 
@@ -37,6 +39,9 @@ export function said(text: string, { language }: Words): Html {
   return language === 'en' ? html`${text}` : html`<span lang="en">${text}</span>`
 }
 
+/** Characters of what a tile says; of the worst text, which cannot be compressed, two hundred times that are some 30 KB. */
+const maxTold = 200
+
 /** Tiles of all gateways that the selection has, by GatewaySync. */
 export function overviewPage(view: FleetView, selection: Selection, context: PageContext): Html {
   const { words, now } = context
@@ -45,7 +50,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
     <main>
       <p>
         ${light(view.level, words)} ${view.seesNothing === true ? words.seesNothing : words.summary(fleetCounts(view.syncs))}
-        <span class="quiet">${words.stateOf(view.at.replace('T', ' ').replace('Z', ' UTC'))}</span>
+        ${asOf(now, words.stateOf)}
       </p>
       ${warningsOf(view, words)} ${view.notes.map((note) => html`<p class="quiet">${said(note, words)}</p>`)}
       ${selected.shown.map(
@@ -84,7 +89,6 @@ export function part(title: string, content: Html): Html {
 /** A page that says one sentence: not found, refused, not available now. */
 export function messagePage(message: string, context: PageContext): Html {
   const body = html`<main>
-    <p>${message}</p>
     <p><a href="/">${context.words.allGatewaySyncs}</a></p>
   </main>`
   return frame(message, body, context)
@@ -124,13 +128,17 @@ function liveness(words: Words): Html {
 function searchForm({ query, trouble }: Selection, words: Words): Html {
   return html`<div class="bar">
     <form method="get" action="/" role="search">
-      <label for="q">${words.search}</label>
-      <input id="q" name="q" type="search" value="${query}" placeholder="${words.searchHint}" maxlength="200" />
-      <label for="show">${words.show}</label>
-      <select id="show" name="show">
-        <option value="">${words.everything}</option>
-        <option value="trouble" ${trouble ? 'selected' : ''}>${words.onlyTrouble}</option>
-      </select>
+      <span class="field">
+        <label for="q">${words.search}</label>
+        <input id="q" name="q" type="search" value="${query}" placeholder="${words.searchHint}" maxlength="200" />
+      </span>
+      <span class="field">
+        <label for="show">${words.show}</label>
+        <select id="show" name="show">
+          <option value="">${words.everything}</option>
+          <option value="trouble" ${trouble ? 'selected' : ''}>${words.onlyTrouble}</option>
+        </select>
+      </span>
       <button>${words.apply}</button>
     </form>
   </div>`
@@ -167,8 +175,7 @@ export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: W
 
 function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
   const { pod, level, state, mode, commit, since, message, reason, remarks } = gateway
-  const why =
-    reason === undefined ? undefined : message === undefined ? meaningIn(words.language, reason) : said(shortHashes(message), words)
+  const meaning = message === undefined ? meaningIn(words.language, reason) : undefined
   const [step] = gateway.steps
   return html`<li class="tile ${level}">
     <header>
@@ -186,10 +193,19 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
         ' · ',
       )}
     </p>
-    ${why === undefined ? '' : html`<p>${why}</p>`}
+    ${toldOf(meaning, reason === undefined || message === undefined ? remarks : [message, ...remarks], words)}
     ${step === undefined || step.kind === 'runbook' ? '' : html`<p>${stepWordsIn(words.language).sentence(step)}</p>`}
-    ${remarks.map((remark) => html`<p>${said(shortHashes(remark), words)}</p>`)}
   </li>`
+}
+
+/** One sentence: the meaning of its reason or the first message, cut, because two hundred tiles are one page; the gateway's own has all. */
+function toldOf(meaning: string | undefined, messages: readonly string[], words: Words): Html {
+  const [first, ...others] = messages
+  if (meaning === undefined && first === undefined) return html``
+  const text = shortHashes(first ?? '')
+  const shown = meaning ?? said(text.length > maxTold ? `${text.slice(0, maxTold).trimEnd()}…` : text, words)
+  const more = meaning === undefined ? others.length : messages.length
+  return html`<p>${shown} ${more === 0 ? '' : html`<span class="quiet">${words.more(more)}</span>`}</p>`
 }
 
 /** The published commit, its ref and age in one line. */

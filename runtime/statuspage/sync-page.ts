@@ -2,7 +2,6 @@
  * Everything about one GatewaySync as HTML. Pure.
  */
 import { html } from 'hono/html'
-import { ageOf } from '../fleet/age.ts'
 import type { ChangeEntry, LocalChanges, Notice, SyncDetail } from '../fleet/sync-detail.ts'
 import type { RolloutView, SyncView } from '../fleet/view.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
@@ -17,7 +16,7 @@ import { frame, gatewayLink, type Html, light, linkOf, type PageContext, pagesOf
 import { meaningIn } from './reason-words.ts'
 import { select } from './selection.ts'
 import { stepsPart } from './steps-part.ts'
-import { joined, timed } from './times.ts'
+import { asOf, joined, left, timed } from './times.ts'
 import type { Words } from './words.ts'
 
 const maxFindings = 50
@@ -45,7 +44,11 @@ export function syncPage({ sync, detail, commits, page, offered }: SyncPage, con
   const isNew = toldOnce(sync.message)
   const about = (commit: string): Html => aboutCommit(commit, { words: commits, history: detail.history }, context)
   const body = html`<main>
-    <nav><a href="/">${words.allGatewaySyncs}</a></nav>
+    <div class="place">
+      <nav><a href="/">${words.allGatewaySyncs}</a></nav>
+      ${asOf(now, words.stateOf)}
+    </div>
+    ${context.isDone === true ? html`<p class="banner ok" role="status">${own.taken}</p>` : ''}
     ${detail.notices.map((notice) => noticeOf(notice, own))}
     <div class="parts">
       ${part(own.state, stateOf(sync, offered, about, context))} ${part(own.versions, versionsOf({ sync, detail, commits }, context))}
@@ -110,8 +113,8 @@ function wanted({ wanted: { ref, requestedBy, commit, committedAt, held } }: Syn
 function asked({ polling, lastLook, nextLook }: SyncDetail, { words, now }: PageContext): Html {
   const own = detailWordsIn(words.language)
   const again = polling === undefined ? undefined : polling === 'never' ? own.notPolled : own.polled(polling)
-  const left = nextLook === undefined ? undefined : ageOf(now.toString(), nextLook)
-  return joined([timed(lastLook?.toString(), now, words.askedAgo), again, left === undefined ? undefined : own.nextLook(left)], ', ')
+  const next = left(nextLook, now, (time) => `, ${own.nextLook(time)}`)
+  return html`${joined([timed(lastLook?.toString(), now, words.askedAgo), again], ', ')}${next ?? ''}`
 }
 
 function rolloutOf({ level, summary, message, stages }: RolloutView, words: Words): Html {
@@ -124,13 +127,14 @@ function rolloutOf({ level, summary, message, stages }: RolloutView, words: Word
           html`<li>
             <span class="light ${stage.level}">${symbols[stage.level]} ${stage.name}</span> ${own.rolledOut(stage.updated, stage.gateways)}
             <span class="quiet">
-              ${[
-                stage.failed === 0 ? undefined : own.failed(stage.failed),
-                stage.held === undefined ? undefined : own.held(stage.held),
-                stage.approvedBy === undefined ? undefined : own.approvedBy(stage.approvedBy),
-              ]
-                .filter((each) => each !== undefined)
-                .join(' · ')}
+              ${joined(
+                [
+                  stage.failed === 0 ? undefined : own.failed(stage.failed),
+                  stage.held === undefined ? undefined : own.held(stage.held),
+                  stage.approvedBy === undefined ? undefined : own.approvedBy(stage.approvedBy),
+                ],
+                ' · ',
+              )}
             </span>
           </li>`,
       )}

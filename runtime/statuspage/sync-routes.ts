@@ -9,6 +9,7 @@ import { type ChangeEntry, syncDetail } from '../fleet/sync-detail.ts'
 import type { FleetView, SyncView } from '../fleet/view.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import { type Action, offeredActions } from './actions/action.ts'
+import { hasJustActed } from './actions/routes.ts'
 import { commitPage } from './commit-page.ts'
 import { type Commits, wordsOf } from './commits.ts'
 import { gatewayPage } from './gateway-page.ts'
@@ -44,14 +45,15 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
     const { namespace, name } = context.req.param()
     const { page } = parseSelection((key) => context.req.query(key))
     const acts = await deps.mayAct(context, { namespace, name })
-    return await answer(context, JSON.stringify([namespace, name, page, acts]), (view, own) => {
+    const isDone = acts && hasJustActed(context)
+    return await answer(context, JSON.stringify([namespace, name, page, acts, isDone]), (view, own) => {
       const sync = syncOf(view, namespace, name)
       if (sync === undefined) return notFound(own)
       return htmlOf(async () => {
         const detail = syncDetail(facts(), sync, own.now)
         const offered = offeredTo(acts, sync, detail.localChanges.length > 0)
         const named = [sync.wanted.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
-        return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page, offered }, own)
+        return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page, offered }, { ...own, isDone })
       })
     })
   })

@@ -59,6 +59,7 @@ export type Words = {
   logInAgain: string
   notFound: string
   noLogin: string
+  refused: Readonly<Record<'nobody' | 'away' | 'busy', string>>
 }
 
 const english: Words = {
@@ -66,7 +67,7 @@ const english: Words = {
   title: 'Gateways',
   allGatewaySyncs: 'All GatewaySyncs',
   search: 'Search',
-  searchHint: 'gateway, pod, mode, namespace …',
+  searchHint: 'name, mode, reason …',
   show: 'Show',
   everything: 'everything',
   onlyTrouble: 'only what is not in order',
@@ -120,6 +121,11 @@ const english: Words = {
   logInAgain: 'Log in',
   notFound: 'There is no such page.',
   noLogin: 'There is no login: whoever reaches this page sees all of it. Nothing can be changed here.',
+  refused: {
+    nobody: 'The login in front of this page does not say who you are. Open the page by the address that leads through that login.',
+    away: 'It cannot be found out at present what you may see. Try again later.',
+    busy: 'Too many answers are waiting to be read. Try again in a moment.',
+  },
 }
 
 const germanUnits: Readonly<Record<string, readonly [one: string, more: string]>> = {
@@ -136,12 +142,17 @@ export function inGerman(duration: string): string {
   return words === undefined ? duration : `${count} ${words[count === '1' ? 0 : 1]}`
 }
 
+/** An age as `ageOf` writes it, in a language of the page. */
+export function ageIn(language: Language, age: string): string {
+  return language === 'de' ? inGerman(age) : age
+}
+
 const german: Words = {
   language: 'de',
   title: 'Gateways',
   allGatewaySyncs: 'Alle GatewaySyncs',
   search: 'Suchen',
-  searchHint: 'Gateway, Pod, Modus, Namespace …',
+  searchHint: 'Name, Modus, Grund …',
   show: 'Anzeigen',
   everything: 'alles',
   onlyTrouble: 'nur Auffälliges',
@@ -199,6 +210,12 @@ const german: Words = {
   logInAgain: 'Anmelden',
   notFound: 'Diese Seite gibt es nicht.',
   noLogin: 'Es gibt keine Anmeldung: Wer diese Seite erreicht, sieht alles. Ändern lässt sich hier nichts.',
+  refused: {
+    nobody:
+      'Die Anmeldung vor dieser Seite sagt nicht, wer Sie sind. Öffnen Sie die Seite unter der Adresse, die über die Anmeldung führt.',
+    away: 'Zurzeit lässt sich nicht feststellen, was Sie sehen dürfen. Versuchen Sie es später noch einmal.',
+    busy: 'Zu viele Antworten warten darauf, gelesen zu werden. Versuchen Sie es gleich noch einmal.',
+  },
 }
 
 /** By what a browser says that its user reads (`Accept-Language`); English where neither is named. */

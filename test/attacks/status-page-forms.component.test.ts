@@ -25,7 +25,7 @@ async function question(t: Pick<Test, 'teardown'>, where = pause) {
 void t.test('what is confirmed is written once, in the name of who did it, and an Event says so', async (t) => {
   const { answer, cookie, patched, told, asked } = await question(t)
   t.equal(asked.status, 200)
-  t.match(asked.text, /written in your name \(bob\)/)
+  t.match(asked.text, /done in your name \(bob\)/)
   const { status, headers } = await answer({ ...by('bob'), ...ours, cookie })
   t.same([status, headers.location], [303, place])
   t.same(patched, [

@@ -112,6 +112,22 @@ void t.test('while nobody can say what somebody may see they see nothing', async
   }
 })
 
+void t.test('who follows a link is refused in a page and in their language, a script by a problem', async (t) => {
+  const { get, setAway } = await openedPage(t)
+  const follows = { accept: 'text/html,*/*', 'sec-fetch-dest': 'document' }
+  const nobody = await get(line, follows)
+  t.match([nobody.status, nobody.text], [401, 'does not say who you are'])
+  t.match((await get(line, { ...follows, 'accept-language': 'de' })).text, 'sagt nicht, wer Sie sind')
+  t.notMatch(nobody.text, '/account', 'nobody has no account')
+  t.match(JSON.parse((await get(line, { ...follows, 'sec-fetch-dest': 'empty' })).text), { status: 401 })
+  setAway()
+  const bob = { ...proved, 'x-forwarded-user': 'bob' }
+  const away = await get('/', { ...follows, ...bob })
+  t.match([away.status, away.text], [503, 'It cannot be found out at present'])
+  t.match((await get('/', { ...follows, ...bob, 'accept-language': 'de' })).text, 'Zurzeit lässt sich nicht feststellen')
+  t.match(JSON.parse((await get('/', { accept: 'text/html', 'sec-fetch-dest': 'empty', ...bob })).text), { status: 503 })
+})
+
 void t.test('no answer holds the secret', async (t) => {
   const { get } = await openedPage(t)
   for (const place of places) t.notMatch((await get(place, { ...proved, 'x-forwarded-user': 'bob' })).text, pageSecret, place)

@@ -80,7 +80,7 @@ async function seesPush(t: Test, page: Page, cluster: Installation, { namespace,
   )
   const behindMs = Math.round((await seen) - (await published))
   t.comment(`seen ${behindMs} ms after the status`)
-  t.ok(behindMs < 10_000)
+  t.ok(behindMs < 3_000)
 }
 
 async function withoutFindings(t: Test, page: Page, what: string): Promise<void> {

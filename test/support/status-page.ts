@@ -4,6 +4,7 @@
 import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import type { FleetFacts } from '../../runtime/fleet/facts.ts'
+import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { serve } from '../../runtime/serve.ts'
 import { type StatusPageDeps, statusPageApp } from '../../runtime/statuspage/app.ts'
@@ -72,12 +73,12 @@ export async function openStatusPage(
   }
 }
 
-/** A thousand gateways, of which each says something that no other says, so that nothing of it can be compressed away. */
-export function thousandGateways(ownText: (name: string) => string): FleetFacts {
+/** A thousand gateways, each with a status of its own. */
+export function thousandGateways(ownStatus: (name: string) => Partial<SyncReportStatus>): FleetFacts {
   const names = Array.from({ length: 1000 }, (_, index) => `gateway-${index}`)
   return fleetFacts({
     syncs: [syncFacts('line-1')],
     pods: names.map((name) => pod(name, 'line-1')),
-    reports: names.map((name) => report(name, 'line-1', { gateway: name, commit, message: ownText(name), phase: 'Drifted' })),
+    reports: names.map((name) => report(name, 'line-1', { gateway: name, commit, ...ownStatus(name) })),
   })
 }

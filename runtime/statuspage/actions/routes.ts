@@ -28,6 +28,15 @@ type Deps = PagesOf & {
   clock: Pick<Clock, 'now' | 'uuid'>
 }
 
+/** Has the page say for a moment that something was done, also without the script and never in a link that is sent to somebody else. */
+const doneCookie = 'cluster-sync-done'
+const doneSeconds = 20
+
+/** Whether whoever asks for the page of a GatewaySync has just done something about it. */
+export function hasJustActed(context: Context): boolean {
+  return getCookie(context, doneCookie) !== undefined
+}
+
 /** A form of ours has some hundred bytes. */
 const maxFormBytes = 4 * 1024
 
@@ -116,7 +125,9 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     } catch (error) {
       return await fault(context, it, error)
     }
-    return context.redirect(`/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, 303)
+    const page = `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+    setCookie(context, doneCookie, '1', { path: page, secure: true, httpOnly: true, sameSite: 'Strict', maxAge: doneSeconds })
+    return context.redirect(page, 303)
   })
 }
 

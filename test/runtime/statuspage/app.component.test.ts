@@ -5,7 +5,9 @@ import { createHash } from 'node:crypto'
 import * as http from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { commit, condition, fleetFacts, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+import { systemClock } from '../../../runtime/clock.ts'
+import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
+import { commit, condition, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 import { openStatusPage, thousandGateways, twoLines } from '../../support/status-page.ts'
 import { until } from '../../support/world.ts'
 
@@ -119,7 +121,7 @@ void t.test('without a login every page says so', async (t) => {
 })
 
 void t.test('a thousand gateways are below 60 KB on the wire on each page, and each is on one of them', async (t) => {
-  const { url, get } = await openStatusPage(t, thousandGateways(ownText))
+  const { url, get } = await openStatusPage(t, thousandGateways(worstStatus), { clock: { ...systemClock, now: () => now } })
   const seen = new Set<string>()
   for (const path of ['/', '/gatewaysyncs/plant-a/line-1']) {
     seen.clear()
@@ -136,9 +138,13 @@ void t.test('a thousand gateways are below 60 KB on the wire on each page, and e
   }
 })
 
-/** A sentence that no other gateway has, so that nothing of it can be compressed away. */
-function ownText(name: string): string {
-  return createHash('sha512').update(name).digest('base64')
+/** It failed and has much to complain of, in sentences that no other gateway has, so that nothing of them can be compressed away. */
+function worstStatus(name: string): Partial<SyncReportStatus> {
+  const sentence = (number: number): string => {
+    const halves = [1, 2, 3].map((part) => createHash('sha512').update(`${name} ${number} ${part}`).digest('base64'))
+    return halves.join('').slice(0, 230)
+  }
+  return { phase: 'Failed', reason: 'ScanFailed', message: sentence(0), scan: { problems: [1, 2, 3, 4].map(sentence) } }
 }
 
 /** As it comes over the wire. */
@@ -171,6 +177,46 @@ void t.test('whoever looks learns of a change, and the page shows it', async (t)
   change(fleetFacts({ syncs: [syncFacts('line-9')], pods: [], reports: [] }))
   await until(() => (heard.includes('event: changed') ? true : undefined), 'the viewer is told', 60_000)
   t.match((await get('/')).text, 'line-9')
+  leave.abort()
+  await listening
+})
+
+void t.test('whoever looks is told half a second after the last time, and a page is made anew after a second', async (t) => {
+  let [passedMs, at] = [0, now]
+  const waits: { ms: number; end(): void }[] = []
+  const clock = {
+    ...systemClock,
+    now: () => at,
+    monotonicMs: () => passedMs,
+    wait: (ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        waits.push({ ms, end: resolve })
+        signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+      }),
+  }
+  const { url, get, change } = await openStatusPage(t, twoLines, { clock })
+  const asOf = async (): Promise<string | undefined> => /<time id="as-of"[^>]*>([^<]*)/.exec((await get('/')).text)?.[1]
+  const leave = new AbortController()
+  const stream = await fetch(`${url}/events`, { signal: leave.signal })
+  let told = 0
+  const listening = (async () => {
+    for await (const chunk of stream.body ?? []) told += Buffer.from(chunk).toString('utf8').split('event: changed').length - 1
+  })().catch(() => undefined)
+  const first = await asOf()
+  at = at.add({ seconds: 5 })
+  passedMs += 1_000
+  t.equal(await asOf(), first, 'a second is shared by all who look')
+  passedMs += 1
+  t.not(await asOf(), first)
+  change(twoLines)
+  await until(() => (told === 1 ? true : undefined), 'the first change is told at once')
+  const rest = waits.findLast(({ ms }) => ms < 15_000)
+  t.equal(rest?.ms, 500)
+  change(twoLines)
+  change(twoLines)
+  t.equal(told, 1)
+  rest?.end()
+  await until(() => (told === 2 ? true : undefined), 'the others are told together')
   leave.abort()
   await listening
 })

@@ -23,8 +23,15 @@ void t.test('what changes is seen without asking again, where the page is scroll
   const { url, change } = await openStatusPage(t)
   const page = await browser.page(url)
   await page.locator('#q').focus()
-  change(withGateway('gw-new'))
-  await shows(page, 'gw-new')
+  const seenMs: number[] = []
+  for (const name of ['gw-new', 'gw-newer', 'gw-newest']) {
+    const changedMs = performance.now()
+    change(withGateway(name))
+    await page.getByRole('link', { name, exact: true }).waitFor()
+    seenMs.push(performance.now() - changedMs)
+  }
+  t.comment(`seen after ${seenMs.map(Math.round).join(', ')} ms`)
+  t.ok(Math.min(...seenMs) < 2_000, 'a machine with other work may be late, but not each time')
   t.equal(await page.evaluate('document.activeElement.id'), 'q')
   t.equal(await page.locator(banner).isVisible(), false)
   t.same(browser.complaints, [])
@@ -195,7 +202,7 @@ void t.test('searching among a thousand gateways is not slower than typing', asy
   if (browser === undefined) return
   const { url } = await openStatusPage(
     t,
-    thousandGateways((name) => `${name} was changed`),
+    thousandGateways((name) => ({ message: `${name} was changed`, phase: 'Drifted' })),
   )
   const page = await browser.page(url)
   await page.evaluate(`window.longest = 0; new PerformanceObserver((list) => {

@@ -70,6 +70,7 @@ void t.test('somebody logs in where they wanted to go, acts after a question, an
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   await page.waitForURL(`${url}${line}`)
   t.match(patched, [{ body: { spec: { paused: true } } }])
+  await page.locator('.banner.ok', { hasText: 'Done' }).waitFor()
   await page.goto(`${url}/account`)
   await withoutFindings(t, page, 'the account')
   await page.getByRole('button', { name: 'Log out' }).click()
