@@ -48,6 +48,10 @@ async function main(): Promise<void> {
   const traced = { service: 'cluster-sync-controller', version, namespace: config.settings.namespace, pod: config.identity, log }
   const tracing = await openTracing(config.tracing, traced)
   log.info({ name: config.identity, message: version }, 'controller started')
+  log.debug(
+    { message: `Node ${process.versions.node}, ${process.arch}, ${process.constrainedMemory()} bytes of memory` },
+    'what it runs on',
+  )
   await run({ ...kubes, tracing, clock, log }, config, ending).catch((error: unknown) => {
     if (!isAbort(error, ending.closing)) throw error
   })

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { firstLineOf } from '../support/controller-process.ts'
+import { firstLinesOf } from '../support/controller-process.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -33,5 +33,6 @@ void t.test('controller and agent bundle into one file each, and say in one line
     stderr: /^cluster-sync controller: environment variable CLUSTER_SYNC_SETTINGS is missing.*\n$/,
   })
   t.match(await run(path.join(root, 'build/agent.js')), { code: 2, stderr: /^cluster-sync agent: environment variable POD_NAME.*\n$/ })
-  t.match(await firstLineOf(t, path.join(root, 'build/controller.js'), { development: true }), /INFO \(.*\): controller started/)
+  const lines = await firstLinesOf(t, path.join(root, 'build/controller.js'), { development: true })
+  t.match(lines, [/INFO \(.*\): controller started/, /DEBUG: what it runs on/])
 })

@@ -13,6 +13,9 @@ export const fullname = 'plant-cluster-sync-operator'
 
 export const everything: ValuesInput = {
   replicaCount: 2,
+  image: { repository: 'registry.example.com/controller', tag: '1.2.3', pullPolicy: 'Always' },
+  agentImage: { repository: 'registry.example.com/agent', tag: '1.2.4' },
+  resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { cpu: '750m', memory: '192Mi' } },
   imagePullSecrets: [{ name: 'registry' }],
   nodeSelector: { 'kubernetes.io/os': 'linux' },
   tolerations: [{ key: 'plant', operator: 'Exists' }],
@@ -31,6 +34,7 @@ export const everything: ValuesInput = {
   terminationGracePeriodSeconds: 45,
   revisionHistoryLimit: 2,
   controller: {
+    logDevMode: 'true',
     logLevel: 'debug',
     watchLabelSelector: { matchLabels: { shard: 'north' }, matchExpressions: [{ key: 'trial', operator: 'DoesNotExist' }] },
   },
@@ -43,7 +47,7 @@ export const everything: ValuesInput = {
     tokenSecret: { name: 'scraper' },
     relabelings: [{ action: 'replace', replacement: 'north', targetLabel: 'site' }],
   },
-  podMonitor: { enabled: true },
+  podMonitor: { enabled: true, labels: { release: 'agents' }, interval: '45s', scrapeTimeout: '15s' },
   grafanaDashboard: { enabled: true, namespace: 'grafana', labels: { grafana_dashboard: '', folder: 'plant' }, annotations: { a: 'b' } },
   prometheusRule: { enabled: true, labels: { release: 'prometheus' }, notReadyFor: '30m', runbookUrl: 'https://docs.example.com/runbook' },
   tracing: { endpoint: 'http://collector.monitoring:4318', samplingRatio: 0.25 },
@@ -65,8 +69,14 @@ export const everything: ValuesInput = {
     port: 19444,
     service: { type: 'LoadBalancer', annotations: { 'example.com/balancer': 'internal' } },
     hmac: { secret: 'inline' },
-    token: { secret: 'ignored', secretRef: { name: 'push' } },
-    ingress: { enabled: true, hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
+    token: { secret: 'ignored', secretRef: { name: 'push', key: 'bearer' } },
+    ingress: {
+      enabled: true,
+      ingressClassName: 'outside',
+      annotations: { 'example.com/timeout': '30s' },
+      hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }],
+      tls: [{ secretName: 'push-tls', hosts: ['push.example.com'] }],
+    },
   },
   statusPage: {
     enabled: true,

@@ -19,8 +19,12 @@ const nobody = {
   contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
 }
 
-/** The first line that it writes to standard output. */
-export async function firstLineOf(t: Pick<Test, 'teardown'>, program: string, settings: Partial<ControllerSettingsInput>): Promise<string> {
+/** The first two lines that it writes to standard output. */
+export async function firstLinesOf(
+  t: Pick<Test, 'teardown'>,
+  program: string,
+  settings: Partial<ControllerSettingsInput>,
+): Promise<[first: string, second: string]> {
   const folder = temporaryFolder(t, 'controller-process')
   const kubeconfig = path.join(folder, 'kubeconfig')
   writeFileSync(kubeconfig, JSON.stringify(nobody))
@@ -43,8 +47,12 @@ export async function firstLineOf(t: Pick<Test, 'teardown'>, program: string, se
   let errors = ''
   child.stderr.on('data', (text: Buffer) => (errors += text.toString('utf8')))
   try {
-    for await (const line of createInterface({ input: child.stdout })) return line
-    throw new Error(`the controller wrote nothing: ${errors}`)
+    let first: string | undefined
+    for await (const line of createInterface({ input: child.stdout })) {
+      if (first !== undefined) return [first, line]
+      first = line
+    }
+    throw new Error(`the controller wrote less than two lines: ${errors}`)
   } finally {
     child.kill('SIGKILL')
     await ended

@@ -19,7 +19,7 @@ void t.test('monitors select what exists: the metrics Service by its labels, tim
     [`${fullname}-metrics`],
   )
   t.equal((selected[0] as Kinds['Service']).spec.type, 'NodePort')
-  t.notOk('interval' in one(objects, 'PodMonitor').spec.podMetricsEndpoints[0])
+  t.notOk('interval' in one(objectsOf({ podMonitor: { enabled: true } }), 'PodMonitor').spec.podMetricsEndpoints[0])
   t.match(monitor.spec.endpoints, [
     { authorization: { credentials: { name: 'scraper', key: 'token' } }, relabelings: [{ targetLabel: 'site' }] },
   ])

@@ -120,7 +120,7 @@ void t.test('an inline key becomes a Secret, never an environment value; a refer
     template.spec.volumes.filter(({ name }) => name.startsWith('receiver-')),
     [
       { name: 'receiver-hmac', secret: { secretName: `${fullname}-receiver`, items: [{ key: 'hmac' }] } },
-      { name: 'receiver-token', secret: { secretName: 'push', items: [{ key: 'webhook-token' }] } },
+      { name: 'receiver-token', secret: { secretName: 'push', items: [{ key: 'bearer' }] } },
     ],
   )
 })
