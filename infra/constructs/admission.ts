@@ -53,7 +53,7 @@ function webhookConfiguration(names: Names, values: Live<Values>): ManifestOf<ty
         name: 'inject.clustersync.io',
         clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
         rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
-        namespaceSelector: namespaceSelector(names, values),
+        namespaceSelector: namespaceSelector(values),
         // Pods of another installation are not asked about, so that neither can hold up the other.
         objectSelector: selectorOf(controller.watchLabelSelector),
         // A comparison without `?` would fail for pods without the annotation, and so refuse them.
@@ -68,13 +68,13 @@ function webhookConfiguration(names: Names, values: Live<Values>): ManifestOf<ty
   }
 }
 
-function namespaceSelector({ namespace }: Names, { webhook, watchNamespaces }: Live<Values>): Selector {
+function namespaceSelector({ webhook, watchNamespaces }: Live<Values>): Selector {
   const { requireLabel, matchLabels, matchExpressions } = webhook.namespaceSelector
   const { key, value } = injectionNamespaceLabel
   return {
     matchLabels: unlessEmpty(merged<string>(matchLabels, either<Record<string, string>>(requireLabel, { [key]: value }, {}))),
     matchExpressions: [
-      namespacesNamed('NotIn', [...excludedNamespaces, namespace]),
+      namespacesNamed('NotIn', excludedNamespaces),
       ...when<Written<k8s.LabelSelectorRequirement>>(isSet(watchNamespaces), [namespacesNamed('In', watchNamespaces)]),
       ...each('expression', matchExpressions, (expression): Written<k8s.LabelSelectorRequirement> => asGiven(expression)),
     ],

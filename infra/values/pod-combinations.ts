@@ -1,7 +1,8 @@
 /**
  * Which values of the controller's pod do not go together. Pure.
  */
-import { and, asText, earlier, equals, greater, includes, isSet, not, or, plucked, text } from '../helm/combinators.ts'
+import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { and, asText, earlier, equals, greater, hasKey, includes, isSet, not, or, plucked, text } from '../helm/combinators.ts'
 import type { Live } from '../helm/expression.ts'
 import { each, field, type Messages, say } from '../helm/nodes.ts'
 import type { Values } from '../values.ts'
@@ -12,6 +13,7 @@ import { ownFolders, ownVolumes } from '../constructs/volumes.ts'
 export function impossiblePod(values: Live<Values>): Messages {
   return [
     ...missingAccount(values),
+    ...agentOfItsOwn(values),
     ...portsOfHost(values),
     ...twoVolumes(values),
     ...impossibleVolumes(values),
@@ -23,6 +25,13 @@ function missingAccount({ serviceAccount: { create, name } }: Live<Values>): Mes
   return say(and(not(create), not(isSet(name))), [
     'serviceAccount.name: name the account that is there already, because serviceAccount.create is false',
   ])
+}
+
+/** The API server would ask the controller about the controller's own pod, which could never start again. */
+function agentOfItsOwn(values: Live<Values>): Messages {
+  return (['podAnnotations', 'commonAnnotations'] as const).flatMap((key) =>
+    say(hasKey(values[key], podAnnotations.inject), [`${key}: ${podAnnotations.inject} is for gateway pods; the controller gets no agent`]),
+  )
 }
 
 /** Kubernetes does not allow the sysctl that opens these ports to a pod in the host's network. */

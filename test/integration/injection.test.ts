@@ -15,13 +15,16 @@ import { type KubeObject, podType, secretType, webhookConfigurationType } from '
 import { silentLog } from '../../runtime/log.ts'
 import { serve } from '../../runtime/serve.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
+import { objectsOf, one } from '../infra/installed.ts'
 import { agentSettings, barePod, chartPod, type PodShape } from '../support/pods.ts'
 import { requires } from '../support/requires.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
-import { namespaceType, serviceAccountType } from '../support/world.ts'
+import { namespaceType, serviceAccountType, until } from '../support/world.ts'
 
 const day = 86_400_000
 const testLabel = 'test.clustersync.io/injection'
+/** The namespaces whose pods are never asked about, labelled here as those that are. */
+const clusters = ['kube-system', 'kube-node-lease']
 const signal = AbortSignal.timeout(240_000)
 
 type Setup = {
@@ -47,6 +50,11 @@ function withAgent(agent: object): FoundSync {
 async function makeNamespace(kube: Kube, prefix: string, labels: Record<string, string> = {}): Promise<string> {
   const name = `${prefix}-${Math.random().toString(36).slice(2, 8)}`
   await kube.create(namespaceType, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }, signal)
+  await makeAccounts(kube, name)
+  return name
+}
+
+async function makeAccounts(kube: Kube, name: string): Promise<void> {
   for (const [account, extra] of [
     ['default', {}],
     ['no-token', { automountServiceAccountToken: false }],
@@ -57,31 +65,14 @@ async function makeNamespace(kube: Kube, prefix: string, labels: Record<string, 
       if (!(error instanceof Fault) || error.reason !== 'Conflict') throw error
     })
   }
-  return name
 }
 
-/** The webhook as the manifests install it, but for its address. */
-function webhook(name: string, port: number): object {
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name },
-    webhooks: [
-      {
-        name: 'inject.clustersync.io',
-        clientConfig: { url: `https://localhost:${port}${mutatePath}` },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        matchConditions: [{ name: 'asked', expression: "object.metadata.?annotations[?'clustersync.io/inject'].orValue('') == 'true'" }],
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        // Other tests of the run share this API server.
-        namespaceSelector: { matchLabels: { [testLabel]: name } },
-        failurePolicy: 'Fail',
-        reinvocationPolicy: 'Never',
-        timeoutSeconds: 5,
-      },
-    ],
-  }
+/** The webhook as the manifests install it, but for its address. Other tests of the run share this API server, so it has namespaces of its own. */
+function webhook(name: string, port: number, requireLabel = false): object {
+  const values = { webhook: { namespaceSelector: { requireLabel, matchLabels: { [testLabel]: name } } } }
+  const installed = one(objectsOf(values), 'MutatingWebhookConfiguration')
+  const clientConfig = { url: `https://localhost:${port}${mutatePath}` }
+  return { ...installed, metadata: { name }, webhooks: installed.webhooks.map((hook) => ({ ...hook, clientConfig })) }
 }
 
 type Tap = { teardown(handler: () => unknown): void }
@@ -121,6 +112,12 @@ async function setup(t: Tap): Promise<Setup> {
   const stop = new AbortController()
   const served = await serve({ app, port: 0, host: '::', tls: keeper.current(), log: silentLog }, stop.signal)
   keeper.onChange(served.exchange)
+  for (const name of clusters) {
+    await makeAccounts(kube, name)
+    const label = (value: string | null) => ({ metadata: { labels: { [testLabel]: value } } })
+    await kube.mergePatch(namespaceType, { name }, label(configuration), {}, signal)
+    t.teardown(() => kube.mergePatch(namespaceType, { name }, label(null), {}, AbortSignal.timeout(30_000)))
+  }
   await kube.create(webhookConfigurationType, webhook(configuration, served.port), signal)
   const running = keeper.run(stop.signal)
   t.teardown(async () => {
@@ -294,6 +291,38 @@ void t.test('an API server asks admission about each pod that wants an agent', {
       [],
     )
     t.equal(outcomes.length, before)
+  })
+
+  await t.test("pods of the cluster's own namespaces are not even seen, also where they ask", async (t) => {
+    const before = outcomes.length
+    for (const name of clusters) t.same(agentsOf(await admit(kube, name, barePod())), [], name)
+    t.equal(outcomes.length, before)
+  })
+
+  await t.test('where a label is required, pods of namespaces without it are not even seen', async (t) => {
+    const name = `${operator}-injection`
+    const labelled = await makeNamespace(kube, 'labelled', { ...here, 'clustersync.io/injection': 'enabled' })
+    const others = [plant, await makeNamespace(kube, 'disabled', { ...here, 'clustersync.io/injection': 'disabled' })]
+    const agents = async (namespace: string): Promise<number> => agentsOf(await admit(kube, namespace, barePod())).length
+    const require = async (requireLabel: boolean): Promise<void> => {
+      const { webhooks } = (await kube.get(webhookConfigurationType, { name }, signal)) as KubeObject & { webhooks: object[] }
+      const { namespaceSelector } = (webhook(name, 0, requireLabel) as { webhooks: [{ namespaceSelector: object }] }).webhooks[0]
+      await kube.mergePatch(
+        webhookConfigurationType,
+        { name },
+        { webhooks: webhooks.map((hook) => ({ ...hook, namespaceSelector })) },
+        {},
+        signal,
+      )
+      const wanted = requireLabel ? 0 : 1
+      await until(async () => ((await agents(plant)) === wanted ? true : undefined), 'the API server acts upon the change')
+    }
+    t.equal(await agents(labelled), 1)
+    for (const namespace of others) t.equal(await agents(namespace), 1, 'until a label is required')
+    await require(true)
+    t.equal(await agents(labelled), 1)
+    for (const namespace of others) t.equal(await agents(namespace), 0)
+    await require(false)
   })
 
   await t.test('a pod of root is admitted where the namespace permits it', async (t) => {

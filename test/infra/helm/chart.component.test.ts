@@ -68,6 +68,7 @@ void t.test('what is wrong is refused with the name of its key', async (t) => {
       { webhookReceiver: { ingress: { hosts: [{ host: 'a', paths: [{ path: '/a/..', pathType: 'Exact' }] }] } } },
       /webhookReceiver\.ingress\.hosts\.0\.paths\.0\.path: must be without empty parts, "\.", "\.\." and %2F/,
     ],
+    [{ podAnnotations: { 'clustersync.io/inject': 'true' } }, /podAnnotations: clustersync\.io\/inject is for gateway pods/],
     [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, /imagePullSecrets\.1\.name: a is there twice/],
     [{ serviceMonitor: { interval: '30 seconds' } }, /at '\/serviceMonitor\/interval'/],
     [

@@ -60,6 +60,12 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     'replicaCount: Invalid value: Expected >=1 but received 0\ndelivery.port: must be from 1 to 65535',
   ],
   'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: Invalid type: Expected boolean but received "true"'],
+  'an agent for the controller': [
+    { podAnnotations: { 'clustersync.io/inject': 'true' }, commonAnnotations: { 'clustersync.io/inject': 'false' } },
+    ['podAnnotations', 'commonAnnotations']
+      .map((key) => `${key}: clustersync.io/inject is for gateway pods; the controller gets no agent`)
+      .join('\n'),
+  ],
   'development logs as a flag': [{ controller: { logDevMode: true } }, 'controller.logDevMode: must be the string "true" or "false"'],
   'an unknown path type': [
     ingress({ hosts: [{ ...host, paths: [{ path: '/', pathType: 'prefix' }] }] }),
