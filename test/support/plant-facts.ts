@@ -7,6 +7,7 @@ import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.t
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
 import type { FleetFacts } from '../../runtime/fleet/facts.ts'
 import type { Commits } from '../../runtime/statuspage/commits.ts'
+import { version } from '../../runtime/version.ts'
 import { condition, counts, fleetFacts, pod, report, syncFacts } from './fleet-facts.ts'
 
 const hashOf = (digit: string): string => `${digit}4e1b7f2`.repeat(5)
@@ -188,7 +189,10 @@ export const plantFacts: FleetFacts = fleetFacts({
   syncs: lines.map(({ namespace, name, status }) => ({ ...syncFacts(name, status), namespace })),
   pods: lines.flatMap(({ namespace, name, gateways }) => Object.keys(gateways).map((gateway) => ({ ...pod(gateway, name), namespace }))),
   reports: lines.flatMap(({ namespace, name, gateways }) =>
-    Object.entries(gateways).map(([gateway, status]) => ({ ...report(gateway, name, { commit: now, ...status }), namespace })),
+    Object.entries(gateways).map(([gateway, status]) => ({
+      ...report(gateway, name, { commit: now, agentVersion: version, ...status }),
+      namespace,
+    })),
   ),
 })
 

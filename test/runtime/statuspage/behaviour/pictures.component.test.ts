@@ -1,13 +1,16 @@
 /**
  * How the pages look on a phone, at a desk and in a control room, light and dark: nothing is cut off, and axe has nothing to say. With
- * CLUSTER_SYNC_WRITE_PICTURES=1 what is seen becomes the pictures of docs/status-page.md.
+ * CLUSTER_SYNC_WRITE_PICTURES=1 what is seen becomes the pictures of docs/status-page.md; without it these must be of the pages as they are.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/clock.ts'
+import { style } from '../../../../runtime/statuspage/assets.ts'
 import { createLogin } from '../../../../runtime/statuspage/login/routes.ts'
 import type { People } from '../../../../runtime/statuspage/people.ts'
+import { version } from '../../../../runtime/version.ts'
 import { axeFindings, openBrowser, type Page, textsBeyondTheirPlace } from '../../../support/browser.ts'
 import { now } from '../../../support/fleet-facts.ts'
 import { plantCommits, plantFacts, richCommit, richGateway, richSync, wholeOf } from '../../../support/plant-facts.ts'
@@ -27,6 +30,9 @@ const pages = {
   login: '/logged-out',
 } as const
 
+/** What a phone shows of a GatewaySync without scrolling is its first card. */
+const wholePages: ReadonlySet<string> = new Set(['sync-phone', 'sync-desk'])
+
 /** Somebody who has logged in and may do everything. */
 function engineer(clock: Pick<Clock, 'now'>): People {
   const keys = [new Uint8Array(32)]
@@ -45,24 +51,49 @@ function engineer(clock: Pick<Clock, 'now'>): People {
   }
 }
 
-/** A picture of what is seen without scrolling, in some tens of kilobytes. */
-async function picture(page: Page): Promise<Buffer> {
+/** A picture of what is seen without scrolling, or of the whole page, in some tens of kilobytes. */
+async function picture(page: Page, isWhole: boolean): Promise<Buffer> {
   const session = await page.context().newCDPSession(page)
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 60 })
+  const { cssContentSize: whole } = await session.send('Page.getLayoutMetrics')
+  const beyond = isWhole ? { captureBeyondViewport: true, clip: { ...whole, scale: 1 } } : {}
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 60, ...beyond })
   return Buffer.from(data, 'base64')
 }
+
+async function openPlants(t: Pick<Test, 'teardown'>) {
+  const clock = { ...systemClock, now: () => now }
+  return await openStatusPage(t, plantFacts, {
+    clock,
+    commits: plantCommits,
+    people: engineer(clock),
+    report: async ({ pod }) => wholeOf(plantFacts, pod),
+  })
+}
+
+/** What a page is made of, as far as a picture shows it. Forms have a token that no two pages share, and a release is no reason for new pictures. */
+function digestOf(text: string): string {
+  const shown = text
+    .slice(text.indexOf('<body>'))
+    .replaceAll(/name="token" value="[^"]*"/g, '')
+    .replaceAll(version, '')
+  return createHash('sha256').update(`${style.text}\n${shown}`).digest('hex').slice(0, 16)
+}
+
+void t.test('the pictures of the docs are of these pages', async (t) => {
+  const file = path.join(folder, 'pages.json')
+  const { get } = await openPlants(t)
+  const digests: Record<string, string> = {}
+  for (const [name, address] of Object.entries(pages)) digests[name] = digestOf((await get(address)).text)
+  if (isWriting) writeFileSync(file, `${JSON.stringify(digests, undefined, 2)}\n`)
+  const why = 'the pages are others than in the pictures: run this file with CLUSTER_SYNC_WRITE_PICTURES=1 and look at them'
+  t.same(JSON.parse(readFileSync(file, 'utf8')), digests, why)
+})
 
 for (const theme of ['light', 'dark'] as const) {
   void t.test(`${theme}: every page at every width`, async (t) => {
     const browser = await openBrowser(t)
     if (browser === undefined) return
-    const clock = { ...systemClock, now: () => now }
-    const { url } = await openStatusPage(t, plantFacts, {
-      clock,
-      commits: plantCommits,
-      people: engineer(clock),
-      report: async ({ pod }) => wholeOf(plantFacts, pod),
-    })
+    const { url } = await openPlants(t)
     if (isWriting) mkdirSync(folder, { recursive: true })
     const page = await browser.page(url, { theme })
     // Ages go on by themselves, and pictures are of one moment.
@@ -82,7 +113,7 @@ for (const theme of ['light', 'dark'] as const) {
           t.same(await textsBeyondTheirPlace(german), [], `${name}: every text stays in its place, in German`)
         }
         const file = `${name}-${place}-${theme}`
-        if (isWriting) writeFileSync(path.join(folder, `${file}.webp`), await picture(page))
+        if (isWriting) writeFileSync(path.join(folder, `${file}.webp`), await picture(page, wholePages.has(`${name}-${place}`)))
       }
     }
     t.same(browser.complaints, [])
