@@ -130,8 +130,8 @@ const inEnglish: StepWords = {
 
 const inGerman: StepWords = {
   sentence: german,
-  byButton: (label) => `Das tut die Schaltfläche „${label}“.`,
-  bySomebodyElse: 'Das kann, wer diesen GatewaySync ändern darf.',
+  byButton: (label) => `Dafür gibt es die Schaltfläche „${label}“.`,
+  bySomebodyElse: 'Das kann tun, wer diesen GatewaySync ändern darf.',
 }
 
 export function stepWordsIn(language: Language): StepWords {

@@ -55,7 +55,7 @@ void t.test('what to do names the button that does it, whoever else may, or whom
     t.match(text.toLowerCase(), words.toLowerCase())
   const seen = [text, (await get('/')).text, (await get(`${at}/gateways/gw-0`)).text, (await get(at, { 'accept-language': 'de' })).text]
   for (const page of seen) t.notMatch(page, /kubectl|cluster-sync (resume|check)|docs\/runbook/)
-  t.match(seen[3], 'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt. Das kann, wer diesen GatewaySync ändern darf.')
+  t.match(seen[3], 'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt. Das kann tun, wer diesen GatewaySync ändern darf.')
   const tiles = seen[1]?.split('<li class="tile').slice(1) ?? []
   const said = ['have them confirmed', 'Its page says which files', 'delete the pod gw-2', 'tried again']
   t.same(
