@@ -1,12 +1,14 @@
 /**
  * What a controller waits for before it answers, and what it does not wait for: a late API server, lists that are not complete, a namespace
- * that it may not look into.
+ * that it may not look into. And which ports it opens then.
  */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
+import { connect } from 'node:net'
 import t from 'tap'
 import { roleBindingType } from '../../runtime/kube/types.ts'
 import { install } from '../support/installation.ts'
+import type { Ports } from '../support/ports.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 import { openRoad } from '../support/road.ts'
@@ -34,6 +36,28 @@ function admissionAt(port: number): Promise<{ status: number; text: string } | u
     call.end('{}')
   })
 }
+
+/** Whether somebody listens at a port of this machine. */
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => (error.code === 'ECONNREFUSED' ? resolve(false) : reject(error)))
+  })
+}
+
+async function openAmong(ports: Ports): Promise<object> {
+  return Object.fromEntries(await Promise.all(Object.entries(ports).map(async ([name, port]) => [name, await isOpen(port)] as const)))
+}
+
+void t.test('a controller that is ready opens only the ports of what is enabled', { timeout: 280_000 }, async (t) => {
+  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  const off = { enabled: false }
+  const { ports } = await install(t, ['plant'], { metrics: off, webhookReceiver: off, webhook: off })
+  t.same(await openAmong(ports), { probes: true, delivery: true, receiver: false, metrics: false, admission: false })
+})
 
 void t.test('an API server that is late is waited for', { timeout: 280_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl', 'prlimit')) return
@@ -65,6 +89,7 @@ void t.test('an API server that is late is waited for', { timeout: 280_000 }, as
   await road.open()
   await starting
   t.match(await admissionAt(admission), { status: 400 })
+  t.same(await openAmong(cluster.ports), { probes: true, delivery: true, receiver: true, metrics: true, admission: true })
 })
 
 void t.test(

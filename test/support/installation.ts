@@ -124,7 +124,7 @@ export async function install(
     source: { ...values.source, allowedAddresses: ['127.0.0.1'] },
     watchNamespaces: wholeCluster ? [] : [...namespaces.values(), ...besides],
     certManager: { enabled: false },
-    webhookReceiver: { enabled: true, token: { secret: token } },
+    webhookReceiver: { enabled: true, token: { secret: token }, ...values.webhookReceiver },
   }
   const [ports, standbyPorts] = [await freePorts(), await freePorts()]
   const tokenFile = path.join(folder, 'push-token')
