@@ -1,10 +1,8 @@
 /**
  * How a report follows from the one before: what stays true, its history, and what it says of a gateway that started without a commit. Pure.
  */
-import { startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import { keptSyncs, startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
 
-/** At most this many entries are kept in the report's history. */
-const keptHistory = 5
 /** Bound of the SyncReport's schema. */
 const mostFindings = 20
 
@@ -40,5 +38,5 @@ function nextHistory(last: SyncReportStatus | undefined, status: SyncReportStatu
   if (newest?.commit === commit && newest.phase === phase && newest.reason === reason) return history
   const entry: (typeof history)[number] = { commit, phase, finishedAt }
   if (reason !== undefined) entry.reason = reason
-  return [entry, ...history].slice(0, keptHistory)
+  return [entry, ...history].slice(0, keptSyncs)
 }

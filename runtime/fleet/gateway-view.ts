@@ -1,6 +1,7 @@
 /**
  * One gateway as a person reads of it: the controller's judgement beside what its agent reported. Pure.
  */
+import { keptSyncs } from '../gatewaysync/schema/report.ts'
 import type { Gateway, GatewayReport, GatewayState } from '../gatewaysync/decide/gateways.ts'
 import { type Level, meaningOrUndefined } from './level.ts'
 import type { GatewayView } from './view.ts'
@@ -53,8 +54,9 @@ export function gatewayView(gateway: Gateway, report: GatewayReport | undefined)
   }
 }
 
-/** The history, newest first, has an entry for each change of commit, phase or reason. */
+/** The history, newest first, has an entry for each change of commit, phase or reason; a full one may have lost the entry that began it. */
 function sinceWhen(commit: string | undefined, history: NonNullable<GatewayReport['told']>['history'] = []): string | undefined {
   const other = history.findIndex((entry) => entry.commit !== commit)
-  return (other === -1 ? history : history.slice(0, other)).at(-1)?.finishedAt
+  if (other === -1) return history.length < keptSyncs ? history.at(-1)?.finishedAt : undefined
+  return history.slice(0, other).at(-1)?.finishedAt
 }

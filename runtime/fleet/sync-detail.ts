@@ -89,7 +89,7 @@ function looksOf(
   const { source, conditions = [], observedGeneration } = own?.status ?? {}
   const last = instantOf(source?.checkedAt)
   const isFailing = conditions.some(({ type, status }) => type === 'SourceReady' && status !== 'True')
-  if (isFailing || last === undefined) return { lastLook: last, nextLook: undefined }
+  if (isFailing || last === undefined) return { lastLook: undefined, nextLook: undefined }
   const milliseconds = spec?.polling.enabled === true ? durationMs(spec.polling.interval) : undefined
   if (milliseconds === undefined || observedGeneration !== own?.generation) return { lastLook: undefined, nextLook: undefined }
   const next = last.add({ milliseconds: Math.round(milliseconds) })

@@ -12,7 +12,7 @@ import { actionLink } from './actions/action-pages.ts'
 import { actionWordsIn } from './actions/action-words.ts'
 import type { CommitChanges } from './commits.ts'
 import { type DetailWords, detailWordsIn } from './detail-words.ts'
-import { frame, type Html, linkOf, type PageContext, part, symbols } from './page.ts'
+import { frame, type Html, linkOf, type PageContext, part, said, symbols } from './page.ts'
 import { asOf, joined, timed } from './times.ts'
 
 /** Of so many files the lines are open at first; the others open at a click. */
@@ -45,7 +45,7 @@ export function commitPage({ sync, entry, words: known, changes, hidesLines, bac
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
         <span class="quiet">${joined([shortHashes(ref), timed(at, now, words.publishedAgo)], ', ')}</span>
       </p>
-      ${message === undefined ? '' : html`<p>${shortHashes(message)}</p>`}
+      ${message === undefined ? '' : html`<p>${said(shortHashes(message), words)}</p>`}
       <p><code>${commit}</code></p>
       ${back === undefined ? '' : html`<p>${actionLink(sync, back, actionWordsIn(words.language))}</p>`}
     </section>

@@ -61,7 +61,10 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
     ${report === undefined ? html`<p class="quiet">${own.inPart}</p>` : ''}
     <div class="parts">
       ${part(own.state, stateOf(gateway, context))} ${part(own.gateway, factsOf(gateway, report, context))}
-      ${list(own.complaints, scan?.problems ?? [])}
+      ${list(
+        own.complaints,
+        (scan?.problems ?? []).map((problem) => said(problem, words)),
+      )}
       ${
         report === undefined
           ? list(

@@ -48,6 +48,8 @@ export const liveScript = `(() => {
     if (at) aheadMs = Date.parse(at.dateTime) - Date.now()
   }
   const write = ({ firstChild }, part, text) => {
+    // A browser that translates the page puts elements of its own in the place of texts.
+    if (firstChild?.nodeType !== 3) return
     const data = firstChild.data.replace(part, text)
     if (firstChild.data !== data) firstChild.data = data
   }
@@ -127,15 +129,19 @@ export const liveScript = `(() => {
   const hear = () => {
     clearTimeout(silence)
     silence = setTimeout(() => { lose(); events.close(); follow() }, silentMs)
+  }
+  /** Only a sign of life while nothing is asked for says that what is seen is of now. */
+  const confirmNow = () => {
+    hear()
     const at = document.getElementById('as-of')
-    if (at && told && fresh) write(at, /[0-9].*UTC/, new Date(now()).toISOString().slice(0, 19).replace('T', ' ') + ' UTC')
+    if (at && told && fresh && !waiting) write(at, /[0-9].*UTC/, new Date(now()).toISOString().slice(0, 19).replace('T', ' ') + ' UTC')
   }
   const follow = () => {
     if (isOut || document.hidden || (events && events.readyState !== 2)) return
     events = new EventSource('/events')
     hear()
-    events.addEventListener('alive', hear)
-    events.addEventListener('changed', () => { hear(); refresh() })
+    events.addEventListener('alive', confirmNow)
+    events.addEventListener('changed', () => { refresh(); hear() })
     // What was asked for on a connection that may be dead is asked for again.
     events.addEventListener('open', () => {
       told = true

@@ -45,13 +45,16 @@ export function select({ syncs }: Pick<FleetView, 'syncs'>, selection: Selection
   const matching = syncs.flatMap((sync): Shown[] => {
     if (selection.trouble && sync.level === 'ok') return []
     const ofSync = textOfSync(sync)
-    const gateways = sync.gateways.filter((gateway) => {
-      if (selection.trouble && gateway.level === 'ok') return false
+    // Its reason may tell of some of its gateways, and not of each.
+    const itself = `${ofSync} ${sync.reason.toLowerCase()}`
+    const asked = sync.gateways.filter(({ level }) => !selection.trouble || level !== 'ok')
+    const gateways = asked.filter((gateway) => {
       const text = `${ofSync} ${textOfGateway(gateway)}`
       return words.every((word) => text.includes(word))
     })
-    const isFoundItself = words.every((word) => ofSync.includes(word))
-    return gateways.length > 0 || isFoundItself ? [{ sync, gateways }] : []
+    const isFoundItself = words.every((word) => itself.includes(word))
+    if (gateways.length > 0) return [{ sync, gateways }]
+    return isFoundItself ? [{ sync, gateways: asked }] : []
   })
   // A GatewaySync without gateways takes a place too, or a thousand of them would be one page.
   const sizes = matching.map(({ gateways }) => Math.max(1, gateways.length))
@@ -76,9 +79,9 @@ function slice(matching: readonly Shown[], from: number): Shown[] {
 /** The words for a state in each language: whoever reads "fehlgeschlagen" on a tile looks for that. */
 const languages = [wordsFor('en'), wordsFor('de')]
 
-function textOfSync({ namespace, name, level, reason, published, wanted }: SyncView): string {
+function textOfSync({ namespace, name, level, published, wanted }: SyncView): string {
   const shown = languages.map(({ levels }) => levels[level])
-  return [namespace, name, reason, published?.commit, wanted.ref, ...shown].join(' ').toLowerCase()
+  return [namespace, name, published?.commit, wanted.ref, ...shown].join(' ').toLowerCase()
 }
 
 function textOfGateway({ pod, gateway, state, mode, profile, reason, commit }: GatewayView): string {

@@ -16,6 +16,9 @@ const path = text(4096)
 export const phases = ['Pending', 'Syncing', 'Synced', 'Paused', 'DryRun', 'Blocked', 'Drifted', 'Failed'] as const
 
 /** The finding about a gateway that was allowed to start without any commit; the controller also writes an Event. */
+/** An agent keeps so many entries of a report's history, the newest. */
+export const keptSyncs = 5
+
 export const startedWithoutCommitRule = 'started-without-commit'
 
 /** Of what is told of local changes, in characters. */
@@ -174,7 +177,7 @@ export const syncReportStatus = v.object({
           finishedAt: v.pipe(time, v.description('When it ended.')),
         }),
       ),
-      v.maxLength(5),
+      v.maxLength(keptSyncs),
       v.description('The last syncs, newest first.'),
     ),
   ),

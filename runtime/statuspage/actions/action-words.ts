@@ -61,12 +61,13 @@ const english: ActionWords = {
     },
     'confirm-deletions': {
       label: (of) => `Confirm the deletions of ${named(of)}`,
-      means: (of) => `Gateways that hold commit ${named(of)} back, because it deletes more than is permitted by itself, take it.`,
+      means: (of) =>
+        `Every gateway takes commit ${named(of)}, also one whose turn in a rollout comes later, although it deletes more than is permitted by itself.`,
     },
     'confirm-overwrites': {
       label: (of) => `Let ${named(of)} overwrite local changes`,
       means: (of) =>
-        `Gateways that hold commit ${named(of)} back, because files were changed on them, take it: what it changes too is lost there. To keep it, capture it first.`,
+        `Every gateway takes commit ${named(of)}, also one whose turn in a rollout comes later: what it changes and was changed on them is lost there. To keep it, capture it first.`,
     },
     approve: {
       label: (of) => `Approve stage ${partsOfRollout(of).stage}`,
@@ -132,12 +133,12 @@ const german: ActionWords = {
     'confirm-deletions': {
       label: (of) => `Löschungen von ${named(of)} bestätigen`,
       means: (of) =>
-        `Gateways, die Commit ${named(of)} zurückhalten, weil er mehr löscht, als ohne Bestätigung erlaubt ist, übernehmen ihn.`,
+        `Alle Gateways übernehmen Commit ${named(of)}, auch die, deren Stufe noch kommt, obwohl er mehr löscht, als ohne Bestätigung erlaubt ist.`,
     },
     'confirm-overwrites': {
       label: (of) => `Änderungen vor Ort durch ${named(of)} überschreiben`,
       means: (of) =>
-        `Gateways, die Commit ${named(of)} zurückhalten, weil Dateien vor Ort geändert wurden, übernehmen ihn: Was auch er ändert, geht dort verloren. Wer es behalten will, sichert es vorher.`,
+        `Alle Gateways übernehmen Commit ${named(of)}, auch die, deren Stufe noch kommt: Was er ändert und dort vor Ort geändert wurde, geht verloren. Wer es behalten will, sichert es vorher.`,
     },
     approve: {
       label: (of) => `Stufe ${partsOfRollout(of).stage} freigeben`,

@@ -3,7 +3,7 @@
  * that it comes from a page of ours, where its token was made for this person, browser and act, and where they may.
  */
 import type { Context, Hono } from 'hono'
-import { getCookie, setCookie } from 'hono/cookie'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { Clock } from '../../clock.ts'
 import { asFault, Fault, type Reason } from '../../fault.ts'
 import type { FleetFacts, SyncFacts } from '../../fleet/facts.ts'
@@ -66,6 +66,7 @@ async function wayBack({ sync, action: { name, of }, page }: Asked, commits: Com
 export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, wordsOf, commits, clock }: Deps): void {
   const path = '/gatewaysyncs/:namespace/:name/actions/:action'
   const refuse = async (context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> => {
+    deleteCookie(context, doneCookie, { path: pathOf(sync), secure: true })
     const body = refusalBody(sync, words.refused[why], detail, words)
     return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
   }
@@ -125,10 +126,14 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     } catch (error) {
       return await fault(context, it, error)
     }
-    const page = `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+    const page = pathOf(it.sync)
     setCookie(context, doneCookie, '1', { path: page, secure: true, httpOnly: true, sameSite: 'Strict', maxAge: doneSeconds })
     return context.redirect(page, 303)
   })
+}
+
+function pathOf({ namespace, name }: SyncKey): string {
+  return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
 }
 
 /** Whether a form that was sent comes from a page of ours. */

@@ -59,6 +59,8 @@ void t.test('a gateway runs its commit since the first of its last syncs that le
   t.equal(since([entry(commit, 5)]), at(5))
   t.equal(since([entry(earlier, 5), entry(commit, 4)]), undefined, 'the sync that brought it has not ended')
   t.equal(since([]), undefined)
+  const full = [9, 8, 7, 6, 5].map((minute) => entry(commit, minute, minute % 2 === 0 ? 'Failed' : 'Synced'))
+  t.equal(since(full), undefined, 'the one that began it may be lost')
 })
 
 type Row = {

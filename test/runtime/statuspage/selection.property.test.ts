@@ -50,7 +50,7 @@ void t.test('a gateway is found by the word for its state that its tile shows, i
   const phases = ['Synced', 'Syncing', 'Failed', 'Blocked', 'Drifted', 'DryRun', 'Paused'] as const
   const view = fleetView(
     fleetFacts({
-      syncs: [syncFacts('line-1', { conditions: [condition('Ready', 'False', 'MissingAgent', 'no')] })],
+      syncs: [syncFacts('line-1', { conditions: [condition('Ready', 'False', 'GatewaysFailed', 'no')] })],
       pods: phases.map((phase) => pod(phase.toLowerCase(), 'line-1')),
       reports: phases.map((phase) => report(phase.toLowerCase(), 'line-1', { phase })),
     }),
