@@ -3,7 +3,7 @@
  * said it was ready would let people create gateways that are refused.
  */
 import { type Clock, pause } from '../clock.ts'
-import { asFault, isAbort } from '../fault.ts'
+import { asFault, type Fault, isAbort } from '../fault.ts'
 import type { Kube } from '../kube/client.ts'
 import type { Log } from '../log.ts'
 import { patienceMs, readCaBundles } from './ca-bundle.ts'
@@ -21,14 +21,18 @@ type Deps = { kube: Pick<Kube, 'get'>; clock: Clock; log: Log }
 export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertificates, name: string): CertificateKeeper {
   const untilMs = clock.monotonicMs() + patienceMs
   let isDone = false
+  let lastFault: Fault | undefined
   const tell = (reason: string, message: string): void =>
     log.warn({ component: 'certificates', name, reason, message }, 'whether the API server trusts this certificate is not known')
   const isWritten = async (signal: AbortSignal): Promise<boolean> => {
     try {
-      return (await readCaBundles(kube, name, signal)).every((bundle) => vouches(bundle, keeper.current().cert))
+      const bundles = await readCaBundles(kube, name, signal)
+      lastFault = undefined
+      return bundles.every((bundle) => vouches(bundle, keeper.current().cert))
     } catch (error) {
       if (isAbort(error, signal)) return false
-      const { reason, message } = asFault(error)
+      lastFault = asFault(error)
+      const { reason, message } = lastFault
       if (reason !== 'Forbidden') return false
       // Roles of the release before: waiting would tell no more.
       tell(reason, message)
@@ -40,7 +44,8 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
       isDone = await isWritten(signal)
       if (isDone) return
       if (clock.monotonicMs() >= untilMs) {
-        tell('Timeout', "cert-manager's injector has not written the caBundle of the webhook; look at its log")
+        const waited = "cert-manager's injector has not written the caBundle of the webhook; look at its log"
+        tell(lastFault?.reason ?? 'Timeout', lastFault?.message ?? waited)
         isDone = true
         return
       }

@@ -73,7 +73,7 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
   const ask = async (route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
     const text = JSON.stringify(body)
     const queuedUntilMs = clock.monotonicMs() + longestQueueMs
-    let [resets, unavailable] = [0, 0]
+    let [resets, unavailable, answers] = [0, 0, 0]
     for (;;) {
       const token = await options.token()
       const { response, reused, error } = await send(
@@ -82,6 +82,7 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
       )
       if (response !== undefined) {
         if (response.statusCode === 200) return response
+        answers += 1
         const problem = decodeProblem(response.statusCode ?? 0, (await readText(response, maxProblemBytes)) ?? '')
         const isQueued = response.statusCode === 429 && clock.monotonicMs() < queuedUntilMs
         const isTriedAgain = response.statusCode === 503 && (unavailable += 1) <= mostUnavailable
@@ -91,7 +92,7 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
       }
       signal.throwIfAborted()
       if (!isReset(error)) throw new Fault('DeliveryUnreachable', `${url}: ${causeOf(error)}`, { cause: error })
-      if (clock.monotonicMs() >= queuedUntilMs) throw new Fault('TooManyRequests', neverRead(url), { cause: error })
+      if (clock.monotonicMs() >= queuedUntilMs) throw new Fault('TooManyRequests', neverServed(url, answers > 0), { cause: error })
       if (!reused) await clock.wait(Math.min((resets += 1) * resetWaitMs.first, resetWaitMs.most) * (0.5 + clock.random()), signal)
     }
   }
@@ -137,8 +138,9 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
   }
 }
 
-function neverRead(url: string): string {
+function neverServed(url: string, hasAnswered: boolean): string {
   const minutes = longestQueueMs / 60_000
+  if (hasAnswered) return `${url} has had no place for ${minutes} minutes: it serves as many others as it can`
   return `${url} closed every connection for ${minutes} minutes: it serves as many others as it can, or what stands between lets none through`
 }
 

@@ -3,6 +3,7 @@
  * translated into a Fault here.
  */
 import { KubeConfig } from '@kubernetes/client-node'
+import { unlessAborted } from '../clock.ts'
 import { Fault, type Reason } from '../fault.ts'
 import { causeOf, readText, Silence } from '../http/client.ts'
 import { linesOf } from '../http/lines.ts'
@@ -114,10 +115,13 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   }
 
   /** Undefined: the page is over `maxPageBytes`. A page of one object has no such bound, because it cannot be halved. */
-  const page = async (path: string, size: number, signal: AbortSignal): Promise<ListAnswer | undefined> => {
+  const page = async (path: string, size: number, isOfOne: boolean, signal: AbortSignal): Promise<ListAnswer | undefined> => {
     try {
       const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
-      return (await inTurn(() => send({ method: 'GET', path, ...bound }, signal))) as ListAnswer
+      const read = async (): Promise<unknown> => await send({ method: 'GET', path, ...bound }, signal)
+      signal.throwIfAborted()
+      // Who asks for one object has a deadline of seconds, and does not wait behind the lists of a start.
+      return (await (isOfOne ? read() : unlessAborted(inTurn(read), signal))) as ListAnswer
     } catch (error) {
       if (error instanceof AnswerTooLarge && size > 1) return undefined
       throw error
@@ -142,7 +146,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       for (let next: string | undefined = ''; next !== undefined;) {
         query.set('limit', String(size))
         if (next !== '') query.set('continue', next)
-        const list: ListAnswer | undefined = await page(`${path}?${query.toString()}`, size, signal)
+        const list: ListAnswer | undefined = await page(`${path}?${query.toString()}`, size, limit === 1, signal)
         if (list === undefined) {
           size = Math.floor(size / 2)
           continue
@@ -239,7 +243,7 @@ const reasonByStatus = new Map<number, Reason>([
 ])
 
 /** Too busy, starting or stopping, or a proxy that reaches no API server. */
-const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503])
+const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 function faultOf(status: number, text: string, what: string): Fault {
   let message = text.slice(0, 500)

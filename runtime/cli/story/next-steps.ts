@@ -103,7 +103,8 @@ const steps: Readonly<Record<Reason, string>> = {
   UnsupportedMediaType: 'Choose application/json as the content type of the webhook.',
   MethodNotAllowed: 'Call the route with POST.',
   NotFound: 'Check the URL: POST /webhook/<namespace>/<name>.',
-  TooManyRequests: 'Call less often; the answer says after how many seconds.',
+  TooManyRequests:
+    'Of a gateway: nothing, it waits for a free connection and tries again by itself. Of a caller: call less often; the answer says after how many seconds.',
   // cluster
   ApiUnavailable: 'Check the API server and the network to it: `kubectl get --raw /readyz`. It is tried again by itself.',
   Conflict: 'Nothing: it is tried again by itself. A command that says so can simply be repeated.',

@@ -4,7 +4,7 @@
 import type { Clock } from '../../clock.ts'
 import { asFault } from '../../fault.ts'
 import { fieldManager } from '../../gatewaysync/names.ts'
-import type { Kube } from '../../kube/client.ts'
+import type { Kube, ListOptions } from '../../kube/client.ts'
 import { roleBindingType } from '../../kube/types.ts'
 import type { Log } from '../../log.ts'
 import { managedByUs } from '../../reconcile/agent-rbac.ts'
@@ -45,11 +45,19 @@ export function openAgentBindings({
     async bound(name, signal) {
       // By this selector the API server asks for the right to that name alone.
       const ours = { fieldSelector: `metadata.name=${name}`, labelSelector: managedByUs }
-      const scopes = watchNamespaces.length === 0 ? [ours] : watchNamespaces.map((namespace) => ({ ...ours, namespace }))
+      const scopes: ListOptions[] = watchNamespaces.length === 0 ? [ours] : watchNamespaces.map((namespace) => ({ ...ours, namespace }))
       const namespaces = []
       for (const scope of scopes) {
-        for await (const { items } of kube.listPages(roleBindingType, scope, signal))
-          namespaces.push(...items.map(({ metadata }) => metadata.namespace ?? ''))
+        try {
+          for await (const { items } of kube.listPages(roleBindingType, scope, signal))
+            namespaces.push(...items.map(({ metadata }) => metadata.namespace ?? ''))
+        } catch (error) {
+          const { reason, message } = asFault(error)
+          if (reason !== 'Forbidden') throw error
+          // A namespace that is gone, or the roles of the release before: the others are looked after.
+          const where = scope.namespace === undefined ? {} : { namespace: scope.namespace }
+          log.warn({ ...where, reason, message }, 'the bindings of agents cannot be listed')
+        }
       }
       return namespaces
     },

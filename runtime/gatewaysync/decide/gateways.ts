@@ -3,6 +3,7 @@
  * total. A report counts only for a live pod with its uid. Pure.
  */
 import * as v from 'valibot'
+import type { Reason } from '../../fault.ts'
 import type { CheckRecord } from '../check-record.ts'
 import { podAnnotations } from '../names.ts'
 import { isWaiting } from '../rollout/turn.ts'
@@ -199,6 +200,9 @@ function observeGateway(
   if (status.reason === 'InvalidSpec') return is('blocked', 'AgentOutdated', outdated(status, status.message ?? 'it refuses the spec'))
   if (status.phase === 'Blocked') return is('blocked', status.reason, status.message)
   if (publishedCommit === undefined) return is('pending', 'NothingPublished', 'no commit is published yet')
+  // Why it has not applied anything newer.
+  if (status.phase === 'Pending' && status.reason === ('TooManyRequests' satisfies Reason))
+    return is('pending', status.reason, status.message)
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
   if (status.syncHash !== hashes.of(name)) {
     const why = whyIncomparable(status, hashes, name)

@@ -140,6 +140,8 @@ export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref()
     child.unref()
     for (const pipe of child.stdio) if (pipe instanceof Socket) pipe.unref()
   }
+  // Without a free descriptor Node makes no pipes, and tells of that only later.
+  if ((stderr as unknown) == null) throw new Error('no descriptor is free for the pipes of git')
   return { stdin, stdout, stderr, ended, signal: (name) => signalGroup(child.pid, name), unref }
 }
 
@@ -190,7 +192,8 @@ export async function ending(child: GitProcess, run: GitRun, signal: AbortSignal
   if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
   if (ended.error !== undefined) {
     // Node reports a missing program and a missing working directory with the same error.
-    if (existsSync(run.folder)) throw new Fault('ToolMissing', 'env is not installed or cannot be run', { cause: ended.error })
+    if (existsSync(run.folder))
+      throw new Fault('ToolMissing', `env is not installed or cannot be run: ${ended.error.message}`, { cause: ended.error })
     throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
   }
   // Somebody else's SIGKILL, such as the kernel's for lack of memory, says nothing about the repository.

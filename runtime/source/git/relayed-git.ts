@@ -37,7 +37,11 @@ export function runForThread({ run, limits, port }: GitAsked): void {
   })
   stdout.pause()
   stderr.on('data', (chunk: Buffer<ArrayBuffer>) => say(port, { kind: 'stderr', chunk }))
-  void git.ended.then((end) => say(port, { kind: 'ended', end }))
+  let isOver = false
+  void git.ended.then((end) => {
+    isOver = true
+    say(port, { kind: 'ended', end })
+  })
   port.on('message', (message: ToGit) => {
     if (message.kind === 'input') stdin.write(message.chunk)
     else if (message.kind === 'inputEnds') stdin.end()
@@ -46,7 +50,8 @@ export function runForThread({ run, limits, port }: GitAsked): void {
     else git.signal(message.name)
   })
   port.once('close', () => {
-    git.signal('SIGKILL')
+    // Its number may be another's by now.
+    if (!isOver) git.signal('SIGKILL')
     stdout.destroy()
   })
   git.unref()
