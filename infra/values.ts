@@ -97,10 +97,13 @@ export const valuesSchema = v.strictObject({
   networkPolicy: v.optional(
     v.strictObject({
       enabled: flag('Restricts who may reach the controller: each port only those who need it.', false),
-      metrics: peers('metrics', "pods of the release's namespace, and of any namespace with the label clustersync.io/metrics-reader=true"),
+      metrics: peers(
+        'metrics',
+        "pods without an agent of the release's namespace, and those of any namespace with the label clustersync.io/metrics-reader=true",
+      ),
       delivery: peers('delivery', 'pods with an agent'),
       receiver: peers('the push receiver', 'anybody'),
-      statusPage: peers('the status page', "pods of the release's namespace"),
+      statusPage: peers('the status page', "pods without an agent of the release's namespace"),
       egress: v.optional(
         v.strictObject({
           enabled: flag('Restricts egress too, to DNS and the ports below.', false),

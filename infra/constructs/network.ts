@@ -52,10 +52,10 @@ function policySpec({ selector }: Names, values: Live<Values>): Written<k8s.Netw
   }
 }
 
+/** A page without a login is closed to all others unless the values name them, such as the pods of the Ingress; scripts of gateways are anybody's. */
+const besideUs: readonly Peer[] = [{ podSelector: { matchExpressions: [{ key: agentPodLabel, operator: 'DoesNotExist' }] } }]
 /** Who collects metrics unless the values say: whatever runs beside the operator, and pods that are labelled for it. */
-const metricsReaders: readonly Peer[] = [{ podSelector: {} }, labelledAnywhere(metricsReaderLabel)]
-/** A page without a login is closed to all others unless the values name them, such as the pods of the Ingress. */
-const besideUs: readonly Peer[] = [{ podSelector: {} }]
+const metricsReaders: readonly Peer[] = [...besideUs, labelledAnywhere(metricsReaderLabel)]
 const agents: readonly Peer[] = [labelledAnywhere({ key: agentPodLabel, value: 'true' })]
 
 function labelledAnywhere({ key, value }: { key: string; value: string }): Peer {

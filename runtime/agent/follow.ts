@@ -122,9 +122,10 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const waitMs = waitAfter(result, desired, gateway !== undefined)
     const againMs = handed.againMs === 'failed' ? backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random()) : handed.againMs
     // What is told no longer is to leave the report in time.
-    const toldForMs = handed.told.changes === undefined ? Number.POSITIVE_INFINITY : Math.max(0, tellsForMs(state, clock.monotonicMs()))
+    const toldForMs =
+      handed.told.changes === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.ceil(tellsForMs(state, clock.monotonicMs()))) + 1
     // An offer that is made again has the cycle run again too, so a cycle that failed decides when.
-    return { waitMs: waitMs === undefined ? retryMs() : Math.min(waitMs, againMs, toldForMs), assumed }
+    return { waitMs: Math.min(waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), toldForMs), assumed }
   }
 
   const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())

@@ -89,12 +89,13 @@ function end(response: ServerResponse, status: number, body: string, headers: Re
 /** Settles with why the port could not be opened. */
 function listen(server: Server, { port, host }: { port: number; host: string }): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    const failed = (error: Error): void => resolve(error)
-    server.once('error', failed)
+    const settle = (error?: Error): void => {
+      server.off('error', settle).off('listening', opened)
+      resolve(error)
+    }
+    const opened = (): void => settle()
+    server.once('error', settle).once('listening', opened)
     // Without a host Node takes all addresses, also where there is no IPv6.
-    server.listen({ port, ...(host === '::' ? {} : { host }) }, () => {
-      server.off('error', failed)
-      resolve(undefined)
-    })
+    server.listen({ port, ...(host === '::' ? {} : { host }) })
   })
 }

@@ -29,7 +29,10 @@ export type AgentContainer = {
 const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
 
-/** A command is a process of its own, some 40 ms of a processor, so it is run more rarely; its times come to as long. */
+/**
+ * A command is a process of its own, some 40 ms of a processor, so it is run more rarely; its startup comes to as long; an agent that hangs is
+ * restarted after up to four minutes instead of one.
+ */
 const commands = {
   startup: { periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 900 },
   liveness: { periodSeconds: 60, timeoutSeconds: 10, failureThreshold: 2 },

@@ -42,8 +42,16 @@ void t.test('an installation for some namespaces may read and write nothing in o
     ['RoleBinding', 'a', 'ClusterRole', account],
     ['RoleBinding', 'b', 'ClusterRole', account],
   ])
-  const everywhere = one(objectsOf({}), 'ClusterRole', `${fullname}-controller`).rules.flatMap(({ resources }) => resources)
-  t.same(everywhere, ['tokenreviews', 'subjectaccessreviews'])
+  const everywhere = one(objectsOf({}), 'ClusterRole', `${fullname}-controller`).rules
+  t.same(
+    everywhere.map(({ resources, resourceNames, verbs }) => [resources, resourceNames, verbs]),
+    [
+      [['tokenreviews'], undefined, ['create']],
+      [['subjectaccessreviews'], undefined, ['create']],
+      [['mutatingwebhookconfigurations'], [fullname], ['get']],
+    ],
+    'asked about callers, and of its own webhook',
+  )
 })
 
 void t.test('a receiver that anyone may use is told of in an event of the own pod, which no other installation may write', async (t) => {

@@ -11,22 +11,23 @@ void t.test('when restricted, each port is open to those who need it and to nobo
   const ingress = (values: ValuesInput) => one(objectsOf(values), 'NetworkPolicy').spec.ingress
   const enabled = { networkPolicy: { enabled: true } }
   const delivery = { from: [labelled('clustersync.io/agent')], ports: [tcp(9445)] }
-  const metrics = { from: [{ podSelector: {} }, labelled('clustersync.io/metrics-reader')], ports: [tcp(8443)] }
+  const besideUs = { podSelector: { matchExpressions: [{ key: 'clustersync.io/agent', operator: 'DoesNotExist' }] } }
+  const metrics = { from: [besideUs, labelled('clustersync.io/metrics-reader')], ports: [tcp(8443)] }
   const admission = { ports: [tcp(9443)] }
   const replicas = { from: [{ podSelector: { matchLabels: deploymentOf(objectsOf({})).spec.selector.matchLabels } }], ports: [tcp(9445)] }
 
   await t.test(
-    'metrics to the namespace and labelled pods, delivery to agents and replicas, admission to API servers, which have no label',
+    'metrics to pods without an agent of the namespace and labelled ones, delivery to agents and replicas, admission to API servers, which have no label',
     async (t) => t.same(ingress(enabled), [metrics, admission, delivery, replicas]),
   )
   await t.test('the receiver to anybody, for git hosts call it', async (t) =>
     t.same(ingress({ ...enabled, webhookReceiver: { enabled: true } }), [metrics, admission, { ports: [tcp(9444)] }, delivery, replicas]),
   )
-  await t.test('the status page to the namespace of the release, for it has no login', async (t) =>
+  await t.test('the status page to pods without an agent of the namespace of the release, for it has no login', async (t) =>
     t.same(ingress({ ...enabled, statusPage: { enabled: true } }), [
       metrics,
       admission,
-      { from: [{ podSelector: {} }], ports: [tcp(8444)] },
+      { from: [besideUs], ports: [tcp(8444)] },
       delivery,
       replicas,
     ]),
