@@ -31,7 +31,7 @@ export function register(program: Command): void {
     .option('--contents', 'of a cluster: ask the agents what differs, new files too; asks by annotation, which needs the right to patch')
     .option('--gateway <name>', 'with --contents: only this gateway or pod')
     .addOption(
-      new Option('--timeout <duration>', 'with --contents: give up waiting after so long')
+      new Option('--timeout <duration>', 'with --contents: give up waiting after so long; agents answer for ten minutes')
         .argParser(durationArgument)
         .default(durationArgument(usualTimeout), usualTimeout),
     )
