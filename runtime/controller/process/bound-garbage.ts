@@ -5,6 +5,7 @@
  * and pages of Node's program had to make room for it.
  */
 import { PerformanceObserver } from 'node:perf_hooks'
+import { systemClock } from '../../clock.ts'
 import { heapAndBuffers } from '../../memory.ts'
 
 /** A collection takes some 40 ms where a thousand GatewaySyncs are in use. */
@@ -48,7 +49,7 @@ function openHeap(gc: typeof globalThis.gc): Heap | undefined {
   return {
     usedBytes: heapAndBuffers,
     collect: () => gc({ type: 'major', execution: 'sync' }),
-    nowMs: () => performance.now(),
+    nowMs: () => systemClock.monotonicMs(),
     onGrowth(look, signal) {
       const observer = new PerformanceObserver(look)
       observer.observe({ entryTypes: ['gc'] })
