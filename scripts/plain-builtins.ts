@@ -10,7 +10,7 @@ import type { Plugin } from 'esbuild'
  */
 const withCostlyMembers: ReadonlySet<string> = new Set(['http', 'util'])
 
-/** Takes these modules by a call that asks for no member, and gives those that are plain values. One that is not is an error of the build. */
+/** Takes these modules by a call that asks for no member, and gives those that are plain values. To import another by name is an error of the build. */
 export const plainBuiltins: Plugin = {
   name: 'plain-builtins',
   setup({ onResolve, onLoad }) {
