@@ -28,6 +28,8 @@ const rulesOf = (spec: Partial<NetworkPolicy['spec']>): string[] =>
 void t.test('only pods that a policy selects refuse anything', async (t) => {
   t.same(rulesOf({}), ['10.0.0.1 -j REJECT'])
   t.same(rulesOf({ podSelector: { matchLabels: { app: 'other' } } }), [])
+  t.same(rulesOf({ podSelector: { matchExpressions: [{ key: 'app', operator: 'DoesNotExist' }] } }), ['10.0.0.2 -j REJECT'])
+  t.same(rulesOf({ podSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } }), ['10.0.0.1 -j REJECT'])
 })
 
 void t.test('what a rule permits comes before the refusal', async (t) => {
@@ -49,5 +51,5 @@ void t.test('what a rule permits comes before the refusal', async (t) => {
 void t.test('what is not translated is refused, not left out', async (t) => {
   t.throws(() => rulesOf({ policyTypes: ['Ingress', 'Egress'] }), /only Ingress/)
   t.throws(() => rulesOf({ ingress: [{ ports: [{ port: 'http' }] }] }), /port http/)
-  t.throws(() => rulesOf({ podSelector: { matchExpressions: [] } }), /matchExpressions/)
+  t.throws(() => rulesOf({ podSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['server'] }] } }), /matchExpressions/)
 })

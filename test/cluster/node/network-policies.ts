@@ -4,7 +4,8 @@
  */
 
 export type Labels = Record<string, string>
-type Selector = { matchLabels?: Labels; matchExpressions?: unknown[] }
+type Expression = { key: string; operator: string; values?: string[] }
+type Selector = { matchLabels?: Labels; matchExpressions?: Expression[] }
 type Peer = { podSelector?: Selector; namespaceSelector?: Selector; ipBlock?: { cidr: string; except?: string[] } }
 type Port = { protocol?: string; port?: number | string; endPort?: number }
 
@@ -68,7 +69,13 @@ function portsOf(ports: readonly Port[] | undefined): string[] {
   )
 }
 
-function selects({ matchLabels = {}, matchExpressions }: Selector, labels: Labels = {}): boolean {
-  if (matchExpressions !== undefined) throw new Error('matchExpressions are not translated')
-  return Object.entries(matchLabels).every(([key, value]) => labels[key] === value)
+function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels = {}): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator }) => {
+      if (operator === 'Exists') return Object.hasOwn(labels, key)
+      if (operator === 'DoesNotExist') return !Object.hasOwn(labels, key)
+      throw new Error(`the operator ${operator} of matchExpressions is not translated`)
+    })
+  )
 }
