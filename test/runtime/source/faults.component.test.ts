@@ -55,7 +55,7 @@ void t.test('a program that is missing is named', async (t) => {
   const only = (...names: string[]) => ({ environment: { PATH: pathWith(t, ...names) } })
   t.equal(await ask(only('env', 'prlimit')), 'ToolMissing: git is not installed or cannot be run')
   t.equal(await ask(only('env', 'git')), 'ToolMissing: prlimit is not installed or cannot be run')
-  t.equal(await ask(only('git', 'prlimit')), 'ToolMissing: env is not installed or cannot be run')
+  t.equal(await ask(only('git', 'prlimit')), 'ToolMissing: env is not installed or cannot be run: spawn env ENOENT')
   const args = ['ls-remote', '-q', url.text]
   t.equal(
     await ask({ ...only('env', 'prlimit', 'git', 'sh'), args, protocols: ['ssh'], about }),
