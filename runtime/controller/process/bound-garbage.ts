@@ -5,25 +5,18 @@
  * and pages of Node's program had to make room for it.
  */
 import { PerformanceObserver } from 'node:perf_hooks'
-import { systemClock } from '../../clock.ts'
 import { heapAndBuffers } from '../../memory.ts'
 
 /** A collection takes some 40 ms where a thousand GatewaySyncs are in use. */
 const leastGarbageBytes = 12 * 1024 * 1024
 /** Of what is in use: the more that is, the longer a collection takes. */
 const garbageShare = 0.3
-/** Collections take a tenth of the time, for agents and pushes wait meanwhile … */
-const restOfCollection = 9
-/** … unless so many times that garbage has gathered: a container has no room for more. */
-const mostGarbage = 2.5
 
 /** The heap of the process. */
 export type Heap = {
   /** With garbage, and with buffers. */
   usedBytes(): number
   collect(): void
-  /** Monotonic. */
-  nowMs(): number
   /** Calls `look` until the signal when V8 has collected young objects, which it does after each mebibyte of them. */
   onGrowth(look: () => void, signal: AbortSignal): void
 }
@@ -31,16 +24,12 @@ export type Heap = {
 /** Looks until the signal. `heap` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
 export function boundGarbage(signal: AbortSignal, heap: Heap | undefined = openHeap(globalThis.gc)): void {
   let least = Number.POSITIVE_INFINITY
-  let againAtMs = 0
   heap?.onGrowth(() => {
     const used = heap.usedBytes()
     least = Math.min(least, used)
-    const [garbage, bound, beganMs] = [used - least, Math.max(leastGarbageBytes, least * garbageShare), heap.nowMs()]
-    if (garbage < bound || (beganMs < againAtMs && garbage < bound * mostGarbage)) return
+    if (used - least < Math.max(leastGarbageBytes, least * garbageShare)) return
     heap.collect()
     least = heap.usedBytes()
-    const endedMs = heap.nowMs()
-    againAtMs = endedMs + restOfCollection * (endedMs - beganMs)
   }, signal)
 }
 
@@ -49,7 +38,6 @@ function openHeap(gc: typeof globalThis.gc): Heap | undefined {
   return {
     usedBytes: heapAndBuffers,
     collect: () => gc({ type: 'major', execution: 'sync' }),
-    nowMs: () => systemClock.monotonicMs(),
     onGrowth(look, signal) {
       const observer = new PerformanceObserver(look)
       observer.observe({ entryTypes: ['gc'] })
