@@ -22,6 +22,8 @@ import { plantFiles } from './contents.ts'
 import { type Figure, median, percentile } from './figures.ts'
 
 const syncedWithinMs = 120_000
+/** Of the installation, for the whole run. */
+const lifetimeMs = 900_000
 /** First syncs, each into a gateway of its own and with a clone after it. */
 const firsts = 3
 const sizes = { small: { files: 100, folders: 50 }, large: { files: 20_000, folders: 10_000 } }
@@ -32,7 +34,7 @@ export async function run({ rounds = 100 }: { rounds?: number }): Promise<Figure
   try {
     const release = shippedRelease(temporaryFolder(t, 'programs'))
     const namespaces = Object.keys(sizes).flatMap((name) => Array.from({ length: firsts }, (_, index) => `${name}-${index}`))
-    const cluster = await install(t, namespaces, {}, { release })
+    const cluster = await install(t, namespaces, {}, { release, lifetimeMs })
     const figures: Figure[] = []
     const medians: number[] = []
     for (const [name, size] of Object.entries(sizes)) {
