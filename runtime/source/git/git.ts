@@ -62,7 +62,8 @@ export type StartGit = (run: GitRun, limits: GitLimits) => GitProcess
 
 /** Standard output beyond this is a fault for `runGit`; streams have no such bound. */
 const maxOutputBytes = 8 * 1024 * 1024
-const maxErrorBytes = 64 * 1024
+/** Of standard error no more is read. */
+export const maxErrorBytes = 64 * 1024
 /** git gets this long to end after SIGTERM. */
 const graceMs = 2_000
 /** Cause of the fault of a git that was not ended by anybody and said nothing. */

@@ -6,7 +6,7 @@
 import { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { type GitEnd, type GitLimits, type GitProcess, type GitRun, startGit } from './git.ts'
+import { type GitEnd, type GitLimits, type GitProcess, type GitRun, maxErrorBytes, startGit } from './git.ts'
 
 /** What a thread asks for; the port is to be moved with the message. */
 export type GitAsked = { run: GitRun; limits: GitLimits; port: MessagePort }
@@ -36,7 +36,13 @@ export function runForThread({ run, limits, port }: GitAsked): void {
     say(port, { kind: 'stdout', chunk })
   })
   stdout.pause()
-  stderr.on('data', (chunk: Buffer<ArrayBuffer>) => say(port, { kind: 'stderr', chunk }))
+  let errorBytes = 0
+  stderr.on('data', (chunk: Buffer<ArrayBuffer>) => {
+    // Nobody asks for it piece by piece, and a thread that computes takes none for minutes.
+    const isRead = errorBytes < maxErrorBytes
+    errorBytes += chunk.length
+    if (isRead) say(port, { kind: 'stderr', chunk })
+  })
   let isOver = false
   void git.ended.then((end) => {
     isOver = true

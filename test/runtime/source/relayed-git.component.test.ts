@@ -6,7 +6,7 @@ import path from 'node:path'
 import { MessageChannel } from 'node:worker_threads'
 import t, { type Test } from 'tap'
 import { asFault } from '../../../runtime/fault.ts'
-import { ending, type GitRun, startGit, type StartGit } from '../../../runtime/source/git/git.ts'
+import { ending, type GitRun, startGit, type StartGit, maxErrorBytes } from '../../../runtime/source/git/git.ts'
 import { relayedGit, runForThread } from '../../../runtime/source/git/relayed-git.ts'
 import { childProcesses } from '../../support/child-processes.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
@@ -46,7 +46,7 @@ void t.test('its output, words and code are those of git', async (t) => {
     'a code of its own': [run('rev-parse', '--verify', '--quiet', 'none'), ''],
     'words of its own': [run('cat-file', 'blob', '0'.repeat(40)), ''],
     'a repository that is not there': [{ ...run('rev-parse', 'HEAD'), folder: '/does/not/exist' }, ''],
-    'more time than it has': [{ ...run('cat-file', '--batch'), timeoutMs: 0 }, ''],
+    'more time than it has': [{ ...run('late'), settings: ['alias.late=!sleep 60'], timeoutMs: 50 }, ''],
   }
   for (const [name, [of, input]] of Object.entries(rows)) {
     const [here, there] = [await outcomeOf(startGit, of, input), await outcomeOf(relayed, of, input)]
@@ -67,6 +67,18 @@ void t.test('what nobody reads stays with git, which ends when its reader leaves
   git.stderr.resume()
   t.match(await git.ended, { error: undefined })
   t.same(childProcesses(), [])
+})
+
+void t.test('of what git says about errors no more is passed on than is read', async (t) => {
+  if (!requires(t, 'git', 'prlimit')) return
+  const { run } = setUp(t)
+  const git = relayed({ ...run('flood'), settings: ['alias.flood=!head -c 5000000 /dev/zero >&2'] }, limits)
+  git.stdin.end()
+  git.stdout.resume()
+  let bytes = 0
+  git.stderr.on('data', (chunk: Buffer) => (bytes += chunk.length))
+  t.match(await git.ended, { code: 0 })
+  t.ok(bytes >= maxErrorBytes && bytes < 2 * maxErrorBytes + 64 * 1024, `${bytes} bytes of five million`)
 })
 
 void t.test('it ends with the port of who asked for it', async (t) => {
