@@ -40,6 +40,8 @@ export function serveProbes(deps: ProbeDeps, { port, host }: { port: number; hos
     answer(deps, request.method ?? '', request.url ?? '', response)
   })
   server.maxConnections = 50
+  // One connection that cannot be accepted, for lack of memory say, would end the process.
+  server.on('error', () => undefined)
   const opened = open(deps, server, { port, host }, signal)
   const closed = opened.then(
     () =>

@@ -40,17 +40,13 @@ export function* unknownCollectionKey(facts: TreeFacts): Generator<Found> {
   }
 }
 
-function isLocal(name: string): boolean {
-  return foldName(name) === 'local'
-}
-
 export function* unknownParent(facts: TreeFacts): Generator<Found> {
   for (const { name, path, parent } of parents(facts)) {
     if (!exists(facts.family, parent))
       yield {
         path,
         collection: name,
-        message: `names the parent "${parent}", which ${isLocal(parent) ? 'each gateway has of its own' : 'is no collection here'}`,
+        message: `names the parent "${parent}", which ${foldName(parent) === 'local' ? 'each gateway has of its own' : 'is no collection here'}`,
       }
   }
 }

@@ -20,7 +20,7 @@ export type AgentBindingsDeps = {
   apply(binding: RoleBinding, signal: AbortSignal): Promise<void>
   /** Removes the binding of that name; a missing one is fine. */
   remove(namespace: string, name: string, signal: AbortSignal): Promise<void>
-  /** The namespaces with a binding of that name which the controller has written. Throws Forbidden, ApiUnavailable. */
+  /** The namespaces with a binding of that name which the controller has written, of those that may be listed. Throws ApiUnavailable. */
   bound(name: string, signal: AbortSignal): Promise<readonly string[]>
   clock: Clock
   log: Log

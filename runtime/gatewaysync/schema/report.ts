@@ -15,10 +15,10 @@ const path = text(4096)
 /** How far a gateway is. Drifted: synced, with local changes; Blocked: somebody has to change something first. */
 export const phases = ['Pending', 'Syncing', 'Synced', 'Paused', 'DryRun', 'Blocked', 'Drifted', 'Failed'] as const
 
-/** The finding about a gateway that was allowed to start without any commit; the controller also writes an Event. */
 /** An agent keeps so many entries of a report's history, the newest. */
 export const keptSyncs = 5
 
+/** The finding about a gateway that was allowed to start without any commit; the controller also writes an Event. */
 export const startedWithoutCommitRule = 'started-without-commit'
 
 /** Of what is told of local changes, in characters. */

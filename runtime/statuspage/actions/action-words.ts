@@ -62,12 +62,12 @@ const english: ActionWords = {
     'confirm-deletions': {
       label: (of) => `Confirm the deletions of ${named(of)}`,
       means: (of) =>
-        `Every gateway takes commit ${named(of)}, also one whose turn in a rollout comes later, although it deletes more than is permitted by itself.`,
+        `Every gateway takes commit ${named(of)} as soon as it is its turn, although it deletes more than is permitted by itself.`,
     },
     'confirm-overwrites': {
       label: (of) => `Let ${named(of)} overwrite local changes`,
       means: (of) =>
-        `Every gateway takes commit ${named(of)}, also one whose turn in a rollout comes later: what it changes and was changed on them is lost there. To keep it, capture it first.`,
+        `Every gateway takes commit ${named(of)} as soon as it is its turn: what the commit changes and was changed on a gateway too is lost there. To keep it, capture it first.`,
     },
     approve: {
       label: (of) => `Approve stage ${partsOfRollout(of).stage}`,
@@ -133,12 +133,12 @@ const german: ActionWords = {
     'confirm-deletions': {
       label: (of) => `Löschungen von ${named(of)} bestätigen`,
       means: (of) =>
-        `Alle Gateways übernehmen Commit ${named(of)}, auch die, deren Stufe noch kommt, obwohl er mehr löscht, als ohne Bestätigung erlaubt ist.`,
+        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind, obwohl er mehr löscht, als ohne Bestätigung erlaubt ist.`,
     },
     'confirm-overwrites': {
       label: (of) => `Änderungen vor Ort durch ${named(of)} überschreiben`,
       means: (of) =>
-        `Alle Gateways übernehmen Commit ${named(of)}, auch die, deren Stufe noch kommt: Was er ändert und dort vor Ort geändert wurde, geht verloren. Wer es behalten will, sichert es vorher.`,
+        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind: Was er ändert und auch vor Ort geändert wurde, geht dort verloren. Wer es behalten will, sichert es vorher.`,
     },
     approve: {
       label: (of) => `Stufe ${partsOfRollout(of).stage} freigeben`,
