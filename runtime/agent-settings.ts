@@ -35,8 +35,9 @@ export const agentPortName = 'cluster-sync'
 export const podInfoFiles = { annotations: 'annotations', labels: 'labels' } as const
 
 /**
- * Files in `probeDir`, in place of a port. Each says `ok` or why not, and is written anew at least every `renewedMs`; one that is older than
- * `staleMs` is of an agent that hangs, or of a container that is gone.
+ * Files in `probeDir`, in place of a port. The first line names the agent's process: pid, space, clock ticks since boot at which it started, the
+ * latter empty where `/proc` does not tell. The rest says `ok` or why not. A file whose process is gone is of an earlier life of the agent, because
+ * the folder outlives its container. Each is written anew at least every `renewedMs`; one that is older than `staleMs` is of an agent that hangs.
  */
 export const probeFiles = { start: 'start', live: 'live', ok: 'ok', renewedMs: 20_000, staleMs: 120_000 } as const
 

@@ -8,6 +8,7 @@ import { probeFiles } from '../agent-settings.ts'
 import { type Clock, pause } from '../clock.ts'
 import { asFault } from '../fault.ts'
 import type { Log } from '../log.ts'
+import { startTimeOf } from '../sync/disk/process-start.ts'
 import type { AgentHealth } from './health.ts'
 
 export type ProbeFilesDeps = { clock: Clock; log: Log; health(): AgentHealth }
@@ -17,6 +18,7 @@ const lookMs = 1_000
 /** Keeps both files in `folder` current until the signal. A folder that cannot be written is tried again each second. Never throws. */
 export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, folder: string, signal: AbortSignal): Promise<void> {
   const written = new Map<string, { text: string; atMs: number }>()
+  const writer = `${process.pid} ${startTimeOf('self') ?? ''}`
   let isTold = false
   const write = (name: string, text: string): void => {
     const last = written.get(name)
@@ -24,7 +26,7 @@ export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, fol
     if (last?.text === text && nowMs - last.atMs < probeFiles.renewedMs) return
     const file = path.join(folder, name)
     // Whole or not at all, because it may be read in this moment.
-    writeFileSync(`${file}.new`, text)
+    writeFileSync(`${file}.new`, `${writer}\n${text}`)
     renameSync(`${file}.new`, file)
     written.set(name, { text, atMs: nowMs })
   }

@@ -38,11 +38,16 @@ const commands = {
   liveness: { periodSeconds: 60, timeoutSeconds: 10, failureThreshold: 2 },
 } as const
 
-/** Reads the file that its argument names. The image has nothing but Node; what is printed stands in the kubelet's Event. */
+/**
+ * Reads the file that its argument names, and believes it while the process that wrote it runs: a new sandbox of the pod starts the gateway's
+ * own wait anew, with the files of the last one in the folder. The image has nothing but Node; what is printed stands in the kubelet's Event.
+ */
 const readAnswer = [
   "const fs=require('fs'),f=process.argv[1]",
+  "const startOf=pid=>fs.readFileSync('/proc/'+pid+'/stat','latin1').split(') ').pop().split(' ')[19]",
   "let said='the agent says nothing'",
-  `try{if(Date.now()-fs.statSync(f).mtimeMs<${probeFiles.staleMs})said=fs.readFileSync(f,'utf8')}catch{}`,
+  `try{const[,pid,start,text]=/^(\\d+) (\\d*)\\n([^]*)$/.exec(fs.readFileSync(f,'utf8'))`,
+  `if(Date.now()-fs.statSync(f).mtimeMs<${probeFiles.staleMs}&&(start===''||startOf(pid)===start))said=text}catch{}`,
   'console.log(said)',
   `process.exitCode=said==='${probeFiles.ok}'?0:1`,
 ].join(';')

@@ -15,6 +15,7 @@ import { Fault } from '../../fault.ts'
 import { currentBootId } from './clean-marker.ts'
 import { diskFault, errorCode, giveToFolderOwner, isMissing, readSmallFile, writeAll } from './disk.ts'
 import { type EngineFolder, openEngineFolder } from './folders.ts'
+import { startTimeOf } from './process-start.ts'
 
 const holderSchema = v.object({
   /** Random, one for each process. */
@@ -261,16 +262,6 @@ export function releaseLock(dataDir: string): void {
 
 function releaseAll(): void {
   for (const dataDir of held.keys()) releaseLock(dataDir)
-}
-
-/** Field 22 of /proc/<pid>/stat; the name before it may hold spaces and parentheses. */
-function startTimeOf(pid: string): string | undefined {
-  try {
-    const text = fs.readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
-  } catch {
-    return undefined
-  }
 }
 
 function readLink(file: string): string {

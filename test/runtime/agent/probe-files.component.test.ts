@@ -1,27 +1,32 @@
 /**
  * What the kubelet learns of an agent without a port: the commands that injection writes, run on the files that the agent keeps.
  */
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { keepProbeFiles } from '../../../runtime/agent/probe-files.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { createLog, silentLog } from '../../../runtime/log.ts'
+import { startTimeOf } from '../../../runtime/sync/disk/process-start.ts'
 import { env, inject } from '../../support/injected.ts'
 import { chartPod } from '../../support/pods.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { until } from '../../support/world.ts'
 
-type Probe = { exec: { command: string[] } }
+const program = path.join(import.meta.dirname, '../../support/programs/answer-probes.ts')
 
-void t.test('the command of a probe says what the agent says, and nothing good of one that is silent', async (t) => {
-  const folder = temporaryFolder(t, 'probes')
+type Probe = { exec: { command: string[] } }
+type Ask = (probe: 'startupProbe' | 'livenessProbe') => [number | null, string]
+
+/** Runs a probe's command as the kubelet does, on files in `folder`: its exit code and what it prints. */
+function askedIn(folder: string): Ask {
   const pod = chartPod()
   Object.assign(pod.spec, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' })
   const { agent } = inject(pod)
   const injected = String(env(agent)['CLUSTER_SYNC_PROBE_DIR'])
-  const ask = (probe: 'startupProbe' | 'livenessProbe'): [number | null, string] => {
+  return (probe) => {
     const [, ...words] = (agent[probe] as Probe).exec.command
     const { status, stdout } = spawnSync(
       process.execPath,
@@ -30,6 +35,11 @@ void t.test('the command of a probe says what the agent says, and nothing good o
     )
     return [status, stdout.trim()]
   }
+}
+
+void t.test('the command of a probe says what the agent says, and nothing good of one that is silent', async (t) => {
+  const folder = temporaryFolder(t, 'probes')
+  const ask = askedIn(folder)
   t.same(ask('startupProbe'), [1, 'the agent says nothing'])
 
   let health = { started: false, live: true, why: 'the data volume holds no whole commit yet' as string | undefined }
@@ -46,7 +56,34 @@ void t.test('the command of a probe says what the agent says, and nothing good o
 
   const old = Date.now() / 1000 - 130
   utimesSync(path.join(folder, 'start'), old, old)
-  t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'as one of a container that is gone')
+  t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'as one that hangs')
+})
+
+void t.test('a file of an earlier life of the agent is not believed, however young it is', async (t) => {
+  const folder = temporaryFolder(t, 'probes')
+  const ask = askedIn(folder)
+  const agent = spawn(process.execPath, [program, folder])
+  t.teardown(() => agent.kill('SIGKILL'))
+  await until(() => (ask('startupProbe')[0] === 0 ? true : undefined), 'its own life believes it', 30_000)
+  const ended = once(agent, 'exit')
+  agent.kill('SIGKILL')
+  await ended
+  t.match(readFileSync(path.join(folder, 'start'), 'utf8'), /\nok$/)
+  t.same(ask('startupProbe'), [1, 'the agent says nothing'])
+  t.same(ask('livenessProbe'), [1, 'the agent says nothing'])
+
+  // In its container an agent is always process 1.
+  const file = path.join(folder, 'start')
+  const written = (start: string): void => writeFileSync(file, `${process.pid} ${start}\nok`)
+  const own = startTimeOf('self') ?? ''
+  written(own)
+  t.same(ask('startupProbe'), [0, 'ok'])
+  written(`${own}0`)
+  t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'of another process that had the same pid')
+  written('')
+  t.same(ask('startupProbe'), [0, 'ok'], 'where nobody can tell when a process started, age has to do')
+  writeFileSync(file, 'ok')
+  t.same(ask('startupProbe'), [1, 'the agent says nothing'])
 })
 
 void t.test('files are written anew before they seem old, and a folder that is not there yet is waited for', async (t) => {
@@ -72,7 +109,10 @@ void t.test('files are written anew before they seem old, and a folder that is n
     return { started: true, live: true, why: undefined }
   }
   await keepProbeFiles({ clock, log, health }, folder, stop.signal)
-  t.same([readFileSync(path.join(folder, 'start'), 'utf8'), readFileSync(path.join(folder, 'live'), 'utf8')], ['ok', 'ok'])
+  t.same(
+    ['start', 'live'].map((name) => readFileSync(path.join(folder, name), 'utf8').split('\n')[1]),
+    ['ok', 'ok'],
+  )
   t.equal(times.size, 2, 'once at first, and once after twenty seconds')
   t.equal(lines.length, 1)
 })
