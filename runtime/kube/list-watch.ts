@@ -66,7 +66,7 @@ export type ListWatchDeps = {
 export type WatchFigures = {
   /** A watch failed; `place`: it resumes from its version; `list`: everything is listed again. */
   restarted(kind: string, from: 'place' | 'list'): void
-  /** A list after a watch found this many objects that were created, changed or removed without an event of the watch. */
+  /** A list found this many changes that the watch before it had gone past without telling of them. Other than zero is a defect. */
   relisted(kind: string, differences: number): void
 }
 
@@ -80,14 +80,14 @@ export async function runListWatch<Item>(
   const { clock, log, observe, longestRetryMs = usualLongestRetryMs, longestForbiddenMs = longestRetryMs } = deps
   const known: Known = new Map()
   const notifier = createNotifier(set, handlers, known)
-  const place: Place = { version: undefined }
+  const place: Place = { version: undefined, told: undefined }
   let failures = 0
   let refusals = 0
   const wait = (mostMs: number): Promise<void> => pause(clock, spreadBackoffMs(failures, firstRetryMs, mostMs, clock.random()), signal)
   while (!signal.aborted) {
     const startedMs = clock.monotonicMs()
     try {
-      place.version ??= await listAll(deps, set, notifier, signal)
+      if (place.version === undefined) await listAll(deps, set, notifier, place, signal)
       await watchOnce(deps, set, notifier, place, signal)
       // A server or proxy that ends each watch at once must not be asked in a loop.
       refusals = 0
@@ -118,12 +118,11 @@ type Notifier = {
   /** Whether the consumer was called: an object that it knows in this version is skipped. */
   upsert(object: KubeObject): boolean
   remove(object: KubeObject): void
-  /** Ends a list; `present` holds all ids in it. Returns how many known objects are gone, or undefined after the first list. */
-  listed(present: ReadonlySet<string>): number | undefined
+  /** Ends a list; `present` holds all ids in it. Returns those of the known objects that are gone. */
+  listed(present: ReadonlySet<string>): string[]
 }
 
 function createNotifier<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Item>, known: Known): Notifier {
-  let isFirst = true
   const forget = (id: string): boolean => {
     const wasKnown = known.delete(id)
     if (wasKnown) handlers.remove(keyOf(id))
@@ -147,9 +146,7 @@ function createNotifier<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Ite
       const gone = [...known.keys()].filter((id) => !present.has(id))
       for (const id of gone) forget(id)
       handlers.synced()
-      const wasFirst = isFirst
-      isFirst = false
-      return wasFirst ? undefined : gone.length
+      return gone
     },
   }
 }
@@ -165,31 +162,49 @@ function keyOf(id: string): ObjectKey {
   return slash === 0 ? { name } : { namespace: id.slice(0, slash), name }
 }
 
-/** Returns the version to watch from. */
+/** Where a watch goes on from; undefined: everything must be listed first. Up to `told` the consumer has been told of every change. */
+type Place = { version: string | undefined; told: string | undefined }
+
+/**
+ * Lists everything, and moves `place` to where a watch goes on from. What changed while nobody watched is no difference: only a change in a
+ * version that the watch had gone past is one. Of objects that are gone no list says since when, so they count only where it is no newer.
+ */
 async function listAll<Item>(
-  { kube, observe }: ListWatchDeps,
+  { kube, log, observe }: ListWatchDeps,
   set: WatchedSet<Item>,
   notifier: Notifier,
+  place: Place,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<void> {
   const present = new Set<string>()
+  const untold: string[] = []
   let version: string | undefined
-  let told = 0
-  for await (const page of kube.listPages(set.type, set, signal)) {
-    // Every page is of the first one's version.
-    version ??= page.resourceVersion
-    for (const object of page.items) {
-      present.add(idOf(object))
-      if (notifier.upsert(object)) told += 1
+  try {
+    for await (const page of kube.listPages(set.type, set, signal)) {
+      // Every page is of the first one's version.
+      version ??= page.resourceVersion
+      for (const object of page.items) {
+        present.add(idOf(object))
+        if (notifier.upsert(object) && isAtMost(object.metadata.resourceVersion, place.told)) untold.push(idOf(object))
+      }
     }
+    const gone = notifier.listed(present)
+    if (isAtMost(version, place.told)) untold.push(...gone)
+  } finally {
+    // Also where a later page failed: the next list finds nothing new about what this one has told.
+    observe?.relisted(set.type.plural, untold.length)
+    if (untold.length > 0)
+      log.warn({ component: set.type.plural, count: untold.length, message: untold.join(' ') }, 'a list found what no watch had told of')
   }
-  const gone = notifier.listed(present)
-  if (gone !== undefined) observe?.relisted(set.type.plural, told + gone)
-  return version ?? ''
+  place.version = version ?? ''
+  place.told = place.version
 }
 
-/** Where a watch goes on from; undefined: everything must be listed first. */
-type Place = { version: string | undefined }
+/** The versions of one type grow. One that is no number is never compared. */
+function isAtMost(version: string | undefined, other: string | undefined): boolean {
+  if (version === undefined || other === undefined || !/^\d+$/.test(version) || !/^\d+$/.test(other)) return false
+  return BigInt(version) <= BigInt(other)
+}
 
 /** Watches until the server ends it; `place` moves with each event. Throws Conflict when its version is gone. */
 async function watchOnce<Item>(
@@ -201,7 +216,10 @@ async function watchOnce<Item>(
 ): Promise<void> {
   const timeoutSeconds = Math.round(watchSeconds.least + watchSeconds.spread * clock.random())
   const events = kube.watch(set.type, { ...set, resourceVersion: place.version ?? '', timeoutSeconds, silenceMs }, signal)
-  for await (const { type, object } of events) place.version = takeEvent(type, object, notifier) ?? place.version
+  for await (const { type, object } of events) {
+    place.version = takeEvent(type, object, notifier) ?? place.version
+    place.told = place.version
+  }
 }
 
 /** Returns the version that the event brings. Throws Conflict for an expired version, ApiUnavailable for any other error event. */

@@ -44,7 +44,7 @@ export type Metrics = {
   waited(durationMs: number): void
   /** A watch over a kind has failed; it goes on from its place, or from a list. */
   watchRestarted(kind: string, from: (typeof restarts)[number]): void
-  /** How many objects a list found that differ from what the watch before it had delivered. */
+  /** How many changes a list found that the watch before it had gone past without telling of them. */
   relisted(kind: string, differences: number): void
   /** By how much a timer of the event loop was late. */
   delayed(durationMs: number): void

@@ -69,7 +69,7 @@ export const processMetrics = {
   },
   clustersync_relist_differences_total: {
     type: 'counter',
-    help: 'objects that a list found changed or gone although no watch had told of it',
+    help: 'changes that a list found and that the watch before it had gone past without telling of them; more than 0 is a defect',
     labels: ['kind'],
   },
   clustersync_event_loop_delay_seconds: {

@@ -109,7 +109,46 @@ void t.test('what happened while nobody could be told is found by another list',
   await until(() => (from.length === 2 ? true : undefined), 'it is watched again')
   t.same(from, ['10', '20'], 'from the second list on')
   t.same(told, ['+stays', '+goes', '+comes', '-goes'], 'and what has not changed is not told again')
-  t.same(figures, ['pods from list', '2 pods'], 'one came and one went without a word; the first list misses nothing')
+  t.same(figures, ['0 pods', 'pods from list', '0 pods'], 'that no watch could tell of them is no difference')
+})
+
+void t.test('what a watch had gone past without a word is a difference, and what came after it is none', { timeout: 60_000 }, async (t) => {
+  const known = [pod('stays', '1'), pod('changes', '2'), pod('goes', '3')]
+  const lists = [
+    { metadata: { resourceVersion: '8' }, items: known },
+    { metadata: { resourceVersion: '25' }, items: [pod('stays', '1'), pod('changes', '19'), pod('lost', '9'), pod('later', '20')] },
+    { metadata: { resourceVersion: '25' }, items: [pod('stays', '1'), pod('changes', '19'), pod('later', '20')] },
+    { metadata: { resourceVersion: 'none of ours' }, items: [pod('stays', 'x'), pod('changes', '19')] },
+  ]
+  const { told, figures } = await watchAt(t, lists, (response, index) => {
+    begin(response)
+    // As texts 9 would be after 19.
+    if (index === 0) response.write(event('BOOKMARK', pod('', '19')))
+    if (index < 3) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
+  })
+  await until(() => (figures.length === 7 ? true : undefined), 'it has listed four times')
+  t.same(
+    figures.filter((text) => text.endsWith(' pods')),
+    ['0 pods', '2 pods', '1 pods', '0 pods'],
+    'one changed and one came; one went in a list that is no newer than the watch; other versions are not compared',
+  )
+  t.same(told, ['+stays', '+changes', '+goes', '+changes', '+lost', '+later', '-goes', '-lost', '+stays', '-later'])
+})
+
+void t.test('differences are counted also where the list ends early', { timeout: 60_000 }, async (t) => {
+  const lists = [
+    { metadata: { resourceVersion: '10' }, items: [] },
+    { metadata: { resourceVersion: '25', continue: 'next' }, items: [pod('lost', '5')] },
+    'no answer',
+    { metadata: { resourceVersion: '25' }, items: [pod('lost', '5')] },
+  ]
+  const { told, figures } = await watchAt(t, lists as object[], (response, index) => {
+    begin(response)
+    if (index === 0) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
+  })
+  await until(() => (figures.length === 5 ? true : undefined), 'it has listed again')
+  t.same(told, ['+lost'])
+  t.same(figures, ['0 pods', 'pods from list', '1 pods', 'pods from list', '0 pods'])
 })
 
 void t.test('events are told in order, however the connection cuts them', { timeout: 60_000 }, async (t) => {
@@ -143,7 +182,7 @@ void t.test('a connection that is cut, or silent, loses neither place nor events
   )
   await until(() => (from.length >= 3 ? true : undefined), 'it is watched a third time')
   t.same(told, ['+a', '+b'])
-  t.same(figures[0], 'pods from place', 'a list is not needed')
+  t.same(figures.slice(0, 2), ['0 pods', 'pods from place'], 'a list is not needed')
   t.same(from.slice(0, 3), ['10', '11', '12'])
   t.equal(faults.length, 1, 'silence is none')
   t.match(faults[0], /^ApiUnavailable: watching pods: ECONNRESET/)
@@ -182,7 +221,7 @@ void t.test('an API server that is away for long costs no list, and its clients 
   t.same(watched.told, ['+a0', '+a8'])
   t.equal(watched.lists(), 1)
   t.same(new Set(watched.from.slice(1)), new Set(['11']), 'from its place')
-  t.same(new Set(watched.figures), new Set(['pods from place']))
+  t.same(new Set(watched.figures), new Set(['0 pods', 'pods from place']))
   t.same(waits.slice(0, 8), [400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000], 'anywhere up to the wait: here at its half')
 })
 
