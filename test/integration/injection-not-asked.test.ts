@@ -1,0 +1,55 @@
+/**
+ * The pods about which an API server does not ask admission, so that nothing of ours can refuse or delay them.
+ */
+import t from 'tap'
+import { type KubeObject, webhookConfigurationType } from '../../runtime/kube/types.ts'
+import { agentsOf, changed, openAdmission } from '../support/admission.ts'
+import { barePod, chartPod } from '../support/pods.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
+
+/** The namespaces whose pods are never asked about, labelled here as those that are. */
+const clusters = ['kube-system', 'kube-node-lease']
+
+void t.test('an API server does not ask admission about other pods', { timeout: 280_000 }, async (t) => {
+  if (!requires(t)) return
+  const { kube, signal, configuration, namespace, namespaceSelector, admit, outcomes } = await openAdmission(t, clusters)
+  const plant = await namespace('plant')
+
+  await t.test('pods that do not ask are not even seen', async (t) => {
+    const before = outcomes.length
+    for (const value of ['false', 'True']) {
+      t.same(agentsOf(await admit(plant, chartPod({ 'clustersync.io/inject': value }))), [])
+    }
+    const bare = changed(barePod(), (pod) => delete pod.metadata.annotations)
+    t.same(agentsOf(await admit(plant, bare)), [])
+    t.equal(outcomes.length, before)
+  })
+
+  await t.test("pods of the cluster's own namespaces are not even seen, also where they ask", async (t) => {
+    const before = outcomes.length
+    for (const name of clusters) t.same(agentsOf(await admit(name, barePod())), [], name)
+    t.equal(outcomes.length, before)
+  })
+
+  await t.test('where a label is required, pods of namespaces without it are not even seen', async (t) => {
+    const labelled = await namespace('labelled', { 'clustersync.io/injection': 'enabled' })
+    const others = [plant, await namespace('disabled', { 'clustersync.io/injection': 'disabled' })]
+    const agents = async (namespace: string): Promise<number> => agentsOf(await admit(namespace, barePod())).length
+    const require = async (requireLabel: boolean): Promise<void> => {
+      const { webhooks } = (await kube.get(webhookConfigurationType, { name: configuration }, signal)) as KubeObject & {
+        webhooks: object[]
+      }
+      const changes = { webhooks: webhooks.map((hook) => ({ ...hook, namespaceSelector: namespaceSelector(requireLabel) })) }
+      await kube.mergePatch(webhookConfigurationType, { name: configuration }, changes, {}, signal)
+      const wanted = requireLabel ? 0 : 1
+      await until(async () => ((await agents(plant)) === wanted ? true : undefined), 'the API server acts upon the change')
+    }
+    t.equal(await agents(labelled), 1)
+    for (const namespace of others) t.equal(await agents(namespace), 1, 'until a label is required')
+    await require(true)
+    t.equal(await agents(labelled), 1)
+    for (const namespace of others) t.equal(await agents(namespace), 0)
+    await require(false)
+  })
+})
