@@ -5,6 +5,7 @@ import { counted } from '../counted.ts'
 import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
 import { agoOf, ageOf } from './age.ts'
 import { stateWords } from './gateway-view.ts'
+import { lastAsked, lastAskedWords } from './last-asked.ts'
 import { heading, markOf, painted, type Style } from './paint.ts'
 import { type Column, folded, tableLines } from './table.ts'
 import type { FleetView, GatewayView, SyncView } from './view.ts'
@@ -104,7 +105,8 @@ function troubleOf(sync: SyncView, style: Style): string[] {
 }
 
 function sourceLines({ repo, wanted, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {
-  const asked = wanted.checkedAt === undefined ? '' : `, asked ${agoOf(wanted.checkedAt, now)}`
+  const last = lastAsked(wanted, now)
+  const asked = last === undefined ? '' : `, ${lastAskedWords(last, now)}`
   const by = wanted.requestedBy === undefined ? '' : `, requested by ${wanted.requestedBy}`
   const committed = wanted.committedAt === undefined ? '' : `, committed ${agoOf(wanted.committedAt, now)}`
   const held = wanted.held === undefined ? '' : `, held back (${wanted.held})`

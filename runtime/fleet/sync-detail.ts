@@ -4,13 +4,12 @@
  */
 import * as v from 'valibot'
 import { resolveProfile } from '../gatewaysync/decide/profile.ts'
-import { durationMs } from '../gatewaysync/schema/fields.ts'
 import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
 import { countSkews } from '../metrics/version-skew.ts'
 import { version } from '../version.ts'
-import { instantOf } from './age.ts'
 import type { FleetFacts, SyncFacts } from './facts.ts'
 import { type HistoryEntry, historyView } from './history.ts'
+import { lastAsked } from './last-asked.ts'
 import type { SyncView } from './view.ts'
 
 /** What happens to local changes: told of only, put back at the next look, or kept, while a commit that would undo them waits. */
@@ -76,24 +75,13 @@ export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Inst
     }),
     notices: noticesOf(own, sync, spec),
     polling: spec?.polling.enabled === false ? 'never' : spec?.polling.interval,
-    ...looksOf(own, spec, now),
+    ...looksOf(sync, now),
   }
 }
 
-/** After a failure the host is asked again by another rule, and a status that is for another generation tells of another host. */
-function looksOf(
-  own: SyncFacts | undefined,
-  spec: GatewaySyncSpec | undefined,
-  now: Temporal.Instant,
-): Pick<SyncDetail, 'lastLook' | 'nextLook'> {
-  const { source, conditions = [], observedGeneration } = own?.status ?? {}
-  const last = instantOf(source?.checkedAt)
-  const isFailing = conditions.some(({ type, status }) => type === 'SourceReady' && status !== 'True')
-  if (isFailing || last === undefined) return { lastLook: undefined, nextLook: undefined }
-  const milliseconds = spec?.polling.enabled === true ? durationMs(spec.polling.interval) : undefined
-  if (milliseconds === undefined || observedGeneration !== own?.generation) return { lastLook: undefined, nextLook: undefined }
-  const next = last.add({ milliseconds: Math.round(milliseconds) })
-  return Temporal.Instant.compare(next, now) > 0 ? { lastLook: last, nextLook: next } : { lastLook: undefined, nextLook: undefined }
+function looksOf({ wanted }: SyncView, now: Temporal.Instant): Pick<SyncDetail, 'lastLook' | 'nextLook'> {
+  const last = lastAsked(wanted, now)
+  return last?.kind === 'asked' ? { lastLook: last.at, nextLook: last.next } : { lastLook: undefined, nextLook: undefined }
 }
 
 function publishedBefore(entries: readonly HistoryEntry[], index: number): string | undefined {

@@ -10,6 +10,7 @@ import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync
 import { shortHashes } from '../gatewaysync/values.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
 import { gatewayView } from './gateway-view.ts'
+import { askedEveryMs } from './last-asked.ts'
 import type { Level } from './level.ts'
 import { nextSteps, stepsOfGateway } from './next-steps.ts'
 import { rolloutView } from './rollout-view.ts'
@@ -52,6 +53,7 @@ export function syncView(
       commit: source?.commit,
       committedAt: source?.committedAt,
       checkedAt: source?.checkedAt,
+      askedEveryMs: askedEveryMs(facts, spec),
       held: source?.held,
     },
     published: published === undefined ? undefined : { commit: published.commit, ref: published.ref, at: published.at },

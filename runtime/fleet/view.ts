@@ -44,7 +44,10 @@ export type SyncView = {
     requestedBy: string | undefined
     commit: string | undefined
     committedAt: string | undefined
+    /** An answer of the git host; later ones that say nothing new are written once an hour at most. */
     checkedAt: string | undefined
+    /** How often it is asked by itself, in milliseconds; undefined: it is not, or nobody can tell. */
+    askedEveryMs: number | undefined
     /** Why the commit is not published. */
     held: string | undefined
   }
