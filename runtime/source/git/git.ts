@@ -8,7 +8,8 @@ import { Socket } from 'node:net'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../../fault.ts'
-import { type GitTarget, faultOf } from './faults.ts'
+import { faultOf } from './faults.ts'
+import type { GitTarget } from './meanings.ts'
 
 /** Limits that the kernel enforces; set by prlimit before git starts. */
 export type GitLimits = {

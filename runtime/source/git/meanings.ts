@@ -1,0 +1,238 @@
+/**
+ * What the lines mean that git, curl and ssh write when something goes wrong: a table of patterns, each with a reason and our own words. The
+ * first that matches any line counts, so what is more exact stands before what is less. Pure.
+ */
+import type { Reason } from '../../fault.ts'
+import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
+import { printable } from '../../gatewaysync/values.ts'
+import type { Access } from '../remote/access.ts'
+import { namesOfBundle } from '../remote/pem.ts'
+import type { Proxy } from '../remote/proxy.ts'
+
+/** What a call of git was about, for the words of its fault. */
+export type GitTarget = { url: RepositoryUrl; access: Access; proxy: Proxy | undefined }
+
+/** What a line means that git, curl or ssh may write. `found` is the match of the pattern in the line. */
+type Meaning = {
+  pattern: RegExp
+  reason: Reason
+  words(asked: GitTarget, found: RegExpExecArray): string
+  /** The line comes from a program on the git host, and git marks it so (`remote:`). */
+  byHost?: true
+}
+
+/** Failures of this machine's installation or of the repository itself, whether or not a git host is involved. */
+export const localMeanings: readonly Meaning[] = [
+  {
+    pattern: /^env: '?([A-Za-z-]{1,30})'?: (?:No such file|Permission denied)|^prlimit: failed to execute ([A-Za-z-]{1,30}):/,
+    reason: 'ToolMissing',
+    words: (_asked, [, first, second]) => `${first ?? second ?? 'a program'} is not installed or cannot be run`,
+  },
+  { pattern: /^env: unrecognized option/, reason: 'ToolMissing', words: () => 'env of GNU coreutils is not installed' },
+  {
+    pattern: /cannot run ssh|ssh: (?:command )?not found/,
+    reason: 'ToolMissing',
+    words: () => 'ssh is not installed or cannot be run',
+  },
+  {
+    pattern: /'remote-https?' is not a git command|Unable to find remote helper for 'https?'/,
+    reason: 'ToolMissing',
+    words: () => 'git-remote-https is not installed; git is there without its support of https',
+  },
+  {
+    pattern: /No user exists for uid/,
+    reason: 'ToolMissing',
+    words: () => 'ssh knows no user of this number; install libnss_wrapper or give the user an entry in /etc/passwd',
+  },
+  {
+    // A tag may point to anything.
+    pattern: /couldn't find remote ref|not our ref|no such ref was fetched|did not match any|unadvertised object|expected commit type/i,
+    reason: 'RefNotFound',
+    words: () => 'the git host has no such branch, tag or commit',
+  },
+  {
+    // Before the patterns of what follows from damaged files.
+    pattern: /is corrupt|loose object .* \(stored in|unable to read tree|bad object|reference broken/i,
+    reason: 'GitFailed',
+    words: () => 'git cannot read its own files',
+  },
+  {
+    pattern: /File too large/i,
+    reason: 'RepositoryTooLarge',
+    words: () => 'a pack of this repository is larger than the volume for mirrors permits (source.storage.sizeLimit)',
+  },
+  {
+    pattern: /out of memory|unable to create thread|cannot allocate memory/i,
+    reason: 'GitOutOfMemory',
+    words: () => 'a file or pack of this repository needs more memory than git may have',
+  },
+]
+
+const hostOf = ({ url: { host, port } }: GitTarget): string => (port === undefined ? host : `${host}:${port}`)
+
+const credentialsOf = ({ access: { credentials } }: GitTarget): string =>
+  ({
+    none: 'no credentials; name some in spec.git.auth',
+    basic: 'the user and password or token of spec.git.auth',
+    clientCertificate: 'the client certificate of spec.git.auth',
+    ssh: 'the key of spec.git.auth.sshKey',
+    githubApp: 'the token of the GitHub App',
+  })[credentials.kind]
+
+/** Failures of a call to a git host, or of the proxy before it. */
+export const remoteMeanings: readonly Meaning[] = [
+  {
+    pattern: /returned error: 30[1278]/,
+    reason: 'RepositoryMoved',
+    words: (asked) => `${hostOf(asked)} redirects, which is not followed: write the new address of the repository into spec.git.repo`,
+  },
+  {
+    pattern: /(?:CONNECT tunnel failed, response|Received HTTP code|HTTP code) ([0-9]{3})|Proxy CONNECT aborted|Could not resolve proxy/i,
+    reason: 'GitProxyRefused',
+    words: ({ proxy, url }, [, status]) =>
+      `the proxy ${proxy?.host ?? ''}:${proxy?.port ?? ''} does not lead to ${url.host}: ${proxyCause(status)}`,
+  },
+  {
+    pattern: /^! \[rejected\].*\((?:stale info|fetch first|non-fast-forward|already exists)\)$/,
+    reason: 'PushRefused',
+    words: (asked) => `${hostOf(asked) || 'the repository'} has a branch of this name already; nothing of it was changed`,
+  },
+  {
+    pattern: /^! \[remote rejected\]|^! \[rejected\]/,
+    reason: 'PushRefused',
+    words: (asked) =>
+      `${hostOf(asked) || 'the repository'} does not take the branch: a rule or hook there refuses it, or it may not be written`,
+  },
+  {
+    pattern:
+      /problem with the local (?:SSL|client) certificate|error reading X\.509|could not load|unable to set private key|CAfile: \S+ CRLfile.*error reading|error (?:setting certificate|reading ca cert|adding trust)/i,
+    reason: 'CredentialsInvalid',
+    words: () =>
+      'spec.git.caBundle or the client certificate of spec.git.auth is no PEM that git can read, or certificate and key do not match',
+  },
+  {
+    // GnuTLS prints only the host's alert: the first pattern with TLS 1.2, the second with 1.3, then what is wrong with a certificate.
+    pattern:
+      /alert.*(?:certificate required|bad certificate|handshake failure)|TLS fatal alert|SSL_read|certificate required|gnutls_handshake\(\) failed: (?:Handshake failed|Certificate is (?:required|bad|unknown)|CA is unknown|Certificate (?:was|has) (?:revoked|expired))/i,
+    reason: 'GitUnauthorised',
+    words: (asked) => `${hostOf(asked)} wants a client certificate and was given ${credentialsOf(asked)}`,
+  },
+  {
+    pattern:
+      /certificate verification failed|SSL certificate problem|certificate subject name|no alternative certificate|gnutls_handshake\(\) failed|certificate has expired/i,
+    reason: 'GitTlsUntrusted',
+    words: (asked) =>
+      `the certificate of ${hostOf(asked)} is not trusted by ${authoritiesOf(asked)}; an authority of one's own belongs into spec.git.caBundle`,
+  },
+  {
+    pattern: /could not read Username|could not read Password|Authentication failed|returned error: 401/,
+    reason: 'GitUnauthorised',
+    words: (asked) => `${hostOf(asked)} refused ${credentialsOf(asked)} (401)`,
+  },
+  {
+    pattern: /returned error: 403/,
+    reason: 'GitForbidden',
+    words: (asked) => `${hostOf(asked)} knows ${credentialsOf(asked)}, which may not read this repository (403)`,
+  },
+  {
+    pattern: /returned error: (429|5[0-9]{2})/,
+    reason: 'GitUnreachable',
+    words: (asked, [, status]) => `${hostOf(asked)} answers with status ${status}${status === '429' ? ', too many requests' : ''}`,
+  },
+  {
+    pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|host key for \S+ has changed|Offending .* key in/,
+    reason: 'GitHostKeyChanged',
+    words: (asked) =>
+      `the host key of ${hostOf(asked)} is another than spec.git.auth.sshKey.knownHosts has; whoever is in between may pose as the host`,
+  },
+  {
+    pattern: /host key is known for|Host key verification failed/,
+    reason: 'GitHostKeyUnknown',
+    words: (asked) => `spec.git.auth.sshKey.knownHosts has no host key of ${hostOf(asked)} (ssh-keyscan prints them)`,
+  },
+  {
+    pattern: /Permission denied \(|Too many authentication failures|no mutual signature algorithm/,
+    reason: 'GitKeyRefused',
+    words: (asked) => `${hostOf(asked)} refused the key of spec.git.auth.sshKey for user ${asked.url.user ?? 'cluster-sync'}`,
+  },
+  {
+    pattern: /dubious ownership|unsafe repository|owned by someone else/,
+    reason: 'RepositoryNotOwned',
+    words: (asked) =>
+      asked.url.protocol === 'ssh'
+        ? `at ${hostOf(asked)} the repository belongs to another user than ${asked.url.user ?? 'cluster-sync'}; give it to that user there, or name it in safe.directory of that user's git`
+        : 'the repository on this machine belongs to another user; run as its owner, or make it a bare repository of this user',
+  },
+  {
+    pattern:
+      /repository corruption|(?:missing|unable to read|unable to find|bad object|could not read|cannot read) (?:blob |tree |commit |tag |object )?[0-9a-f]{40}|did not (?:receive expected object|send all necessary)/i,
+    reason: 'GitObjectMissing',
+    words: () => 'the git host has lost an object of this commit; git fsck in the repository names it',
+    byHost: true,
+  },
+  {
+    pattern: /^error: object [0-9a-f]{40,64}: ([A-Za-z]{1,40}):|fsck error/,
+    reason: 'RepositoryRefused',
+    words: (_asked, [, id]) =>
+      `an object of this repository is malformed${id === undefined ? '' : ` (${id})`}; git fsck in the repository names it`,
+  },
+  {
+    pattern:
+      /Repository not found|not found in upstream|returned error: 404|repository '[^']{0,300}' not found|does not appear to be a git repository|(?:repository|project) (?:does not exist|.* could not be found)|does not exist/i,
+    reason: 'RepositoryNotFound',
+    words: (asked) =>
+      `there is no such repository${asked.url.host === '' ? '' : ` at ${hostOf(asked)}`}, or it is hidden from ${credentialsOf(asked)}`,
+  },
+  {
+    pattern: /transport '[^']{0,100}' not allowed|protocol '[^']{0,100}' is not supported/,
+    reason: 'RepositoryNotAllowed',
+    words: () => 'this kind of repository URL is not permitted',
+  },
+  {
+    pattern: /Could not resolve host|Name or service not known|Temporary failure in name resolution|No address associated/,
+    reason: 'GitHostUnknown',
+    words: (asked) => `no address is known for ${asked.proxy?.host ?? asked.url.host}`,
+  },
+  {
+    pattern: /Connection refused|Couldn't connect to server|Failed to connect/,
+    reason: 'GitConnectionRefused',
+    words: (asked) =>
+      asked.proxy === undefined
+        ? `nothing answers at ${hostOf(asked)}`
+        : `nothing answers at the proxy ${asked.proxy.host}:${asked.proxy.port}`,
+  },
+  {
+    // A timeout within the call; a host that never answered at all is GitUnreachable below.
+    pattern: /RPC failed; curl 28/,
+    reason: 'GitTimeout',
+    words: (asked) => `${hostOf(asked)} took the call and then sent next to nothing; the next try waits longer`,
+  },
+  {
+    pattern: /timed out|too slow/i,
+    reason: 'GitUnreachable',
+    words: (asked) => `${hostOf(asked)} did not answer in time`,
+  },
+  {
+    pattern: /No route to host|Network is unreachable/,
+    reason: 'GitUnreachable',
+    words: (asked) => `no network leads to ${hostOf(asked)}`,
+  },
+  {
+    pattern:
+      /early EOF|unexpected disconnect|RPC failed|hung up|Connection reset|Connection closed|transfer closed|body are still expected|invalid index-pack output|bad pack header|index-pack died|fetch-pack: |unable to access|Could not read from remote|kex_exchange/i,
+    reason: 'GitUnreachable',
+    words: (asked) => `the connection to ${hostOf(asked)} broke off`,
+  },
+]
+
+function proxyCause(status: string | undefined): string {
+  if (status === '407') return 'it wants a user and password (407)'
+  return status === undefined ? 'it cannot be reached' : `it answers with status ${status}`
+}
+
+/** Which authorities the certificate was checked against, by their own names. */
+function authoritiesOf({ access: { caBundle } }: GitTarget): string {
+  if (caBundle === undefined) return "the system's authorities"
+  const names = namesOfBundle(caBundle)
+  return `spec.git.caBundle${names.length === 0 ? '' : ` (${printable(names.join('; '))})`}`
+}
