@@ -28,8 +28,8 @@ import { summariseInvalid } from '../gatewaysync/decide/summary.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import type { Log } from '../log.ts'
-import { createDigests } from './digests.ts'
 import type { GatewayQueries } from './gateway-queries.ts'
+import { sharingKeyOf, specKeyOf } from './lookup-keys.ts'
 import type { Lookup, LookupResult, Lookups } from './lookups.ts'
 import type { PassResult } from './queue.ts'
 import type { ResolvedCommit } from './resolved-commit.ts'
@@ -82,9 +82,6 @@ export type ReconcileDeps = {
   gone(record: { namespace: string; name: string }): void
 }
 
-/** Each pass needs its keys several times. */
-const [specKeys, sharingKeys] = [createDigests(), createDigests()]
-
 /** The longest wait for a step of a rollout; a later one is waited for anew. */
 const mostWaitMs = 3_600_000
 
@@ -135,8 +132,9 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
   const { store, lookups, clock } = deps
   const { namespace, name, generation, annotations, status } = record
   const wanted = wantedRef(parseRefName(spec.git.ref), annotations, status)
-  const specKey = specKeyOf(deps, record, spec)
-  const last = lookups.last(syncKey(namespace, name))
+  const key = syncKey(namespace, name)
+  const specKey = specKeyOf(spec, record.uid, deps.secretChanges(key))
+  const last = lookups.last(key)
   const { wanted: answered, source } =
     result !== undefined && isStillWanted(result, specKey, wanted)
       ? result
@@ -151,28 +149,10 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
     pods: store.podsOf(namespace, name),
     reports: store.reportsIn(namespace),
     delivery: deps.delivery(),
-    captured: deps.captured?.(syncKey(namespace, name)) ?? [],
-    answers: deps.queries?.answers(syncKey(namespace, name)) ?? new Map(),
+    captured: deps.captured?.(key) ?? [],
+    answers: deps.queries?.answers(key) ?? new Map(),
     now: clock.now(),
   }
-}
-
-/** The parts of a spec, besides the ref, on which a lookup result depends. */
-function specKeyOf({ secretChanges }: ReconcileDeps, { namespace, name, uid }: GatewaySyncRecord, spec: GatewaySyncSpec): string {
-  const secrets = secretChanges(syncKey(namespace, name))
-  const { ref: _ref, commitStatus: _told, ...git } = spec.git
-  const { validation, sync, rollout } = spec
-  // Without stages nothing is held back that was rolled back with them.
-  const staged = rollout === undefined && !sync.rollbackOnFailedScan ? {} : { staged: true }
-  return specKeys.of(spec, `${uid} ${secrets}`, () => ({
-    uid,
-    git,
-    secrets,
-    validation,
-    profiles: sync.profiles,
-    excludes: sync.defaults.excludePatterns,
-    ...staged,
-  }))
 }
 
 /** Whether a result still fits the spec. A request that came meanwhile does not invalidate it: a stream of them would waste every result. */
@@ -185,7 +165,7 @@ function lookUpIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: Gatew
   const { lookups, clock } = deps
   const key = syncKey(record.namespace, record.name)
   const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-  const specKey = specKeyOf(deps, record, spec)
+  const specKey = specKeyOf(spec, record.uid, deps.secretChanges(key))
   const lookupKey = `${wanted.ref} ${specKey}`
   const sharingKey = sharingKeyOf(record.namespace, spec, wanted.ref)
   const [last, shared] = [lookups.last(key), lookups.shared(key, sharingKey)]
@@ -198,17 +178,6 @@ function lookUpIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: Gatew
     lookups.start(key, { specKey, lookupKey, sharingKey, host, wanted, why: due.why, run })
   }
   return { wakeAfterMs: undefined }
-}
-
-/**
- * Everything on which a git host's answer depends. Answers are shared between namespaces only if no Secret is named; GatewaySyncs that verify
- * signatures share only with those that verify the same.
- */
-function sharingKeyOf(namespace: string, spec: GatewaySyncSpec, ref: string): string {
-  const { repo, auth, caBundle, proxy, verify } = spec.git
-  const secrets = { auth, caBundle, proxy, verify }
-  const needsSecret = Object.values(secrets).some((member) => member !== undefined)
-  return sharingKeys.of(spec, `${namespace} ${ref}`, () => ({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) }))
 }
 
 /** One lookup: resolve the ref at the git host, adopt the commit, verify its signatures, check its collections. */
