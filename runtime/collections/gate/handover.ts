@@ -6,7 +6,8 @@
 import { deserialize, serialize } from 'node:v8'
 import type { Verdict } from '../../gatewaysync/decide/observation.ts'
 import type { Remembered } from '../check/remembered.ts'
-import { FileTable, type PackedTable } from '../model/file-table.ts'
+import { FileTable } from '../model/file-table.ts'
+import type { PackedTable } from '../model/packed-files.ts'
 import { createProjectFinder, type SeenOfProjects } from '../model/projects.ts'
 import type { Kept } from './delivered.ts'
 
