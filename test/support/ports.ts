@@ -1,4 +1,5 @@
 /** Ports of this machine that are free now. */
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /** Where a controller's endpoints listen. */
@@ -15,13 +16,22 @@ export async function freePorts(): Promise<Ports> {
   return { receiver, admission, metrics, probes, delivery }
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Below those that systems give to calls that go out: such a call could take a port before whoever it is for has opened it. */
+const range = { first: 12_000, last: 29_999 }
+const mostTries = 100
+
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const port = randomInt(range.first, range.last + 1)
+    if (await isFree(port)) return port
+  }
+  throw new Error(`none of ${mostTries} ports from ${range.first} to ${range.last} is free`)
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
+    server.on('error', () => resolve(false))
+    server.listen(port, () => server.close(() => resolve(true)))
   })
 }
