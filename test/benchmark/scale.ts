@@ -8,6 +8,7 @@ import { systemClock } from '../../runtime/clock.ts'
 import { install } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'
 import { temporaryFolder } from '../support/repository.ts'
+import { until } from '../support/world.ts'
 import { plantFiles } from './contents.ts'
 import { type Figure, median } from './figures.ts'
 import { logCalls } from './scale/api-calls.ts'
@@ -175,7 +176,9 @@ async function atRest({ cluster, contained, calls }: Bench): Promise<Figure[]> {
 async function scrapeAll({ cluster, contained, seen }: Bench, [plant]: readonly Plant[]): Promise<Figure[]> {
   if (plant === undefined) return []
   const pid = cluster.controllerPid()
-  const scrape = await openScraper(cluster, plant.namespace, seen.of(keyOf(plant))?.delivery?.caBundle ?? '')
+  const scraper = await openScraper(cluster, plant.namespace, seen.of(keyOf(plant))?.delivery?.caBundle ?? '')
+  const scrape = () => scraper(cluster.ports.metrics)
+  await until(async () => ((await scrape()).status === 200 ? true : undefined), 'the account may read the metrics')
   const memory = sample(() => contained.anonymousMiB(pid))
   const before = processorMs(pid)
   const read: Scrape[] = []

@@ -14,6 +14,8 @@ import { isAlive } from './processes.ts'
 
 export type ControlPlane = {
   url: string
+  /** Of etcd, which stays while the API server is started anew. */
+  etcdUrl: string
   caFile: string
   /** The key by which the API server signs tokens of ServiceAccounts. */
   tokenKeyFile: string
@@ -49,6 +51,7 @@ export async function startControlPlane({ shared = true, apiServerArgs = [] }: C
   const kubectl = await ensureProgram('kubectl', () => undefined)
   return {
     url: ready.url,
+    etcdUrl: ready.etcdUrl,
     caFile: ready.caFile,
     tokenKeyFile: path.join(folder, 'sa.key'),
     adminKubeconfig,
@@ -73,7 +76,7 @@ export async function startControlPlane({ shared = true, apiServerArgs = [] }: C
   }
 }
 
-type Ready = { url: string; caFile: string; adminToken: string; pid: number; starts: number }
+type Ready = { url: string; etcdUrl: string; caFile: string; adminToken: string; pid: number; starts: number }
 
 function readReady(folder: string): Ready {
   return JSON.parse(readFileSync(path.join(folder, 'ready.json'), 'utf8')) as Ready

@@ -6,10 +6,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { apiServerArguments, caFileOf, etcdArguments, replaced, untilApiServerReady } from './api-server.ts'
+import { freePort } from '../support/ports.ts'
 import { ensureProgram } from './binaries.ts'
 import { startChildren } from './children.ts'
 import { isAlive } from './processes.ts'
@@ -52,7 +52,7 @@ async function start(): Promise<void> {
     const child = children.run(apiServer, 'kube-apiserver', replaced(flags, givenFlags))
     await untilApiServerReady(url, caFile, adminToken)
     starts += 1
-    writeFileSync(at('ready.tmp'), JSON.stringify({ url, caFile, adminToken, pid: process.pid, starts }), { mode: 0o600 })
+    writeFileSync(at('ready.tmp'), JSON.stringify({ url, etcdUrl, caFile, adminToken, pid: process.pid, starts }), { mode: 0o600 })
     renameSync(at('ready.tmp'), at('ready.json'))
     return child
   }
@@ -86,15 +86,4 @@ async function stop(code: number, clean = true): Promise<void> {
   await children.stop()
   if (clean) rmSync(folder, { recursive: true, force: true })
   process.exit(code)
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }

@@ -1,25 +1,39 @@
 /**
- * `npm run soak -- <name> [--minutes n]`: runs one soak, `test/soak/<name>.ts`, for ten minutes unless told otherwise. Ends with 1 where what
- * must hold did not.
+ * `npm run soak -- <name> [--minutes n] [--seed n]`: runs one soak, `test/soak/<name>.ts`, for ten minutes unless told otherwise. One with a
+ * schedule begins by saying its seed, with which the same faults and pushes come again in the same order. Ends with 1 where what must hold did
+ * not.
  */
+import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-type Soak = { run(options: { minutes: number }): Promise<string[]> }
+/** `isSeeded`: what it does follows from the seed. */
+type Soak = { run(options: { minutes: number; seed: number }): Promise<string[]>; isSeeded?: boolean }
+
+const mostSeed = 2 ** 32
 
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
   .map((file) => file.replace(/\.ts$/, ''))
   .toSorted()
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { minutes: { type: 'string', default: '10' } } })
+const options = { minutes: { type: 'string', default: '10' }, seed: { type: 'string' } } as const
+const { values, positionals } = parseArgs({ allowPositionals: true, options })
 const [name = ''] = positionals
 const minutes = Number(values.minutes)
-if (!names.includes(name) || !(minutes > 0)) {
-  process.stderr.write(`npm run soak: name one of: ${names.join(', ')}; --minutes takes a number above 0\n`)
+const seed = values.seed === undefined ? randomInt(mostSeed) : Number(values.seed)
+if (!names.includes(name) || !(minutes > 0) || !Number.isInteger(seed) || seed < 0) {
+  process.stderr.write(
+    `npm run soak: name one of: ${names.join(', ')}; --minutes takes a number above 0, --seed a whole number from 0 on\n`,
+  )
   process.exit(2)
 }
-const soak = (await import(`./${name}.ts`)) as Soak
-const wrong = await soak.run({ minutes })
+const { run, isSeeded = false } = (await import(`./${name}.ts`)) as Soak
+if (values.seed !== undefined && !isSeeded) {
+  process.stderr.write(`npm run soak: ${name} has no schedule that --seed could repeat\n`)
+  process.exit(2)
+}
+if (isSeeded) process.stdout.write(`--seed ${seed}\n`)
+const wrong = await run({ minutes, seed })
 for (const line of wrong) process.stdout.write(`WRONG: ${line}\n`)
 process.stdout.write(wrong.length === 0 ? 'all held\n' : `${wrong.length} did not hold\n`)
 process.exitCode = wrong.length === 0 ? 0 : 1

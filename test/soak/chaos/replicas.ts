@@ -7,6 +7,7 @@ import { until } from '../../support/world.ts'
 import { systemClock } from '../../../runtime/clock.ts'
 import { freePorts, type Ports } from '../../support/ports.ts'
 import type { Installation } from '../../support/installation.ts'
+import { pick, type Random } from '../../support/seeded-random.ts'
 
 export type Replicas = {
   /** Kills the one that leads, or else one that does not, and starts it again in its pod. */
@@ -17,11 +18,13 @@ export type Replicas = {
   followedMs: readonly number[]
   /** Base URLs of the push receivers. */
   receivers: readonly string[]
+  all: readonly NamedReplica[]
 }
 
-type Replica = { name: string; ports: Ports; child: ChildProcess }
+export type NamedReplica = { name: string; ports: Ports }
+type Replica = NamedReplica & { child: ChildProcess }
 
-export const replicaNames = ['controller-0', 'controller-1', 'controller-2'] as const
+const replicaNames = ['controller-0', 'controller-1', 'controller-2'] as const
 
 /** The ports that all replicas will have: whoever stands before them must know them first. */
 export async function replicaPorts(): Promise<Ports[]> {
@@ -30,8 +33,13 @@ export async function replicaPorts(): Promise<Ports[]> {
   return ports
 }
 
-/** Stops what the installation started by itself, and starts all. */
-export async function startReplicas(cluster: Installation, ports: readonly Ports[]): Promise<Replicas> {
+/** Stops what the installation started by itself, and starts all. `dying` is called before one is killed, which waits for it. */
+export async function startReplicas(
+  cluster: Installation,
+  ports: readonly Ports[],
+  random: Random,
+  dying: (replica: NamedReplica) => Promise<void>,
+): Promise<Replicas> {
   await cluster.stopController()
   const replicas: Replica[] = []
   for (const [index, name] of replicaNames.entries()) {
@@ -40,26 +48,37 @@ export async function startReplicas(cluster: Installation, ports: readonly Ports
   }
   const followedMs: number[] = []
   const leader = () => until(async () => (await cluster.leader().catch(() => undefined)) || undefined, 'somebody holds the Lease')
+  /** One of the replicas, not the nobody to whom the Lease may have been given for a second. */
+  const leads = () =>
+    until(async () => {
+      const name = await leader()
+      return replicas.find((one) => one.name === name)
+    }, 'a replica holds the Lease')
   const start = async (replica: Replica): Promise<void> => {
     replica.child = await cluster.startReplica(replica.name, replica.ports)
   }
   return {
     receivers: replicas.map(({ ports: { receiver } }) => `http://127.0.0.1:${receiver}`),
+    all: replicas,
     async kill(which) {
       const name = await leader()
-      const replica = replicas.find((one) => (one.name === name) === (which === 'leader')) ?? replicas[0]
+      const of = replicas.filter((one) => (one.name === name) === (which === 'leader'))
+      const replica = pick(of.length > 0 ? of : replicas, random)
       if (replica === undefined) return
+      await dying(replica)
       await end(replica)
       await start(replica)
     },
     async replaceLeader(how) {
-      const name = await leader()
-      const replica = replicas.find((one) => one.name === name)
-      if (replica === undefined) return
+      const replica = await leads()
+      if (how === 'SIGKILL') await dying(replica)
       const startedMs = systemClock.monotonicMs()
       if (how === 'SIGKILL') await end(replica)
       else replica.child.kill(how)
-      await until(async () => (((await cluster.leader().catch(() => undefined)) || name) === name ? undefined : true), 'another leads')
+      await until(
+        async () => (((await cluster.leader().catch(() => undefined)) || replica.name) === replica.name ? undefined : true),
+        'another leads',
+      )
       followedMs.push(systemClock.monotonicMs() - startedMs)
       if (how === 'SIGKILL') await start(replica)
       else replica.child.kill('SIGCONT')

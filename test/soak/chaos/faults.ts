@@ -1,0 +1,28 @@
+/**
+ * What the soak does to the installation: each fault once in a round, in an order of chance, so that a run of any length has had them all.
+ */
+import type { Installation } from '../../support/installation.ts'
+import type { Road } from '../../support/road.ts'
+import { type Random, shuffled } from '../../support/seeded-random.ts'
+import type { Replicas } from './replicas.ts'
+
+export type Victim = { cluster: Installation; roads: { controllers: Road; agents: Road }; replicas: Replicas }
+
+/** Each settles when it has happened; what it does to others may last for minutes. */
+export const faults: Readonly<Record<string, (victim: Victim) => Promise<void> | void>> = {
+  'API server killed, history dropped': ({ cluster }) => cluster.world.plane.restartApiServer(),
+  'connections of controllers cut': ({ roads }) => roads.controllers.cut(),
+  'connections of agents cut': ({ roads }) => roads.agents.cut(),
+  'connections of controllers half open': ({ roads }) => void roads.controllers.freeze(),
+  'connections of agents half open': ({ roads }) => void roads.agents.freeze(),
+  'leader killed': ({ replicas }) => replicas.kill('leader'),
+  'leader gone until another leads': ({ replicas }) => replicas.replaceLeader('SIGKILL'),
+  'leader frozen until another leads': ({ replicas }) => replicas.replaceLeader('SIGSTOP'),
+  'Lease taken by nobody': ({ cluster }) => cluster.stealLease(),
+  'standby killed': ({ replicas }) => replicas.kill('standby'),
+}
+
+/** All names again and again, in another order each time. */
+export function* rounds(names: readonly string[], random: Random): Generator<string, never> {
+  for (;;) yield* shuffled(names, random)
+}

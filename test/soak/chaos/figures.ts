@@ -1,0 +1,45 @@
+/**
+ * What the replicas say of their own watches, read as Prometheus reads it. A replica that is killed takes its counters with it, so they are
+ * read before.
+ */
+import { systemClock } from '../../../runtime/clock.ts'
+import type { Scrape } from '../../benchmark/scale/scrape.ts'
+
+/** By kind of object. `differences`: changes that a list found and no watch had told; `lists`: how often a watch had to begin with a list. */
+export type WatchFigures = Record<string, { differences: number; lists: number; resumed: number }>
+
+/** While the API server or the way to it is away, a replica cannot say who may read. */
+const readWithinMs = 90_000
+const againMs = 250
+
+/** Throws where the figures cannot be read in time, or are not told. */
+export async function readWatchFigures(scrape: () => Promise<Scrape>): Promise<WatchFigures> {
+  const endMs = systemClock.monotonicMs() + readWithinMs
+  for (;;) {
+    const last = await scrape().catch((error: unknown) => String(error))
+    if (typeof last !== 'string' && last.status === 200) return parseWatchFigures(last.text)
+    if (systemClock.monotonicMs() > endMs)
+      throw new Error(`the metrics were not told: ${typeof last === 'string' ? last : `${last.status} ${last.text.slice(0, 200)}`}`)
+    await systemClock.wait(againMs)
+  }
+}
+
+/** Throws where there are no such figures: what is not told must not look like zero. */
+export function parseWatchFigures(text: string): WatchFigures {
+  const figures: WatchFigures = {}
+  const of = (kind: string) => (figures[kind] ??= { differences: 0, lists: 0, resumed: 0 })
+  let told = 0
+  for (const [, name = '', labels = '', value = ''] of text.matchAll(
+    /^(clustersync_relist_differences_total|clustersync_watch_restarts_total)\{([^}]*)\} (\S+)/gm,
+  )) {
+    const { kind, from } = Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', is = '']) => [label, is]))
+    if (kind === undefined) continue
+    if (name === 'clustersync_relist_differences_total') {
+      of(kind).differences += Number(value)
+      told += 1
+    } else if (from === 'list') of(kind).lists += Number(value)
+    else of(kind).resumed += Number(value)
+  }
+  if (told === 0) throw new Error('clustersync_relist_differences_total is not among the metrics')
+  return figures
+}

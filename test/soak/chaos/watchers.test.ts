@@ -1,0 +1,39 @@
+/**
+ * What a list-watch is told of a real API server is what etcd wrote, and the other way round.
+ */
+import t from 'tap'
+import { requires } from '../../support/requires.ts'
+import { temporaryFolder } from '../../support/repository.ts'
+import { openRoad } from '../../support/road.ts'
+import { configMapType, openWorld, until } from '../../support/world.ts'
+import { startWatchers } from './watchers.ts'
+
+void t.test('each version is told once over connections that are cut, and the witness saw the same', { timeout: 240_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const { kube, namespace, plane, signal } = await openWorld(t)
+  const where = await namespace('witness')
+  const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: where, name } })
+  const road = await openRoad(t, () => [Number(new URL(plane.url).port)])
+  await kube.create(configMapType, configMap('before'), signal)
+  const overRoad = road.through(plane.adminKubeconfig, temporaryFolder(t, 'witness'))
+  const watchers = await startWatchers(overRoad, plane.etcdUrl, { types: [configMapType], namespace: where })
+  t.teardown(() => watchers.stop())
+  const nothingMissed = async (): Promise<true | undefined> => ((await watchers.missed()).length === 0 ? true : undefined)
+  await until(nothingMissed, 'the list is told')
+  t.same(watchers.counts(), { lists: 1, 'versions told by watches': 0 })
+
+  await kube.create(configMapType, configMap('after'), signal)
+  await until(nothingMissed, 'a new object is told')
+  await road.close()
+  for (const version of ['1', '2', '3']) {
+    const patch = { metadata: { annotations: { version } } }
+    await kube.mergePatch(configMapType, { namespace: where, name: 'before' }, patch, {}, signal)
+  }
+  await kube.delete(configMapType, { namespace: where, name: 'after' }, signal)
+  t.match((await watchers.missed()).join('\n'), /^configmaps: \S+\/before in \d+ was never told$/m, 'what is not told is owed')
+  await road.open()
+  await until(nothingMissed, 'everything is told')
+  const counts = watchers.counts()
+  t.equal(counts['lists'], 1, 'the watch went on from where it was')
+  t.equal(counts['versions told by watches'], 5, 'and told each version on the way')
+})
