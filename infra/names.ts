@@ -7,6 +7,7 @@ import type { Live, Value } from './helm/expression.ts'
 import { chartName } from './helm/templates.ts'
 import type { Values } from './values.ts'
 
+/** As Helm has it: the name begins most names of objects. */
 export type Release = { name: string; namespace: string }
 
 export { chartName }

@@ -9,6 +9,7 @@ import { redactUrls } from './redact.ts'
  */
 type Retry = 'on-change' | 'backoff'
 
+/** Each with whether it is tried again (`backoff`), or only when something has changed (`on-change`), and what it means for a reader. */
 export const reasons = {
   // source
   RefNotFound: { retry: 'on-change', help: 'the git host has no such branch, tag or commit' },

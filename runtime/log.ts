@@ -24,6 +24,7 @@ export type LogFields = {
   err?: unknown
 }
 
+/** Messages are constant, so that lines can be counted; what varies is a field. `child` adds its fields to every line. */
 export type Log = {
   debug(fields: LogFields, message: string): void
   info(fields: LogFields, message: string): void

@@ -33,6 +33,7 @@ const certificates = v.variant('kind', [
 
 /** Who is told what became of commits, how it is written for them, and about what. */
 export const receiverTypes = ['webhook', 'slack', 'msteams'] as const
+/** What a receiver of notifications can be told of a GatewaySync. */
 export const noticeKinds = ['Ready', 'NotReady', 'Refused', 'Failed'] as const
 
 const receiver = v.strictObject({

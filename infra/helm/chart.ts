@@ -19,6 +19,7 @@ import { valuesSchemaJson, valuesYaml } from './values-files.ts'
 
 const version = new Expression<string>('$.Chart.AppVersion')
 
+/** `path` is relative to the chart. */
 export type ChartFile = { path: string; content: string }
 
 const release = {

@@ -8,6 +8,7 @@ const imagePart = '[a-z0-9]+(?:(?:\\.|__?|-+)[a-z0-9]+)*'
 const repositoryPattern = new RegExp(`^(?:(?:[A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\])(?::[0-9]+)?/)?${imagePart}(?:/${imagePart})*$`)
 const tagPattern = /^(?:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(?:@[a-z0-9]+:[0-9a-f]{32,})?)?$/
 
+/** An image without tag and digest, at a registry with or without a port. */
 export const repository = (description: string, initial: string) =>
   v.optional(
     v.pipe(
@@ -17,6 +18,7 @@ export const repository = (description: string, initial: string) =>
     ),
     initial,
   )
+/** Empty: the version of this package. A digest may follow. */
 export const tag = (description: string) =>
   v.optional(
     v.pipe(
@@ -36,6 +38,7 @@ const ipv6 = v.IPV6_REGEX.source
 const ipv4 = v.IPV4_REGEX.source.slice(1, -1)
 const networkPattern = new RegExp(`^(?:${ipv4}(?:/(?:3[0-2]|[12]?[0-9]))?|${ipv6}(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?)$`)
 
+/** Addresses, or networks in CIDR notation, of IPv4 and IPv6. */
 export const networks = (description: string) =>
   v.optional(
     v.pipe(
@@ -48,6 +51,7 @@ export const networks = (description: string) =>
 /** As addresses of repositories name them: compared letter by letter. */
 const gitHostPattern = /^(?:[a-z0-9](?:[-a-z0-9_.]*[a-z0-9])?|\[[0-9a-f:.]+\])$/
 
+/** Names or addresses of hosts, as URLs of repositories write them. */
 export const gitHosts = (description: string) =>
   v.optional(
     v.pipe(
@@ -59,6 +63,7 @@ export const gitHosts = (description: string) =>
 
 const proxyPattern = /^(?:https?:\/\/(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?)?$/
 
+/** Without user and password, which belong into a Secret; empty: none. */
 export const proxyUrl = (description: string) =>
   v.optional(
     v.pipe(v.string(), v.regex(proxyPattern, 'must be empty or http(s)://host:port without user and password'), v.description(description)),

@@ -50,13 +50,16 @@ export const namePart = (description: string) =>
     'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter',
     '',
   )
+/** Of a namespace, a volume or a receiver of notifications (RFC 1123 label). */
 export const namespace = v.pipe(v.string(), v.regex(labelPattern, `must be the name of a namespace: ${labelWords}`))
 export const optionalNamespace = (description: string) =>
   matching(description, emptyOr(labelPattern), `must be empty or the name of a namespace: ${labelWords}`, '')
 
 const objectNameMessage = 'must be the name of an object: lower-case letters, digits, "-" and "."'
+/** Of an object of most kinds (RFC 1123 subdomain). */
 export const objectName = v.pipe(v.string(), v.maxLength(253), v.regex(subdomainPattern, objectNameMessage))
 export const optionalObjectName = (description: string) => matching(description, emptyOr(subdomainPattern), objectNameMessage, '')
+/** A key within a Secret. */
 export const dataKey = (description: string, initial: string) =>
   matching(description, /^[-._a-zA-Z0-9]{1,253}$/, 'must be a key of a Secret: letters, digits, "-", "_" and "."', initial)
 
@@ -104,6 +107,7 @@ export const count = (description: string, initial: number, least: number, most:
 
 const portNumber = v.pipe(v.number(), v.integer(), v.minValue(1, 'must be from 1 to 65535'), v.maxValue(65_535, 'must be from 1 to 65535'))
 export const port = (description: string, initial: number) => v.optional(v.pipe(portNumber, v.description(description)), initial)
+/** From 1 to 65535, and at least one. */
 export const portList = (description: string, initial: number[]) =>
   v.optional(v.pipe(v.array(portNumber), v.minLength(1, 'must name at least one port'), v.description(description)), initial)
 
@@ -159,13 +163,16 @@ export const objectWith = (names: readonly string[], description: string) =>
     ),
     {},
   )
+/** A map of which only the API server checks what is in it. */
 export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
+/** Of objects whose members only the API server checks. */
 export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
 export const peers = (what: string, usual: string) =>
   v.optional(
     v.strictObject({ from: items(`Who may reach ${what}: entries {namespaceSelector, podSelector, ipBlock}; empty: ${usual}.`) }),
     {},
   )
+/** Objects in the namespace of the release, by name. */
 export const references = (description: string) =>
   v.optional(v.pipe(v.array(v.strictObject({ name: objectName })), v.description(description)), [])
 
@@ -186,9 +193,11 @@ const resourceName = v.pipe(
     'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device',
   ),
 )
+/** An amount for each resource that a container may request, such as `cpu`. */
 export const quantities = (description: string) =>
   v.optional(v.pipe(v.record(resourceName, anyQuantity('')), v.description(description)), {})
 
+/** As Prometheus writes durations; empty: none is written. */
 export const duration = (description: string) =>
   matching(description, durationPattern, 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d', '')
 const requiredDurationMessage = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
@@ -227,6 +236,7 @@ const variableName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable: letters, digits and "_", not beginning with a digit'),
 )
+/** Variables of a container; of `valueFrom` only the API server checks what is in it. */
 export const environment = (description: string) =>
   v.optional(
     v.pipe(

@@ -4,6 +4,7 @@
 import type { Live, Value } from '../helm/expression.ts'
 import type { Values } from '../values.ts'
 
+/** `key` is the value that sets the port. */
 export type OpenPort = { key: string; isOpen: Value<boolean>; port: Value<number> }
 
 /** All of them but that of the probes, which is fixed. */

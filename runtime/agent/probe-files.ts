@@ -11,6 +11,7 @@ import type { Log } from '../log.ts'
 import { startTimeOf } from '../sync/disk/process-start.ts'
 import type { AgentHealth } from './health.ts'
 
+/** The files say what `health` said last; it is asked at every look. */
 export type ProbeFilesDeps = { clock: Clock; log: Log; health(): AgentHealth }
 
 const lookMs = 1_000

@@ -13,6 +13,7 @@ import { type Published, wayBack } from './way-back.ts'
 export type Captured = Edit & { path: string; op: LocalChange['op'] }
 /** `why` completes the sentence "<path> is left out: it …". */
 export type LeftOut = { path: string; why: string }
+/** Every change is in one of the two lists, except what a gateway rewrites by itself; `leftOut` says of each why. */
 export type Capture = { captured: Captured[]; leftOut: LeftOut[] }
 
 /** Of one file, of all contents of one commit, and of its files. */

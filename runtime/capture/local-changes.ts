@@ -17,6 +17,7 @@ import { templateContext } from '../sync/render/context.ts'
 import type { Renderer } from '../sync/render/render.ts'
 import type { Published } from './way-back.ts'
 
+/** One managed file that is not as its commit wrote it, or a file that stands beside those. */
 export type LocalChange = {
   /** Below the data directory. */
   path: string
@@ -32,6 +33,7 @@ export type LocalChange = {
   obstacle?: string
 }
 
+/** `renderer` is undefined where the profile has nothing to render. */
 export type LocalChanges = {
   published: Published
   /** By path, in its order. */

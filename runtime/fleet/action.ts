@@ -13,6 +13,7 @@ import { folded } from './table.ts'
 /** A GatewaySync as far as an outcome is read from it. */
 export type Asked = { namespace: string; name: string; generation: number; status: GatewaySyncStatus }
 
+/** `Unanswered`: the wait ended before anything told what came of it; it stands all the same. */
 export type Outcome = {
   /** It is so, as it was asked for. */
   done: boolean

@@ -6,6 +6,7 @@ import type { GatewayPod, GatewayReport } from '../gatewaysync/decide/gateways.t
 import type { Annotations } from '../gatewaysync/decide/request.ts'
 import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
 
+/** A GatewaySync as it was read. */
 export type SyncFacts = {
   namespace: string
   name: string
@@ -22,6 +23,7 @@ export type ReportFacts = GatewayReport & { namespace: string; pod: string; gate
 /** What is out of the ordinary with the installation itself. `until`: when its certificate ends. */
 export type Warning = { kind: 'openReceiver' } | { kind: 'certificate'; until: string }
 
+/** Everything that the views are made of: no view reads anything itself. */
 export type FleetFacts = {
   /** What commands are advised: those of a cluster mean nothing to a standalone run. */
   from: 'cluster' | 'standalone'

@@ -68,6 +68,7 @@ function podOfReport({ namespace, pod, gatewaySync, podUid, told }: ReportFacts)
 /** How many GatewaySyncs there are and are ready, and how many gateways follow them and run what is published. */
 export type FleetCounts = { syncs: number; ready: number; gateways: number; inStep: number }
 
+/** Each gateway counts under the one GatewaySync that it follows. */
 export function fleetCounts(views: readonly SyncView[]): FleetCounts {
   return {
     syncs: views.length,

@@ -13,6 +13,7 @@ import { type Column, folded, tableLines } from './table.ts'
 
 type PastStage = NonNullable<NonNullable<GatewaySyncStatus['history']>[number]['stages']>[number]
 
+/** A commit of `status.history`, or a request of `status.requests` that came to nothing. */
 export type HistoryEntry = {
   at: string
   /** What was asked for, and what it came to; a request without a commit never got that far. */
@@ -34,6 +35,7 @@ export type HistoryEntry = {
   gateways: number
 }
 
+/** One sync of a gateway, of those that its SyncReport remembers; `at` is when it ended. */
 export type GatewayEntry = { pod: string; at: string; commit: string; phase: string; reason: string | undefined }
 
 export type HistoryView = {

@@ -8,6 +8,7 @@ import type { Warning } from './facts.ts'
 import type { Level } from './level.ts'
 import type { Step, SyncStep } from './steps.ts'
 
+/** What `cluster-sync status --format json` prints. */
 export type FleetView = {
   /** When it was looked at. */
   at: string
@@ -25,6 +26,7 @@ export type FleetView = {
   warnings?: readonly Warning[]
 }
 
+/** A request of the status with what its outcome means, where the reason table says it. */
 export type RequestView = NonNullable<GatewaySyncStatus['requests']>[number] & { level: Level; meaning: string | undefined }
 
 export type SyncView = {

@@ -78,6 +78,7 @@ export const leaseAnnotations = {
 } as const
 
 export const agentContainerName = 'cluster-sync-agent'
+/** Of a gateway pod, as the vendor's chart names it. */
 export const gatewayContainerName = 'gateway'
 
 /** TCP ports of the containers, before any installation value; an agent serves probes and metrics on `agent`. */

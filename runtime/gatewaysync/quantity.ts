@@ -7,6 +7,7 @@ export const quantityPattern = /^([0-9]+(?:\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkM
 
 /** Suffixes that stand for a power of ten, and those that stand for a multiple. */
 export const exponents: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 }
+/** The binary suffixes, and how many bytes each stands for. */
 export const multiples: Readonly<Record<string, number>> = {
   Ki: 2 ** 10,
   Mi: 2 ** 20,

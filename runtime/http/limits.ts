@@ -14,6 +14,7 @@ export type LimitSettings = {
   failuresPerPeer: number
 }
 
+/** Failed calls of one peer are counted over so long. */
 export const failureWindowSeconds = 10
 /** The share of `perSecond` for all peers over their limit of failures together; not 0, for a valid call may be among theirs. */
 export const suspectShare = 0.2

@@ -12,6 +12,7 @@ export type Tried = { kind: 'sent' } | { kind: 'again'; fault: Fault; afterMs?: 
 /** `retried`: another try follows; `dropped`: there is none. */
 export type Told = { kind: 'sent' } | { kind: 'retried' | 'dropped'; fault: Fault }
 
+/** `key` names an addressee. */
 export type Outbox<Message> = {
   /** Sends a message to an addressee, together with what waits for it already. Beyond the bound of addressees it is dropped at once. */
   put(key: string, message: Message): void

@@ -13,6 +13,7 @@ import { type RemoteOf, requireAllowedApi } from './remotes.ts'
 
 export type ApiCredentials = { kind: 'token'; token: string } | { kind: 'basic'; username: string; password: string }
 
+/** `url` is that of the repository, from which whoever calls makes the addresses of its API. */
 export type HostApi = {
   url: RepositoryUrl
   credentials: ApiCredentials

@@ -29,6 +29,7 @@ import { createRendered, plain } from './rendered.ts'
 import { createViewers } from './viewers.ts'
 import { type Words, wordsFor } from './words.ts'
 
+/** Of the controller, or of a standalone run. */
 export type StatusPageDeps = {
   facts(): FleetFacts
   /** Calls `changed` whenever the facts are others; returns a function that ends it. */

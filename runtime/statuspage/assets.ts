@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { liveScript } from './live-script.ts'
 
+/** `path` holds a hash of the text, so that a browser may keep it for ever; `type` is the content type. */
 export type Asset = { path: string; type: string; text: string }
 
 const styleText = `:root{color-scheme:light dark;--ground:#f4f6f8;--card:#fff;--line:#d8dde3;--text:#1a1f24;--quiet:#57606a;--ok:#1a7f37;--working:#0a5cc2;--warning:#8a5a00;--error:#b3261e;--note:#fff6e0}

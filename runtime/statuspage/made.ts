@@ -3,6 +3,7 @@
  */
 import type { Html } from './page.ts'
 
+/** `type` is the content type. `text` is called only where the reader does not have the answer already. */
 export type Made = { type: string; status: 200 | 404; text(): Promise<string> }
 
 /** A page of HTML, made only if somebody does not have it already. */

@@ -10,6 +10,7 @@ import { aliveEveryMs } from './live-script.ts'
 import type { Env, People } from './people.ts'
 import type { Viewers } from './viewers.ts'
 
+/** Streams that are open at once; the next one is answered with 503. Without its stream a page still works, but does not go on by itself. */
 export const maxViewers = 200
 
 type Deps = {

@@ -17,6 +17,7 @@ const told = {
   busy: { status: 503, detail: 'too much waits for slow readers; try again later' },
 } as const satisfies Record<RefusedFor, { status: number; detail: string }>
 
+/** Answers with a page in words where a person follows a link, else with problem+json. `reason`: of the table of faults. */
 export async function refuse(context: Context<Env>, why: RefusedFor, { contextOf, wordsOf }: PagesOf, reason?: Reason): Promise<Response> {
   const { status, detail } = told[why]
   if (!isNavigation(context)) return problem(context, status, detail, reason)

@@ -7,6 +7,7 @@ import { createGunzip, gzip } from 'node:zlib'
 
 const compress = promisify(gzip)
 
+/** What is kept is the page compressed; `forget` throws all away, for something has changed. */
 export type Rendered = {
   /** The page of this key, made unless it is kept. Rejects with what `make` rejects with; that is not kept. */
   of(key: string, make: () => Promise<string>): Promise<Uint8Array<ArrayBuffer>>

@@ -9,6 +9,7 @@ import { namePart as part } from '../../source/api-authorization.ts'
 
 /** From one branch to another of the same repository; both without `refs/heads/`. */
 export type Branches = { branch: string; base: string }
+/** Of a pull request; `text` is Markdown. */
 export type Words = { title: string; text: string }
 /** `from`: the answer that it was read from. */
 export type Found = { id: number; page: string | undefined; from: Readonly<Record<string, unknown>> }
@@ -85,6 +86,7 @@ const pulls: Pick<PullRequestHost, 'items' | 'read' | 'create' | 'change'> = {
   }),
 }
 
+/** By provider, as `spec.git.commitStatus` names them. */
 export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>> = {
   github: {
     maxText: usualMaxText,

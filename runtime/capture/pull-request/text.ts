@@ -12,6 +12,7 @@ import type { Words } from './hosts.ts'
 /** `undefined`: there is none on that side. */
 export type ToldFile = { path: string; before: Uint8Array | undefined; after: Uint8Array | undefined }
 
+/** `files` are those that are told with their differences. */
 export type ToldCapture = {
   gateway: string
   /** The commit that the changes were made on. */

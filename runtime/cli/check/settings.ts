@@ -6,6 +6,7 @@ import type { OperatorSettings } from '../../fleet/check/facts.ts'
 import { jsonOrUndefined } from '../../json.ts'
 import { controllerSettingsVariable } from '../../settings.ts'
 
+/** The part of a Deployment or StatefulSet that leads to the settings of its controller. */
 export type Workload = {
   replicas?: number
   template?: {

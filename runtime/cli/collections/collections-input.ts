@@ -16,6 +16,7 @@ import { readProxies } from '../../config.ts'
 import { Fault } from '../../fault.ts'
 import { isWithin, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
 
+/** `close` must be called: it removes what was fetched. */
 export type Input = {
   /** Paths are relative to the repository, or to the directory where there is none. */
   listing: Listing

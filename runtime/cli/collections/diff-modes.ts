@@ -12,6 +12,7 @@ import { modesOf } from './explain-mode.ts'
 
 /** `a` and `b` are the collections that the resource comes from; undefined where a mode has no such resource. */
 export type ResourceChange = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }
+/** `file` is relative to the resource; `keys` are what differs in its JSON, none where either side has no such file or none that is JSON. */
 export type FileChange = { file: string; keys: JsonDifference[] }
 
 /** The resources that two modes would give a gateway differently, each with the files and keys that differ. */

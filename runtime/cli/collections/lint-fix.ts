@@ -13,6 +13,7 @@ import { sign } from './sign-resources.ts'
 /** In this order: what changes the content of a resource comes before its signature. */
 export const fixable: readonly RuleId[] = ['missing-config-mode', 'byte-order-mark', 'stale-signature']
 
+/** A finding that was put right; `path` is relative to the repository. */
 export type Fixed = { rule: RuleId; path: string }
 
 /** What every gateway writes for the collections of its own; `local` belongs to one machine and is for no repository. */

@@ -20,6 +20,7 @@ export type LintResult = {
   durationMs?: number
 }
 
+/** Each takes the result and the style of the output, and returns all of its text. */
 export const formats = { text: asText, json: asJson, sarif: asSarif, github: asGithub, gitlab: asGitlab }
 export type Format = keyof typeof formats
 

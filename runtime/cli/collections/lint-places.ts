@@ -7,6 +7,7 @@ import type { CheckFinding } from '../../collections/rules/findings.ts'
 
 /** From 1. `text` is the line itself, without what could harm a terminal. */
 export type Place = { line: number; column: number; text: string }
+/** Without a place where the line was not looked for, or cannot be told. */
 export type PlacedFinding = CheckFinding & { place?: Place }
 
 /** Of so many files lines are looked up, some at a time; larger ones are left out. */

@@ -12,6 +12,7 @@ import { foldName, parseRelativePath } from '../../gatewaysync/values.ts'
 import { locate, oneRoot, openInput } from './collections-input.ts'
 import { modesOf } from './explain-mode.ts'
 
+/** `path` leads into the repository, `root` to one of several collections roots, and `from` names the mode that is copied. */
 export type NewModeOptions = { path: string; root?: string; title?: string; from?: string }
 
 /** Returns what to tell. Throws InvalidConfiguration. */

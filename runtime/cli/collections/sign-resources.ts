@@ -16,6 +16,7 @@ import { locate, parseRoot } from './collections-input.ts'
 
 export type SignOptions = { root?: string; dryRun?: true }
 
+/** What became of every manifest that was looked at. `unsigned` are those that could not be signed. */
 export type Signing = {
   /** Manifests whose signature was stale, relative to the top of the repository. */
   signed: string[]

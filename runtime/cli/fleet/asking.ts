@@ -6,6 +6,7 @@ import { type Cluster, inCluster } from './cluster.ts'
 import { exitUnknown } from './exit.ts'
 import type { ClusterOptions } from './options.ts'
 
+/** The signal is aborted when somebody interrupts the command. */
 export type Asking = Cluster & { signal: AbortSignal }
 
 /**

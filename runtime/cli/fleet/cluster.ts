@@ -10,6 +10,7 @@ import { chooseCluster } from '../../kube/kubeconfig.ts'
 import { version } from '../../version.ts'
 import type { ClusterOptions } from './options.ts'
 
+/** `server` is the address of the API server, for messages. */
 export type Cluster = {
   kube: Kube
   server: string

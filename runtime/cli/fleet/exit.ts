@@ -4,7 +4,9 @@
 import { Fault } from '../../fault.ts'
 import { printFault } from '../print-fault.ts'
 
+/** All is as it should be, or what was asked for is done. */
 export const exitYes = 0
+/** Something is not as it should be, or what was asked for was not done. */
 export const exitNo = 1
 /** Wrong options, no access, no answer: whether it is so, nobody knows. */
 export const exitUnknown = 2

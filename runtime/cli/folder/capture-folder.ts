@@ -24,6 +24,10 @@ import { lookAtFolder } from './drift-folder.ts'
 import { type FolderOptions, withFolder } from './opened-folder.ts'
 import { workSignal } from '../stop.ts'
 
+/**
+ * `include` are globs of new files to take although nothing around them comes from the repository; `output` is the file of a patch or, by its name,
+ * a bundle.
+ */
 export type CaptureOptions = FolderOptions & {
   include: string[]
   author?: string

@@ -9,6 +9,7 @@ import type { Mode } from '../../collections/model/mode.ts'
 import { nextStep } from '../story/next-steps.ts'
 import { diffText, type FileDiff } from '../../sync/plan/preview.ts'
 
+/** What a sync would do with a folder. `counts` are of files; `changes` are the same files with their differences. */
 export type PlanReport = {
   commit: string
   ref: string
@@ -24,6 +25,7 @@ export type PlanReport = {
   checked: { errors: number; warnings: number; items: readonly StatusFinding[]; refused: boolean } | undefined
 }
 
+/** `full` names every file, `grouped` the folders where there are many, `summary` only counts. */
 export type PlanView = 'full' | 'grouped' | 'summary'
 
 /** From so many files on, the folders that they stand in are named instead. */

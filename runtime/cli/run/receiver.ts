@@ -13,6 +13,7 @@ import { gatherKeys, keysIn } from '../../receiver/prove/authenticate.ts'
 import type { StandaloneSync } from '../../standalone/settings.ts'
 import type { Standalone } from './standalone.ts'
 
+/** Where neither method is configured whoever reaches the receiver may push. */
 export type ReceiverSettings = {
   sync: StandaloneSync
   /** Read at each call; undefined: the method is not configured. Throws SecretNotFound. */

@@ -9,6 +9,7 @@ import { factsOfRun } from '../fleet/read-fleet.ts'
 import type { Standalone } from './standalone.ts'
 import type { Story } from '../story/tell.ts'
 
+/** `closed` settles when the port is closed, after the signal. */
 export type RunPage = {
   /** Shows this version from now on. */
   follow(standalone: Standalone): void

@@ -13,6 +13,7 @@ import type { RunSettings } from './run-settings.ts'
 import type { Standalone } from './standalone.ts'
 import type { Story } from '../story/tell.ts'
 
+/** `closed` settles when the port is closed, after the signal. */
 export type RunReceiver = {
   /** Answers for this version from now on. */
   follow(standalone: Standalone, sync: StandaloneSync): void

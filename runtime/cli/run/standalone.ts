@@ -37,6 +37,7 @@ import { createKnownCommits, type KnownCommits } from '../story/commit-words.ts'
 import type { CommitFacts, CycleFacts } from '../story/narrate.ts'
 import { createTargets } from './targets.ts'
 
+/** `stateDir` keeps mirrors, requests, status and reports from one run to the next. */
 export type StandaloneSettings = {
   sync: StandaloneSync
   targets: readonly Target[]
@@ -64,6 +65,7 @@ export type StandaloneWatcher = {
   progress?(target: string, done: number, total: number): void
 }
 
+/** `run` settles after the signal, when all that was begun has ended, and rejects with the error of a part that ended by itself. */
 export type Standalone = {
   /** The request annotations and the status as they are now, for the receiver. */
   keeper: ObjectStore

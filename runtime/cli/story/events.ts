@@ -11,11 +11,13 @@ export type NamedCommit = { commit: string; ref: string }
 /** Paths below the data directory; the first of each kind, and `more` are not named. */
 export type ChangedPaths = { added: string[]; changed: string[]; removed: string[]; more: number }
 
+/** In files. */
 export type ChangeCounts = { added: number; changed: number; removed: number; unchanged: number }
 
 /** What of a failure every event tells alike. `stays`: the commit that gateways go on with; null where nothing was published yet. */
 export type Failure = { reason: string; message: string; stays: NamedCommit | null }
 
+/** `event` tells which one it is. Durations are in milliseconds. */
 export type StoryEvent =
   | { event: 'following'; repo: string; ref: string; targets: string[] }
   /** `open`: whoever reaches the receiver may push. */

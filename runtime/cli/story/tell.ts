@@ -15,6 +15,7 @@ export type Story = {
   end(): void
 }
 
+/** `out` and `err` write to standard output and standard error. */
 export type StoryOptions = {
   format: 'text' | 'json'
   style: StoryStyle

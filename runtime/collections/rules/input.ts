@@ -68,9 +68,11 @@ export type ResourceFacts = {
   overridden: Overridden
 }
 
+/** A rule about a whole collections root. */
 export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
 /** What the checks of a resource need of its tree. */
 export type ResourceContext = Pick<TreeFacts, 'root' | 'kind' | 'hasModes' | 'isFragment' | 'isLaidOver'>
+/** A rule about one resource, asked again only where a commit changed it. */
 export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
 
 /** A path below the root as a path of the repository. */

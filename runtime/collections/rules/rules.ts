@@ -3,6 +3,7 @@
  * gateway from starting or loses a resource, warning for what only smells. Pure.
  */
 
+/** An error keeps a commit from being published where `spec.validation` enforces the checks; a warning never does. */
 export type Severity = 'error' | 'warning'
 /** `off`: nothing is reported, unless somebody raises it. */
 export type Level = Severity | 'off'

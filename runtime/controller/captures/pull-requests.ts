@@ -38,6 +38,7 @@ type Deps = {
   log: Log
 }
 
+/** `settled` settles after the signal, when no call is under way any more. */
 export type PullRequests = {
   /** Opens the pull request of a branch. While that is under way for the same commit and request, its next try takes what was told last. */
   open(key: string, pushed: Pushed): void

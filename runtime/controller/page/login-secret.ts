@@ -10,6 +10,7 @@ import { keyFrom } from '../../statuspage/key.ts'
 
 export type OidcSettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['oidc']>
 
+/** As it was within the last five seconds. */
 export type LoginSecret = {
   clientSecret: string
   /** PEM: the authority of the provider's certificate; undefined: those of the system. */

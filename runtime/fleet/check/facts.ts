@@ -26,16 +26,19 @@ export type OperatorSettings = {
   isReceiverOpen: boolean
 }
 
+/** Of the leader election; `renewedAt` is RFC 3339, as the holder wrote it. */
 export type Lease = { holder: string | undefined; renewedAt: string | undefined; durationSeconds: number }
 
 /** `resource` has its subresource behind a slash; `name` undefined: every name. */
 export type Right = { verb: string; group: string; resource: string; name: string | undefined }
 
+/** What the API server says of one right of an account (SubjectAccessReview); `namespace` undefined: in all of them. */
 export type RightAnswer = { account: string; right: Right; namespace: string | undefined; allowed: boolean }
 
 /** PEM texts of the Secret. */
 export type CertificateSecret = { name: string; leaf: string | undefined; authority: string | undefined }
 
+/** What became of a pod that was created with `dryRun`: whether the webhook injects an agent. Nothing stays of it. */
 export type Admission =
   | { kind: 'injected'; namespace: string }
   | { kind: 'untouched'; namespace: string }
@@ -44,12 +47,14 @@ export type Admission =
   /** There is no namespace with a GatewaySync to try it in, or no webhook. */
   | { kind: 'notAsked'; why: string }
 
+/** Whether the delivery endpoint answers: connected to directly, or asked through the API server (`service`). */
 export type Delivery =
   | { kind: 'answers'; url: string; by: 'connection' | 'service' }
   | { kind: 'silent'; url: string; message: string }
   | { kind: 'refused'; message: string }
   | { kind: 'notAsked'; why: string }
 
+/** One Deployment or StatefulSet of a controller, and everything that belongs to it. */
 export type InstallationFacts = {
   name: string
   namespace: string

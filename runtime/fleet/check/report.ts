@@ -5,6 +5,7 @@ import { worstOf } from '../level.ts'
 import { heading, painted, type Style, symbolOf } from '../paint.ts'
 import { folded } from '../table.ts'
 
+/** What is looked at, in the order in which it is told, with the headings. */
 export const sections = {
   'api-server': 'API server',
   definitions: 'Definitions of the kinds',
@@ -28,6 +29,7 @@ export type Finding = {
   advice?: string
 }
 
+/** `at` is when it was looked, RFC 3339 in UTC; `level` is the worst of the findings. */
 export type CheckReport = {
   at: string
   level: 'ok' | 'warning' | 'error'

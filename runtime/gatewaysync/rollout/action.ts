@@ -6,6 +6,7 @@ import { rolloutAnnotations } from '../names.ts'
 
 export type RolloutVerb = 'approve' | 'abort' | 'resume'
 
+/** One action, as its annotations say it. */
 export type RolloutAction = {
   verb: RolloutVerb
   /** The rollout that is meant: what was said of an earlier one says nothing about this. */

@@ -44,6 +44,7 @@ export type RolloutFacts = {
   now: Temporal.Instant
 }
 
+/** `rollout` is the new `status.rollout`; the step is taken by writing it. */
 export type Step = {
   rollout: RolloutStatus
   /** When something may follow without any change; undefined: nothing will. */

@@ -27,6 +27,7 @@ export function isWaiting(rollout: RolloutStatus | undefined, pod: string): bool
   return isHeldBack && rollout.allowed?.includes(markOf(pod)) !== true
 }
 
+/** `go`: the gateway may take what is published; `wait`: it keeps what it has. */
 export type Turn =
   | { kind: 'go' }
   /** What a gateway whose volume holds nothing comes up with, and the stage that is at work. */

@@ -11,6 +11,7 @@ export const text = (max: number) => v.pipe(v.string(), v.minLength(1, 'must not
 
 export const secretName = v.pipe(text(253), v.description('Name of a Secret in the same namespace.'))
 export const secretKey = v.pipe(text(253), v.description('Key inside the Secret.'))
+/** One key of a Secret in the namespace of the GatewaySync, never of another. */
 export const secretKeyRef = v.object({ name: secretName, key: secretKey })
 export const secretRefHolder = v.object({ secretRef: v.pipe(secretKeyRef, v.description('A key of a Secret in the same namespace.')) })
 

@@ -7,6 +7,7 @@ import { apiVersion, group } from '../../gatewaysync/names.ts'
 import type { NoticeKind, ReceiverType } from '../../settings.ts'
 import type { Bundle, Notice } from './notices.ts'
 
+/** What is sent by POST; `body` is JSON, of which exactly these bytes are signed. */
 export type Post = { headers: Readonly<Record<string, string>>; body: string }
 
 /** `key` signs the bytes of the body; `id` makes the id of each event. */

@@ -6,6 +6,7 @@ import type { Condition, GatewaySyncStatus } from '../../gatewaysync/schema/stat
 import { redactUrls } from '../../redact.ts'
 import type { NoticeKind } from '../../settings.ts'
 
+/** One thing that happened to a GatewaySync, without the user-info of URLs. */
 export type Notice = {
   kind: NoticeKind
   namespace: string

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Fault } from '../../fault.ts'
 
+/** Its keys `address`, `hmac-key` and `ca.crt`, checked. */
 export type ReceiverSecret = {
   address: URL
   /** Signs what is sent. */

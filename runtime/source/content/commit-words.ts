@@ -3,6 +3,7 @@
  */
 import { printable } from '../../gatewaysync/values.ts'
 
+/** Made printable, and cut to 72 and 40 characters. */
 export type CommitWords = { subject: string; author: string }
 
 /** Longer ones are cut. In characters. */

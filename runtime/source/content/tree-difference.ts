@@ -12,6 +12,7 @@ export type EntryDifference = { name: string; before: TreeEntry | undefined; aft
 
 type Parsed = TreeEntry & { name: Buffer; end: number }
 
+/** Of a folder, as `git ls-tree` writes it; in a tree itself it stands without the leading 0. */
 export const folderMode = '040000'
 const [space, slash] = [0x20, 0x2f]
 /** The first step in which two trees are compared. */

@@ -12,6 +12,7 @@ import { jsonOrUndefined } from '../../json.ts'
 /** How the API is reached, which is how git hosts are: `caBundle` in PEM, the proxy's URL, and the only addresses to connect to. */
 export type ApiWay = { caBundle: string | undefined; proxy: string | undefined; addresses: readonly string[] | undefined }
 
+/** Of any status: what it means is for whoever asked. `retryAfter` is as it was sent. */
 export type ApiAnswer = {
   status: number
   /** Parsed JSON; undefined when it is not JSON or over the bound. */

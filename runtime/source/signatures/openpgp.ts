@@ -56,6 +56,7 @@ function newLength(bytes: Buffer, at: number): { length: number; start: number }
   return first === 255 && at + 5 <= bytes.length ? { length: bytes.readUInt32BE(at + 1), start: at + 5 } : undefined
 }
 
+/** What is wrong with a key file that holds one; worded to follow its name. */
 export const privateKey = 'holds a private key; export the public one'
 
 /** The keys and subkeys of a key file; `why` is worded to follow the file's name. */

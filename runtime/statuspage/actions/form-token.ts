@@ -12,6 +12,7 @@ export const formCookie = '__Host-cluster-sync-form'
 /** Of 16 random bytes. */
 export const formCookiePattern = /^[A-Za-z0-9_-]{22}$/
 
+/** What one token permits. */
 export type Form = {
   /** The value of the cookie. */
   browser: string

@@ -4,6 +4,7 @@
 import { type NamedGroups, personNamed } from '../named-person.ts'
 import type { Person } from '../people.ts'
 
+/** The same four settings as the API server's `--oidc-*` flags, so that somebody is the same person there and here. */
 export type ClaimSettings = { usernameClaim: string; groupsClaim: string; usernamePrefix: string; groupsPrefix: string }
 
 /** `noName`: the claim is missing or no name; `unverified`: an address that the provider has not confirmed; `overage`: too many groups. */

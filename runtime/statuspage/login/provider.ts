@@ -6,6 +6,7 @@ import type { Claims } from './claims.ts'
 /** What a browser must bring back, and what proves to the provider that it is us who asked. */
 export type Attempt = { state: string; nonce: string; verifier: string }
 
+/** `error` is the word of OAuth 2.0 for why. `failed`: what the provider answered proves nothing, and the log says why. */
 export type Finished = { kind: 'claims'; claims: Claims } | { kind: 'refused'; error: string } | { kind: 'failed' }
 
 export type Provider = {

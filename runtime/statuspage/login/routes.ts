@@ -22,6 +22,7 @@ const sessionCookie = '__Host-cluster-sync-session'
 /** How long somebody may be at the provider. */
 const attemptMinutes = 10
 
+/** `keys` are made of the Secret of the login, which all replicas share. */
 export type LoginDeps = {
   provider: Provider
   settings: ClaimSettings & { sessionMs: number }
@@ -30,6 +31,7 @@ export type LoginDeps = {
   clock: Pick<Clock, 'now'>
 }
 
+/** `addTo` adds the routes of the login to the page. */
 export type Login = Pick<People, 'identify'> & {
   addTo(app: Hono<Env>, pages: PagesOf): void
 }
