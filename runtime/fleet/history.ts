@@ -175,11 +175,12 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
 }
 
 /** `plant: 3 gateways in 12m, approved by kim`. */
-function stageWords({ name, gateways, failed, startedAt, finishedAt, approvedBy }: PastStage): string {
+function stageWords({ name, gateways, failed, silent, startedAt, finishedAt, approvedBy }: PastStage): string {
   const took = finishedAt === undefined ? undefined : ageOf(startedAt, Temporal.Instant.from(finishedAt))
   const parts = [
     `${counted(gateways, 'gateway')}${took === undefined ? '' : ` in ${took}`}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(silent === undefined ? [] : [`${silent} silent`]),
     ...(finishedAt === undefined ? ['not done'] : []),
     ...(approvedBy === undefined ? [] : [`approved by ${approvedBy}`]),
   ]

@@ -32,8 +32,9 @@ const levels: Readonly<Record<RolloutStatus['state'], Level>> = {
   Done: 'ok',
 }
 
-function levelOfStage({ failed, finishedAt, startedAt }: StageStatus): Level {
+function levelOfStage({ failed, silent = 0, finishedAt, startedAt }: StageStatus): Level {
   if (failed > 0) return 'error'
+  if (silent > 0) return 'warning'
   if (finishedAt !== undefined) return 'ok'
   return startedAt === undefined ? 'warning' : 'working'
 }

@@ -31,6 +31,7 @@ const stageColumns: readonly Column[] = [
   { title: 'STAGE', max: 32 },
   { title: 'UPDATED', max: 9 },
   { title: 'FAILED', max: 6 },
+  { title: 'SILENT', max: 6 },
   { title: 'BEGAN', max: 8 },
   { title: 'DONE', max: 8 },
   { title: 'APPROVED BY', max: 32 },
@@ -126,10 +127,11 @@ function rolloutLines({ rollout }: SyncView, now: Temporal.Instant, style: Style
   if (rollout === undefined) return []
   const { summary, message, stages, state } = rollout
   const why = state === 'Progressing' || message === undefined ? [] : folded(shortHashes(message), style.width, '  ')
-  const rows = stages.map(({ name, gateways, updated, failed, startedAt, finishedAt, approvedBy }) => [
+  const rows = stages.map(({ name, gateways, updated, failed, silent = 0, startedAt, finishedAt, approvedBy }) => [
     name,
     `${updated}/${gateways}`,
     String(failed),
+    String(silent),
     ageOf(startedAt, now) ?? '-',
     ageOf(finishedAt, now) ?? '-',
     approvedBy ?? '-',

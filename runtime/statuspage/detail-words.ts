@@ -21,6 +21,7 @@ export type DetailWords = {
   rollout: string
   rolledOut(updated: number, of: number): string
   failed(count: number): string
+  silent(count: number): string
   held(count: number): string
   approvedBy(who: string): string
   localChanges: string
@@ -73,6 +74,7 @@ const english: DetailWords = {
   rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} of ${of} run it`,
   failed: (count) => `${count} failed`,
+  silent: (count) => `${count} silent`,
   held: (count) => `${count} held by local changes`,
   approvedBy: (who) => `approved by ${who}`,
   localChanges: 'Changed on gateways',
@@ -135,6 +137,7 @@ const german: DetailWords = {
   rollout: 'Rollout',
   rolledOut: (updated, of) => `${updated} von ${of} haben ihn`,
   failed: (count) => `${count} fehlgeschlagen`,
+  silent: (count) => `${count} ohne Rückmeldung`,
   held: (count) => `${count} warten wegen Änderungen vor Ort`,
   approvedBy: (who) => `freigegeben von ${who}`,
   localChanges: 'Vor Ort geändert',

@@ -130,6 +130,7 @@ function rolloutOf({ level, summary, message, stages }: RolloutView, words: Word
               ${joined(
                 [
                   stage.failed === 0 ? undefined : own.failed(stage.failed),
+                  stage.silent === undefined ? undefined : own.silent(stage.silent),
                   stage.held === undefined ? undefined : own.held(stage.held),
                   stage.approvedBy === undefined ? undefined : own.approvedBy(stage.approvedBy),
                 ],

@@ -11,10 +11,13 @@ export function withCounts(rollout: RolloutStatus, { spec, gateways, now }: Roll
   const members = membersOf(spec.stages, gateways)
   const stages = spec.stages.map(({ name }, index): StageStatus => {
     const of = members[index] ?? []
-    const { held: _held, ...known } = stageStatusOf(rollout, name)
+    const { held: _held, silent: _silent, ...known } = stageStatusOf(rollout, name)
     const held = countOf(of, 'held')
+    // Before its end a stage waits for them, and then they have failed.
+    const silent = known.finishedAt === undefined ? 0 : countOf(of, 'moving')
     const failed = countedFailures(of, { rollout, stage: known, spec, now }).length
-    return { ...known, gateways: of.length, updated: countOf(of, 'updated'), failed, ...(held > 0 ? { held } : {}) }
+    const some = { ...(silent > 0 ? { silent } : {}), ...(held > 0 ? { held } : {}) }
+    return { ...known, gateways: of.length, updated: countOf(of, 'updated'), failed, ...some }
   })
   const failures = stages
     .flatMap((stage, index) => countedFailures(members[index] ?? [], { rollout, stage, spec, now }))

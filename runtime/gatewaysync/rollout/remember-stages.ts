@@ -29,11 +29,12 @@ function endedIn(
   return isEnd ? { commit: before.commit, stages: now.stages } : undefined
 }
 
-function stageOf({ name, gateways, failed, startedAt, finishedAt, approvedBy }: StageStatus): NonNullable<Entry['stages']>[number] {
+function stageOf({ name, gateways, failed, silent, startedAt, finishedAt, approvedBy }: StageStatus): NonNullable<Entry['stages']>[number] {
   return {
     name,
     gateways,
     failed,
+    ...(silent === undefined ? {} : { silent }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(finishedAt === undefined ? {} : { finishedAt }),
     ...(approvedBy === undefined ? {} : { approvedBy }),

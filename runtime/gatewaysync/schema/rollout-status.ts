@@ -30,8 +30,14 @@ const stageStatus = v.object({
   updated: v.pipe(count, v.description('How many of them run what is rolled out.')),
   failed: v.pipe(
     count,
-    v.description(
-      'How many of them failed; of a stage that is done, how many say so: one that was silent when it ended is only not updated.',
+    v.description('How many of them failed; of a stage that is done, how many say so: one that was silent when it ended counts as silent.'),
+  ),
+  silent: v.optional(
+    v.pipe(
+      count,
+      v.description(
+        'Of a stage that is done, how many of them have not taken what is rolled out and complain of nothing: off, silent, without an agent, or on their way; absent: none.',
+      ),
     ),
   ),
   held: v.optional(v.pipe(count, v.description('How many of them wait until their local changes are captured or given up; absent: none.'))),
@@ -43,7 +49,7 @@ const stageStatus = v.object({
 })
 
 /** A stage of a rollout that has ended. */
-export const pastStage = v.pick(stageStatus, ['name', 'gateways', 'failed', 'startedAt', 'finishedAt', 'approvedBy'])
+export const pastStage = v.pick(stageStatus, ['name', 'gateways', 'failed', 'silent', 'startedAt', 'finishedAt', 'approvedBy'])
 
 export const rolloutStatus = v.object({
   state: v.pipe(

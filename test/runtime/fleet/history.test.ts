@@ -61,14 +61,25 @@ void t.test('commits and requests stand in one list, newest first', async (t) =>
 void t.test('a commit that was rolled out in stages says how each of them went', async (t) => {
   const stages = [
     { name: 'test-line', gateways: 1, failed: 0, startedAt: '2026-03-01T10:00:00Z', finishedAt: '2026-03-01T10:15:00Z' },
-    { name: 'line-2', gateways: 4, failed: 0, startedAt: '2026-03-01T10:15:00Z', finishedAt: '2026-03-01T11:00:00Z', approvedBy: 'kim' },
+    {
+      name: 'line-2',
+      gateways: 4,
+      failed: 0,
+      silent: 1,
+      startedAt: '2026-03-01T10:15:00Z',
+      finishedAt: '2026-03-01T11:00:00Z',
+      approvedBy: 'kim',
+    },
     { name: 'plant', gateways: 30, failed: 2, startedAt: '2026-03-01T11:00:00Z' },
   ]
   const rolled = syncFacts('plant', { history: [{ commit, ref: 'main', at: '2026-03-01T10:00:00Z', outcome: 'Published', stages }] })
   const view = historyView(fleetFacts({ syncs: [rolled] }))
   t.same(view?.entries[0]?.stages, stages)
   const text = view === undefined ? '' : historyText(view, now, { width: 200, colour: false, symbols: false }).join('\n')
-  t.match(text, 'stages: test-line: 1 gateway in 15m; line-2: 4 gateways in 45m, approved by kim; plant: 30 gateways, 2 failed, not done')
+  t.match(
+    text,
+    'stages: test-line: 1 gateway in 15m; line-2: 4 gateways in 45m, 1 silent, approved by kim; plant: 30 gateways, 2 failed, not done',
+  )
 })
 
 void t.test('a new GatewaySync has no entries of history', async (t) => {

@@ -3,6 +3,7 @@
  */
 import t from 'tap'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
+import { rolloutView } from '../../../runtime/fleet/rollout-view.ts'
 import { syncText } from '../../../runtime/fleet/status-text.ts'
 import type { RolloutStatus } from '../../../runtime/gatewaysync/schema/rollout-status.ts'
 import { commit, condition, earlier, fleetFacts, now, syncFacts } from '../../support/fleet-facts.ts'
@@ -40,8 +41,18 @@ void t.test('each stage is a line with how far it is, since when, and who let it
   const { text, level } = shown({})
   t.equal(level, 'working')
   t.match(text, /^Rollout: commit 1a2b3c4d, stage plant: gateways take the commit$/m)
-  t.match(text, /^test +1\/1 +0 +60m +30m +ann$/m)
-  t.match(text, /^plant +1\/3 +0 +30m +- +-$/m)
+  t.match(text, /^test +1\/1 +0 +0 +60m +30m +ann$/m)
+  t.match(text, /^plant +1\/3 +0 +0 +30m +- +-$/m)
+  t.end()
+})
+
+void t.test('a stage that is done without everybody is worth knowing of', (t) => {
+  const [done, ...others] = going.stages ?? []
+  if (done === undefined) throw new Error('no stage')
+  const rollout = { ...going, stages: [{ ...done, gateways: 2, silent: 1 }, ...others] }
+  t.match(shown(rollout).text, /^test +1\/2 +0 +1 +60m +30m +ann$/m)
+  t.equal(rolloutView(rollout)?.stages[0]?.level, 'warning')
+  t.equal(rolloutView(going)?.stages[0]?.level, 'ok')
   t.end()
 })
 
