@@ -39,7 +39,11 @@ export const apiKey = 'cluster-sync:key-of-the-gateways'
 
 export type Pod = {
   metadata: { name: string; namespace: string; uid: string; annotations?: Record<string, string> }
-  spec: { nodeName?: string; containers: { name: string }[] }
+  spec: {
+    nodeName?: string
+    containers: { name: string }[]
+    initContainers?: { name: string; startupProbe?: { exec?: { command: string[] } } }[]
+  }
   status: { podIP?: string; initContainerStatuses?: ContainerStatus[]; containerStatuses?: ContainerStatus[] }
 }
 export type ContainerStatus = {
@@ -136,14 +140,16 @@ export function plantPlaces(mode: string): Placed[] {
   return [...collections, { source: 'services/projects', destination: 'projects' }]
 }
 
-/** `places`: what is delivered; left out, all of the examples' repository. */
 export type Gateways = {
   namespace: string
   name: string
   replicas: number
   mode: string
   annotations?: Record<string, string>
+  /** What is delivered; left out, all of the examples' repository. */
   places?: readonly Placed[]
+  /** The port that the gateways have on the node itself, in its network; left out, they are in the network of pods. */
+  nodePort?: number
 }
 
 /** The folder of a gateway's volume, which outlives its pods. */
@@ -153,7 +159,7 @@ export function volumeOf({ given }: Cluster, { namespace, name }: Pick<Gateways,
 
 /** A StatefulSet in the shape of the gateways' public chart, with volumes of the node: the objects to apply. */
 export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
-  const { namespace, name, replicas, mode, annotations = {} } = gateways
+  const { namespace, name, replicas, mode, annotations = {}, nodePort } = gateways
   const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } }
   const labels = { 'app.kubernetes.io/name': 'ignition', 'app.kubernetes.io/instance': name }
   const volumes = Array.from({ length: replicas }, (_, ordinal) => {
@@ -192,6 +198,7 @@ export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
           spec: {
             // Gateways give no promise to be ended soon; ours is.
             terminationGracePeriodSeconds: 10,
+            ...(nodePort === undefined ? {} : { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
             securityContext: { runAsUser: gatewayUser, runAsGroup: gatewayUser, fsGroup: gatewayUser, runAsNonRoot: true },
             initContainers: [
               {
@@ -212,6 +219,7 @@ export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
                   'plant.example',
                   '--api-key',
                   '$(API_KEY)',
+                  ...(nodePort === undefined ? [] : ['--port', String(nodePort)]),
                   '--',
                   '-Dignition.config.mode=$(DEPLOYMENT_MODE)',
                 ],
@@ -220,7 +228,7 @@ export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
                   { name: 'DEPLOYMENT_MODE', value: mode },
                   { name: 'API_KEY', value: apiKey },
                 ],
-                ports: [{ name: 'http', containerPort: 8088 }],
+                ports: [{ name: 'http', containerPort: nodePort ?? 8088 }],
                 readinessProbe: { httpGet: { path: '/StatusPing', port: 'http' }, periodSeconds: 1 },
                 volumeMounts: [{ name: 'data', mountPath: dataFolder }],
               },
@@ -238,12 +246,12 @@ export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
   ]
 }
 
-/** A namespace that lets in only pods which keep the strictest of Kubernetes' standards. */
-export function restrictedNamespace(name: string): object {
+/** A namespace that lets in only pods which keep the strictest of Kubernetes' standards, or another of them. */
+export function guardedNamespace(name: string, standard: 'restricted' | 'privileged' = 'restricted'): object {
   return {
     apiVersion: 'v1',
     kind: 'Namespace',
-    metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
+    metadata: { name, labels: { 'pod-security.kubernetes.io/enforce': standard } },
   }
 }
 

@@ -2,7 +2,7 @@
  * A namespace of its own with a GatewaySync that reads a repository of the git host, and the gateways that follow it.
  */
 import { apiVersion } from '../../../runtime/gatewaysync/names.ts'
-import { apiKey, type Cluster, gatewayObjects, type Gateways, gitToken, patience, restrictedNamespace } from './cluster.ts'
+import { apiKey, type Cluster, gatewayObjects, type Gateways, gitToken, patience, guardedNamespace } from './cluster.ts'
 import { gitHostName } from './given.ts'
 
 export type Site = Gateways & {
@@ -14,8 +14,8 @@ export type Site = Gateways & {
 }
 
 export async function plantSite(cluster: Cluster, site: Site): Promise<void> {
-  const { namespace, sync, repository, spec = {} } = site
-  await cluster.apply(restrictedNamespace(namespace))
+  const { namespace, sync, repository, nodePort, spec = {} } = site
+  await cluster.apply(guardedNamespace(namespace, nodePort === undefined ? 'restricted' : 'privileged'))
   await cluster.kubectl('wait', '--for=create', 'serviceaccount/default', `--namespace=${namespace}`, patience.wait)
   const secret = (name: string, stringData: Record<string, string>) => ({
     apiVersion: 'v1',
@@ -36,7 +36,7 @@ export async function plantSite(cluster: Cluster, site: Site): Promise<void> {
           ref: 'main',
           auth: { token: { secretRef: { name: 'git', key: 'token' } } },
         },
-        gateway: { api: { secretName: 'gateway-api' } },
+        gateway: { api: { secretName: 'gateway-api' }, ...(nodePort === undefined ? {} : { port: nodePort }) },
         sync: {
           profiles: {
             default: {

@@ -10,6 +10,7 @@ import { readGiven, say } from './given.ts'
 import { captureRepair } from './cases/capture.ts'
 import { checkInstallation } from './cases/check.ts'
 import { reachFleet } from './cases/fleet.ts'
+import { shareTheNode } from './cases/host-network.ts'
 import { pushThroughIngress } from './cases/ingress.ts'
 import { installWithDefaults } from './cases/install.ts'
 import { growByValues, killAgent, killLeader, push, uninstall } from './cases/life.ts'
@@ -44,6 +45,7 @@ const cases: readonly Case[] = [
   { name: 'the certificate is renewed', run: rotateCertificate },
   { name: 'a gateway is scheduled anew while its GatewaySync is paused', run: rescheduleWhilePaused },
   { name: 'a gateway whose agent refuses the published commit starts with the one before', run: startWithOlderFiles },
+  { name: 'two gateways in the network of their node, whose agents have no port there', run: shareTheNode },
   { name: 'the API server is away for a minute', run: withoutApiServer },
   { name: 'a gateway for which nothing is published waits', run: startBarren },
   { name: 'ten gateways in four namespaces, of two repositories and three modes', run: reachFleet },

@@ -7,16 +7,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { runCli } from '../../../support/run-cli.ts'
 import { until } from '../../../support/world.ts'
-import {
-  captureToken,
-  type Cluster,
-  patience,
-  plantRepository,
-  restrictedNamespace,
-  tellReceiver,
-  untilSynced,
-  volumeOf,
-} from '../cluster.ts'
+import { captureToken, type Cluster, patience, plantRepository, guardedNamespace, tellReceiver, untilSynced, volumeOf } from '../cluster.ts'
 import { gitHostName } from '../given.ts'
 import { plantSite, type Site } from '../site.ts'
 
@@ -76,7 +67,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
     'services/projects/night/notes.txt': 'misleads the shift\n',
   })
   const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace: night.namespace, name: secrets } }
-  await cluster.apply(restrictedNamespace(night.namespace), {
+  await cluster.apply(guardedNamespace(night.namespace), {
     ...secret,
     stringData: { token: captureToken, 'ca.crt': cluster.given.authority },
   })

@@ -19,7 +19,7 @@ import {
   gitToken,
   operator,
   patience,
-  restrictedNamespace,
+  guardedNamespace,
   untilSynced,
 } from '../cluster.ts'
 import { memoryLimitOf } from '../processes.ts'
@@ -42,7 +42,7 @@ export async function installWithDefaults(t: Test, cluster: Cluster, repository:
   const [controller] = await pods(operator.namespace)
   t.equal(memoryLimitOf(controller, 'controller'), 128 * mebibyte, 'the controller has the memory of the default values')
 
-  await apply(restrictedNamespace(plant.namespace))
+  await apply(guardedNamespace(plant.namespace))
   await kubectl('wait', `--for=create`, 'serviceaccount/default', `--namespace=${plant.namespace}`, patience.wait)
   await apply(...gatewayObjects(cluster, plant))
   const waiting = await until(

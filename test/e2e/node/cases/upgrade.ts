@@ -21,7 +21,7 @@ import {
   patience,
   plantRepository,
   pushToken,
-  restrictedNamespace,
+  guardedNamespace,
   tellReceiver,
   untilRolledOut,
   untilSynced,
@@ -98,7 +98,7 @@ function sets(values: readonly string[]): string[] {
 
 async function plantGateway(cluster: Cluster): Promise<void> {
   const { namespace, name } = older
-  await cluster.apply(restrictedNamespace(namespace))
+  await cluster.apply(guardedNamespace(namespace))
   await cluster.kubectl('wait', '--for=create', 'serviceaccount/default', inOlder, patience.wait)
   await cluster.apply(
     { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: 'gateway-api' }, stringData: { apiKey } },
