@@ -13,7 +13,10 @@ import { temporaryFolder } from '../../../support/repository.ts'
 import { until } from '../../../support/world.ts'
 
 /** An agent of a pod without a data volume, which only answers probes. `end` settles with its exit code after SIGTERM. */
-function startAgent(t: Test, written: Partial<WrittenSettings>): { output(): string; exitCode(): number | null; end(): Promise<unknown> } {
+function startAgent(
+  t: Test,
+  written: Partial<WrittenSettings>,
+): { pid: number | undefined; output(): string; exitCode(): number | null; end(): Promise<unknown> } {
   const identity = { POD_NAME: 'gw-0', POD_NAMESPACE: 'plant', POD_UID: 'u' }
   const settings = agentEnvironment({ deliveryHost: 'delivery:9445', deliveryTokenFile: '/none', podInfoDir: '/none', ...written })
   const own = Object.fromEntries(settings.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value]])))
@@ -28,7 +31,7 @@ function startAgent(t: Test, written: Partial<WrittenSettings>): { output(): str
     return code
   }
   t.teardown(async () => void (child.exitCode === null && (await end())))
-  return { output: () => output, exitCode: () => child.exitCode, end }
+  return { pid: child.pid, output: () => output, exitCode: () => child.exitCode, end }
 }
 
 void t.test('an agent whose port somebody else has works on, and answers once the port is free', { timeout: 60_000 }, async (t) => {
@@ -50,7 +53,8 @@ void t.test('an agent that was given a folder answers there', { timeout: 60_000 
   const folder = temporaryFolder(t, 'probes')
   const agent = startAgent(t, { probeDir: folder })
   const file = path.join(folder, 'start')
-  await until(() => (existsSync(file) && readFileSync(file, 'utf8') === 'ok') || undefined, 'the gateway may start')
+  await until(() => (existsSync(file) && readFileSync(file, 'utf8').endsWith('\nok')) || undefined, 'the gateway may start')
+  t.match(readFileSync(file, 'utf8').split(' '), [String(agent.pid)], 'in its own name')
   t.notMatch(agent.output(), 'port')
   t.equal(await agent.end(), 0)
 })
