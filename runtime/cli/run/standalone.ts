@@ -2,39 +2,25 @@
  * Flows A, B and C on one machine: the reconcile decisions of the controller, the engine of the agent and the receiver, joined by one
  * GatewaySync that is kept in a file instead of an API server.
  */
-import path from 'node:path'
 import { type Clock, timestamp } from '../../clock.ts'
-import { sourceSecretNames } from '../../gatewaysync/schema/secret-names.ts'
 import type { SyncReportStatus } from '../../gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
-import { keptCommits } from '../../reconcile/needed-commits.ts'
-import { createSyncMirrors, type SyncMirrors } from '../../reconcile/mirrors-of-syncs.ts'
-import { readProxies } from '../../config.ts'
 import { asFault, type Fault } from '../../fault.ts'
 import type { Log } from '../../log.ts'
-import { type IsolatedGate, openIsolatedGate } from '../../gate/isolate.ts'
-import { createMarks } from '../../gate/marks.ts'
 import { createCommitStatuses } from '../../notify/commit-status/tell.ts'
-import { createCommitCheck } from '../../reconcile/commit-check.ts'
 import { createCommitContents } from '../../reconcile/commit-contents.ts'
-import { createSecretChanges, type SecretChanges } from '../../reconcile/secret-changes.ts'
-import { createSignatureCheck, type SignatureDeps } from '../../reconcile/signature-check.ts'
 import { createGatewayQueries } from '../../reconcile/gateway-queries.ts'
 import { createLookups } from '../../reconcile/lookups.ts'
 import { createQueue } from '../../reconcile/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
 import { createStore } from '../../reconcile/store.ts'
 import { syncKey } from '../../reconcile/records.ts'
-import type { Network } from '../../source/remote/network.ts'
-import { createHostApis, type OpenHostApi } from '../../source/host-api.ts'
-import { createMirrors } from '../../source/mirrors.ts'
-import { createRemotes } from '../../source/remotes.ts'
-import { readSecretFolder } from '../../standalone/secrets.ts'
 import type { StandaloneSync, Target } from '../../standalone/settings.ts'
 import type { Commits } from '../../statuspage/commits.ts'
 import { createObjectStore, type ObjectStore } from '../../standalone/object-store.ts'
-import { createKnownCommits, type KnownCommits } from '../story/commit-words.ts'
+import { createKnownCommits } from '../story/commit-words.ts'
 import type { CommitFacts, CycleFacts } from '../story/narrate.ts'
+import { decisionsOf, openSources, removeFormerMirrors } from './standalone-sources.ts'
 import { createTargets } from './targets.ts'
 
 /** `stateDir` keeps mirrors, requests, status and reports from one run to the next. */
@@ -163,102 +149,5 @@ export function createStandalone(
       for (const end of ended) if (end.status === 'rejected') throw end.reason
       log.info({ message: timestamp(clock.now()) }, 'stopped')
     },
-  }
-}
-
-/** What content and verdicts about it come from. */
-type Sources = {
-  mirrors: SyncMirrors
-  secrets: SecretChanges
-  hostApi: OpenHostApi
-  network: Network
-  gate: IsolatedGate
-  /** Where the mirrors are. */
-  folder: string
-  close(): Promise<void>
-}
-
-/** `changed`: a Secret that the repository needs is another one. */
-function openSources(
-  { clock, log, keeper, changed }: { clock: Clock; log: Log; keeper: ObjectStore; changed(): void },
-  { sync, stateDir, secretsDir }: StandaloneSettings,
-  signal: AbortSignal,
-): Sources {
-  const folder = path.join(stateDir, 'mirrors')
-  const network: Network = { resolve: undefined, proxy: readProxies() }
-  const gitMirrors = createMirrors({ folder, clock, log, network, needed: () => new Set(keptCommits(keeper.record().status)) })
-  const user = { key: syncKey(sync.namespace, sync.name), namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }
-  const secrets = createSecretChanges({ readSecret: readSecretFolder(secretsDir), users: () => [user], changed, clock })
-  const remotes = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: secrets.readSecret, network, clock, signal })
-  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(stateDir, 'checking.json')) })
-  return {
-    mirrors: createSyncMirrors(gitMirrors, remotes),
-    secrets,
-    hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts: [] }),
-    network,
-    gate,
-    folder,
-    async close() {
-      await gate.close()
-      await gitMirrors.close()
-    },
-  }
-}
-
-type DecisionDeps = Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'lookups'> & {
-  sources: Sources
-  commits: KnownCommits
-  named(ref: string, commit: string): void
-}
-
-/** What a pass looks up and says where there is one GatewaySync and no cluster. */
-function decisionsOf(
-  { clock, log, store, lookups, sources, commits, named }: DecisionDeps,
-  { sync }: StandaloneSettings,
-): Omit<ReconcileDeps, 'writeStatus' | 'observed'> {
-  const { mirrors, secrets, gate, folder } = sources
-  const { readSecret } = secrets
-  const rawObject: SignatureDeps['rawObject'] = (key, ...what) => mirrors.held(key).rawObject(...what)
-  const verify = createSignatureCheck({ readSecret, rawObject, folder, clock })
-  return {
-    store,
-    lookups,
-    clock,
-    log,
-    allowLocal: true,
-    async resolve({ namespace, name }, _spec, wanted, fresh, signal) {
-      const askedMs = clock.monotonicMs()
-      const mirror = await mirrors.of(sync, signal)
-      const resolved = await mirror.resolve(wanted.ref, { fresh }, signal)
-      mirrors.answered(syncKey(namespace, name), mirror)
-      commits.named(resolved.commit, askedMs)
-      named(wanted.ref, resolved.commit)
-      return resolved
-    },
-    // There is one GatewaySync, which was told itself.
-    async adopt() {},
-    async verify(record, spec, resolved, signal) {
-      const { commit, name: ref } = resolved
-      const key = syncKey(record.namespace, record.name)
-      const learnt = commits.learn(commit, () => rawObject(key, 'commit', commit, ref, signal))
-      const [verdict] = await Promise.all([verify(record, spec, resolved, signal), learnt])
-      return verdict
-    },
-    secretChanges: secrets.count,
-    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
-    delivery: () => ({ url: 'in-process', caBundle: '' }),
-    recordEvents(_record, events) {
-      for (const { reason, note } of events) log.info({ reason, message: note }, 'event')
-    },
-    gone() {},
-  }
-}
-
-/** The GatewaySync may have named another repository before. */
-async function removeFormerMirrors(mirrors: SyncMirrors, sync: StandaloneSync, log: Log, signal: AbortSignal): Promise<void> {
-  try {
-    await mirrors.prune([{ namespace: sync.namespace, repo: sync.spec.git.repo, git: sync.spec.git }], signal)
-  } catch (error) {
-    log.warn({ message: asFault(error).message }, 'the mirror of a former repository was not removed')
   }
 }

@@ -1,0 +1,127 @@
+/**
+ * Where a run on one machine has content and verdicts from: the mirrors of its one repository, the Secrets in a folder, the gate, and what a
+ * pass looks up with them.
+ */
+import path from 'node:path'
+import type { Clock } from '../../clock.ts'
+import { sourceSecretNames } from '../../gatewaysync/schema/secret-names.ts'
+import { keptCommits } from '../../reconcile/needed-commits.ts'
+import { createSyncMirrors, type SyncMirrors } from '../../reconcile/mirrors-of-syncs.ts'
+import { readProxies } from '../../config.ts'
+import { asFault } from '../../fault.ts'
+import type { Log } from '../../log.ts'
+import { type IsolatedGate, openIsolatedGate } from '../../gate/isolate.ts'
+import { createMarks } from '../../gate/marks.ts'
+import { createCommitCheck } from '../../reconcile/commit-check.ts'
+import { createSecretChanges, type SecretChanges } from '../../reconcile/secret-changes.ts'
+import { createSignatureCheck, type SignatureDeps } from '../../reconcile/signature-check.ts'
+import type { ReconcileDeps } from '../../reconcile/reconcile.ts'
+import { syncKey } from '../../reconcile/records.ts'
+import type { Network } from '../../source/remote/network.ts'
+import { createHostApis, type OpenHostApi } from '../../source/host-api.ts'
+import { createMirrors } from '../../source/mirrors.ts'
+import { createRemotes } from '../../source/remotes.ts'
+import { readSecretFolder } from '../../standalone/secrets.ts'
+import type { StandaloneSync } from '../../standalone/settings.ts'
+import type { ObjectStore } from '../../standalone/object-store.ts'
+import type { KnownCommits } from '../story/commit-words.ts'
+
+/** What content and verdicts about it come from. */
+type Sources = {
+  mirrors: SyncMirrors
+  secrets: SecretChanges
+  hostApi: OpenHostApi
+  network: Network
+  gate: IsolatedGate
+  /** Where the mirrors are. */
+  folder: string
+  close(): Promise<void>
+}
+
+/** Of the settings of a run, those that say where content comes from. */
+type SourceSettings = { sync: StandaloneSync; stateDir: string; secretsDir: string | undefined }
+
+/** `changed`: a Secret that the repository needs is another one. */
+export function openSources(
+  { clock, log, keeper, changed }: { clock: Clock; log: Log; keeper: ObjectStore; changed(): void },
+  { sync, stateDir, secretsDir }: SourceSettings,
+  signal: AbortSignal,
+): Sources {
+  const folder = path.join(stateDir, 'mirrors')
+  const network: Network = { resolve: undefined, proxy: readProxies() }
+  const gitMirrors = createMirrors({ folder, clock, log, network, needed: () => new Set(keptCommits(keeper.record().status)) })
+  const user = { key: syncKey(sync.namespace, sync.name), namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }
+  const secrets = createSecretChanges({ readSecret: readSecretFolder(secretsDir), users: () => [user], changed, clock })
+  const remotes = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: secrets.readSecret, network, clock, signal })
+  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(stateDir, 'checking.json')) })
+  return {
+    mirrors: createSyncMirrors(gitMirrors, remotes),
+    secrets,
+    hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts: [] }),
+    network,
+    gate,
+    folder,
+    async close() {
+      await gate.close()
+      await gitMirrors.close()
+    },
+  }
+}
+
+type DecisionDeps = Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'lookups'> & {
+  sources: Sources
+  commits: KnownCommits
+  named(ref: string, commit: string): void
+}
+
+/** What a pass looks up and says where there is one GatewaySync and no cluster. */
+export function decisionsOf(
+  { clock, log, store, lookups, sources, commits, named }: DecisionDeps,
+  { sync }: Pick<SourceSettings, 'sync'>,
+): Omit<ReconcileDeps, 'writeStatus' | 'observed'> {
+  const { mirrors, secrets, gate, folder } = sources
+  const { readSecret } = secrets
+  const rawObject: SignatureDeps['rawObject'] = (key, ...what) => mirrors.held(key).rawObject(...what)
+  const verify = createSignatureCheck({ readSecret, rawObject, folder, clock })
+  return {
+    store,
+    lookups,
+    clock,
+    log,
+    allowLocal: true,
+    async resolve({ namespace, name }, _spec, wanted, fresh, signal) {
+      const askedMs = clock.monotonicMs()
+      const mirror = await mirrors.of(sync, signal)
+      const resolved = await mirror.resolve(wanted.ref, { fresh }, signal)
+      mirrors.answered(syncKey(namespace, name), mirror)
+      commits.named(resolved.commit, askedMs)
+      named(wanted.ref, resolved.commit)
+      return resolved
+    },
+    // There is one GatewaySync, which was told itself.
+    async adopt() {},
+    async verify(record, spec, resolved, signal) {
+      const { commit, name: ref } = resolved
+      const key = syncKey(record.namespace, record.name)
+      const learnt = commits.learn(commit, () => rawObject(key, 'commit', commit, ref, signal))
+      const [verdict] = await Promise.all([verify(record, spec, resolved, signal), learnt])
+      return verdict
+    },
+    secretChanges: secrets.count,
+    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+    delivery: () => ({ url: 'in-process', caBundle: '' }),
+    recordEvents(_record, events) {
+      for (const { reason, note } of events) log.info({ reason, message: note }, 'event')
+    },
+    gone() {},
+  }
+}
+
+/** The GatewaySync may have named another repository before. */
+export async function removeFormerMirrors(mirrors: SyncMirrors, sync: StandaloneSync, log: Log, signal: AbortSignal): Promise<void> {
+  try {
+    await mirrors.prune([{ namespace: sync.namespace, repo: sync.spec.git.repo, git: sync.spec.git }], signal)
+  } catch (error) {
+    log.warn({ message: asFault(error).message }, 'the mirror of a former repository was not removed')
+  }
+}
