@@ -72,7 +72,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   const sources = keepLatest(deps.source)
   const gateways = keepLatest(deps.gateway)
   const { gatewaySync, agentVersion, dataDir, waitedMs = 0 } = options
-  let state = initialState({ gatewaySync, agentVersion, startedMs: clock.monotonicMs() - waitedMs })
+  let state = initialState({ gatewaySync, agentVersion, waitedMs, bornMs: clock.monotonicMs() })
   /** How often in a row changes could not be handed on. */
   let failedOffers = 0
   let drift: Drift | undefined
@@ -91,7 +91,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     after.effects.forEach(carryOut)
   }
   const noteGate = (): void => {
-    const isUnread = state.opened === undefined && state.whole === undefined
+    const isUnread = state.recovered && state.opened === undefined && state.whole === undefined
     take(isUnread ? { kind: 'volumeRead', whole: deps.readSynced() !== undefined } : { kind: 'gateAsked' })
   }
   const inPlace = (): InPlace => (state.reported?.commit === undefined ? deps.readSynced() : state.reported)
@@ -156,7 +156,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     async run(signal) {
       let due: Rest = { waitMs: undefined }
-      await endInterrupted(deps, signal)
+      take(await endInterrupted(deps, signal))
       while (!signal.aborted) {
         noteGate()
         await rest(due, signal).catch(() => undefined)
@@ -181,14 +181,15 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 }
 
 /** A publish that was interrupted is ended before the first look; where that fails, the next sync tries again. */
-async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<void> {
+async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<FollowerEvent> {
   try {
     await recover(signal)
   } catch (error) {
-    if (isAbort(error, signal)) return
     const { reason, message } = asFault(error)
-    log.warn({ reason, message }, 'what an interrupted publish may have left could not be looked at; the next sync tries again')
+    if (!isAbort(error, signal))
+      log.warn({ reason, message }, 'what an interrupted publish may have left could not be looked at; the next sync tries again')
   }
+  return { kind: 'recovered' }
 }
 
 /** Tells of a failure, and of an end where it `isNews`. */

@@ -6,7 +6,7 @@ import type { Fault } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { CycleResult } from '../sync/cycle.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type InPlace, type PodFacts } from './desired.ts'
-import { agentHealth, type AgentHealth, type StartGate, startGate } from './health.ts'
+import { agentHealth, type AgentHealth, type StartGate, startGate, unknownStart } from './health.ts'
 import { decisiveText, heardAfter, type HeardRequest } from './heard.ts'
 import { kept, nextReport } from './next-report.ts'
 
@@ -17,6 +17,10 @@ export type FollowerState = {
   agentVersion: string
   /** When the agent of this pod first started, in monotonic ms; if it restarted, that is before the start of this process. */
   startedMs: number
+  /** When this process began, in monotonic ms. */
+  bornMs: number
+  /** Whether what an interrupted publish may have left has been looked at: until then nobody knows what the volume holds. */
+  recovered: boolean
   /** What the watch delivered last; undefined: nothing yet. */
   observed: { followed: FollowedSync | undefined } | undefined
   /** Who asks what was changed, for this gateway or another; undefined: nobody. */
@@ -41,6 +45,8 @@ export type FollowerState = {
 export type FollowerEvent =
   /** The watch has delivered the GatewaySync; undefined: it does not exist. */
   | { kind: 'observed'; followed: FollowedSync | undefined; inPlace: InPlace; at: string }
+  /** What an interrupted publish may have left was ended, or could not be looked at. */
+  | { kind: 'recovered' }
   | { kind: 'volumeRead'; whole: boolean }
   /** A probe asks whether the gateway may start: its deadline may have passed. */
   | { kind: 'gateAsked' }
@@ -67,10 +73,15 @@ export type FollowerEffect =
 /** The state after an event, and what to do, in order. */
 export type Next = { state: FollowerState; effects: readonly FollowerEffect[] }
 
-/** A follower that has seen nothing yet; `startedMs` is monotonic. */
-export function initialState(given: Pick<FollowerState, 'gatewaySync' | 'agentVersion' | 'startedMs'>): FollowerState {
+/** A follower that has seen nothing yet. `waitedMs`: for how long its pod had an agent before this process. */
+export function initialState({
+  waitedMs,
+  ...given
+}: Pick<FollowerState, 'gatewaySync' | 'agentVersion' | 'bornMs'> & { waitedMs: number }): FollowerState {
   return {
     ...given,
+    startedMs: given.bornMs - waitedMs,
+    recovered: false,
     observed: undefined,
     heard: undefined,
     looked: undefined,
@@ -88,6 +99,8 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
   switch (event.kind) {
     case 'observed':
       return afterObserved(state, event, nowMs)
+    case 'recovered':
+      return { state: { ...state, recovered: true }, effects: [] }
     case 'volumeRead':
       return openIfDue({ ...state, whole: event.whole }, nowMs)
     case 'gateAsked':
@@ -113,8 +126,13 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
 }
 
 /** Whether the gateway may start. */
-export function gateOf({ opened, looked, synced, whole = false, startedMs }: FollowerState, nowMs: number): StartGate {
-  return opened ?? startGate({ settings: looked?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })
+export function gateOf({ opened, looked, synced, whole = false, recovered, startedMs, bornMs }: FollowerState, nowMs: number): StartGate {
+  if (opened !== undefined) return opened
+  const settings = looked?.desired.start
+  const leftMs = bornMs + (settings ?? unknownStart).deadlineMs - nowMs
+  // However long its pod is there: the gateway would start with half of a publish.
+  if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: 'what an interrupted publish may have left is looked at first' }
+  return startGate({ settings, synced, whole, sinceStartMs: nowMs - startedMs })
 }
 
 /** The answer to probes. */

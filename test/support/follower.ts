@@ -26,6 +26,7 @@ type Options = {
   mode?: FollowDeps['mode']
   profile?: object
   waitedMs?: number
+  recover?: FollowDeps['recover']
   tell?: NonNullable<FollowDeps['tell']>
   tellWithinMs?: number
   capture?: NonNullable<FollowDeps['capture']>
@@ -60,9 +61,11 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       mode,
       podFacts: async () => pod,
       readSynced: () => readSynced(dataDir),
-      async recover(signal) {
-        if (isInterrupted(dataDir)) await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)
-      },
+      recover:
+        options.recover ??
+        (async (signal) => {
+          if (isInterrupted(dataDir)) await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)
+        }),
       cycle: (from, to, wanted, signal) =>
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),

@@ -64,7 +64,8 @@ const cycleEnded = (result: CycleResult): FollowerEvent => ({ kind: 'cycleEnded'
 const volumeRead = (whole: boolean): FollowerEvent => ({ kind: 'volumeRead', whole })
 const bug: FollowerEvent = { kind: 'lookFailed', fault: new Fault('Unexpected', 'a bug'), at }
 
-const start = (): FollowerState => initialState({ gatewaySync: 'plant', agentVersion: '1.0.0', startedMs: 0 })
+const born = (bornMs = 0): FollowerState => initialState({ gatewaySync: 'plant', agentVersion: '1.0.0', waitedMs: bornMs, bornMs })
+const start = (): FollowerState => next(born(), { kind: 'recovered' }, 0).state
 
 /** The state after all events, and what the last of them asks for; `atMs` is the time of all. */
 function after(events: readonly FollowerEvent[], atMs = 0): { state: FollowerState; effects: readonly FollowerEffect[] } {
@@ -255,3 +256,17 @@ void t.test('whatever comes in whatever order, a report names the agent, and an 
     }),
   )
 })
+
+void t.test(
+  'a gateway whose pod is old waits too until what an interrupted publish may have left was looked at, within bounds',
+  async (t) => {
+    const [age, minute] = [3_600_000, 60_000]
+    const old = born(age)
+    t.match(gateOf(old, age), { kind: 'held', forMs: 10 * minute })
+    t.match(healthOf(next(old, { kind: 'gateAsked' }, age).state, age), { started: false, live: true, why: /interrupted publish/ })
+    const recovered = next(old, { kind: 'recovered' }, age)
+    t.same(recovered.effects, [], 'nobody has read the volume yet')
+    t.match(next(recovered.state, volumeRead(true), age).state.opened, { by: 'grace' })
+    t.match(gateOf(old, age + 10 * minute), { kind: 'open' }, 'where that never ends')
+  },
+)

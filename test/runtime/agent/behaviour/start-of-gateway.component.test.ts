@@ -89,3 +89,14 @@ void t.test('a gateway with a whole commit starts soon, whatever keeps the publi
     await again.end()
   }
 })
+
+void t.test('in a new sandbox of an old pod a gateway waits until an interrupted publish was ended, or could not be', async (t) => {
+  for (const end of ['resolve', 'reject'] as const) {
+    const ending = Promise.withResolvers<void>()
+    const { follower } = follow(t, { waitedMs: 7_200_000, recover: async () => ending.promise })
+    const startz = await startProbe(t, follower)
+    t.equal(await startz(), 503)
+    ending[end](new Error('the disk is away') as never)
+    await until(async () => ((await startz()) === 200 ? true : undefined), 'the gateway may start')
+  }
+})
