@@ -22,6 +22,15 @@ export function runningProcess(pod: Pod | undefined, container: string): number 
   return own.find((pid) => !own.includes(parentOf(pid)))
 }
 
+/** What holds the namespaces of a pod; its end is the end of the pod's sandbox. Throws where there is none. */
+export function sandboxOf({ metadata: { name, uid } }: Pod): number {
+  const pid = readdirSync('/proc')
+    .map(Number)
+    .find((pid) => Number.isInteger(pid) && cgroupsOf(pid).includes(uid) && nameOf(pid) === 'pause')
+  if (pid === undefined) throw new Error(`pod ${name} has no sandbox`)
+  return pid
+}
+
 /** Milliseconds since a process was started, to the hundredth of a second. */
 export function ageOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -50,6 +59,14 @@ function readCgroup(pid: number, file: string): string {
 function cgroupsOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
   } catch {
     return ''
   }

@@ -1,6 +1,6 @@
 /**
- * Two gateways in the network of one node, with agents that have no port there: each waits for its first commit, and goes on while its agent is
- * killed.
+ * Two gateways in the network of one node, with agents that have no port there: each waits for its first commit, and outlives its
+ * agent, or the sandbox of its pod.
  */
 import type { Test } from 'tap'
 import { probeFiles } from '../../../../runtime/agent-settings.ts'
@@ -8,7 +8,7 @@ import { agentContainerName, ports } from '../../../../runtime/gatewaysync/names
 import { probeFolder } from '../../../../runtime/injection/volumes.ts'
 import { until } from '../../../support/world.ts'
 import { type Cluster, containerOf, gatewaysOf, patience, plantRepository, type Pod, tellReceiver, untilSynced } from '../cluster.ts'
-import { processOf } from '../processes.ts'
+import { processOf, sandboxOf } from '../processes.ts'
 import { plantSite, type Site } from '../site.ts'
 
 const repositoryName = 'presses.git'
@@ -46,30 +46,33 @@ export async function shareTheNode(t: Test, cluster: Cluster): Promise<void> {
       cluster.kubectl('rollout', 'status', `statefulset/${name}`, `--namespace=${namespace}`, patience.wait),
     ),
   )
-  const before = await Promise.all(sites.map(async ({ namespace }) => gatewaysOf(cluster, namespace)))
 
-  await Promise.all(sites.map(async (site) => killAgent(t, cluster, site)))
+  const [left, right] = sites as [Site, Site]
+  const before = await gatewaysOf(cluster, left.namespace)
+  await Promise.all([startAgain(t, cluster, left, (pod) => processOf(pod, agentContainerName)), startAgain(t, cluster, right, sandboxOf)])
+  t.same(await gatewaysOf(cluster, left.namespace), before, 'a gateway goes on without its agent')
+  t.match(await gatewaysOf(cluster, right.namespace), [{ restartCount: 1 }], 'and begins anew with its sandbox')
   await deliver(repository.commit({ 'services/projects/pressed.txt': 'by the next life of the agent' }))
-  const after = await Promise.all(sites.map(async ({ namespace }) => gatewaysOf(cluster, namespace)))
-  t.same(after, before, 'no gateway was restarted')
   await cluster.kubectl('delete', 'namespace', ...sites.map(({ namespace }) => namespace), '--wait=false')
 }
 
-async function killAgent(t: Test, cluster: Cluster, site: Site): Promise<void> {
-  const [pod] = await cluster.pods(site.namespace)
+/** Kills the process that `doomed` names, and asks the probe of the agent's next life what it believes. */
+async function startAgain(t: Test, cluster: Cluster, site: Site, doomed: (pod: Pod) => number): Promise<void> {
   const inPod = ['exec', `--namespace=${site.namespace}`, `${site.name}-0`, `--container=${agentContainerName}`, '--']
   const [file, earlier] = [`${probeFolder}/${probeFiles.start}`, `${probeFolder}/earlier`]
-  await cluster.kubectl(...inPod, 'node', '-e', "require('fs').copyFileSync(...process.argv.slice(1))", file, earlier)
-  process.kill(processOf(pod, agentContainerName), 'SIGKILL')
-  const again = await untilPod(cluster, site, `the agent of ${site.namespace} is there again`, (pod) => {
+  const onFile = async (word: string): Promise<string> =>
+    cluster.kubectl(...inPod, 'node', '-e', `process.stdout.write(String(fs.${word}))`, file, earlier)
+  await onFile('copyFileSync(...process.argv.slice(1))')
+  process.kill(doomed(await untilPod(cluster, site, 'its pod is there', () => true)), 'SIGKILL')
+  const again = await untilPod(cluster, site, `the agent and the gateway of ${site.namespace} are there again`, (pod) => {
     const agent = containerOf(pod, agentContainerName)
-    return agent?.restartCount === 1 && agent.started === true
+    return agent?.restartCount === 1 && agent.started === true && containerOf(pod, 'gateway')?.ready === true
   })
-  t.match(containerOf(again, 'gateway'), { ready: true, restartCount: 0 }, 'its gateway goes on')
   const asked = again.spec.initContainers?.find(({ name }) => name === agentContainerName)?.startupProbe?.exec?.command ?? []
   t.equal(await cluster.kubectl(...inPod, ...asked), `${probeFiles.ok}\n`)
+  t.match(await onFile('readFileSync(process.argv[2])'), new RegExp(`\n${probeFiles.ok}$`), 'the volume outlives what was killed')
   const ofEarlier = cluster.kubectl(...inPod, ...asked.map((word) => (word === file ? earlier : word)))
-  await t.rejects(ofEarlier, { message: /exit code 1/ }, 'what the agent said in its earlier life, in the same volume, is not believed')
+  await t.rejects(ofEarlier, { message: /exit code 1/ }, 'and what the agent said in its earlier life is not believed')
 }
 
 function untilPod(cluster: Cluster, { namespace }: Site, what: string, isSo: (pod: Pod) => boolean): Promise<Pod> {
