@@ -51,7 +51,7 @@ export type StageAhead = {
  * an answer. Whoever has fewer files than the first asks once, behind the listing and over its connection: another handshake would cost more
  * than the time that it gains.
  */
-export const aheadBatches: readonly number[] = [4_000]
+export const aheadBatches: readonly number[] = [4_000, 16_000]
 
 type Deps = { source: Source; clock: Pick<Clock, 'uuid'>; batches: readonly number[]; boundary: Boundary }
 /** What is to be staged, and where: the topmost folder of each file that does not exist yet. No object of its own for each file. */
