@@ -21,7 +21,7 @@ export function rolloutView(rollout: RolloutStatus | undefined): RolloutView | u
     message,
     level: levels[state],
     summary: summaryOf(rollout),
-    stages: stages.map((one) => ({ ...one, level: levelOfStage(one) })),
+    stages: stages.map((one) => ({ ...one, level: levelOfStage(one, state) })),
   }
 }
 
@@ -32,9 +32,10 @@ const levels: Readonly<Record<RolloutStatus['state'], Level>> = {
   Done: 'ok',
 }
 
-function levelOfStage({ failed, silent = 0, finishedAt, startedAt }: StageStatus): Level {
+function levelOfStage({ failed, silent = 0, finishedAt, startedAt }: StageStatus, state: RolloutStatus['state']): Level {
   if (failed > 0) return 'error'
-  if (silent > 0) return 'warning'
+  // Once the rollout is done nobody counts any more: they may long have taken the commit.
+  if (silent > 0 && state !== 'Done') return 'warning'
   if (finishedAt !== undefined) return 'ok'
   return startedAt === undefined ? 'warning' : 'working'
 }

@@ -71,6 +71,7 @@ void t.test('who was silent when its stage ended, and was accepted, counts as si
     progressDeadline: '30m',
   })
   fleet.pass()
+  t.match(fleet.rollout()?.stages, [{ finishedAt: undefined, silent: undefined }, {}], 'before its end it is waited for')
   fleet.wait(1_800_000)
   fleet.pass()
   fleet.pass()
@@ -83,6 +84,22 @@ void t.test('who was silent when its stage ended, and was accepted, counts as si
   fleet.pass()
   const [test] = fleet.rollout()?.stages ?? []
   t.match(test, { updated: 1, failed: 0, silent: undefined }, 'until it has taken the commit after all')
+})
+
+void t.test('how many were silent stays as it was when the rollout ended, also in the history', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], failAfter: 2, progressDeadline: '30m' })
+  fleet.off.add('gw-c')
+  fleet.settle()
+  fleet.wait(1_800_000)
+  fleet.settle()
+  t.match(fleet.rollout(), { state: 'Done', stages: [{ gateways: 4, updated: 3, failed: 0, silent: 1 }] })
+  const past = () => fleet.status.history?.find(({ commit }) => commit === commitOf(2))?.stages
+  t.match(past(), [{ name: 'plant', gateways: 4, failed: 0, silent: 1 }])
+  fleet.off.clear()
+  fleet.settle()
+  t.equal(fleet.commits()['gw-c'], commitOf(2))
+  t.match(fleet.rollout(), { stages: [{ silent: 1 }] })
+  t.match(past(), [{ silent: 1 }])
 })
 
 void t.test('a gateway that is no longer as it should be while its stage is watched has the whole deadline', async (t) => {
