@@ -38,6 +38,7 @@ export const podInfoFiles = { annotations: 'annotations', labels: 'labels' } as 
  * Files in `probeDir`, in place of a port. The first line names the agent's process: pid, space, clock ticks since boot at which it started, the
  * latter empty where `/proc` does not tell. The rest says `ok` or why not. A file whose process is gone is of an earlier life of the agent, because
  * the folder outlives its container. Each is written anew at least every `renewedMs`; one that is older than `staleMs` is of an agent that hangs.
+ * A contract between releases from the first one on: the command that reads a file stays as the pod was made, and its agent may be of another release.
  */
 export const probeFiles = { start: 'start', live: 'live', ok: 'ok', renewedMs: 20_000, staleMs: 120_000 } as const
 

@@ -47,7 +47,7 @@ const readAnswer = [
   "const startOf=pid=>fs.readFileSync('/proc/'+pid+'/stat','latin1').split(') ').pop().split(' ')[19]",
   "let said='the agent says nothing'",
   `try{const[,pid,start,text]=/^(\\d+) (\\d*)\\n([^]*)$/.exec(fs.readFileSync(f,'utf8'))`,
-  `if(Date.now()-fs.statSync(f).mtimeMs<${probeFiles.staleMs}&&(start===''||startOf(pid)===start))said=text}catch{}`,
+  `if(Math.abs(Date.now()-fs.statSync(f).mtimeMs)<${probeFiles.staleMs}&&(start===''||startOf(pid)===start))said=text}catch{}`,
   'console.log(said)',
   `process.exitCode=said==='${probeFiles.ok}'?0:1`,
 ].join(';')

@@ -57,6 +57,9 @@ void t.test('the command of a probe says what the agent says, and nothing good o
   const old = Date.now() / 1000 - 130
   utimesSync(path.join(folder, 'start'), old, old)
   t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'as one that hangs')
+  const ahead = Date.now() / 1000 + 130
+  utimesSync(path.join(folder, 'start'), ahead, ahead)
+  t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'also after the clock of the node went back')
 })
 
 void t.test('a file of an earlier life of the agent is not believed, however young it is', async (t) => {
