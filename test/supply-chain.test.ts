@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { imageFlags } from './support/image-flags.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 
@@ -32,6 +33,15 @@ void t.test('packages are named with one exact version, not a range', async (t) 
   const ranges = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
   t.same(ranges, [])
 })
+
+for (const program of ['controller', 'agent'] as const) {
+  void t.test(`Node of this release knows every flag with which the image of the ${program} starts it`, async (t) => {
+    const flags = imageFlags(program)
+    t.ok(flags.length > 3, flags.join(' '))
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...flags, '-e', 'process.stdout.write("runs")'], { encoding: 'utf8' })
+    t.same([status, stdout], [0, 'runs'], stderr)
+  })
+}
 
 void t.test('a release is built on a base image with its digest, and only a release needs one', async (t) => {
   const dockerfile = readFileSync(path.join(root, 'Dockerfile'), 'utf8')
