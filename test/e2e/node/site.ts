@@ -2,7 +2,7 @@
  * A namespace of its own with a GatewaySync that reads a repository of the git host, and the gateways that follow it.
  */
 import { apiVersion } from '../../../runtime/gatewaysync/names.ts'
-import { apiKey, type Cluster, gatewayObjects, type Gateways, gitToken, patience, guardedNamespace } from './cluster.ts'
+import { apiKey, type Cluster, gatewayObjects, type Gateways, gitToken, guardedNamespace, patience } from './cluster.ts'
 import { gitHostName } from './given.ts'
 
 export type Site = Gateways & {

@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { runCli } from '../../../support/run-cli.ts'
 import { until } from '../../../support/world.ts'
-import { captureToken, type Cluster, patience, plantRepository, guardedNamespace, tellReceiver, untilSynced, volumeOf } from '../cluster.ts'
+import { captureToken, type Cluster, guardedNamespace, patience, plantRepository, tellReceiver, untilSynced, volumeOf } from '../cluster.ts'
 import { gitHostName } from '../given.ts'
 import { plantSite, type Site } from '../site.ts'
 

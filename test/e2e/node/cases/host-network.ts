@@ -71,6 +71,8 @@ async function startAgain(t: Test, cluster: Cluster, site: Site, doomed: (pod: P
   const asked = again.spec.initContainers?.find(({ name }) => name === agentContainerName)?.startupProbe?.exec?.command ?? []
   t.equal(await cluster.kubectl(...inPod, ...asked), `${probeFiles.ok}\n`)
   t.match(await onFile('readFileSync(process.argv[2])'), new RegExp(`\n${probeFiles.ok}$`), 'the volume outlives what was killed')
+  // Its age alone must not be what it is refused for.
+  await onFile('utimesSync(process.argv[2],new Date(),new Date())')
   const ofEarlier = cluster.kubectl(...inPod, ...asked.map((word) => (word === file ? earlier : word)))
   await t.rejects(ofEarlier, { message: /exit code 1/ }, 'and what the agent said in its earlier life is not believed')
 }

@@ -17,9 +17,9 @@ import {
   gatewayObjects,
   type Gateways,
   gitToken,
+  guardedNamespace,
   operator,
   patience,
-  guardedNamespace,
   untilSynced,
 } from '../cluster.ts'
 import { memoryLimitOf } from '../processes.ts'
