@@ -3,6 +3,7 @@
  */
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/clock.ts'
+import type { FleetFacts } from '../../../../runtime/fleet/facts.ts'
 import { detailWordsIn } from '../../../../runtime/statuspage/detail-words.ts'
 import { wordsFor } from '../../../../runtime/statuspage/words.ts'
 import { now } from '../../../support/fleet-facts.ts'
@@ -21,13 +22,24 @@ function cardOf(page: string, heading: string): string {
   return shown(card?.split('</section>')[0] ?? '')
 }
 
+/** The plant, with so many silent gateways in the first stage of its rollout. */
+function withSilent(silent: number): FleetFacts {
+  const syncs = plantFacts.syncs.map((sync) => {
+    const { rollout } = sync.status
+    if (rollout?.stages === undefined) return sync
+    const stages = rollout.stages.map((stage, index) => (index === 0 ? { ...stage, silent } : stage))
+    return { ...sync, status: { ...sync.status, rollout: { ...rollout, stages } } }
+  })
+  return { ...plantFacts, syncs }
+}
+
 for (const language of ['en', 'de'] as const) {
   const words = wordsFor(language)
   const own = detailWordsIn(language)
-  const open = async (t: Pick<Test, 'teardown'>) => {
+  const open = async (t: Pick<Test, 'teardown'>, plant = plantFacts) => {
     const clock = { ...systemClock, now: () => now }
-    const report = async ({ pod }: { pod: string }) => wholeOf(plantFacts, pod)
-    const facts = { ...plantFacts, notes: ['a note'], warnings: [{ kind: 'openReceiver' as const }] }
+    const report = async ({ pod }: { pod: string }) => wholeOf(plant, pod)
+    const facts = { ...plant, notes: ['a note'], warnings: [{ kind: 'openReceiver' as const }] }
     const { get } = await openStatusPage(t, facts, { hosts: ['127.0.0.1'], commits: plantCommits, clock, report })
     return async (path: string): Promise<string> => (await get(path, { 'accept-language': language })).text
   }
@@ -71,6 +83,11 @@ for (const language of ['en', 'de'] as const) {
       t.match(cardOf(page, own.designers), 'maintenance-pc-3')
     },
   )
+
+  void t.test(`${language}: a stage that is done says how many of its gateways were silent`, async (t) => {
+    const pageOf = await open(t, withSilent(3))
+    t.match(cardOf(await pageOf(richSync), own.rollout), `${own.rolledOut(2, 2)} ${own.silent(3)} · ${own.approvedBy('shift lead')}`)
+  })
 
   void t.test(`${language}: the page of a gateway has all of its report`, async (t) => {
     const pageOf = await open(t)
