@@ -118,15 +118,19 @@ type Notifier = {
   /** Whether the consumer was called: an object that it knows in this version is skipped. */
   upsert(object: KubeObject): boolean
   remove(object: KubeObject): void
-  /** Ends a list; `present` holds all ids in it. Returns those of the known objects that are gone. */
-  listed(present: ReadonlySet<string>): string[]
+  /** The ids of the known objects that are not among those of a list. */
+  gone(present: ReadonlySet<string>): string[]
+  forget(id: string): void
+  synced(): void
 }
 
 function createNotifier<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Item>, known: Known): Notifier {
   const forget = (id: string): boolean => {
-    const wasKnown = known.delete(id)
-    if (wasKnown) handlers.remove(keyOf(id))
-    return wasKnown
+    if (!known.has(id)) return false
+    handlers.remove(keyOf(id))
+    // As with `upsert`: a handler that throws is called again.
+    known.delete(id)
+    return true
   }
   return {
     upsert(object) {
@@ -142,12 +146,9 @@ function createNotifier<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Ite
       return true
     },
     remove: (object) => void forget(idOf(object)),
-    listed(present) {
-      const gone = [...known.keys()].filter((id) => !present.has(id))
-      for (const id of gone) forget(id)
-      handlers.synced()
-      return gone
-    },
+    gone: (present) => [...known.keys()].filter((id) => !present.has(id)),
+    forget: (id) => void forget(id),
+    synced: () => handlers.synced(),
   }
 }
 
@@ -167,7 +168,8 @@ type Place = { version: string | undefined; told: string | undefined }
 
 /**
  * Lists everything, and moves `place` to where a watch goes on from. What changed while nobody watched is no difference: only a change in a
- * version that the watch had gone past is one. Of objects that are gone no list says since when, so they count only where it is no newer.
+ * version that the watch had gone past is one. Of objects that are gone no list says since when, so they count only where it is no newer. A
+ * list that is older than the watch is of a restored etcd, whose versions say nothing beside those of before.
  */
 async function listAll<Item>(
   { kube, log, observe }: ListWatchDeps,
@@ -179,17 +181,22 @@ async function listAll<Item>(
   const present = new Set<string>()
   const untold: string[] = []
   let version: string | undefined
+  let told: string | undefined
   try {
     for await (const page of kube.listPages(set.type, set, signal)) {
       // Every page is of the first one's version.
       version ??= page.resourceVersion
+      told = isAtMost(place.told, version) ? place.told : undefined
       for (const object of page.items) {
         present.add(idOf(object))
-        if (notifier.upsert(object) && isAtMost(object.metadata.resourceVersion, place.told)) untold.push(idOf(object))
+        if (notifier.upsert(object) && isAtMost(object.metadata.resourceVersion, told)) untold.push(idOf(object))
       }
     }
-    const gone = notifier.listed(present)
-    if (isAtMost(version, place.told)) untold.push(...gone)
+    for (const id of notifier.gone(present)) {
+      notifier.forget(id)
+      if (isAtMost(version, told)) untold.push(id)
+    }
+    notifier.synced()
   } finally {
     // Also where a later page failed: the next list finds nothing new about what this one has told.
     observe?.relisted(set.type.plural, untold.length)

@@ -3,14 +3,14 @@
  */
 import { KubeConfig } from '@kubernetes/client-node'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { createKube } from '../../../runtime/kube/client.ts'
-import { runListWatch } from '../../../runtime/kube/list-watch.ts'
+import { runListWatch, type WatchHandlers } from '../../../runtime/kube/list-watch.ts'
 import { podType } from '../../../runtime/kube/types.ts'
 import { silentLog } from '../../../runtime/log.ts'
+import { freePort } from '../../support/ports.ts'
 import { until } from '../../support/world.ts'
 
 const pod = (name: string, resourceVersion: string) => ({
@@ -30,15 +30,17 @@ type Watched = {
   comeBack(): void
 }
 
+type Options = { silenceMs?: number; longestRetryMs?: number; clock?: Clock; handlers?: Partial<WatchHandlers<string>> }
+
 /** Watches at a server that answers lists in turn, and each watch by what `answer` does with the how many-th. */
 async function watchAt(
   t: Test,
   lists: readonly object[],
   answer: (response: ServerResponse, index: number) => void,
-  options: { silenceMs?: number; longestRetryMs?: number; clock?: Clock } = {},
+  { handlers = {}, ...options }: Options = {},
 ): Promise<Watched> {
   let listed = 0
-  let port = 0
+  const port = await freePort()
   const watched: Watched = {
     told: [],
     faults: [],
@@ -62,8 +64,7 @@ async function watchAt(
     answer(response, index)
     return undefined
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  port = (server.address() as AddressInfo).port
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()))
   const config = new KubeConfig()
   config.loadFromClusterAndUser({ name: 'c', server: `http://127.0.0.1:${port}`, skipTLSVerify: true }, { name: 'u' })
   const kube = createKube(config, { clock: systemClock, userAgent: 'test' })
@@ -76,6 +77,7 @@ async function watchAt(
       remove: ({ name }) => watched.told.push(`-${name}`),
       synced() {},
       failed: ({ reason, message }) => watched.faults.push(`${reason}: ${message}`),
+      ...handlers,
     },
     stop.signal,
   )
@@ -133,6 +135,45 @@ void t.test('what a watch had gone past without a word is a difference, and what
     'one changed and one came; one went in a list that is no newer than the watch; other versions are not compared',
   )
   t.same(told, ['+stays', '+changes', '+goes', '+changes', '+lost', '+later', '-goes', '-lost', '+stays', '-later'])
+})
+
+void t.test('versions of a restored etcd are not compared with those of before', { timeout: 60_000 }, async (t) => {
+  const lists = [
+    { metadata: { resourceVersion: '100' }, items: [pod('a', '90'), pod('b', '95'), pod('c', '30')] },
+    { metadata: { resourceVersion: '60' }, items: [pod('a', '40'), pod('d', '55'), pod('c', '30')] },
+    { metadata: { resourceVersion: '60' }, items: [pod('a', '40'), pod('c', '30')] },
+  ]
+  const { told, figures } = await watchAt(t, lists, (response, index) => {
+    begin(response)
+    if (index < 2) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
+  })
+  await until(() => (figures.length === 5 ? true : undefined), 'it has listed three times')
+  t.same(told, ['+a', '+b', '+c', '+a', '+d', '-b', '-d'])
+  t.same(figures, ['0 pods', 'pods from list', '0 pods', 'pods from list', '1 pods'], 'but its own are compared from there on')
+})
+
+void t.test('what is gone is counted once, and told again, where a handler throws', { timeout: 60_000 }, async (t) => {
+  const lists = [
+    { metadata: { resourceVersion: '10' }, items: [pod('goes', '3'), pod('too', '4')] },
+    { metadata: { resourceVersion: '10' }, items: [] },
+  ]
+  const calls: string[] = []
+  const fails = (call: string): void => {
+    calls.push(call)
+    if (calls.length === 3 || calls.length === 5) throw new Error('not now')
+  }
+  const handlers = { remove: ({ name }: { name: string }) => fails(`-${name}`), synced: () => fails('synced') }
+  const answer = (response: ServerResponse, index: number): void => {
+    begin(response)
+    if (index === 0) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
+  }
+  const { figures } = await watchAt(t, lists, answer, { handlers })
+  await until(() => (calls.length === 6 ? true : undefined), 'a list was told whole')
+  t.same(calls, ['synced', '-goes', '-too', '-too', 'synced', 'synced'])
+  t.same(
+    figures.filter((text) => text.endsWith(' pods')),
+    ['0 pods', '1 pods', '1 pods', '0 pods'],
+  )
 })
 
 void t.test('differences are counted also where the list ends early', { timeout: 60_000 }, async (t) => {
