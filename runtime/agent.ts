@@ -29,7 +29,7 @@ import { createKube, loadKube } from './kube/client.ts'
 import { createLog, type Log, logOf } from './log.ts'
 import { readSmallFile } from './sync/disk/disk.ts'
 import { type EngineMemory, readSynced, recoverFolder, runCycle } from './sync/cycle.ts'
-import { sinceFirstStart } from './sync/disk/first-start.ts'
+import { forgetRecovery, sinceFirstRecovery, sinceFirstStart } from './sync/disk/first-start.ts'
 import { isInterrupted } from './sync/publish/journal.ts'
 import { releaseLock } from './sync/disk/lock.ts'
 import { openTracing } from './tracing/open.ts'
@@ -147,7 +147,9 @@ function createAgentFollower(
       podFacts: async () => podFactsOf(settings),
       readSynced: () => readSynced(dataDir),
       async recover(signal) {
-        if (isInterrupted(dataDir)) await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
+        if (!isInterrupted(dataDir)) return
+        await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
+        forgetRecovery(dataDir)
       },
       cycle(source, gateway, wanted, signal) {
         const deps = { source, gateway, clock, log: logOf(log, wanted.requestId), memory, only: settings.podUid }
@@ -159,18 +161,24 @@ function createAgentFollower(
         quietOffers(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),
       report,
     },
-    { gatewaySync, dataDir, agentVersion: version, waitedMs: waitedMs({ log }, settings) },
+    { gatewaySync, dataDir, agentVersion: version, ...waitedBefore({ log }, settings) },
   )
 }
 
-/** How long this pod has waited already; 0 when that cannot be recorded, and the cycle will report why. */
-function waitedMs({ log }: { log: Log }, { dataDir, podUid }: Following): number {
-  try {
-    return sinceFirstStart(dataDir, podUid)
-  } catch (error) {
-    const { reason, message } = asFault(error)
-    log.warn({ reason, message }, 'the time of the first start cannot be kept')
-    return 0
+/** For how long this pod has waited already; 0 when that cannot be recorded, and the cycle will report why. */
+function waitedBefore({ log }: { log: Log }, { dataDir, podUid }: Following): { waitedMs: number; recoveringMs: number } {
+  const recorded = (since: () => number): number => {
+    try {
+      return since()
+    } catch (error) {
+      const { reason, message } = asFault(error)
+      log.warn({ reason, message }, 'since when the gateway waits cannot be kept')
+      return 0
+    }
+  }
+  return {
+    waitedMs: recorded(() => sinceFirstStart(dataDir, podUid)),
+    recoveringMs: recorded(() => (isInterrupted(dataDir) ? sinceFirstRecovery(dataDir, podUid) : 0)),
   }
 }
 

@@ -13,6 +13,7 @@ import { type Log, logOf } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
 import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFacts, podOrdinal } from './desired.ts'
 import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next, tellsForMs } from './follower-state.ts'
+import { endInterrupted } from './end-interrupted.ts'
 import { type Drift, driftAfter, handOn, type HandOnDeps } from './hand-on.ts'
 import type { AgentHealth } from './health.ts'
 import { createWake } from './wake.ts'
@@ -30,7 +31,7 @@ export type FollowDeps = HandOnDeps & {
   podFacts(): Promise<PodFacts>
   /** What the data directory held when the agent started, so that a commit already in place is not reported as Syncing. */
   readSynced(): { commit: string; syncHash: string } | undefined
-  /** Ends a publish in which an earlier process was killed; called once, before anything else. */
+  /** Ends a publish in which an earlier process was killed; called before anything else, and again where it throws. */
   recover(signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
@@ -45,6 +46,8 @@ export type FollowOptions = {
   agentVersion: string
   /** For how long, in ms, earlier processes of this agent have already held back the gateway's start. */
   waitedMs?: number
+  /** For how long, in ms, earlier processes of this agent have tried to end a publish that was interrupted. */
+  recoveringMs?: number
 }
 
 /** One agent's loop, and what the watch and the probes ask of it. */
@@ -71,8 +74,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   const wake = createWake(clock)
   const sources = keepLatest(deps.source)
   const gateways = keepLatest(deps.gateway)
-  const { gatewaySync, agentVersion, dataDir, waitedMs = 0 } = options
-  let state = initialState({ gatewaySync, agentVersion, waitedMs, bornMs: clock.monotonicMs() })
+  const { gatewaySync, agentVersion, dataDir, waitedMs = 0, recoveringMs = 0 } = options
+  let state = initialState({ gatewaySync, agentVersion, waitedMs, recoveringMs, bornMs: clock.monotonicMs() })
   /** How often in a row changes could not be handed on. */
   let failedOffers = 0
   let drift: Drift | undefined
@@ -83,7 +86,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     if (effect.kind === 'report') deps.report(effect.status)
     else if (effect.kind === 'wake') wake.call()
     else if (effect.kind === 'halt') halt?.abort(new Error('paused'))
-    else log.warn({}, 'the gateway starts without a commit: none came in time')
+    else log.warn({}, 'the gateway starts though its volume holds no whole commit: none came in time')
   }
   const take = (event: FollowerEvent): void => {
     const after = next(state, event, clock.monotonicMs())
@@ -156,7 +159,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     async run(signal) {
       let due: Rest = { waitMs: undefined }
-      take(await endInterrupted(deps, signal))
+      take(await endInterrupted(deps, recoveringMs, signal))
       while (!signal.aborted) {
         noteGate()
         await rest(due, signal).catch(() => undefined)
@@ -178,18 +181,6 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       take({ kind: 'stopped' })
     },
   }
-}
-
-/** A publish that was interrupted is ended before the first look; where that fails, the next sync tries again. */
-async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<FollowerEvent> {
-  try {
-    await recover(signal)
-  } catch (error) {
-    const { reason, message } = asFault(error)
-    if (!isAbort(error, signal))
-      log.warn({ reason, message }, 'what an interrupted publish may have left could not be looked at; the next sync tries again')
-  }
-  return { kind: 'recovered' }
 }
 
 /** Tells of a failure, and of an end where it `isNews`. */

@@ -17,9 +17,9 @@ export type FollowerState = {
   agentVersion: string
   /** When the agent of this pod first started, in monotonic ms; if it restarted, that is before the start of this process. */
   startedMs: number
-  /** When this process began, in monotonic ms. */
-  bornMs: number
-  /** Whether what an interrupted publish may have left has been looked at: until then nobody knows what the volume holds. */
+  /** When an agent of this pod first tried to end the publish that was interrupted, in monotonic ms; without one, when this process began. */
+  recoveringMs: number
+  /** Whether a publish that was interrupted has been ended, or could not be: until then nobody knows what the volume holds. */
   recovered: boolean
   /** What the watch delivered last; undefined: nothing yet. */
   observed: { followed: FollowedSync | undefined } | undefined
@@ -45,7 +45,7 @@ export type FollowerState = {
 export type FollowerEvent =
   /** The watch has delivered the GatewaySync; undefined: it does not exist. */
   | { kind: 'observed'; followed: FollowedSync | undefined; inPlace: InPlace; at: string }
-  /** What an interrupted publish may have left was ended, or could not be looked at. */
+  /** A publish that was interrupted has been ended, or could not be. */
   | { kind: 'recovered' }
   | { kind: 'volumeRead'; whole: boolean }
   /** A probe asks whether the gateway may start: its deadline may have passed. */
@@ -73,14 +73,23 @@ export type FollowerEffect =
 /** The state after an event, and what to do, in order. */
 export type Next = { state: FollowerState; effects: readonly FollowerEffect[] }
 
-/** A follower that has seen nothing yet. `waitedMs`: for how long its pod had an agent before this process. */
+/** How long an interrupted publish may hold back a gateway's start, over all processes of the agent. */
+export const longestRecoveryMs = unknownStart.deadlineMs
+
+/**
+ * A follower that has seen nothing yet. `waitedMs`: for how long its pod had an agent before this process; `recoveringMs`: for how long such
+ * agents have tried to end an interrupted publish.
+ */
 export function initialState({
   waitedMs,
+  recoveringMs,
+  bornMs,
   ...given
-}: Pick<FollowerState, 'gatewaySync' | 'agentVersion' | 'bornMs'> & { waitedMs: number }): FollowerState {
+}: Pick<FollowerState, 'gatewaySync' | 'agentVersion'> & { bornMs: number; waitedMs: number; recoveringMs: number }): FollowerState {
   return {
     ...given,
-    startedMs: given.bornMs - waitedMs,
+    startedMs: bornMs - waitedMs,
+    recoveringMs: bornMs - recoveringMs,
     recovered: false,
     observed: undefined,
     heard: undefined,
@@ -126,13 +135,15 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
 }
 
 /** Whether the gateway may start. */
-export function gateOf({ opened, looked, synced, whole = false, recovered, startedMs, bornMs }: FollowerState, nowMs: number): StartGate {
+export function gateOf(
+  { opened, looked, synced, whole = false, recovered, startedMs, recoveringMs }: FollowerState,
+  nowMs: number,
+): StartGate {
   if (opened !== undefined) return opened
-  const settings = looked?.desired.start
-  const leftMs = bornMs + (settings ?? unknownStart).deadlineMs - nowMs
+  const leftMs = recoveringMs + longestRecoveryMs - nowMs
   // However long its pod is there: the gateway would start with half of a publish.
-  if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: 'what an interrupted publish may have left is looked at first' }
-  return startGate({ settings, synced, whole, sinceStartMs: nowMs - startedMs })
+  if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: 'the agent first ends a publish that was interrupted' }
+  return startGate({ settings: looked?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })
 }
 
 /** The answer to probes. */

@@ -26,6 +26,7 @@ type Options = {
   mode?: FollowDeps['mode']
   profile?: object
   waitedMs?: number
+  recoveringMs?: number
   recover?: FollowDeps['recover']
   tell?: NonNullable<FollowDeps['tell']>
   tellWithinMs?: number
@@ -74,7 +75,7 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       ...(options.capture === undefined ? {} : { capture: options.capture }),
       ...(options.captureQuiet === undefined ? {} : { captureQuiet: options.captureQuiet }),
     },
-    { gatewaySync: 'plant', dataDir, agentVersion: 'test', waitedMs: options.waitedMs ?? 0 },
+    { gatewaySync: 'plant', dataDir, agentVersion: 'test', waitedMs: options.waitedMs ?? 0, recoveringMs: options.recoveringMs ?? 0 },
   )
   const followed = (tree: Tree, paused: boolean): FollowedSync => ({
     uid: 'u',

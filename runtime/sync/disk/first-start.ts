@@ -1,7 +1,8 @@
 /**
- * Since when a gateway has been waiting for the agent to let it start. An agent that restarts continues the wait of its pod: a deadline that
- * began again with each restart of a crashing agent would never pass.
+ * Since when a gateway has been waiting for the agent to let it start, and since when agents of its pod try to end an interrupted publish. An
+ * agent that restarts continues the wait of its pod: a deadline that began again with each restart of a crashing agent would never pass.
  */
+import * as fs from 'node:fs'
 import * as v from 'valibot'
 import { currentBootId, sinceBootMs } from './clean-marker.ts'
 import { diskFault, ensureEngineFolder, ownershipOf, readSmallFile, writeDurably } from './disk.ts'
@@ -10,7 +11,8 @@ import { openEngineFolder } from './folders.ts'
 const firstStartSchema = v.object({ pod: v.string(), bootId: v.string(), atMs: v.pipe(v.number(), v.minValue(0)) })
 type FirstStart = v.InferOutput<typeof firstStartSchema>
 
-const fileName = 'first-start'
+const startFile = 'first-start'
+const recoveryFile = 'first-recovery'
 const maxBytes = 1024
 
 /**
@@ -18,6 +20,21 @@ const maxBytes = 1024
  * wait counts within one boot of the machine, because wall clocks jump. Throws DataDirectoryMissing, SymbolicLink, NotWritable, DiskFull.
  */
 export function sinceFirstStart(dataDir: string, pod: string): number {
+  return sinceFirst(startFile, dataDir, pod)
+}
+
+/** The same since the first try to end a publish that was interrupted. */
+export function sinceFirstRecovery(dataDir: string, pod: string): number {
+  return sinceFirst(recoveryFile, dataDir, pod)
+}
+
+/** No publish is interrupted any more: the next one that is has a wait of its own. Throws errors of the file system. */
+export function forgetRecovery(dataDir: string): void {
+  using engine = openEngineFolder(dataDir)
+  fs.rmSync(engine.at(recoveryFile), { force: true })
+}
+
+function sinceFirst(fileName: string, dataDir: string, pod: string): number {
   const now: FirstStart = { pod, bootId: currentBootId(), atMs: sinceBootMs() }
   try {
     ensureEngineFolder(dataDir, ownershipOf(dataDir))

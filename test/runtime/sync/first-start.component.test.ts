@@ -6,7 +6,7 @@ import path from 'node:path'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
 import { currentBootId, sinceBootMs } from '../../../runtime/sync/disk/clean-marker.ts'
-import { sinceFirstStart } from '../../../runtime/sync/disk/first-start.ts'
+import { forgetRecovery, sinceFirstRecovery, sinceFirstStart } from '../../../runtime/sync/disk/first-start.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const hourMs = 3_600_000
@@ -21,6 +21,20 @@ void t.test('an agent that starts anew in its pod goes on with the wait that the
   const atMs = Math.floor(sinceBootMs() / 2)
   writeFileSync(file, JSON.stringify({ pod: 'pod', bootId: currentBootId(), atMs }))
   t.ok(sinceFirstStart(dataDir, 'pod') >= atMs - 1)
+  t.end()
+})
+
+void t.test('the tries to end an interrupted publish have a time of their own, until it is ended', (t) => {
+  const dataDir = temporaryFolder(t, 'first-start')
+  const file = path.join(dataDir, '.cluster-sync/first-recovery')
+  sinceFirstStart(dataDir, 'pod')
+  t.equal(sinceFirstRecovery(dataDir, 'pod'), 0)
+  const atMs = Math.floor(sinceBootMs() / 2)
+  writeFileSync(file, JSON.stringify({ pod: 'pod', bootId: currentBootId(), atMs }))
+  t.ok(sinceFirstRecovery(dataDir, 'pod') >= atMs - 1)
+  forgetRecovery(dataDir)
+  forgetRecovery(dataDir)
+  t.equal(sinceFirstRecovery(dataDir, 'pod'), 0)
   t.end()
 })
 

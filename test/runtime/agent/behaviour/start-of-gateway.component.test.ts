@@ -1,7 +1,11 @@
 /**
  * When a gateway may start, as the kubelet is told at /startz.
  */
-import t from 'tap'
+import { rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import type { FollowDeps } from '../../../../runtime/agent/follow.ts'
+import { systemClock } from '../../../../runtime/clock.ts'
 import { clockAhead, follow, startProbe } from '../../../support/follower.ts'
 import type { Tree } from '../../../support/memory-source.ts'
 import { until } from '../../../support/world.ts'
@@ -90,13 +94,57 @@ void t.test('a gateway with a whole commit starts soon, whatever keeps the publi
   }
 })
 
-void t.test('in a new sandbox of an old pod a gateway waits until an interrupted publish was ended, or could not be', async (t) => {
-  for (const end of ['resolve', 'reject'] as const) {
+/** An agent over a volume with a whole commit, in a pod that is `waitedMs` old, and with a publish that is interrupted until `recover` has ended. */
+async function overInterrupted(t: Pick<Test, 'teardown'>, options: { recover: FollowDeps['recover'] } & Parameters<typeof follow>[1]) {
+  const before = follow(t)
+  before.follower.observe(before.followed({ 'projects/a': '1' }, false))
+  await before.reported('Synced')
+  await before.end()
+  const journal = path.join(before.dataDir, '.cluster-sync/journal')
+  writeFileSync(journal, '')
+  const recover = async (signal: AbortSignal): Promise<void> => {
+    await options.recover(signal)
+    rmSync(journal)
+  }
+  const again = follow(t, { ...options, dataDir: before.dataDir, recover })
+  return await startProbe(t, again.follower)
+}
+
+void t.test('in a new sandbox of an older pod a gateway waits until an interrupted publish was ended', async (t) => {
+  // Beyond startGrace, and with a whole commit not beyond anything else.
+  for (const waitedMs of [60_000, 7_200_000]) {
     const ending = Promise.withResolvers<void>()
-    const { follower } = follow(t, { waitedMs: 7_200_000, recover: async () => ending.promise })
-    const startz = await startProbe(t, follower)
+    const startz = await overInterrupted(t, { waitedMs, recover: async () => ending.promise })
     t.equal(await startz(), 503)
-    ending[end](new Error('the disk is away') as never)
+    ending.resolve()
     await until(async () => ((await startz()) === 200 ? true : undefined), 'the gateway may start')
   }
+})
+
+void t.test('an interrupted publish that cannot be ended is tried again, and holds the gateway for half a minute', async (t) => {
+  let tries = 0
+  const fails = async (times: number): Promise<void> => {
+    tries += 1
+    if (tries <= times) throw new Error('the disk is full')
+  }
+  const soon = await overInterrupted(t, { waitedMs: 7_200_000, recover: async () => fails(1) })
+  t.equal(await soon(), 503, 'after the first try')
+  await until(async () => ((await soon()) === 200 ? true : undefined), 'the gateway may start')
+  t.equal(tries, 2)
+
+  const { ahead, clock } = clockAhead()
+  const never = await overInterrupted(t, { waitedMs: 7_200_000, clock, recover: async () => fails(Number.POSITIVE_INFINITY) })
+  await until(() => (tries > 3 ? true : undefined), 'it was tried again')
+  t.equal(await never(), 503)
+  ahead.ms = 30_000
+  await until(async () => ((await never()) === 200 ? true : undefined), 'the gateway may start')
+})
+
+void t.test('a gateway starts though each agent dies of an interrupted publish', async (t) => {
+  const dies = async (signal: AbortSignal): Promise<void> => await systemClock.wait(3_600_000, signal)
+  t.equal(await (await overInterrupted(t, { waitedMs: 7_200_000, recoveringMs: 599_000, recover: dies }))(), 503)
+  let isAsked = false
+  const startz = await overInterrupted(t, { waitedMs: 7_200_000, recoveringMs: 600_000, recover: async () => void (isAsked = true) })
+  t.equal(await startz(), 200)
+  t.notOk(isAsked, 'the kubelet may ask before the next one dies')
 })
