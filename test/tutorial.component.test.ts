@@ -4,10 +4,10 @@
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import path from 'node:path'
 import t from 'tap'
 import { pictured } from './support/docs-picture.ts'
+import { freePort } from './support/ports.ts'
 import { requires } from './support/requires.ts'
 import { ofAnyRun, shown } from './support/shown-output.ts'
 import { openTerminal } from './support/terminal.ts'
@@ -129,13 +129,4 @@ function makeHome(folder: string): string {
   const commit = git('stash', 'create').trim() || 'HEAD'
   git('push', '--quiet', repository, `${commit}:refs/heads/main`)
   return home
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -77,12 +77,12 @@ async function observe({ watchers, replicas, readings, read, plants, taken, outc
   }
   for (const replica of replicas.all) readings.push(await read(replica, 'at the end'))
   const gateways = plants.map((plant) => ({ name: plant.name, wrong: heldWrongly(plant) }))
-  const { counts: interrupted } = watchers
   return {
     broken: [...meddled.broken, ...broken],
     faults: meddled.faults,
     followedMs: replicas.followedMs,
-    interrupted: interrupted(),
+    interrupted: watchers.interrupted(),
+    watched: watchers.watched(),
     missed,
     readings,
     taken,
@@ -98,7 +98,7 @@ function heldWrongly({ repository, head, dataDir, light }: Followed): string[] {
   return differences({ repository: repository.folder, commit: head, dataDir, placed })
 }
 
-function tell({ faults, interrupted, followedMs, readings, taken, outcomes }: Observed, { pushes, toldAgain }: Meddled): void {
+function tell({ faults, interrupted, watched, followedMs, readings, taken, outcomes }: Observed, { pushes, toldAgain }: Meddled): void {
   const list = (counts: Readonly<Record<string, number>>): string =>
     Object.entries(counts)
       .map(([name, count]) => `${name} ${count}`)
@@ -108,7 +108,7 @@ function tell({ faults, interrupted, followedMs, readings, taken, outcomes }: Ob
   const ends = Object.groupBy([...taken.keys()], (id) => outcomes.get(id) ?? 'no outcome')
   const lines = [
     list(faults),
-    `the own watches: ${list(interrupted)}`,
+    `the own watches: ${list({ ...interrupted, lists: watched.lists, 'versions told by watches': watched.versions })}`,
     `the replicas' watches: listed anew ${sum('lists')}, went on ${sum('resumed')}, differences ${sum('differences')}; read ${readings.length} times`,
     `another leader after ${followedMs.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s`,
     `${pushes} pushes, told again ${toldAgain} times, ${taken.size} requests: ${list(Object.fromEntries(Object.entries(ends).map(([end, ids = []]) => [end, ids.length])))}`,

@@ -1,7 +1,6 @@
 /**
  * `npm run soak -- <name> [--minutes n] [--seed n]`: runs one soak, `test/soak/<name>.ts`, for ten minutes unless told otherwise. One with a
- * schedule begins by saying its seed, with which the same faults and pushes come again in the same order. Ends with 1 where what must hold did
- * not.
+ * schedule begins by saying its seed, with which the same order of faults comes again. Ends with 1 where what must hold did not.
  */
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Admission as it runs in a cluster: a real API server calls the real app over TLS, with certificates that the real keeper issues, stores and
- * rotates. Each has a webhook, namespaces and a label of its own, for other tests of a run share the API server.
+ * rotates. Each test has a webhook, namespaces and a label of its own, for other tests of a run share the API server.
  */
 import { lifetimes } from '../../runtime/certificates/rotation.ts'
 import { openSelfManaged } from '../../runtime/certificates/self-managed.ts'
@@ -17,7 +17,7 @@ import { startControlPlane } from '../cluster/control-plane.ts'
 import { objectsOf, one } from '../infra/installed.ts'
 import { agentSettings, barePod, type PodShape } from './pods.ts'
 import { steppedClock } from './stepped-clock.ts'
-import { namespaceType, serviceAccountType } from './world.ts'
+import { namespaceType, serviceAccountType, until } from './world.ts'
 
 const day = 86_400_000
 /** After so long every call to the API server fails. */
@@ -164,15 +164,18 @@ function webhook(name: string, label: string, port: number, requireLabel = false
 }
 
 async function untilInjected(admit: () => Promise<PodShape>): Promise<void> {
-  const endMs = systemClock.monotonicMs() + 60_000
-  for (;;) {
+  let refusal: unknown
+  const look = async (): Promise<true | undefined> => {
     try {
-      if (agentsOf(await admit()).length === 1) return
-      throw new Error('the pod was admitted without an agent')
+      return agentsOf(await admit()).length === 1 ? true : undefined
     } catch (error) {
-      if (systemClock.monotonicMs() > endMs) throw error
+      refusal = error
+      return undefined
     }
   }
+  await until(look, 'a pod is admitted with an agent').catch((error: unknown) => {
+    throw new Error(String(error), { cause: refusal })
+  })
 }
 
 type Agent = { volumeMounts: { name: string; mountPath: string }[]; env: { name: string }[]; restartPolicy: string }

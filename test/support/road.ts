@@ -3,9 +3,10 @@
  * to those that lead over it.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import path from 'node:path'
 import type { Test } from 'tap'
+import { freePort } from './ports.ts'
 
 export type Road = {
   port: number
@@ -45,9 +46,16 @@ export async function openRoad(t: Pick<Test, 'teardown'>, targets: () => readonl
     near.pipe(far)
     far.pipe(near)
   }
-  const listen = (at: number): Promise<void> => new Promise((resolve) => server.listen(at, '127.0.0.1', () => resolve()))
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  const port = await freePort()
+  const open = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+  await open()
   const all = new Set<Socket>()
   server.on('connection', (near: Socket) => {
     all.add(near)
@@ -65,7 +73,7 @@ export async function openRoad(t: Pick<Test, 'teardown'>, targets: () => readonl
   return {
     port,
     close,
-    open: () => listen(port),
+    open,
     cut,
     freeze() {
       const frozen = [...pairs]

@@ -4,9 +4,10 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { freePort } from './ports.ts'
 
 export type SshHost = {
   port: number
@@ -79,14 +80,6 @@ export async function startSshHost(
     },
     stop,
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 async function untilListening(port: number, address: string): Promise<void> {

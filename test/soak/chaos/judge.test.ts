@@ -10,6 +10,7 @@ const good: Observed = {
   faults: { 'leader killed': 2, 'connections cut': 1 },
   followedMs: [2_000, 24_000, 3_000],
   interrupted: { Conflict: 3, ApiUnavailable: 9 },
+  watched: { lists: 4, versions: 60 },
   missed: [],
   readings: [{ replica: 'controller-0', when: 'at the end', figures: { pods: { differences: 0, lists: 4, resumed: 8 } } }],
   taken: new Map([
@@ -30,6 +31,7 @@ const bad: [string, Partial<Observed>, string][] = [
   ['no 410', { interrupted: { ApiUnavailable: 9 } }, 'no watch was interrupted by Conflict'],
   ['no cut connection', { interrupted: { Conflict: 1, ApiUnavailable: 0 } }, 'no watch was interrupted by ApiUnavailable'],
   ['slow followers', { followedMs: [2_000, 11_000, 12_000] }, 'half of the lost leaders were followed after 11000 ms or later'],
+  ['watches that told nothing', { watched: { lists: 4, versions: 0 } }, 'the own watches told no version between their lists'],
   ['a version that no watch told', { missed: ['pods: a in 5'] }, '1 times a watch missed something: pods: a in 5'],
   ['figures of nobody', { readings: [] }, 'no replica told the figures of its watches'],
   [

@@ -12,6 +12,8 @@ export type Observed = {
   followedMs: readonly number[]
   /** Which reasons the soak's own watches were interrupted for. */
   interrupted: Readonly<Record<string, number>>
+  /** How often the soak's own watches listed, and how many versions they told between their lists. */
+  watched: { lists: number; versions: number }
   /** Versions that a watch of the soak's own owes, or doubts about what happened. */
   missed: readonly string[]
   /** What each replica said of its own watches before it was killed, and in the end. */
@@ -32,7 +34,7 @@ const neededInterruptions = ['Conflict', 'ApiUnavailable']
 
 /** Empty when everything held. */
 export function judge(observed: Observed): string[] {
-  const { broken, faults, followedMs, interrupted, missed, readings, taken, outcomes, gateways } = observed
+  const { broken, faults, followedMs, interrupted, missed, readings, taken, outcomes, gateways, watched } = observed
   const lost = [...taken].filter(([id]) => !outcomes.has(id)).map(([id, key]) => `${id} of ${key}`)
   const refused = [...taken].filter(([id]) => outcomes.get(id) === 'Refused').map(([id, key]) => `${id} of ${key}`)
   const lateMs = median(followedMs)
@@ -43,6 +45,7 @@ export function judge(observed: Observed): string[] {
       Object.keys(faults).filter((name) => (faults[name] ?? 0) === 0),
     ),
     ...neededInterruptions.filter((reason) => (interrupted[reason] ?? 0) === 0).map((reason) => `no watch was interrupted by ${reason}`),
+    ...(watched.versions > 0 ? [] : ['the own watches told no version between their lists']),
     ...(taken.size > 0 ? [] : ['no request was taken']),
     ...(lateMs < followedWithinMs ? [] : [`half of the lost leaders were followed after ${Math.round(lateMs)} ms or later`]),
     ...summary('times a watch missed something', missed),

@@ -33,7 +33,10 @@ export async function replicaPorts(): Promise<Ports[]> {
   return ports
 }
 
-/** Stops what the installation started by itself, and starts all. `dying` is called before one is killed, which waits for it. */
+/**
+ * Stops what the installation started by itself, and starts all. `dying` is called before one is killed, which waits for it; also for one that is
+ * spared because another has begun to lead meanwhile.
+ */
 export async function startReplicas(
   cluster: Installation,
   ports: readonly Ports[],
@@ -54,6 +57,17 @@ export async function startReplicas(
       const name = await leader()
       return replicas.find((one) => one.name === name)
     }, 'a replica holds the Lease')
+  /** One of the candidates that was told that it dies, and is a candidate still: while it was told, another may have begun to lead. */
+  const doomed = async (candidates: () => Promise<readonly Replica[]>): Promise<Replica | undefined> => {
+    let replica = pick(await candidates(), random)
+    while (replica !== undefined) {
+      await dying(replica)
+      const left = await candidates()
+      if (left.includes(replica)) return replica
+      replica = pick(left, random)
+    }
+    return undefined
+  }
   const start = async (replica: Replica): Promise<void> => {
     replica.child = await cluster.startReplica(replica.name, replica.ports)
   }
@@ -61,17 +75,18 @@ export async function startReplicas(
     receivers: replicas.map(({ ports: { receiver } }) => `http://127.0.0.1:${receiver}`),
     all: replicas,
     async kill(which) {
-      const name = await leader()
-      const of = replicas.filter((one) => (one.name === name) === (which === 'leader'))
-      const replica = pick(of.length > 0 ? of : replicas, random)
+      const replica = await doomed(async () => {
+        const name = await leader()
+        const of = replicas.filter((one) => (one.name === name) === (which === 'leader'))
+        return of.length > 0 ? of : replicas
+      })
       if (replica === undefined) return
-      await dying(replica)
       await end(replica)
       await start(replica)
     },
     async replaceLeader(how) {
-      const replica = await leads()
-      if (how === 'SIGKILL') await dying(replica)
+      const replica = how === 'SIGKILL' ? await doomed(async () => [await leads()]) : await leads()
+      if (replica === undefined) return
       const startedMs = systemClock.monotonicMs()
       if (how === 'SIGKILL') await end(replica)
       else replica.child.kill(how)

@@ -37,7 +37,7 @@ export type Soak = {
 type Scope = { teardown(handler: () => unknown): void }
 type Options = { lifetimeMs: number; seed: number }
 
-/** Everything is there and starts to follow; `untilReady` says when it has begun well. */
+/** Everything is there and starts to follow; whoever calls waits until all are Ready. */
 export async function startSoak(t: Scope, { lifetimeMs, seed }: Options): Promise<Soak> {
   const folder = temporaryFolder(t, 'chaos')
   const [controller = '', agent = ''] = await bundlePrograms(['runtime/controller.ts', 'runtime/agent.ts'], folder)

@@ -15,8 +15,10 @@ type Watching = { types: readonly ResourceType[]; namespace?: string }
 const everything: Watching = { types: [gatewaySyncType, podType, syncReportType] }
 
 export type Watchers = {
-  /** How much was told by watches and how often everything was listed, and which faults were met, by reason. */
-  counts(): Record<string, number>
+  /** How often everything was listed, and how many versions were told by watches between. */
+  watched(): { lists: number; versions: number }
+  /** How often the watches were interrupted, by the reason of the fault. */
+  interrupted(): Readonly<Record<string, number>>
   /** Where what was told differs from what happened, and why what happened is not known; empty when nothing was missed. */
   missed(): Promise<string[]>
   stop(): Promise<void>
@@ -26,17 +28,18 @@ export type Watchers = {
 export async function startWatchers(kubeconfig: string, etcdUrl: string, watching = everything): Promise<Watchers> {
   const { types, namespace } = watching
   const kube = createKube(loadKube({ kubeconfig }), { clock: systemClock, userAgent: 'soak-watchers' })
-  const counts: Record<string, number> = {}
-  const failed = (reason: string): void => void (counts[reason] = (counts[reason] ?? 0) + 1)
+  const interrupted: Record<string, number> = {}
+  const failed = (reason: string): void => void (interrupted[reason] = (interrupted[reason] ?? 0) + 1)
   const within = namespace === undefined ? {} : { namespace }
   const watchers: Watcher[] = []
   for (const type of types) watchers.push(follow(kube, { type, ...within }, await startWitness(etcdUrl, type, namespace), failed))
   const compared = () => watchers.map(({ witness, told }) => compareVersions(witness.happened, told))
   return {
-    counts() {
+    interrupted: () => interrupted,
+    watched() {
       const all = compared()
       const sum = (of: 'lists' | 'watched'): number => all.reduce((whole, one) => whole + one[of], 0)
-      return { ...counts, lists: sum('lists'), 'versions told by watches': sum('watched') }
+      return { lists: sum('lists'), versions: sum('watched') }
     },
     async missed() {
       const doubts = await Promise.all(watchers.map(({ witness }) => witness.doubts()))

@@ -19,7 +19,8 @@ const sites: readonly Site[] = ['left', 'right'].map((name, index) => ({
   mode: 'dev',
   repository: repositoryName,
   sync: 'press',
-  nodePort: 18_088 + index,
+  // Below the ports that test/support/ports.ts gives out.
+  nodePort: 11_088 + index,
 }))
 
 export async function shareTheNode(t: Test, cluster: Cluster): Promise<void> {
