@@ -198,7 +198,7 @@ export const valuesSchema = v.strictObject({
       allowedAddresses: networks(
         'Addresses and networks that git hosts may have besides; this machine, link-local ones and the API server are refused otherwise.',
       ),
-      proxy: proxyUrl('Proxy to git hosts, such as http://proxy.example.com:3128; one with a password belongs into spec.git.proxy.'),
+      proxy: proxyUrl('Proxy to git hosts, such as http://proxy.example.com:3128; one with a password belongs in spec.git.proxy.'),
       noProxy: v.optional(
         v.pipe(v.string(), v.maxLength(4096), v.description('Hosts, domains and networks without the proxy, separated by commas.')),
         '',

@@ -63,7 +63,7 @@ export const gitHosts = (description: string) =>
 
 const proxyPattern = /^(?:https?:\/\/(?:[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?)?$/
 
-/** Without user and password, which belong into a Secret; empty: none. */
+/** Without user and password, which belong in a Secret; empty: none. */
 export const proxyUrl = (description: string) =>
   v.optional(
     v.pipe(v.string(), v.regex(proxyPattern, 'must be empty or http(s)://host:port without user and password'), v.description(description)),

@@ -51,7 +51,7 @@ export type ReconcileDeps = {
   allowLocal: boolean
   /**
    * Resolves the wanted ref at the git host and makes sure that the mirror holds its commit; with `fresh`, the answer to a fetch that began
-   * earlier does not count. The commit is shared with other GatewaySyncs, so checks for one of them belong into `check`.
+   * earlier does not count. The commit is shared with other GatewaySyncs, so checks for one of them belong in `check`.
    */
   resolve(record: GatewaySyncRecord, spec: GatewaySyncSpec, wanted: WantedRef, fresh: boolean, signal: AbortSignal): Promise<ResolvedCommit>
   /** Makes sure that the mirror of this GatewaySync holds a commit that was resolved for another one of the same repository. */

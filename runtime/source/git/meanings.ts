@@ -122,7 +122,7 @@ export const remoteMeanings: readonly Meaning[] = [
       /certificate verification failed|SSL certificate problem|certificate subject name|no alternative certificate|gnutls_handshake\(\) failed|certificate has expired/i,
     reason: 'GitTlsUntrusted',
     words: (asked) =>
-      `the certificate of ${hostOf(asked)} is not trusted by ${authoritiesOf(asked)}; an authority of one's own belongs into spec.git.caBundle`,
+      `the certificate of ${hostOf(asked)} is not trusted by ${authoritiesOf(asked)}; an authority of one's own belongs in spec.git.caBundle`,
   },
   {
     pattern: /could not read Username|could not read Password|Authentication failed|returned error: 401/,

@@ -94,7 +94,7 @@ void t.test('each refusal of an https host has its own reason, in words of our o
     `RepositoryNotFound: there is no such repository at ${where}, or it is hidden from the user and password or token of spec.git.auth`,
   )
   const untrusted = `GitTlsUntrusted: the certificate of ${where} is not trusted by`
-  const advice = "an authority of one's own belongs into spec.git.caBundle"
+  const advice = "an authority of one's own belongs in spec.git.caBundle"
   await is({ repo, auth: token }, `${untrusted} the system's authorities; ${advice}`)
   await is(
     { repo, auth: token, caBundle: { secretRef: { name: 'other', key: 'ca.crt' } } },
