@@ -10,6 +10,7 @@ import { createCaptureOffers, createQuietOffers } from './capture/offer.ts'
 import { createChangesTeller } from './capture/tell.ts'
 import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
+import { endInterrupted } from './agent/end-interrupted.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
 import { type AgentMetrics, createAgentMetrics } from './agent/metrics.ts'
 import { keepProbeFiles } from './agent/probe-files.ts'
@@ -129,6 +130,7 @@ function createAgentFollower(
   const conf = path.join(dataDir, 'ignition.conf')
   const gatewayPod = { namespace: settings.podNamespace, pod: settings.podName }
   const traceCycle = createCycleTraces({ clock, tracing }, gatewayPod, readSynced(dataDir)?.commit)
+  const before = waitedBefore({ log }, settings)
   let client: ClientOf = () => unusableClient(new Fault('DeliveryUnreachable', 'no GatewaySync is followed'))
   const offers = createCaptureOffers()
   const tell = createChangesTeller()
@@ -148,7 +150,8 @@ function createAgentFollower(
       readSynced: () => readSynced(dataDir),
       async recover(signal) {
         if (!isInterrupted(dataDir)) return
-        await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
+        const recover = async () => void (await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal))
+        await endInterrupted({ recover, clock, log }, before.recoveringMs, signal)
         forgetRecovery(dataDir)
       },
       cycle(source, gateway, wanted, signal) {
@@ -161,7 +164,7 @@ function createAgentFollower(
         quietOffers(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),
       report,
     },
-    { gatewaySync, dataDir, agentVersion: version, ...waitedBefore({ log }, settings) },
+    { gatewaySync, dataDir, agentVersion: version, ...before },
   )
 }
 

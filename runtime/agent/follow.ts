@@ -13,7 +13,6 @@ import { type Log, logOf } from '../log.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
 import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFacts, podOrdinal } from './desired.ts'
 import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next, tellsForMs } from './follower-state.ts'
-import { endInterrupted } from './end-interrupted.ts'
 import { type Drift, driftAfter, handOn, type HandOnDeps } from './hand-on.ts'
 import type { AgentHealth } from './health.ts'
 import { createWake } from './wake.ts'
@@ -31,7 +30,7 @@ export type FollowDeps = HandOnDeps & {
   podFacts(): Promise<PodFacts>
   /** What the data directory held when the agent started, so that a commit already in place is not reported as Syncing. */
   readSynced(): { commit: string; syncHash: string } | undefined
-  /** Ends a publish in which an earlier process was killed; called before anything else, and again where it throws. */
+  /** Ends a publish in which an earlier process was killed; called once, before anything else. */
   recover(signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
@@ -159,7 +158,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     async run(signal) {
       let due: Rest = { waitMs: undefined }
-      take(await endInterrupted(deps, recoveringMs, signal))
+      take(await endInterrupted(deps, signal))
       while (!signal.aborted) {
         noteGate()
         await rest(due, signal).catch(() => undefined)
@@ -181,6 +180,18 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       take({ kind: 'stopped' })
     },
   }
+}
+
+/** A publish that was interrupted is ended before the first look; where that fails, the next sync tries again. */
+async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<FollowerEvent> {
+  try {
+    await recover(signal)
+  } catch (error) {
+    const { reason, message } = asFault(error)
+    if (!isAbort(error, signal))
+      log.warn({ reason, message }, 'what an interrupted publish may have left could not be looked at; the next sync tries again')
+  }
+  return { kind: 'recovered' }
 }
 
 /** Tells of a failure, and of an end where it `isNews`. */

@@ -4,8 +4,10 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
+import { endInterrupted } from '../../../../runtime/agent/end-interrupted.ts'
 import type { FollowDeps } from '../../../../runtime/agent/follow.ts'
 import { systemClock } from '../../../../runtime/clock.ts'
+import { silentLog } from '../../../../runtime/log.ts'
 import { clockAhead, follow, startProbe } from '../../../support/follower.ts'
 import type { Tree } from '../../../support/memory-source.ts'
 import { until } from '../../../support/world.ts'
@@ -102,8 +104,9 @@ async function overInterrupted(t: Pick<Test, 'teardown'>, options: { recover: Fo
   await before.end()
   const journal = path.join(before.dataDir, '.cluster-sync/journal')
   writeFileSync(journal, '')
+  const { clock = systemClock, recoveringMs = 0 } = options
   const recover = async (signal: AbortSignal): Promise<void> => {
-    await options.recover(signal)
+    await endInterrupted({ recover: options.recover, clock, log: silentLog }, recoveringMs, signal)
     rmSync(journal)
   }
   const again = follow(t, { ...options, dataDir: before.dataDir, recover })
