@@ -17,11 +17,12 @@ import { keepProbeFiles } from './agent/probe-files.ts'
 import { type ProbeDeps, serveProbes } from './agent/probes.ts'
 import { createReporter, type Reporter } from './agent/report.ts'
 import { type SyncWatch, watchSync } from './agent/watch-sync.ts'
+import { waitedBefore } from './agent/waited-before.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { readAgentConfig } from './config.ts'
 import { type DeliveryClient, deliveryClient } from './delivery/client.ts'
 import type { GatewayAccess, Source } from './delivery/protocol.ts'
-import { asFault, Fault } from './fault.ts'
+import { Fault } from './fault.ts'
 import { connectGateway, type Gateway } from './gateway/gateway.ts'
 import { createModeFinder } from './gateway/mode.ts'
 import type { SyncReportStatus } from './gatewaysync/schema/report.ts'
@@ -30,7 +31,7 @@ import { createKube, loadKube } from './kube/client.ts'
 import { createLog, type Log, logOf } from './log.ts'
 import { readSmallFile } from './sync/disk/disk.ts'
 import { type EngineMemory, readSynced, recoverFolder, runCycle } from './sync/cycle.ts'
-import { forgetRecovery, sinceFirstRecovery, sinceFirstStart } from './sync/disk/first-start.ts'
+import { forgetRecovery } from './sync/disk/first-start.ts'
 import { isInterrupted } from './sync/publish/journal.ts'
 import { releaseLock } from './sync/disk/lock.ts'
 import { openTracing } from './tracing/open.ts'
@@ -166,23 +167,6 @@ function createAgentFollower(
     },
     { gatewaySync, dataDir, agentVersion: version, ...before },
   )
-}
-
-/** For how long this pod has waited already; 0 when that cannot be recorded, and the cycle will report why. */
-function waitedBefore({ log }: { log: Log }, { dataDir, podUid }: Following): { waitedMs: number; recoveringMs: number } {
-  const recorded = (since: () => number): number => {
-    try {
-      return since()
-    } catch (error) {
-      const { reason, message } = asFault(error)
-      log.warn({ reason, message }, 'since when the gateway waits cannot be kept')
-      return 0
-    }
-  }
-  return {
-    waitedMs: recorded(() => sinceFirstStart(dataDir, podUid)),
-    recoveringMs: recorded(() => (isInterrupted(dataDir) ? sinceFirstRecovery(dataDir, podUid) : 0)),
-  }
 }
 
 type ClientOf = () => DeliveryClient

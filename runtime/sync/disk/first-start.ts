@@ -23,12 +23,12 @@ export function sinceFirstStart(dataDir: string, pod: string): number {
   return sinceFirst(startFile, dataDir, pod)
 }
 
-/** The same since the first try to end a publish that was interrupted. */
-export function sinceFirstRecovery(dataDir: string, pod: string): number {
-  return sinceFirst(recoveryFile, dataDir, pod)
+/** The same since an agent first tried to end an interrupted publish. `publish`: the pod's uid and what tells the publish from others. */
+export function sinceFirstRecovery(dataDir: string, publish: string): number {
+  return sinceFirst(recoveryFile, dataDir, publish)
 }
 
-/** No publish is interrupted any more: the next one that is has a wait of its own. Throws errors of the file system. */
+/** Removes what is kept of these tries. Throws errors of the file system. */
 export function forgetRecovery(dataDir: string): void {
   using engine = openEngineFolder(dataDir)
   fs.rmSync(engine.at(recoveryFile), { force: true })

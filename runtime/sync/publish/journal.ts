@@ -109,11 +109,17 @@ export function writeJournal(dataDir: string, journal: Journal): void {
 
 /** Whether a publish has neither ended nor been undone. */
 export function isInterrupted(dataDir: string): boolean {
+  return interruptedPublish(dataDir) !== undefined
+}
+
+/** What tells the publish that is interrupted from others; undefined: none is. */
+export function interruptedPublish(dataDir: string): string | undefined {
   try {
     using engine = openEngineFolder(dataDir)
-    return fs.lstatSync(engine.at('journal'), { throwIfNoEntry: false }) !== undefined
+    const stat = fs.lstatSync(engine.at('journal'), { throwIfNoEntry: false })
+    return stat === undefined ? undefined : `${stat.ino} ${stat.mtimeMs}`
   } catch (error) {
-    if (isMissing(error)) return false
+    if (isMissing(error)) return undefined
     throw error
   }
 }

@@ -1,12 +1,13 @@
 /**
  * The wait of a gateway's start goes on over restarts of its agent.
  */
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { Fault } from '../../../runtime/fault.ts'
 import { currentBootId, sinceBootMs } from '../../../runtime/sync/disk/clean-marker.ts'
 import { forgetRecovery, sinceFirstRecovery, sinceFirstStart } from '../../../runtime/sync/disk/first-start.ts'
+import { interruptedPublish } from '../../../runtime/sync/publish/journal.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const hourMs = 3_600_000
@@ -32,9 +33,24 @@ void t.test('the tries to end an interrupted publish have a time of their own, u
   const atMs = Math.floor(sinceBootMs() / 2)
   writeFileSync(file, JSON.stringify({ pod: 'pod', bootId: currentBootId(), atMs }))
   t.ok(sinceFirstRecovery(dataDir, 'pod') >= atMs - 1)
+  t.equal(sinceFirstRecovery(dataDir, 'pod and another publish'), 0)
   forgetRecovery(dataDir)
   forgetRecovery(dataDir)
   t.equal(sinceFirstRecovery(dataDir, 'pod'), 0)
+  t.end()
+})
+
+void t.test('a publish that is interrupted is told from the next one', (t) => {
+  const dataDir = temporaryFolder(t, 'first-start')
+  const [file, next] = ['journal', 'next'].map((name) => path.join(dataDir, '.cluster-sync', name)) as [string, string]
+  mkdirSync(path.dirname(file))
+  t.equal(interruptedPublish(dataDir), undefined)
+  writeFileSync(file, '')
+  const first = interruptedPublish(dataDir)
+  t.equal(interruptedPublish(dataDir), first)
+  writeFileSync(next, '')
+  renameSync(next, file)
+  t.not(interruptedPublish(dataDir), first)
   t.end()
 })
 
