@@ -150,10 +150,13 @@ function createAgentFollower(
       podFacts: async () => podFactsOf(settings),
       readSynced: () => readSynced(dataDir),
       async recover(signal) {
-        if (!isInterrupted(dataDir)) return
-        const recover = async () => void (await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal))
+        const recover = async (): Promise<void> => {
+          // Tried again too: a disk that cannot be read does not tell.
+          if (!isInterrupted(dataDir)) return
+          await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
+          forgetRecovery(dataDir)
+        }
         await endInterrupted({ recover, clock, log }, before.recoveringMs, signal)
-        forgetRecovery(dataDir)
       },
       cycle(source, gateway, wanted, signal) {
         const deps = { source, gateway, clock, log: logOf(log, wanted.requestId), memory, only: settings.podUid }

@@ -158,7 +158,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     async run(signal) {
       let due: Rest = { waitMs: undefined }
-      take(await endInterrupted(deps, signal))
+      take(await recoverFirst(deps, signal))
       while (!signal.aborted) {
         noteGate()
         await rest(due, signal).catch(() => undefined)
@@ -183,7 +183,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 }
 
 /** A publish that was interrupted is ended before the first look; where that fails, the next sync tries again. */
-async function endInterrupted({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<FollowerEvent> {
+async function recoverFirst({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<FollowerEvent> {
   try {
     await recover(signal)
   } catch (error) {

@@ -18,7 +18,7 @@ export type FollowerState = {
   /** When the agent of this pod first started, in monotonic ms; if it restarted, that is before the start of this process. */
   startedMs: number
   /** When an agent of this pod first tried to end the publish that was interrupted, in monotonic ms; without one, when this process began. */
-  recoveringMs: number
+  recoveringSinceMs: number
   /** Whether a publish that was interrupted has been ended, or could not be: until then nobody knows what the volume holds. */
   recovered: boolean
   /** What the watch delivered last; undefined: nothing yet. */
@@ -89,7 +89,7 @@ export function initialState({
   return {
     ...given,
     startedMs: bornMs - waitedMs,
-    recoveringMs: bornMs - recoveringMs,
+    recoveringSinceMs: bornMs - recoveringMs,
     recovered: false,
     observed: undefined,
     heard: undefined,
@@ -136,11 +136,11 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
 
 /** Whether the gateway may start. */
 export function gateOf(
-  { opened, looked, synced, whole = false, recovered, startedMs, recoveringMs }: FollowerState,
+  { opened, looked, synced, whole = false, recovered, startedMs, recoveringSinceMs }: FollowerState,
   nowMs: number,
 ): StartGate {
   if (opened !== undefined) return opened
-  const leftMs = recoveringMs + longestRecoveryMs - nowMs
+  const leftMs = recoveringSinceMs + longestRecoveryMs - nowMs
   // However long its pod is there: the gateway would start with half of a publish.
   if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: 'the agent first ends a publish that was interrupted' }
   return startGate({ settings: looked?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })

@@ -47,9 +47,9 @@ export type StageAhead = {
 }
 
 /**
- * How many files are asked for at a time; the last number holds for all further calls, each of which begins a git at the controller, and is below
- * what one request may ask for. Equal for all agents, for those that ask for the same share an answer. Whoever has fewer files than the first asks once, behind the listing and over its connection: another handshake would cost more
- * than the time that it gains.
+ * How many files are asked for at a time; the last number holds for all further calls, each of which begins a git at the controller, and is
+ * below what one request may ask for. Equal for all agents, for those that ask for the same share an answer. Whoever has fewer files than the
+ * first asks once, behind the listing and over its connection: another handshake would cost more than the time that it gains.
  */
 export const aheadBatches: readonly number[] = [4_000, 16_000]
 
