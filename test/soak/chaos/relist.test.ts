@@ -1,6 +1,6 @@
-/** Which watches an API server says are open. */
+/** Which watches an API server says are open, and which replicas have listed since. */
 import t from 'tap'
-import { parseWatches } from './relist.ts'
+import { notListed, parseWatches, type ReplicaFigures } from './relist.ts'
 
 void t.test('watches are counted by type, whatever their scope, and nothing else', (t) => {
   const text = [
@@ -12,5 +12,16 @@ void t.test('watches are counted by type, whatever their scope, and nothing else
     '',
   ].join('\n')
   t.same(parseWatches(text), { gatewaysyncs: 0, pods: 15, syncreports: 0 })
+  t.end()
+})
+
+void t.test('a replica that has not listed a type is named, whatever the others did', (t) => {
+  const listed = (replica: string, gatewaysyncs: number, pods: number, syncreports: number): ReplicaFigures => {
+    const figures = (lists: number) => ({ differences: 0, lists, resumed: 0 })
+    return { replica, figures: { gatewaysyncs: figures(gatewaysyncs), pods: figures(pods), syncreports: figures(syncreports) } }
+  }
+  const before = [listed('one', 1, 1, 1), listed('two', 4, 4, 4)]
+  t.same(notListed(before, [listed('one', 5, 5, 5), listed('two', 5, 4, 5)]), ['two has not listed its pods'])
+  t.same(notListed(before, [listed('one', 2, 2, 2), listed('two', 5, 5, 6)]), [])
   t.end()
 })

@@ -3,11 +3,14 @@
  */
 import { gatewaySyncType, podType, syncReportType } from '../../../runtime/kube/types.ts'
 import { until } from '../../support/world.ts'
-import type { WatchFigures } from './figures.ts'
+import type { Reading } from './judge.ts'
 import type { Soak } from './soak.ts'
 
 /** Open watches of each type, as the API server counts them. */
 export type OpenWatches = Record<string, number>
+
+/** What a replica says of its watches. */
+export type ReplicaFigures = Pick<Reading, 'replica' | 'figures'>
 
 const types = [gatewaySyncType, podType, syncReportType].map(({ plural }) => plural)
 const againMs = 1_000
@@ -27,27 +30,39 @@ export function parseWatches(text: string): OpenWatches {
 }
 
 /**
- * Starts the API server anew without a history, and settles when as many watches are open as `usual` and each replica has listed. A watch of
- * somebody whose connection leads nowhere comes back when it was silent for two and a half minutes.
+ * Starts the API server anew without a history, and settles when as many watches are open as `usual` and each replica has listed each type. A
+ * watch of somebody whose connection leads nowhere comes back when it was silent for two and a half minutes.
  */
 export async function relistAll(soak: Soak, usual: OpenWatches, withinMs: number): Promise<void> {
   const { replicas, read, cluster } = soak
-  const figures = async (): Promise<WatchFigures[]> => {
-    const all: WatchFigures[] = []
-    for (const replica of replicas.all) all.push((await read(replica, '')).figures)
+  const figures = async (): Promise<ReplicaFigures[]> => {
+    const all: ReplicaFigures[] = []
+    for (const replica of replicas.all) all.push({ replica: replica.name, figures: (await read(replica, '')).figures })
     return all
   }
   const before = await figures()
   await cluster.world.plane.restartApiServer()
+  let missing: string[] = []
   const isBack = async (): Promise<true | undefined> => {
     const open = await countWatches(soak)
-    return types.every((type) => (open[type] ?? 0) >= (usual[type] ?? 0)) ? true : undefined
+    // As many may be open while one replica's is not: somebody else's may have been counted twice as it came back.
+    missing = [
+      ...types.filter((type) => (open[type] ?? 0) < (usual[type] ?? 0)).map((type) => `${open[type]} of ${usual[type]} watches of ${type}`),
+      ...notListed(before, await figures()),
+    ]
+    return missing.length === 0 ? true : undefined
   }
-  await until(isBack, 'each watch is open again after a list', withinMs, againMs)
-  for (const [index, now] of (await figures()).entries()) {
-    for (const type of types) {
-      if ((now[type]?.lists ?? 0) <= (before[index]?.[type]?.lists ?? 0))
-        throw new Error(`${replicas.all[index]?.name ?? ''} did not list its ${type} although nothing else could be told it`)
-    }
-  }
+  await until(isBack, 'each watch is open again, and each replica has listed', withinMs, againMs).catch((error: unknown) => {
+    throw new Error(`${(error as Error).message}; at last: ${missing.join(', ')}`, { cause: error })
+  })
+}
+
+/** Which replicas have not listed which types since `before`, although nothing else could tell them what is there. */
+export function notListed(before: readonly ReplicaFigures[], now: readonly ReplicaFigures[]): string[] {
+  return now.flatMap(({ replica, figures }) => {
+    const earlier = before.find((one) => one.replica === replica)?.figures
+    return types
+      .filter((type) => (figures[type]?.lists ?? 0) <= (earlier?.[type]?.lists ?? 0))
+      .map((type) => `${replica} has not listed its ${type}`)
+  })
 }
