@@ -29,7 +29,7 @@ export async function run({ minutes, seed }: { minutes: number; seed: number }):
   const teardowns: (() => unknown)[] = []
   const t = { teardown: (handler: () => unknown) => void teardowns.push(handler) }
   try {
-    const soak = await startSoak(t, { lifetimeMs: minutes * 60_000 + besidesMs, seed })
+    const soak = await startSoak(t, { lifetimeMs: Math.ceil(minutes * 60_000) + besidesMs, seed })
     await allReady(soak).catch((error: unknown) => {
       process.stdout.write(troublesOf(soak.cluster))
       throw error

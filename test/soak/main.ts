@@ -10,6 +10,8 @@ import { parseArgs } from 'node:util'
 type Soak = { run(options: { minutes: number; seed: number }): Promise<string[]>; isSeeded?: boolean }
 
 const mostSeed = 2 ** 32
+/** A week; Node has no timer beyond 24 days, which a run with its start and end must stay within. */
+const mostMinutes = 7 * 24 * 60
 
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
@@ -20,9 +22,9 @@ const { values, positionals } = parseArgs({ allowPositionals: true, options })
 const [name = ''] = positionals
 const minutes = Number(values.minutes)
 const seed = values.seed === undefined ? randomInt(mostSeed) : Number(values.seed)
-if (!names.includes(name) || !(minutes > 0) || !Number.isInteger(seed) || seed < 0) {
+if (!names.includes(name) || !(minutes > 0 && minutes <= mostMinutes) || !Number.isInteger(seed) || seed < 0) {
   process.stderr.write(
-    `npm run soak: name one of: ${names.join(', ')}; --minutes takes a number above 0, --seed a whole number from 0 on\n`,
+    `npm run soak: name one of: ${names.join(', ')}; --minutes takes a number above 0 and up to ${mostMinutes}, --seed a whole number from 0 on\n`,
   )
   process.exit(2)
 }

@@ -31,7 +31,10 @@ export type World = {
   as(token: string): Kube
 }
 
-/** `lifetimeMs`: after so long every call to the API server fails. */
+/** What an API server gives by itself. */
+const tokenSeconds = 3_600
+
+/** `lifetimeMs`: after so long every call to the API server fails; until then tokens hold. */
 export type WorldOptions = ControlPlaneOptions & { lifetimeMs?: number }
 
 export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 300_000, ...options }: WorldOptions = {}): Promise<World> {
@@ -67,6 +70,8 @@ export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 300_00
     },
     async token(namespace, account, { audience, pod } = {}) {
       const spec = {
+        // Nobody renews them, as a kubelet would.
+        expirationSeconds: Math.max(tokenSeconds, Math.ceil(lifetimeMs / 1000)),
         ...(audience === undefined ? {} : { audiences: [audience] }),
         ...(pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', ...pod } }),
       }
