@@ -24,12 +24,13 @@ RUN set -eu; missing=; \
 FROM with-git AS controller
 COPY controller/app/ /app/
 USER 65532:65532
-# One heap of the C library instead of one for each thread, and what is more than a page or two goes back to the system at once, such as the
-# memory in which code is compiled: some 10 MiB less.
+# One heap of the C library instead of one for each thread is 5 to 8 MiB less (docs/performance.md has the measurements). What is more than a
+# page or two goes back to the system at once, such as the memory in which code is compiled.
 ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=8192
 # While V8 marks in small steps it lets the young generation grow beyond its bound; a pause of some 10 ms costs less. A small young
-# generation, and an old one that grows by little, are 10 MiB less at a thousand GatewaySyncs. Code that is compiled for size, by
-# two of V8's four compilers, and bytecode that is dropped when two collections found it unused, are 9 MiB less while a large commit is checked.
+# generation, and an old one that grows by little, are 10 MiB less at a thousand GatewaySyncs. While large commits are checked, code that is
+# compiled for size was 4 to 5 MiB less; the want of two of V8's four compilers, bytecode that is dropped when two collections found it unused,
+# and what goes back at once as said above are another 4 MiB, all of them together.
 ENTRYPOINT ["node", "--optimize-for-size", "--no-sparkplug", "--no-turbofan", "--bytecode-old-age=2", "--max-semi-space-size=1", "--no-incremental-marking", "--heap-growing-percent=30", "--expose-gc", "/app/controller.js"]
 
 FROM base AS agent
