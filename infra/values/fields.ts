@@ -7,7 +7,7 @@ import { durationPattern } from './duration.ts'
 import { matches } from '../helm/combinators.ts'
 import type { Value } from '../helm/expression.ts'
 
-/** RFC 1123 label, as namespaces have. */
+/** RFC 1123 label, as namespaces and the volumes of a pod have. */
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 /** RFC 1035 label: Services, which most names become a part of, begin with a letter. */
 const serviceLabelPattern = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -50,8 +50,10 @@ export const namePart = (description: string) =>
     'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter',
     '',
   )
-/** Of a namespace, a volume or a receiver of notifications (RFC 1123 label). */
-export const namespace = v.pipe(v.string(), v.regex(labelPattern, `must be the name of a namespace: ${labelWords}`))
+const label = (named: string) => v.pipe(v.string(), v.regex(labelPattern, `must be the name of ${named}: ${labelWords}`))
+export const namespace = label('a namespace')
+const volumeName = label('a volume')
+export const notificationReceiver = label('a receiver of notifications')
 export const optionalNamespace = (description: string) =>
   matching(description, emptyOr(labelPattern), `must be empty or the name of a namespace: ${labelWords}`, '')
 
@@ -214,13 +216,13 @@ export const requiredDuration = (description: string, initial: string) =>
 
 /** Volumes of a pod. Only their names are checked here; the API server checks everything else. */
 export const podVolumes = (description: string) =>
-  v.optional(v.pipe(v.array(v.looseObject({ name: namespace })), v.description(description)), [])
+  v.optional(v.pipe(v.array(v.looseObject({ name: volumeName })), v.description(description)), [])
 export const podVolumeMounts = (description: string) =>
   v.optional(
     v.pipe(
       v.array(
         v.strictObject({
-          name: namespace,
+          name: volumeName,
           mountPath: v.pipe(v.string(), v.regex(/^\/[^:]+$/, 'must begin with / and hold no ":"')),
           subPath: v.optional(v.string()),
           readOnly: v.optional(v.boolean()),

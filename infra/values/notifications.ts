@@ -3,13 +3,13 @@
  */
 import * as v from 'valibot'
 import { noticeKinds, receiverTypes } from '../../runtime/settings.ts'
-import { namespace, objectName } from './fields.ts'
+import { namespace, notificationReceiver, objectName } from './fields.ts'
 
 export const notificationValues = v.optional(
   v.pipe(
     v.array(
       v.strictObject({
-        name: namespace,
+        name: notificationReceiver,
         type: v.picklist(receiverTypes),
         secretName: objectName,
         events: v.optional(v.array(v.picklist(noticeKinds))),

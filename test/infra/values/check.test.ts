@@ -19,8 +19,8 @@ const duration = 'must be empty or a duration of Prometheus such as 30s, 1m30s o
 const requiredDuration = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
 const objectName = 'must be the name of an object: lower-case letters, digits, "-" and "."'
 const namePart = 'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter'
-const namespaceName =
-  'must be the name of a namespace: lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
+const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
+const namespaceName = `must be the name of a namespace: ${labelWords}`
 const labelKey = 'must be a label key: at most 63 letters, digits, "-", "_" and ".", after a DNS name and "/" if any'
 const annotationKey = labelKey.replace('a label', 'an annotation')
 const repository = 'must be an image without tag and digest, such as registry.example.com/team/name'
@@ -142,6 +142,14 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a namespace of Secrets twice': [{ rbac: { secrets: { namespaces: ['a', 'a'] } } }, 'rbac.secrets.namespaces.1: a is there twice'],
   'a namespace twice': [{ watchNamespaces: ['a', 'b', 'a'] }, 'watchNamespaces.2: a is there twice'],
   'no namespace name': [{ watchNamespaces: ['plant', 'Plant.1'] }, `watchNamespaces.1: ${namespaceName}`],
+  'no names of volumes': [
+    { extraVolumes: [{ name: 'Cache' }], extraVolumeMounts: [{ name: 'a.b', mountPath: '/a' }] },
+    `extraVolumes.0.name: must be the name of a volume: ${labelWords}\nextraVolumeMounts.0.name: must be the name of a volume: ${labelWords}`,
+  ],
+  'no name of a receiver of notifications': [
+    { notifications: [{ name: 'Team A', type: 'slack', secretName: 'team-a' }] },
+    `notifications.0.name: must be the name of a receiver of notifications: ${labelWords}`,
+  ],
   'a Secret that cannot be': [
     { webhookReceiver: { hmac: { secretRef: { name: 'My Secret' } } } },
     `webhookReceiver.hmac.secretRef.name: ${objectName}`,
