@@ -34,8 +34,8 @@ const levels: Readonly<Record<RolloutStatus['state'], Level>> = {
 
 function levelOfStage({ failed, silent = 0, finishedAt, startedAt }: StageStatus, state: RolloutStatus['state']): Level {
   if (failed > 0) return 'error'
-  // Once the rollout is done nobody counts any more: they may long have taken the commit.
-  if (silent > 0 && state !== 'Done') return 'warning'
+  // Once the rollout is done or rolled back nobody counts any more: they may long have taken what all others have.
+  if (silent > 0 && state !== 'Done' && state !== 'RolledBack') return 'warning'
   if (finishedAt !== undefined) return 'ok'
   return startedAt === undefined ? 'warning' : 'working'
 }

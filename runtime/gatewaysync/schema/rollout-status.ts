@@ -36,7 +36,7 @@ const stageStatus = v.object({
     v.pipe(
       count,
       v.description(
-        'Of a stage that is done, how many of them have not taken what is rolled out and complain of nothing: off, silent, without an agent, or on their way; absent: none; as it was when the rollout ended.',
+        'Of a stage that is done, how many of them have not taken what is rolled out and complain of nothing: off, silent, without an agent, or on their way; absent: none. Like each count of a stage it stays as it was when the rollout was done or rolled back.',
       ),
     ),
   ),

@@ -53,7 +53,10 @@ void t.test('a stage that is done without everybody is worth knowing of', (t) =>
   t.match(shown(rollout).text, /^test +1\/2 +0 +1 +60m +30m +ann$/m)
   t.equal(rolloutView(rollout)?.stages[0]?.level, 'warning')
   t.equal(rolloutView(going)?.stages[0]?.level, 'ok')
-  t.equal(rolloutView({ ...rollout, state: 'Done' })?.stages[0]?.level, 'ok', 'but it may long be everybody once nobody counts any more')
+  t.equal(rolloutView({ ...rollout, state: 'Stopped' })?.stages[0]?.level, 'warning')
+  for (const state of ['Done', 'RolledBack'] as const) {
+    t.equal(rolloutView({ ...rollout, state })?.stages[0]?.level, 'ok', `${state}: it may long be everybody, and nobody counts any more`)
+  }
   t.end()
 })
 

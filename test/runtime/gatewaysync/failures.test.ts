@@ -102,6 +102,31 @@ void t.test('how many were silent stays as it was when the rollout ended, also i
   t.match(past(), [{ silent: 1 }])
 })
 
+void t.test('how many were silent is counted while a rollout stands, and stays as it was when it was rolled back', async (t) => {
+  const stopped = () => {
+    const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant' }], failAfter: 2, progressDeadline: '30m' })
+    fleet.off.add('gw-test')
+    fleet.pass()
+    fleet.wait(1_800_000)
+    fleet.pass()
+    fleet.bad.add(commitOf(2))
+    fleet.settle()
+    t.match(fleet.rollout(), { state: 'Stopped', stages: [{ silent: 1 }, { failed: 3 }] })
+    fleet.off.clear()
+    return fleet
+  }
+  const stands = stopped()
+  stands.bad.clear()
+  stands.look('gw-test')
+  stands.pass()
+  t.match(stands.rollout(), { state: 'Stopped', stages: [{ updated: 1, silent: undefined }, {}] })
+  const back = stopped()
+  back.act('abort')
+  back.settle()
+  t.match(back.rollout(), { state: 'RolledBack', stages: [{ updated: 0, silent: 1 }, {}] })
+  t.same(new Set(Object.values(back.commits())), new Set([commitOf(1)]))
+})
+
 void t.test('a gateway that is no longer as it should be while its stage is watched has the whole deadline', async (t) => {
   const fleet = pushedFleet({ stages: [{ name: 'plant', soak: '10h' }], progressDeadline: '30m' })
   fleet.settle()
