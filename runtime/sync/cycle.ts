@@ -10,7 +10,7 @@ import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-ma
 import type { Wanted } from './model/wanted.ts'
 import { type Ownership, ownershipOf } from './disk/disk.ts'
 import { Refused } from './model/findings.ts'
-import { isInterrupted } from './publish/journal.ts'
+import { isInterrupted, mayBeInterrupted } from './publish/journal.ts'
 import type { Manifest, State } from './model/manifest.ts'
 import { appendManifest, readManifest } from './disk/manifest-file.ts'
 import { nextState } from './next-state.ts'
@@ -74,7 +74,7 @@ export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSig
     return await sync(deps, wanted, signal)
   } catch (error) {
     // After any failure the manifest is read from the disk again.
-    const state = isInterrupted(wanted.dataDir) ? undefined : memory.manifest?.state
+    const state = mayBeInterrupted(wanted.dataDir) ? undefined : memory.manifest?.state
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
     if (wanted.halt !== undefined && isAbort(error, wanted.halt)) return pausedAt(readManifest(wanted.dataDir), wanted)
@@ -196,7 +196,7 @@ async function publish(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abo
     await doStep(deps, 'publish', wanted.commit, () => publishRun(deps, run, staged, state, boundary))
   } catch (error) {
     // Unlocking asks for a scan, and the gateway must not read a mixture of two commits.
-    if (isLocked && !isInterrupted(wanted.dataDir)) await giveLockBack(gateway, kinds)
+    if (isLocked && !mayBeInterrupted(wanted.dataDir)) await giveLockBack(gateway, kinds)
     throw error
   }
 }

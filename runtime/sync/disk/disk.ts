@@ -114,10 +114,10 @@ function changeMode(folder: string, mode: number): void {
 /** Creates our own folder if need be. Throws SymbolicLink, NotWritable, DiskFull. */
 export function ensureEngineFolder(dataDir: string, ownership: Ownership): void {
   const folder = path.join(dataDir, engineFolder)
-  const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
-  if (stat?.isDirectory() === true) return
-  if (stat !== undefined) throw new Fault('SymbolicLink', `"${engineFolder}" in the data directory is no folder; remove it`)
   try {
+    const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
+    if (stat?.isDirectory() === true) return
+    if (stat !== undefined) throw new Fault('SymbolicLink', `"${engineFolder}" in the data directory is no folder; remove it`)
     folderMaker(ownership)(folder)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw diskFault(error, engineFolder)

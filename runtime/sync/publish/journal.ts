@@ -107,12 +107,21 @@ export function writeJournal(dataDir: string, journal: Journal): void {
   writeDurably(engine.at('journal'), encodeJournal(journal))
 }
 
-/** Whether a publish has neither ended nor been undone. */
+/** Whether a publish has neither ended nor been undone. Throws what `interruptedPublish` throws. */
 export function isInterrupted(dataDir: string): boolean {
   return interruptedPublish(dataDir) !== undefined
 }
 
-/** What tells the publish that is interrupted from others; undefined: none is. */
+/** The same after another failure, which must not be hidden: true where nobody can tell. */
+export function mayBeInterrupted(dataDir: string): boolean {
+  try {
+    return isInterrupted(dataDir)
+  } catch {
+    return true
+  }
+}
+
+/** What tells the publish that is interrupted from others; undefined: none is. Throws NotWritable, SymbolicLink, PublishFailed. */
 export function interruptedPublish(dataDir: string): string | undefined {
   try {
     using engine = openEngineFolder(dataDir)
@@ -120,7 +129,7 @@ export function interruptedPublish(dataDir: string): string | undefined {
     return stat === undefined ? undefined : `${stat.ino} ${stat.mtimeMs}`
   } catch (error) {
     if (isMissing(error)) return undefined
-    throw error
+    throw diskFault(error, '.cluster-sync/journal')
   }
 }
 

@@ -203,19 +203,29 @@ function mayActAsGateway(t: Test): boolean {
   return false
 }
 
-void t.test('a folder that uid 2003 may not write, at the top or in the middle of a publish, leaves the old commit', async (t) => {
+void t.test('a folder that uid 2003 may not write or read, at the top or in the middle of a publish, leaves the old commit', async (t) => {
   if (!mayActAsGateway(t)) return
   const dataDir = temporaryFolder(t, 'permissions')
   chownSync(dataDir, gatewayUser, gatewayUser)
   t.match(await cycleAsGateway(dataDir, before, after), { phase: 'Synced' })
   const old = exactly(dataDir)
-  for (const folder of ['projects', 'projects/gone/deep', 'projects/back', '.cluster-sync']) {
+  for (const [folder, lockedMode] of [
+    ['projects', 0o555],
+    ['projects/gone/deep', 0o555],
+    ['projects/back', 0o555],
+    ['.cluster-sync', 0o555],
+    // Nobody can tell then whether a publish is interrupted.
+    ['.cluster-sync', 0],
+    ['', 0],
+  ] as const) {
     const locked = path.join(dataDir, folder)
     const mode = lstatSync(locked).mode & 0o7777
-    chmodSync(locked, 0o555)
-    t.match(await cycleAsGateway(dataDir, after, before), { phase: 'Failed', reason: 'NotWritable' }, folder)
+    chmodSync(locked, lockedMode)
+    const result = await cycleAsGateway(dataDir, after, before)
+    t.match(result, { phase: 'Failed', reason: 'NotWritable' }, `${folder} with mode ${lockedMode.toString(8)}`)
+    t.match(result.message, /may not read or write it/)
     chmodSync(locked, mode)
-    t.same(exactly(dataDir), old, `${folder} was not writable`)
+    t.same(exactly(dataDir), old, `${folder} with mode ${lockedMode.toString(8)}`)
     t.same(leftovers(dataDir), [])
   }
   t.match(await cycleAsGateway(dataDir, after, before), { phase: 'Synced' })
