@@ -31,8 +31,6 @@ import { createKube, loadKube } from './kube/client.ts'
 import { createLog, type Log, logOf } from './log.ts'
 import { readSmallFile } from './sync/disk/disk.ts'
 import { type EngineMemory, readSynced, recoverFolder, runCycle } from './sync/cycle.ts'
-import { forgetRecovery } from './sync/disk/first-start.ts'
-import { isInterrupted } from './sync/publish/journal.ts'
 import { releaseLock } from './sync/disk/lock.ts'
 import { openTracing } from './tracing/open.ts'
 import type { Tracing } from './tracing/trace.ts'
@@ -149,14 +147,9 @@ function createAgentFollower(
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
       podFacts: async () => podFactsOf(settings),
       readSynced: () => readSynced(dataDir),
-      async recover(signal) {
-        const recover = async (): Promise<void> => {
-          // Tried again too: a disk that cannot be read does not tell.
-          if (!isInterrupted(dataDir)) return
-          await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
-          forgetRecovery(dataDir)
-        }
-        await endInterrupted({ recover, clock, log }, before.recoveringMs, signal)
+      async recover(failed, signal) {
+        const recover = async () => await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
+        await endInterrupted({ recover, failed, clock, log }, { dataDir, recoveringMs: before.recoveringMs }, signal)
       },
       cycle(source, gateway, wanted, signal) {
         const deps = { source, gateway, clock, log: logOf(log, wanted.requestId), memory, only: settings.podUid }

@@ -5,7 +5,7 @@
  */
 import { backoffMs, type Clock, timestamp } from '../clock.ts'
 import type { Source } from '../delivery/protocol.ts'
-import { asFault, isAbort } from '../fault.ts'
+import { asFault, type Fault, isAbort } from '../fault.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
@@ -30,8 +30,8 @@ export type FollowDeps = HandOnDeps & {
   podFacts(): Promise<PodFacts>
   /** What the data directory held when the agent started, so that a commit already in place is not reported as Syncing. */
   readSynced(): { commit: string; syncHash: string } | undefined
-  /** Ends a publish in which an earlier process was killed; called once, before anything else. */
-  recover(signal: AbortSignal): Promise<void>
+  /** Ends a publish in which an earlier process was killed; called once, before anything else. `failed`: told why a try was in vain. */
+  recover(failed: (fault: Fault) => void, signal: AbortSignal): Promise<void>
   /** One cycle of the sync engine. */
   cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
   report(status: SyncReportStatus): void
@@ -158,7 +158,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     },
     async run(signal) {
       let due: Rest = { waitMs: undefined }
-      take(await recoverFirst(deps, signal))
+      take(await recoverFirst(deps, (fault) => take({ kind: 'recoveryFailed', fault, at: now() }), signal))
       while (!signal.aborted) {
         noteGate()
         await rest(due, signal).catch(() => undefined)
@@ -183,9 +183,13 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
 }
 
 /** A publish that was interrupted is ended before the first look; where that fails, the next sync tries again. */
-async function recoverFirst({ recover, log }: Pick<FollowDeps, 'recover' | 'log'>, signal: AbortSignal): Promise<FollowerEvent> {
+async function recoverFirst(
+  { recover, log }: Pick<FollowDeps, 'recover' | 'log'>,
+  failed: (fault: Fault) => void,
+  signal: AbortSignal,
+): Promise<FollowerEvent> {
   try {
-    await recover(signal)
+    await recover(failed, signal)
   } catch (error) {
     const { reason, message } = asFault(error)
     if (!isAbort(error, signal))

@@ -4,9 +4,9 @@
  */
 import type { Fault } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import type { CycleResult } from '../sync/cycle.ts'
+import { type CycleResult, tellFault } from '../sync/outcome.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type InPlace, type PodFacts } from './desired.ts'
-import { agentHealth, type AgentHealth, type StartGate, startGate, unknownStart } from './health.ts'
+import { agentHealth, type AgentHealth, endsFirst, type StartGate, startGate, unknownStart } from './health.ts'
 import { decisiveText, heardAfter, type HeardRequest } from './heard.ts'
 import { kept, nextReport } from './next-report.ts'
 
@@ -21,6 +21,8 @@ export type FollowerState = {
   recoveringSinceMs: number
   /** Whether a publish that was interrupted has been ended, or could not be: until then nobody knows what the volume holds. */
   recovered: boolean
+  /** Why it could not be ended so far, while it is tried again. */
+  unended: { fault: Fault; at: string } | undefined
   /** What the watch delivered last; undefined: nothing yet. */
   observed: { followed: FollowedSync | undefined } | undefined
   /** Who asks what was changed, for this gateway or another; undefined: nobody. */
@@ -47,6 +49,8 @@ export type FollowerEvent =
   | { kind: 'observed'; followed: FollowedSync | undefined; inPlace: InPlace; at: string }
   /** A publish that was interrupted has been ended, or could not be. */
   | { kind: 'recovered' }
+  /** It could not be looked at or ended, and is tried again. */
+  | { kind: 'recoveryFailed'; fault: Fault; at: string }
   | { kind: 'volumeRead'; whole: boolean }
   /** A probe asks whether the gateway may start: its deadline may have passed. */
   | { kind: 'gateAsked' }
@@ -91,6 +95,7 @@ export function initialState({
     startedMs: bornMs - waitedMs,
     recoveringSinceMs: bornMs - recoveringMs,
     recovered: false,
+    unended: undefined,
     observed: undefined,
     heard: undefined,
     looked: undefined,
@@ -109,7 +114,9 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
     case 'observed':
       return afterObserved(state, event, nowMs)
     case 'recovered':
-      return { state: { ...state, recovered: true }, effects: [] }
+      return { state: { ...state, recovered: true, unended: undefined }, effects: [] }
+    case 'recoveryFailed':
+      return tellUnended({ ...state, unended: { fault: event.fault, at: event.at } }, nowMs)
     case 'volumeRead':
       return openIfDue({ ...state, whole: event.whole }, nowMs)
     case 'gateAsked':
@@ -136,13 +143,13 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
 
 /** Whether the gateway may start. */
 export function gateOf(
-  { opened, looked, synced, whole = false, recovered, startedMs, recoveringSinceMs }: FollowerState,
+  { opened, looked, synced, whole = false, recovered, unended, startedMs, recoveringSinceMs }: FollowerState,
   nowMs: number,
 ): StartGate {
   if (opened !== undefined) return opened
   const leftMs = recoveringSinceMs + longestRecoveryMs - nowMs
   // However long its pod is there: the gateway would start with half of a publish.
-  if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: 'the agent first ends a publish that was interrupted' }
+  if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: endsFirst(unended?.fault) }
   return startGate({ settings: looked?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })
 }
 
@@ -167,14 +174,22 @@ export function isMove({ commit, syncHash }: { commit: string; syncHash: string 
 function afterObserved(state: FollowerState, event: Extract<FollowerEvent, { kind: 'observed' }>, nowMs: number): Next {
   const { followed, inPlace, at } = event
   const heard = heardAfter(state.heard, followed?.annotations ?? {}, { isFirst: state.observed === undefined, at, nowMs })
-  const after = { ...state, observed: { followed }, heard }
+  const seen = { ...state, observed: { followed }, heard }
   const { looked, gatewaySync, reported } = state
   const rests = reported?.phase === 'Synced' && reported.commit === followed?.status.published?.commit
   const about = { rests, pod: looked?.pod.podName }
   const isKnown = state.observed !== undefined && decisiveText(state.observed.followed, about) === decisiveText(followed, about)
-  if (isKnown) return { state: after, effects: [] }
+  if (isKnown) return { state: seen, effects: [] }
+  const { state: after, effects } = tellUnended(seen, nowMs)
   const mayWriteNoMore = looked !== undefined && !mayWrite(desiredSync(gatewaySync, followed, looked.pod, inPlace))
-  return { state: after, effects: mayWriteNoMore ? [{ kind: 'halt' }, { kind: 'wake' }] : [{ kind: 'wake' }] }
+  return { state: after, effects: [...effects, ...(mayWriteNoMore ? [{ kind: 'halt' } as const] : []), { kind: 'wake' }] }
+}
+
+/** Reports why an interrupted publish could not be ended so far; before a GatewaySync was seen there is nobody to report to. */
+function tellUnended(state: FollowerState, nowMs: number): Next {
+  const { unended, observed, reported } = state
+  if (unended === undefined || observed?.followed === undefined) return { state, effects: [] }
+  return reporting(state, { ...kept(reported), ...tellFault(unended.fault), finishedAt: unended.at }, nowMs)
 }
 
 function afterPodRead(state: FollowerState, { pod, inPlace, at }: Extract<FollowerEvent, { kind: 'podRead' }>, nowMs: number): Next {

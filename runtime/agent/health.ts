@@ -1,6 +1,7 @@
 /**
  * The answers to the kubelet's probes: whether the gateway may start, and whether the agent is alive. Pure.
  */
+import type { Fault } from '../fault.ts'
 import { durationMs } from '../gatewaysync/schema/fields.ts'
 import type { ResolvedProfile } from '../gatewaysync/decide/profile.ts'
 
@@ -65,6 +66,12 @@ export function startGate({ settings = unknownStart, synced, whole, sinceStartMs
     ? 'the published commit is not in place yet; the gateway soon starts with the one that it has'
     : 'the data volume holds no whole commit yet'
   return { kind: 'held', forMs: limitMs - sinceStartMs, why }
+}
+
+/** Why a gateway waits while a publish that was interrupted is ended; `fault`: why that could not be done so far. */
+export function endsFirst(fault: Fault | undefined): string {
+  const first = 'the agent first ends a publish that was interrupted'
+  return fault === undefined ? first : `${first}, and tries again: ${fault.message} (${fault.reason})`
 }
 
 /** After this long a look of the agent's loop counts as stuck: longer than any deadline inside it. */

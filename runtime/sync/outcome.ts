@@ -2,7 +2,7 @@
  * What a cycle reports: the part of the SyncReport that the engine knows. Pure.
  */
 import { timestamp } from '../clock.ts'
-import { asFault, type Reason } from '../fault.ts'
+import { asFault, type Fault, type Reason } from '../fault.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import { modeFindings } from './model/findings.ts'
 import { activeMode, type ActiveMode, type Wanted } from './model/wanted.ts'
@@ -65,15 +65,15 @@ export function failed(error: unknown, state: State | undefined, wanted: Wanted)
   const fault = asFault(error)
   // Waiting for other gateways' turns is not a failure of this one.
   const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait')
-  const phase = waits ? 'Pending' : blocking.has(fault.reason) ? 'Blocked' : 'Failed'
-  const result: CycleResult = {
-    ...lastApplied(state, wanted),
-    phase,
-    reason: fault.reason,
-    message: fault.message.slice(0, messageCharacters),
-  }
+  const told = tellFault(fault)
+  const result: CycleResult = { ...lastApplied(state, wanted), ...told, phase: waits ? 'Pending' : told.phase }
   if (fault instanceof Refused && fault.findings.length > 0) result.findings = reportable(fault.findings)
   return result
+}
+
+/** What a report says of a fault that does not end by itself. */
+export function tellFault({ reason, message }: Fault): Pick<CycleResult, 'phase' | 'reason' | 'message'> {
+  return { phase: blocking.has(reason) ? 'Blocked' : 'Failed', reason, message: message.slice(0, messageCharacters) }
 }
 
 /** What a report needs besides the manifest. `drift` undefined: not looked for. */

@@ -5,12 +5,12 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import type { FollowedSync } from '../../runtime/agent/desired.ts'
+import { endInterrupted } from '../../runtime/agent/end-interrupted.ts'
 import { createFollower, type FollowDeps, type Follower } from '../../runtime/agent/follow.ts'
 import { serveProbes } from '../../runtime/agent/probes.ts'
 import { type Clock, systemClock } from '../../runtime/clock.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import type { Gateway } from '../../runtime/gateway/gateway.ts'
-import { isInterrupted } from '../../runtime/sync/publish/journal.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { type EngineMemory, readSynced, recoverFolder, runCycle } from '../../runtime/sync/cycle.ts'
 import { memorySource, type Tree } from './memory-source.ts'
@@ -64,8 +64,9 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       readSynced: () => readSynced(dataDir),
       recover:
         options.recover ??
-        (async (signal) => {
-          if (isInterrupted(dataDir)) await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)
+        (async (failed, signal) => {
+          const recover = async () => await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)
+          await endInterrupted({ recover, failed, clock, log: silentLog }, { dataDir, recoveringMs: options.recoveringMs ?? 0 }, signal)
         }),
       cycle: (from, to, wanted, signal) =>
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),

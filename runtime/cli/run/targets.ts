@@ -78,7 +78,7 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
       mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, maxConfBytes)?.toString('utf8') }, { target: mode }),
       podFacts: async () => podFacts,
       readSynced: () => readSynced(dataDir),
-      recover: async (signal) => void (await recoverFolder({ clock, log, memory }, dataDir, signal)),
+      recover: async (_failed, signal) => void (await recoverFolder({ clock, log, memory }, dataDir, signal)),
       async cycle(source, gateway, wanted, signal) {
         const startedMs = clock.monotonicMs()
         last = {}

@@ -62,6 +62,7 @@ const podRead: FollowerEvent = { kind: 'podRead', pod, inPlace: undefined, at }
 const cycleBegan: FollowerEvent = { kind: 'cycleBegan', inPlace: undefined, at }
 const cycleEnded = (result: CycleResult): FollowerEvent => ({ kind: 'cycleEnded', result, startedAt: at, at })
 const volumeRead = (whole: boolean): FollowerEvent => ({ kind: 'volumeRead', whole })
+const unreadable: FollowerEvent = { kind: 'recoveryFailed', fault: new Fault('NotWritable', 'this user may not read it'), at }
 const bug: FollowerEvent = { kind: 'lookFailed', fault: new Fault('Unexpected', 'a bug'), at }
 
 const born = (bornMs = 0, recoveringMs = 0): FollowerState =>
@@ -239,6 +240,8 @@ void t.test('whatever comes in whatever order, a report names the agent, and an 
     cycleEnded({ phase: 'Pending', reason: 'GatewayStarting' }),
     bug,
     { kind: 'gateAsked' },
+    unreadable,
+    { kind: 'recovered' },
     { kind: 'lookBegan' },
     { kind: 'lookEnded' },
   )
@@ -269,4 +272,25 @@ void t.test('a gateway whose pod is old waits too until an interrupted publish w
   t.match(gateOf(old, age + 10 * minute), { kind: 'open' }, 'where that never ends')
   t.match(gateOf(born(age, 9 * minute), age), { kind: 'held', forMs: minute }, 'over all processes that try')
   t.match(gateOf(born(age, 10 * minute), age), { kind: 'open' }, 'where each of them died of it')
+})
+
+void t.test('why an interrupted publish could not be ended is told while it is tried again, and lets no gateway start', async (t) => {
+  const [age, minute] = [3_600_000, 60_000]
+  const tried = next(born(age), unreadable, age)
+  t.same(tried.effects, [], 'to nobody, while no GatewaySync was seen')
+  t.same(next(tried.state, observed(undefined), age).effects, [{ kind: 'wake' }])
+  const seen = next(tried.state, observed(followed()), age)
+  const report = {
+    kind: 'report',
+    status: { phase: 'Failed', reason: 'NotWritable', message: 'this user may not read it', finishedAt: at },
+  }
+  t.match(seen.effects, [report, { kind: 'wake' }])
+  t.match(next(next(born(age), observed(followed()), age).state, unreadable, age).effects, [report], 'at once where one was seen')
+  t.match(gateOf(seen.state, age + 9 * minute), {
+    kind: 'held',
+    why: /interrupted, and tries again: this user may not read it \(NotWritable\)/,
+  })
+  const over = next(seen.state, { kind: 'recovered' }, age).state
+  t.match(next(over, volumeRead(true), age).state.opened, { by: 'grace' })
+  t.same(next(over, observed(followed({ published: other })), age).effects, [{ kind: 'wake' }], 'and not after its end')
 })

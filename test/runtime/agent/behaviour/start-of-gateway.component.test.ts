@@ -1,7 +1,7 @@
 /**
  * When a gateway may start, as the kubelet is told at /startz.
  */
-import { rmSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { endInterrupted } from '../../../../runtime/agent/end-interrupted.ts'
@@ -10,6 +10,7 @@ import { systemClock } from '../../../../runtime/clock.ts'
 import { silentLog } from '../../../../runtime/log.ts'
 import { clockAhead, follow, startProbe } from '../../../support/follower.ts'
 import type { Tree } from '../../../support/memory-source.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
 import { until } from '../../../support/world.ts'
 
 void t.test('a gateway on an empty volume starts with its first commit, also when nothing was published at first', async (t) => {
@@ -97,19 +98,26 @@ void t.test('a gateway with a whole commit starts soon, whatever keeps the publi
 })
 
 /** An agent over a volume with a whole commit, in a pod that is `waitedMs` old, and with a publish that is interrupted until `recover` has ended. */
-async function overInterrupted(t: Pick<Test, 'teardown'>, options: { recover: FollowDeps['recover'] } & Parameters<typeof follow>[1]) {
+async function overInterrupted(
+  t: Pick<Test, 'teardown'>,
+  options: { recover(signal: AbortSignal): Promise<void> } & Omit<NonNullable<Parameters<typeof follow>[1]>, 'recover'>,
+) {
   const before = follow(t)
   before.follower.observe(before.followed({ 'projects/a': '1' }, false))
   await before.reported('Synced')
   await before.end()
   const journal = path.join(before.dataDir, '.cluster-sync/journal')
   writeFileSync(journal, '')
+  const { dataDir } = before
   const { clock = systemClock, recoveringMs = 0 } = options
-  const recover = async (signal: AbortSignal): Promise<void> => {
-    await endInterrupted({ recover: options.recover, clock, log: silentLog }, recoveringMs, signal)
-    rmSync(journal)
+  const recover: FollowDeps['recover'] = async (failed, signal) => {
+    const ending = async (): Promise<void> => {
+      await options.recover(signal)
+      rmSync(journal)
+    }
+    await endInterrupted({ recover: ending, failed, clock, log: silentLog }, { dataDir, recoveringMs }, signal)
   }
-  const again = follow(t, { ...options, dataDir: before.dataDir, recover })
+  const again = follow(t, { ...options, dataDir, recover })
   return await startProbe(t, again.follower)
 }
 
@@ -141,6 +149,54 @@ void t.test('an interrupted publish that cannot be ended is tried again, and hol
   t.equal(await never(), 503)
   ahead.ms = 30_000
   await until(async () => ((await never()) === 200 ? true : undefined), 'the gateway may start')
+})
+
+void t.test(
+  'while nobody can tell whether a publish is interrupted the gateway waits, and both probe and report say why at once',
+  async (t) => {
+    const before = follow(t)
+    before.follower.observe(before.followed({ 'projects/a': '1' }, false))
+    await before.reported('Synced')
+    await before.end()
+    const { dataDir } = before
+    const own = path.join(dataDir, '.cluster-sync')
+    const aside = path.join(temporaryFolder(t, 'aside'), 'own')
+    renameSync(own, aside)
+    symlinkSync(aside, own)
+
+    const { ahead, clock } = clockAhead()
+    const { follower, followed, reported, reports } = follow(t, { dataDir, waitedMs: 7_200_000, clock })
+    const startz = await startProbe(t, follower)
+    const why = 'the agent first ends a publish that was interrupted, and tries again: ".cluster-sync" is a symbolic link'
+    await until(() => follower.health().why?.startsWith(why) || undefined, 'the probe says why')
+    t.same(reports, [], 'nobody knows to whom')
+    follower.observe(followed({ 'projects/a': '2' }, false))
+    t.match(await reported('Blocked'), { reason: 'SymbolicLink', message: /"\.cluster-sync" is a symbolic link/ })
+    t.equal(await startz(), 503, 'it is tried again')
+
+    rmSync(own)
+    renameSync(aside, own)
+    await until(async () => ((await startz()) === 200 ? true : undefined), 'the gateway may start')
+    t.match(await reported('Synced'), { reason: undefined, findings: undefined })
+    t.equal(ahead.ms, 0)
+  },
+)
+
+void t.test('a data directory that can never be read holds an old gateway no longer than one without a commit', async (t) => {
+  const dataDir = temporaryFolder(t, 'unread')
+  symlinkSync(temporaryFolder(t, 'elsewhere'), path.join(dataDir, '.cluster-sync'))
+  const { ahead, clock } = clockAhead()
+  const { follower, followed, reported } = follow(t, { dataDir, clock })
+  const startz = await startProbe(t, follower)
+  follower.observe(followed({ 'projects/a': '1' }, false))
+  await reported('Blocked')
+  ahead.ms = 30_000
+  await until(() => follower.health().why === 'the data volume holds no whole commit yet' || undefined, 'it is no longer tried first')
+  t.equal(await startz(), 503, 'nobody has seen a whole commit')
+  t.match(await reported('Blocked'), { reason: 'SymbolicLink' })
+  ahead.ms = 600_000
+  await until(async () => ((await startz()) === 200 ? true : undefined), 'the gateway may start')
+  await until(async () => (await reported('Blocked')).findings?.[0]?.rule === 'started-without-commit' || undefined, 'that is reported')
 })
 
 void t.test('a gateway starts though each agent dies of an interrupted publish', async (t) => {
