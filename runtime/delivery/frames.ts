@@ -69,7 +69,16 @@ const gatewayAccess = v.object({ apiKey: v.optional(v.string()), caBundle: v.opt
 
 /** Lines of the answer to `changes`, one for each change. */
 export function encodeChanges(changes: readonly Change[]): string {
-  return changes.map((change) => `${JSON.stringify(change)}\n`).join('')
+  let lines = ''
+  // Only a path needs escaping, and of a first sync there are thousands.
+  for (const change of changes) {
+    const path = JSON.stringify(change.path)
+    lines +=
+      change.op === 'delete'
+        ? `{"op":"delete","path":${path}}\n`
+        : `{"op":"put","path":${path},"mode":"${change.mode}","id":"${change.id}","size":${change.size}}\n`
+  }
+  return lines
 }
 
 /** The last line of the answer to `changes`, without which it counts as cut off; `entries`: the lines before it. */

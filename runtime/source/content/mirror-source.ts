@@ -98,8 +98,10 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
 
 async function* everything(deps: MirrorSourceDeps, commit: CommitHash, roots: readonly RelativePath[], signal: AbortSignal) {
   for await (const batch of listCommit(deps, commit, roots, signal)) {
+    const changes: Change[] = []
     // ls-tree takes a path as a prefix: `a` would also list `ab`.
-    const changes = batch.filter(({ path }) => roots.some((root) => isWithin(path, root))).map((file): Change => ({ op: 'put', ...file }))
+    for (const { path, mode, id, size } of batch)
+      if (roots.some((root) => isWithin(path, root))) changes.push({ op: 'put', path, mode, id, size })
     if (changes.length > 0) yield changes
   }
 }
