@@ -82,6 +82,8 @@ async function fromKnownBase(
   const outdated = outdatedRenders(manifest.files, mappings, state.absent, context)
   if (state.commit === wanted.commit)
     return { from: 'same', puts: outdated, removed: new Map(), findings: [], touched: new Set(outdated.keys()), ...base }
+  // Where the base held none of the sources, the listing says what the differences would, and need not be held as a whole.
+  if (manifest.files.size === 0 && mappings.length > 0 && state.absent.length === mappings.length) return undefined
   const changes = await differences(source, wanted, { from: state.commit, most: mostChanges(manifest.files.size) }, signal)
   if (changes === undefined) return undefined
   const collectionsRoot = collectionsRootOf(wanted)

@@ -80,6 +80,30 @@ void t.test('a commit after a known one is compared by its differences', async (
   t.same([...found.removed], [['projects/b', 'owned']])
 })
 
+void t.test('after a commit that held none of the sources the listing is asked for at once, and not the differences first', async (t) => {
+  const optional = { ...projects, required: false }
+  const rows: [string, Tree, string][] = [
+    ['no source', { 'README.md': '1' }, 'listing'],
+    ['only what is excluded', { 'projects/a.bak': '1' }, 'differences'],
+  ]
+  for (const [name, before, asks] of rows) {
+    const [source, profile] = [memorySource(), profileOf([optional], { excludePatterns: ['*.bak'] })]
+    const manifest = await synced(source, before, profile)
+    t.equal(manifest.files.size, 0)
+    const asked: string[] = []
+    const seen: MemorySource = {
+      ...source,
+      changes(request, ending) {
+        asked.push(request.from === null ? 'listing' : 'differences')
+        return source.changes(request, ending)
+      },
+    }
+    const found = await diff(seen, source.commit({ ...before, 'projects/a': '1' }), profile, manifest)
+    t.same(asked, [asks], name)
+    t.same(files(found.puts.keys()), ['projects/a'], name)
+  }
+})
+
 void t.test('differences that outgrow what is there are left for a listing, which finds the same', async (t) => {
   const [source, profile] = [memorySource(), profileOf([projects])]
   const manifest = await synced(source, { 'projects/a': '1', 'projects/b': '1' }, profile)
