@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { startSimulator, type Simulator } from '../../examples/simulator/simulator.ts'
+import { startSimulator, type Simulator, type SimulatorOptions } from '../../examples/simulator/simulator.ts'
 import type { Manifest } from './manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { agentContainerName, apiVersion } from '../../runtime/gatewaysync/names.ts'
@@ -260,11 +260,11 @@ export async function simulatedGateway(
   t: Pick<Test, 'teardown'>,
   folder: string,
   name: string,
-  mode?: string,
+  options: Pick<SimulatorOptions, 'mode' | 'readsFiles'> = {},
 ): Promise<{ simulator: Simulator; dataDir: string; port: number }> {
   const dataDir = path.join(folder, `data-${name}`)
   mkdirSync(dataDir)
-  const simulator = await startSimulator({ dataDir, name, ...(mode === undefined ? {} : { mode }) })
+  const simulator = await startSimulator({ dataDir, name, ...options })
   t.teardown(async () => simulator.stop())
   return { simulator, dataDir, port: Number(new URL(simulator.url).port) }
 }
