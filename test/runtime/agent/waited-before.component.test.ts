@@ -3,9 +3,9 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync }
 import path from 'node:path'
 import t from 'tap'
 import { waitedBefore } from '../../../runtime/agent/waited-before.ts'
-import { systemClock } from '../../../runtime/clock.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { temporaryFolder } from '../../support/repository.ts'
+import { until } from '../../support/world.ts'
 
 const podUid = 'u'
 
@@ -14,14 +14,13 @@ void t.test('each restart goes on with the waits of its pod and of its publish, 
   const journal = path.join(dataDir, '.cluster-sync/journal')
   const ask = (pod = podUid) => waitedBefore({ log: silentLog }, { dataDir, podUid: pod })
   t.same(ask(), { waitedMs: 0, recoveringMs: 0 })
-  await systemClock.wait(20)
+  await until(() => ask().waitedMs > 0 || undefined, 'time has passed')
   writeFileSync(journal, '')
   const began = ask()
   t.ok(began.waitedMs > 0)
   t.equal(began.recoveringMs, 0, 'the first to try')
-  await systemClock.wait(20)
-  const again = ask()
-  t.ok(again.recoveringMs > 0 && again.recoveringMs < again.waitedMs)
+  const again = await until(() => [ask()].find(({ recoveringMs }) => recoveringMs > 0), 'time has passed since the first try')
+  t.ok(again.recoveringMs < again.waitedMs)
   utimesSync(journal, 1, 1)
   t.equal(ask().recoveringMs, 0, 'another publish')
   t.same(ask('another'), { waitedMs: 0, recoveringMs: 0 }, 'another pod')
