@@ -46,7 +46,7 @@ export type GatewayDeps = Omit<Connection, 'ca'> & { ca?: Connection['ca'] | und
 const api = '/data/api/v1'
 /** Deadline of a scan: reading a large configuration takes a gateway tens of seconds. */
 const scanTimeoutMs = 120_000
-const firstPollMs = 25
+const firstPollMs = 5
 const longestPollMs = 500
 const lockTimes = { acquireTimeout: 10, holdTimeout: 60 }
 /** Longer than the gateway itself waits for its lock. */

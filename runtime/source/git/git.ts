@@ -32,6 +32,8 @@ export type GitRun = {
   environment?: Readonly<Record<string, string>>
   /** Open files that git and its helpers inherit, as /proc/self/fd/3 and so on. */
   files?: readonly number[]
+  /** An open file that git reads instead of a pipe from this process. */
+  source?: number
   /** An open file that takes git's output instead of a pipe to this process. */
   output?: number
   /** The git host that is called, for the words of a fault. */
@@ -89,6 +91,8 @@ const settings = [
   'credential.helper=',
   'core.deltaBaseCacheLimit=8m',
   'core.bigFileThreshold=1m',
+  // A fetch of one change adds each folder that it changes whole; the thousands of ids in a large one are compressed for a tenth of its time, and in vain.
+  'core.looseCompression=0',
   'pack.threads=2',
   'fetch.unpackLimit=1',
   'gc.auto=0',
@@ -116,7 +120,7 @@ export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref()
     ...run.args,
   ]
   const child = spawn('env', command, {
-    stdio: ['pipe', run.output ?? 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
+    stdio: [run.source ?? 'pipe', run.output ?? 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
     detached: true,
     cwd: run.folder,
     env: {
