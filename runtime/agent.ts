@@ -198,6 +198,7 @@ function throughLatest(client: ClientOf): Source {
   return {
     changes: (request, signal) => client().changes(request, signal),
     blobs: (request, sink, signal) => client().blobs(request, sink, signal),
+    files: (request, sink, signal) => client().files(request, sink, signal),
   }
 }
 
@@ -208,6 +209,9 @@ function unusableClient(fault: Fault): DeliveryClient {
       throw fault
     },
     async blobs() {
+      throw fault
+    },
+    async files() {
       throw fault
     },
     async gateway() {

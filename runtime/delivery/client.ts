@@ -3,17 +3,21 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { Agent } from 'node:https'
+import { finished } from 'node:stream/promises'
 import { type Clock, deadline } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import { causeOf, readText } from '../http/client.ts'
 import { isReset, send, streamFault } from './call.ts'
-import { changesReader, decodeCaptureAnswer, decodeGatewayAccess, decodeProblem, framesReader, maxIdsPerRequest } from './frames.ts'
+import { type FramesReader, framesReader } from './content-frames.ts'
+import { fileFramesReader } from './file-frames.ts'
+import { changesReader, decodeCaptureAnswer, decodeGatewayAccess, decodeProblem, maxIdsPerRequest } from './frames.ts'
 import {
   type BlobsRequest,
   type CaptureAnswer,
   type CaptureOffer,
   type ChangesRequest,
   type DeliveryRoute,
+  type FilesRequest,
   type GatewayAccess,
   routePath,
   type Source,
@@ -125,17 +129,31 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
       const stop = deadline(streamTimeoutMs, signal)
       for (let start = 0; start < ids.length; start += maxIdsPerRequest) {
         const part = ids.slice(start, start + maxIdsPerRequest)
-        const response = await ask('blobs', { commit, profile, ids: part }, stop)
-        const reader = framesReader(sink)
-        try {
-          for await (const chunk of response as AsyncIterable<Buffer>) reader.take(chunk)
-        } catch (error) {
-          throw streamFault(error, signal)
-        }
-        if (!reader.ended()) throw new Fault('DeliveryFailed', 'the answer ended early')
+        await readAll(await ask('blobs', { commit, profile, ids: part }, stop), framesReader(sink), signal)
       }
     },
+    async files({ commit, profile }: FilesRequest, sink, signal) {
+      const response = await ask('files', { commit, profile }, deadline(streamTimeoutMs, signal))
+      await readAll(response, fileFramesReader(sink), signal)
+    },
   }
+}
+
+async function readAll(response: IncomingMessage, reader: FramesReader, signal: AbortSignal): Promise<void> {
+  // Not an iteration, which makes promises for each of a thousand chunks.
+  response.on('data', (chunk: Buffer) => {
+    try {
+      reader.take(chunk)
+    } catch (error) {
+      response.destroy(error as Error)
+    }
+  })
+  try {
+    await finished(response)
+  } catch (error) {
+    throw streamFault(error, signal)
+  }
+  if (!reader.ended()) throw new Fault('DeliveryFailed', 'the answer ended early')
 }
 
 function neverServed(url: string, hasAnswered: boolean): string {

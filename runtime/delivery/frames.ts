@@ -1,21 +1,14 @@
 /**
- * How changes and blobs travel: changes as NDJSON, blobs in the frames of `git cat-file --batch`; both end with a mark, so that an answer
+ * What agents ask delivery for, and how its answers travel that hold no content: changes as NDJSON, which ends with a mark, so that an answer
  * that was cut off is never taken for a complete one. Pure.
  */
 import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../fault.ts'
 import { isCommitHash, isRelativePath } from '../gatewaysync/values.ts'
 import { leftOut, mostLeftOut } from '../gatewaysync/schema/capture-spec.ts'
-import {
-  type BlobId,
-  type BlobSink,
-  type CaptureAnswer,
-  captureBounds,
-  type Change,
-  type FileMode,
-  type GatewayAccess,
-} from './protocol.ts'
+import { type BlobId, type CaptureAnswer, captureBounds, type Change, type FileMode, type GatewayAccess } from './protocol.ts'
 import { jsonOrUndefined } from '../json.ts'
+import { maxPathCharacters } from './limits.ts'
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
 
@@ -66,6 +59,9 @@ export const captureBody = v.object({
 const captureAnswer = v.object({ answer: v.picklist(['send', 'later', 'done']) })
 
 const gatewayAccess = v.object({ apiKey: v.optional(v.string()), caBundle: v.optional(v.string()) })
+
+/** The body of `files`. */
+export const filesBody = v.object({ commit: id, profile: v.pipe(v.string(), v.maxLength(63)) })
 
 /** Lines of the answer to `changes`, one for each change. */
 export function encodeChanges(changes: readonly Change[]): string {
@@ -120,8 +116,11 @@ export function changesReader(): { take(text: string): Change[]; finish(): void 
 }
 
 const modes: readonly unknown[] = ['100644', '100755', '120000', '160000'] satisfies FileMode[]
-/** Longer than any file system allows: the engine, not delivery, should report a path that is too long for the disk. */
-export const maxPathCharacters = 32_768
+
+/** Whether git stores files with this mode. */
+export function isFileMode(mode: unknown): mode is FileMode {
+  return modes.includes(mode)
+}
 
 /** Checked by hand: for twenty thousand entries a schema takes longer than everything else that is done with them. */
 function decodeChange(value: unknown): Change | undefined {
@@ -130,9 +129,9 @@ function decodeChange(value: unknown): Change | undefined {
   // The path is joined to the data directory later: one that would lead out of it is damage, whoever sent it.
   if (typeof path !== 'string' || path.length > maxPathCharacters || !isRelativePath(path)) return undefined
   if (op === 'delete') return { op, path }
-  if (op !== 'put' || typeof id !== 'string' || !isCommitHash(id) || !modes.includes(mode)) return undefined
+  if (op !== 'put' || typeof id !== 'string' || !isCommitHash(id) || !isFileMode(mode)) return undefined
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) return undefined
-  return { op, path, mode: mode as FileMode, id, size }
+  return { op, path, mode, id, size }
 }
 
 function isEnd(value: unknown, entries: number): boolean {
@@ -163,86 +162,4 @@ export function decodeCaptureAnswer(text: string): CaptureAnswer {
   const parsed = v.safeParse(captureAnswer, jsonOrUndefined(text))
   if (!parsed.success) throw new Fault('DeliveryFailed', 'the answer to capture cannot be understood')
   return parsed.output
-}
-
-const newline = 10
-/** `<id> blob <size>`. */
-const maxHeaderBytes = 128
-
-/** Reads an answer to `blobs` piece by piece and hands content to a sink. */
-export type FramesReader = {
-  /** Throws DeliveryFailed where the frames are damaged, CommitGone where git has no such object. */
-  take(chunk: Buffer): void
-  /** How many blobs are complete. */
-  count(): number
-  /** Whether the end mark has come: nothing is missing. */
-  ended(): boolean
-}
-
-/**
- * Reads frames as `git cat-file --batch` writes them, for they travel unchanged: `<id> blob <size>`, a line feed, the content, a line feed.
- * Over a connection a last frame, `end`, says that nothing is missing. `type`: what git was asked for; only blobs travel.
- */
-export function framesReader(sink: BlobSink, type: 'blob' | 'tree' = 'blob'): FramesReader {
-  let header = ''
-  let left = -1
-  let blobs = 0
-  let complete = false
-  const typed = `${type} `
-  // Cut by hand: twenty thousand of these come in a second.
-  const begin = (line: string): void => {
-    const space = line.indexOf(' ')
-    const id = line.slice(0, space)
-    const size = line.startsWith(typed, space + 1) ? Number(line.slice(space + 1 + typed.length)) : Number.NaN
-    if (line.endsWith(' missing')) throw new Fault('CommitGone', `the mirror has no object ${id}`)
-    if (!isCommitHash(id) || !Number.isSafeInteger(size) || size < 0) {
-      throw new Fault('DeliveryFailed', `a frame of the answer is damaged: ${JSON.stringify(line)}`)
-    }
-    left = size
-    sink.begin(id, size)
-  }
-  const takeHeader = (chunk: Buffer, at: number): number => {
-    const end = chunk.indexOf(newline, at)
-    const part = chunk.toString('latin1', at, end < 0 ? chunk.length : end)
-    header = header === '' ? part : header + part
-    if (header.length > maxHeaderBytes) throw new Fault('DeliveryFailed', 'a frame of the answer has no end')
-    if (end < 0) return chunk.length
-    if (header === lastFrame) complete = true
-    else begin(header)
-    header = ''
-    return end + 1
-  }
-  return {
-    take(chunk) {
-      let at = 0
-      while (at < chunk.length) {
-        if (complete) throw new Fault('DeliveryFailed', 'the answer goes on behind its end')
-        if (left < 0) {
-          at = takeHeader(chunk, at)
-          continue
-        }
-        if (left > 0) {
-          const part = chunk.subarray(at, at + left)
-          sink.data(part)
-          left -= part.length
-          at += part.length
-          continue
-        }
-        if (chunk[at] !== newline) throw new Fault('DeliveryFailed', 'a blob is longer than announced')
-        sink.end()
-        blobs += 1
-        left = -1
-        at += 1
-      }
-    },
-    count: () => blobs,
-    ended: () => complete,
-  }
-}
-
-const lastFrame = 'end'
-
-/** The bytes after the last blob, without which the reader takes the answer for cut off. */
-export function encodeLastFrame(): Uint8Array {
-  return Buffer.from(`${lastFrame}\n`)
 }

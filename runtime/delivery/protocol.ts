@@ -12,6 +12,8 @@ export type BlobId = CommitHash
 
 /** One difference: `path` is relative to the repository's root. `size` is in bytes. */
 export type Change = { op: 'put'; path: RelativePath; mode: FileMode; id: BlobId; size: number } | { op: 'delete'; path: RelativePath }
+/** A file that is listed. */
+export type Put = Extract<Change, { op: 'put' }>
 
 /** What differs between two commits, of the files that one profile delivers. */
 export type ChangesRequest = {
@@ -37,8 +39,18 @@ export type BlobSink = {
   end(): void
 }
 
+/** Everything that one profile reads of a commit. */
+export type FilesRequest = { commit: CommitHash; profile: string }
+
+/** The same for files that are listed and read at once, in the order of their paths; the id of a submodule, which has no content, means nothing. */
+export type FileSink = {
+  begin(file: Put): void
+  data(chunk: Uint8Array): void
+  end(): void
+}
+
 /**
- * Where a sync reads from. Both methods stream and hold no more than a few entries or blobs; both end soon after their signal.
+ * Where a sync reads from. All methods stream and hold no more than a few entries or blobs; all end soon after their signal.
  *
  * Throws UnknownBase (ask again with `from: null`), CommitGone, CommitNotPublished, UnknownProfile, DeliveryUnreachable,
  * DeliveryUnauthorised, DeliveryFailed (the stream ended early; nothing of it counts).
@@ -47,6 +59,11 @@ export type Source = {
   /** Differences in batches, complete when the iteration ends without throwing. */
   changes(request: ChangesRequest, signal: AbortSignal): AsyncIterable<readonly Change[]>
   blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
+  /**
+   * Everything with its contents: for a reader that has nothing yet, one answer instead of one for the listing and more for what it names. Throws
+   * NotFound too, where the controller is of a release without it.
+   */
+  files(request: FilesRequest, sink: FileSink, signal: AbortSignal): Promise<void>
   /**
    * What may have been meant by a path that the commit does not hold; a source that may not look at the whole commit has no such method.
    * `isRoot`: the path should hold collections.
@@ -61,6 +78,8 @@ export type GatewayAccess = { apiKey?: string; caBundle?: string }
 export type FramedSource = Source & {
   /** The blobs as git frames them, to be passed on unread; without the last frame (frames.ts). Throws what `blobs` throws. */
   frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array>
+  /** The same for everything, with files in the headers. Throws what `files` throws. */
+  fileFrames(request: FilesRequest, signal: AbortSignal): AsyncIterable<Uint8Array>
   /** Whether all of these commits can be read without asking a git host. */
   holds(commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean>
 }
@@ -97,7 +116,7 @@ export type CaptureAnswer = { answer: 'send' | 'later' | 'done' }
 /** Bounds of one offer: of contents and of all of them, in bytes, and of files. */
 export const captureBounds = { totalBytes: 3 * 1024 * 1024, fileBytes: 1024 * 1024, files: 200 } as const
 
-export const deliveryRoutes = ['changes', 'blobs', 'gateway', 'capture'] as const
+export const deliveryRoutes = ['changes', 'blobs', 'files', 'gateway', 'capture'] as const
 /** The last part of each route's path. `gateway` answers with `GatewayAccess`, `capture` takes a `CaptureOffer`. */
 export type DeliveryRoute = (typeof deliveryRoutes)[number]
 

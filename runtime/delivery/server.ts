@@ -1,6 +1,6 @@
 /**
- * The server of delivery: three routes over TLS, each for pods that follow the GatewaySync in the path. Two stream content, with back
- * pressure and only of commits that are or were published for it; the third answers how the agent may call its gateway.
+ * The server of delivery: routes over TLS, each for pods that follow the GatewaySync in the path. Three stream what a commit holds, with back
+ * pressure and only of commits that are or were published for it; one answers how the agent may call its gateway, one takes its changes.
  */
 import { type Context, Hono } from 'hono'
 import { createHash } from 'node:crypto'
@@ -13,7 +13,8 @@ import { type BodyBudget, createBodyBudget } from '../http/body-budget.ts'
 import { peerOf, remoteOf } from '../http/peer.ts'
 import type { CommitHash } from '../gatewaysync/values.ts'
 import type { Log } from '../log.ts'
-import { blobsBody, captureBody, changesBody, encodeChanges, encodeEnd, encodeLastFrame, maxIdsPerRequest } from './frames.ts'
+import { encodeLastFrame } from './content-frames.ts'
+import { blobsBody, captureBody, changesBody, encodeChanges, encodeEnd, filesBody, maxIdsPerRequest } from './frames.ts'
 import { createFellows } from './fellows.ts'
 import { createPlaces, type PlaceLimits } from './places.ts'
 import { type AskLeader, forwardedHeader } from './forward.ts'
@@ -189,6 +190,12 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
     const make: Make = (signal) => frames(source.frames({ commit, profile, ids }, signal))
     return { type: 'application/octet-stream', commit, from: null, body: { commit, profile, ids }, make }
   })
+  route('files', ({ source, ...deliverable }, body) => {
+    const { commit, profile } = parsed(filesBody, body)
+    requirePublished(deliverable, commit, profile)
+    const make: Make = (signal) => frames(source.fileFrames({ commit, profile }, signal))
+    return { type: 'application/octet-stream', commit, from: null, body: { commit, profile }, make }
+  })
   route('gateway', async ({ access }, _body, signal) => ({ secret: await access(signal) }))
   const offered = async (deliverable: Deliverable, body: unknown, signal: AbortSignal, call: AuthorisedCall): Promise<Secret> => {
     return { secret: await takeOffer(deps.leader, deliverable, parsed(captureBody, body), call, signal) }
@@ -257,8 +264,8 @@ async function* lines(batches: AsyncIterable<readonly Change[]>): AsyncGenerator
   yield Buffer.from(encodeEnd(entries))
 }
 
-async function* frames(blobs: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  yield* blobs
+async function* frames(contents: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* contents
   yield encodeLastFrame()
 }
 

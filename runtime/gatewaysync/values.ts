@@ -96,6 +96,12 @@ export function parentOf(path: string): string {
   return slash < 0 ? '' : path.slice(0, slash)
 }
 
+/** Whether `path` lies in `folder` itself; where most of many paths do, one after the other, this saves the text that `parentOf` makes of each. */
+export function isDirectlyIn(path: string, folder: string): boolean {
+  if (folder === '') return !path.includes('/')
+  return path.startsWith(folder) && path[folder.length] === '/' && !path.includes('/', folder.length + 1)
+}
+
 /** Whether `path` is `ancestor` or lies below it. */
 export function isWithin(path: string, ancestor: string): boolean {
   return ancestor === '' || path === ancestor || path.startsWith(`${ancestor}/`)

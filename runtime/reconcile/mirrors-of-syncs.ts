@@ -108,10 +108,16 @@ function openedOnUse(open: (signal: AbortSignal) => Promise<FramedSource>): Fram
     async blobs(request, sink, signal) {
       await (await open(signal)).blobs(request, sink, signal)
     },
+    async files(request, sink, signal) {
+      await (await open(signal)).files(request, sink, signal)
+    },
     near: async (request, signal) => await (await open(signal)).near?.(request, signal),
     holds: async (commits, signal) => await (await open(signal)).holds(commits, signal),
     async *frames(request, signal) {
       yield* (await open(signal)).frames(request, signal)
+    },
+    async *fileFrames(request, signal) {
+      yield* (await open(signal)).fileFrames(request, signal)
     },
   }
 }

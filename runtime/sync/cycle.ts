@@ -30,7 +30,7 @@ import { diffPlan } from './plan/preview.ts'
 import type { Repair } from './plan/judge-drift.ts'
 import { prepare } from './plan/make-plan.ts'
 import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth } from './gateway-session.ts'
-import { aheadBatches, createStageAhead, type StageAhead } from './publish/stage-ahead.ts'
+import { createStageAhead } from './publish/stage-ahead.ts'
 import { stageContents } from './stage-contents.ts'
 import { askCheck, toldCheck } from './gateway-check.ts'
 import { doStep, type StepDeps } from './step.ts'
@@ -45,8 +45,6 @@ export type CycleDeps = OpenDeps &
     source: Source
     /** Undefined: there is no gateway to talk to; the cycle ends with the files in place. */
     gateway: Gateway | undefined
-    /** How many files are staged at a time while the listing arrives; of its own by default. */
-    batches?: readonly number[]
     /** Somebody who looks on. */
     watch?: CycleWatch
   }
@@ -112,10 +110,10 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
   const status = await deps.gateway?.status(writing)
   const repair = repairOf(manifest, wanted, status)
-  const ahead = stageAhead(deps, wanted, ownership, writing)
+  const ahead = stageAhead(deps, wanted, manifest, ownership)
   let run: Run
   try {
-    const listing = { source: deps.source, listed: ahead?.listed, observer: ahead?.observer }
+    const listing = { source: deps.source, contents: ahead?.contents, observer: ahead?.observer }
     const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(listing, wanted, manifest, repair, writing))
     refuseProblems(prepared.plan)
     deps.watch?.planned(prepared.plan)
@@ -127,17 +125,15 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
       await publish(deps, { ...run, problems }, staged, writing)
     } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
   } finally {
-    if ((await ahead?.discard()) === true) deps.memory.aheadInVain = wanted.commit
+    if (ahead?.discard() === true) deps.memory.aheadInVain = wanted.commit
   }
   return await checked(deps, wanted, await rescan(deps, run, signal), signal)
 }
 
-/** Undefined where it was in vain for this commit before. */
-function stageAhead(deps: CycleDeps, wanted: Wanted, ownership: Ownership, signal: AbortSignal): StageAhead | undefined {
-  const { source, clock, memory, batches = aheadBatches, boundary = ignore } = deps
-  return memory.aheadInVain === wanted.commit
-    ? undefined
-    : createStageAhead({ source, clock, batches, boundary }, wanted, ownership, signal)
+/** Undefined where contents would come in vain: they did for this commit before, or files of ours are there already. */
+function stageAhead({ clock, memory, boundary = ignore }: CycleDeps, wanted: Wanted, { files }: Manifest, ownership: Ownership) {
+  if (files.size > 0 || memory.aheadInVain === wanted.commit) return undefined
+  return createStageAhead({ clock, boundary }, wanted, ownership)
 }
 
 function isWriting({ puts, deletes }: Plan): boolean {

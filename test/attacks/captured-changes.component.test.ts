@@ -9,7 +9,13 @@ import { acceptChanges } from '../../runtime/capture/accept.ts'
 import { digestOf, withTrailers } from '../../runtime/capture/commit.ts'
 import { createCaptureOffers } from '../../runtime/capture/offer.ts'
 import { systemClock } from '../../runtime/clock.ts'
-import { captureBounds, type CaptureAnswer, type CapturedChange, type CaptureOffer } from '../../runtime/delivery/protocol.ts'
+import {
+  captureBounds,
+  type CaptureAnswer,
+  type CapturedChange,
+  type CaptureOffer,
+  type FramedSource,
+} from '../../runtime/delivery/protocol.ts'
 import { Fault } from '../../runtime/fault.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { runCycle } from '../../runtime/sync/cycle.ts'
@@ -117,12 +123,18 @@ void t.test('the door of uploads is closed to strangers, and to what is too larg
   const taken: { pod: string; offer: CaptureOffer }[] = []
   let answer: CaptureAnswer | undefined = { answer: 'later' }
   const commits = new Set<string>(['a'.repeat(40)])
+  const unread: FramedSource = {
+    ...memorySource(),
+    frames: async function* () {},
+    fileFrames: async function* () {},
+    holds: async () => true,
+  }
   const lookup = (_namespace: string, name: string) =>
     name !== 'plant'
       ? undefined
       : {
           commits,
-          source: { ...memorySource(), frames: async function* () {}, holds: async () => true, publish: async () => undefined },
+          source: unread,
           hasProfile: (named: string) => named === 'default',
           revision: '1',
           access: async () => ({}),
@@ -131,8 +143,7 @@ void t.test('the door of uploads is closed to strangers, and to what is too larg
             return answer
           },
         }
-  const inner = { ...memorySource(), frames: async function* () {}, holds: async () => true, publish: async () => undefined }
-  const { client } = await serveDelivery(t, inner as never, { more: { lookup, lateMs: 0 } })
+  const { client } = await serveDelivery(t, unread as never, { more: { lookup, lateMs: 0 } })
   const signal = AbortSignal.timeout(120_000)
   const outcome = async (offer: object, token = 'gw-0', name = 'plant'): Promise<string> =>
     await client(token, name)

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import type { Source } from '../../runtime/delivery/protocol.ts'
+import { Fault } from '../../runtime/fault.ts'
 import { silentLog } from '../../runtime/log.ts'
 import { type CycleResult, runCycle } from '../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
@@ -94,6 +95,8 @@ void t.test('what is staged goes where it was meant to, whatever becomes of the 
   /** Does something once the content of the large file has come and before it is known to be whole. */
   const meddling = (meddle: (staged: string) => void): Source => ({
     ...source,
+    // Files that come with the listing are written one by one, also where two are the same.
+    files: () => Promise.reject(new Fault('NotFound', 'an older controller')),
     blobs: (request, sink, signal) =>
       source.blobs(
         request,
@@ -129,6 +132,44 @@ void t.test('what is staged goes where it was meant to, whatever becomes of the 
   const folderLink = meddling((staged) => swapFor(staged, outside))
   await cycle(tree, undefined, folderLink)
   isUntouched('a link in place of the folder that is written to')
+})
+
+void t.test('what arrives with the listing goes where it was meant to, whatever becomes of the folders on the way', async (t) => {
+  const { dataDir, source, outside, cycle, isUntouched } = setUp(t)
+  const tree = { 'projects/new/a/1': '1', 'projects/new/a/f1': '2', 'projects/new/b/f1': '3', 'projects/new/b/f2': '4' }
+  for (const swapped of ['.', 't0', 't0/new', 't0/new/a']) {
+    for (let at = 1; at < 4; at += 1) {
+      const engine = path.join(dataDir, '.cluster-sync')
+      let files = 0
+      let swaps = 0
+      const swapping: Source = {
+        ...source,
+        files: async (request, sink, signal) =>
+          await source.files(
+            request,
+            {
+              begin(file) {
+                const run = path.join(engine, readdirSync(engine).find((name) => name.startsWith('run-')) ?? 'none', swapped)
+                if (files === at && existsSync(run)) {
+                  swapFor(run, outside)
+                  swaps += 1
+                }
+                files += 1
+                sink.begin(file)
+              },
+              data: (chunk) => sink.data(chunk),
+              end: () => sink.end(),
+            },
+            signal,
+          ),
+      }
+      await cycle(tree, undefined, swapping).catch(() => undefined)
+      isUntouched(`${swapped} before file ${at}`)
+      t.equal(swaps, 1, 'it was swapped')
+      rmSync(path.join(dataDir, 'projects'), { recursive: true, force: true })
+      rmSync(engine, { recursive: true })
+    }
+  }
 })
 
 void t.test('a link in place of a folder does not bring what lies behind it into a report', async (t) => {

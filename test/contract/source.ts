@@ -2,7 +2,7 @@
  * What every `Source` promises; run against a mirror in process and against delivery over TLS.
  */
 import type { Test } from 'tap'
-import type { BlobId, Change, Source } from '../../runtime/delivery/protocol.ts'
+import type { BlobId, Change, FileSink, Source } from '../../runtime/delivery/protocol.ts'
 import { Fault } from '../../runtime/fault.ts'
 import { parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
 import type { Repository } from '../support/repository.ts'
@@ -45,6 +45,29 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
           t.equal(content.length, current.size)
           t.notOk(found.has(current.id), 'each blob is sent once')
           found.set(current.id, content.toString('latin1'))
+        },
+      },
+      signal,
+    )
+    return found
+  }
+  const heads: string[] = []
+  const silent: FileSink = { begin() {}, data() {}, end() {} }
+  const files = async (of: string): Promise<Record<string, string>> => {
+    const found: Record<string, string> = {}
+    let [name, parts]: [string, Buffer[]] = ['', []]
+    heads.length = 0
+    await source.files(
+      { commit: parseCommitHash(of), profile: 'default' },
+      {
+        begin({ path, mode, id, size }) {
+          heads.push(`${path} ${id} ${size}`)
+          ;[name, parts] = [path, [Buffer.from(`${mode} `)]]
+        },
+        data: (chunk) => parts.push(Buffer.from(chunk)),
+        end() {
+          t.notOk(name in found, 'each file comes once')
+          found[name] = Buffer.concat(parts).toString('utf8')
         },
       },
       signal,
@@ -119,6 +142,41 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
     t.equal(await reasonOf(blobs(first, [secret])), 'CommitNotPublished')
     const other = parseCommitHash(repository.git('rev-parse', `${second}:projects/a.txt`).toString('latin1').trim())
     t.equal(await reasonOf(blobs(first, [other])), 'CommitNotPublished', 'nor one of another commit')
+  })
+  await t.test('everything comes with its contents in one answer, and nothing else', async (t) => {
+    t.same(await files(first), {
+      'config/one.json': '100644 {}',
+      'projects/a.txt': '100644 a',
+      'projects/deep/b c.txt': '100644 b',
+      'projects/empty': '100644 ',
+      'projects/large.bin': `100644 ${large}`,
+    })
+    const listed = (await changes(first, null)).map((change) => (change.op === 'put' ? `${change.path} ${change.id} ${change.size}` : ''))
+    t.same(heads, listed, 'as it is listed, in the order of the paths')
+  })
+  await t.test('the names of files that come with their contents are as they are', async (t) => {
+    const names = [
+      'projects/ünï',
+      'projects/日本 x',
+      'projects/"quoted"',
+      'projects/a\nb',
+      'projects/\tx',
+      "projects/it's",
+      'projects/ lead',
+      'projects/b\\c',
+      'projects/\u0001\u007f',
+    ]
+    const odd = await commit(Object.fromEntries(names.map((name) => [name, `of ${name}`])))
+    const found = await files(odd)
+    t.same(
+      Object.fromEntries(names.map((name) => [name, found[name]])),
+      Object.fromEntries(names.map((name) => [name, `100644 of ${name}`])),
+    )
+    await commit(Object.fromEntries(names.map((name) => [name, null])))
+  })
+  await t.test('files of an unknown profile or commit have the reasons that a listing has', async (t) => {
+    t.equal(await reasonOf(source.files({ commit: first, profile: 'nope' }, silent, signal)), 'UnknownProfile')
+    t.match(await reasonOf(files('f'.repeat(40))), /^(?:CommitGone|CommitNotPublished)$/)
   })
   await t.test('an unknown base, profile or commit each has its own reason', async (t) => {
     const nothing = 'f'.repeat(40)

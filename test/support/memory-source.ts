@@ -2,7 +2,7 @@
  * A `Source` over commits that are plain objects, for tests of the engine that need no git; and what a cycle wants of one.
  */
 import { createHash } from 'node:crypto'
-import type { BlobId, Change, Source } from '../../runtime/delivery/protocol.ts'
+import type { BlobId, BlobSink, Change, Source } from '../../runtime/delivery/protocol.ts'
 import { Fault } from '../../runtime/fault.ts'
 import type { ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
@@ -67,11 +67,22 @@ export function memorySource(): MemorySource {
       for (const id of new Set(ids)) {
         const content = Buffer.from(contents.get(id) ?? '')
         sink.begin(id, content.length)
-        for (let at = 0; at < content.length; at += 1000) sink.data(content.subarray(at, at + 1000))
-        sink.end()
+        give(content, sink)
+      }
+    },
+    async files({ commit }, sink) {
+      for (const [path, content] of Object.entries(treeOf(commit))) {
+        const file = put(path, content)
+        if (file.op === 'put') sink.begin(file)
+        give(Buffer.from(content), sink)
       }
     },
   }
+}
+
+function give(content: Buffer, sink: Pick<BlobSink, 'data' | 'end'>): void {
+  for (let at = 0; at < content.length; at += 1000) sink.data(content.subarray(at, at + 1000))
+  sink.end()
 }
 
 function blobId(content: string): BlobId {

@@ -2,7 +2,7 @@
  * Compares two commits tree by tree, through a reader that answers many questions: only folders that differ are read. For a small difference
  * that takes a fraction of a process of git; a large one is refused.
  */
-import { maxPathCharacters } from '../../delivery/frames.ts'
+import { maxPathCharacters } from '../../delivery/limits.ts'
 import { Fault } from '../../fault.ts'
 import { type CommitHash, isWithin, type RelativePath } from '../../gatewaysync/values.ts'
 import type { ObjectsQuestion } from '../git/object-reader.ts'

@@ -1,28 +1,18 @@
 /**
  * Lists the files of a commit, and the difference between two, as streams: a tree can be larger than what may be held in memory.
  */
-import { Fault } from '../../fault.ts'
-import { maxPathCharacters } from '../../delivery/frames.ts'
+import { maxPathCharacters, pathTooLong, requireCount, requirePath, requireSize } from '../../delivery/limits.ts'
 import type { FileMode } from '../../delivery/protocol.ts'
-import { type CommitHash, printable, type RelativePath } from '../../gatewaysync/values.ts'
+import type { CommitHash, RelativePath } from '../../gatewaysync/values.ts'
 import { ending, type GitLimits, type GitRun, startGit, type StartGit } from '../git/git.ts'
 
 type ListedFile = { path: RelativePath; mode: FileMode; id: CommitHash; size: number }
 
 type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
-/** A commit with more files than this is not a configuration but an attack. */
-const maxListedFiles = 500_000
-/** Deeper than any project, and than most file systems allow by the length of a path. */
-const maxFolders = 100
-/** A shorter path cannot be too deep, for each folder takes at least two characters: splitting it is saved. */
-const shortestDeepPath = 2 * maxFolders
 /** Bound of one record, mode and id included: git has none, and an unfinished record is held in memory. */
 const maxRecordCharacters = maxPathCharacters + 256
-/** The largest file that is delivered: it travels and is staged whole. */
-export const maxFileBytes = 256 * 1024 * 1024
 const timeoutMs = 120_000
-const shownCharacters = 60
 /** Files of one batch: small enough that V8 frees it while it is still in the young generation. */
 const batchSize = 200
 
@@ -46,7 +36,7 @@ export async function* listCommit(
     for (const record of several) {
       const file = parseListed(record)
       if (file === undefined) continue
-      if ((count += 1) > maxListedFiles) throw new Fault('RepositoryTooLarge', `the commit holds more than ${maxListedFiles} files`)
+      requireCount((count += 1))
       requirePath(file.path)
       requireSize(file)
       batch.push(file)
@@ -114,24 +104,6 @@ function parseListed(record: string): ListedFile | undefined {
     // A submodule has `-`.
     size: Number.isNaN(size) ? 0 : size,
   }
-}
-
-/** Throws RepositoryTooLarge. */
-function requirePath(path: string): void {
-  if (path.length > maxPathCharacters) throw pathTooLong()
-  if (path.length < shortestDeepPath || path.split('/', maxFolders + 2).length <= maxFolders + 1) return
-  throw new Fault('RepositoryTooLarge', `"${printable(path.slice(0, shownCharacters))}…" lies in more than ${maxFolders} folders`)
-}
-
-function pathTooLong(): Fault {
-  return new Fault('RepositoryTooLarge', `a path of the commit is longer than ${maxPathCharacters} characters`)
-}
-
-/** Throws RepositoryTooLarge for a file that is not delivered. */
-export function requireSize({ path, size }: Pick<ListedFile, 'path' | 'size'>): void {
-  if (size <= maxFileBytes) return
-  const [has, most] = [size, maxFileBytes].map((bytes) => Math.ceil(bytes / (1024 * 1024)))
-  throw new Fault('RepositoryTooLarge', `"${printable(path)}" has ${has} MiB, and a file may have ${most} MiB`)
 }
 
 /** The NUL-terminated records of git's output, as many at a time as arrive: one turn of the event loop for each would take longer than git. */

@@ -1,12 +1,15 @@
 /**
  * A mirror as a `Source`: differences and contents of commits, only below the folders that a profile reads.
  */
-import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, FramedSource } from '../../delivery/protocol.ts'
+import { fileFramesReader } from '../../delivery/file-frames.ts'
+import { requireSize } from '../../delivery/limits.ts'
+import type { BlobsRequest, BlobSink, Change, ChangesRequest, FileMode, FilesRequest, FramedSource } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { type CommitHash, isWithin, type RelativePath } from '../../gatewaysync/values.ts'
+import { frameFiles } from './frame-files.ts'
 import { frameBlobs, readBlobs } from './read-blobs.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
-import { type ChangedFile, compareCommits, listCommit, requireSize } from './list-files.ts'
+import { type ChangedFile, compareCommits, listCommit } from './list-files.ts'
 import type { ListedBlobs } from './listed-blobs.ts'
 import { findNearPath } from './near-path.ts'
 import type { Reading } from './reading.ts'
@@ -63,6 +66,11 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
     const wanted = await readable(request, signal)
     if (wanted.length > 0) yield* deps.recentBlobs.framed(wanted) ?? frameBlobs(deps, wanted, signal)
   }
+  const fileFramesOf = async function* ({ commit, profile }: FilesRequest, signal: AbortSignal) {
+    const roots = rootsOf(profile)
+    await deps.ensure(commit, signal)
+    yield* frameFiles(deps, commit, roots, signal)
+  }
   return {
     async *changes(request, signal) {
       const { commit, from, profile } = request
@@ -83,6 +91,11 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
       }
       await deps.reading.blobs(request.commit, read, sink, signal)
     },
+    async files(request, sink, signal) {
+      const reader = fileFramesReader(sink)
+      const chunks = deps.reading.bytes(request.commit, () => fileFramesOf(request, signal), signal)
+      for await (const { buffer, byteOffset, byteLength } of chunks) reader.take(Buffer.from(buffer, byteOffset, byteLength))
+    },
     async near(request, signal) {
       return await findNearPath(deps, request, signal)
     },
@@ -92,6 +105,9 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
     },
     async *frames(request, signal) {
       yield* deps.reading.bytes(request.commit, () => framesOf(request, signal), signal)
+    },
+    async *fileFrames(request, signal) {
+      yield* deps.reading.bytes(request.commit, () => fileFramesOf(request, signal), signal)
     },
   }
 }

@@ -2,7 +2,7 @@
  * Streams blobs out of a mirror by `git cat-file --batch`, in the order of the ids.
  */
 import * as fs from 'node:fs'
-import { framesReader } from '../../delivery/frames.ts'
+import { framesReader } from '../../delivery/content-frames.ts'
 import type { BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'

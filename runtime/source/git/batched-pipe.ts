@@ -35,11 +35,34 @@ const mkfifoMs = 10_000
  */
 export async function openBatchedPipe(folder: string): Promise<BatchedPipe | undefined> {
   if (!isMainThread) return undefined
+  return await makePipe(folder, (file) => {
+    // Non-blocking: open(2) for reading would wait for a writer, which comes only below.
+    const output = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+    const input = openOrClose(file, fs.constants.O_WRONLY, output)
+    return { input, chunks: () => readInBatches(output), close: () => fs.closeSync(output) }
+  })
+}
+
+/** A pipe from one program to another; its caller closes both ends once the programs have started. Undefined as above. */
+export async function openPipe(folder: string): Promise<{ input: number; output: number } | undefined> {
+  return await makePipe(folder, (file) => {
+    const input = fs.openSync(file, fs.constants.O_RDWR)
+    try {
+      // A writer is there, so it does not wait; non-blocking it would stay so for the program that reads.
+      const output = fs.openSync(file, fs.constants.O_RDONLY)
+      return { input: openOrClose(file, fs.constants.O_WRONLY, output), output }
+    } finally {
+      fs.closeSync(input)
+    }
+  })
+}
+
+async function makePipe<Ends>(folder: string, open: (file: string) => Ends): Promise<Ends | undefined> {
   const file = path.join(folder, `.pipe-${randomBytes(16).toString('hex')}`)
   try {
     await promisify(execFile)('mkfifo', ['-m', '600', file], { env: { PATH: systemPath }, timeout: mkfifoMs })
     try {
-      return openEnds(file)
+      return open(file)
     } finally {
       // A clean-up of the folder may have removed it already.
       fs.rmSync(file, { force: true })
@@ -49,14 +72,12 @@ export async function openBatchedPipe(folder: string): Promise<BatchedPipe | und
   }
 }
 
-function openEnds(file: string): BatchedPipe {
-  // Non-blocking: open(2) for reading would wait for a writer, which comes only below.
-  const output = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+/** Closes the other end where this one cannot be opened. */
+function openOrClose(file: string, flags: number, other: number): number {
   try {
-    const input = fs.openSync(file, fs.constants.O_WRONLY)
-    return { input, chunks: () => readInBatches(output), close: () => fs.closeSync(output) }
+    return fs.openSync(file, flags)
   } catch (error) {
-    fs.closeSync(output)
+    fs.closeSync(other)
     throw error
   }
 }

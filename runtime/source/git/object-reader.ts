@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs'
 import { type Clock, deadline } from '../../clock.ts'
-import { framesReader } from '../../delivery/frames.ts'
+import { framesReader } from '../../delivery/content-frames.ts'
 import type { BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { ending, type GitLimits, startGit, type StartGit } from './git.ts'

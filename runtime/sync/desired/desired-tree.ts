@@ -2,7 +2,7 @@
  * Which files should lie below the data directory: from a whole listing of a commit, or from its differences to the commit that is there.
  * The order of a listing does not matter. Pure.
  */
-import type { BlobId, Change } from '../../delivery/protocol.ts'
+import type { BlobId, Change, Put } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { foldName, isRelativePath, isWithin, printable, type RelativePath } from '../../gatewaysync/values.ts'
 import { baseCollections } from '../../collections/model/inheritance.ts'
@@ -15,22 +15,23 @@ import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 /** One file that should be there; `size` is the blob's, in bytes; `mapping` indexes the list of mappings. */
 export type DesiredFile = { path: string; id: BlobId; size: number; exec: boolean; mapping: number }
 
-type Put = Extract<Change, { op: 'put' }>
-
 /** `files` by destination path; `absent` are the indexes of mappings without a source. */
 export type DesiredTree = { files: Map<string, DesiredFile>; absent: number[]; findings: Finding[] }
 
-/**
- * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without a source, InvalidSpec
- * for a folder mapped as a file or the reverse, DeliveryFailed for a path that leads out of the data directory.
- */
-export function desiredTree(mappings: readonly ResolvedMapping[]): {
+/** A tree that is read file by file. */
+export type DesiredTreeBuilder = {
   /** Returns a file that is wanted because of the entry; undefined where none is. */
   add(entry: Put): DesiredFile | undefined
   /** The first required mapping without a source, once everything was added. */
   missing(): ResolvedMapping | undefined
   finish(): DesiredTree
-} {
+}
+
+/**
+ * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without a source, InvalidSpec
+ * for a folder mapped as a file or the reverse, DeliveryFailed for a path that leads out of the data directory.
+ */
+export function desiredTree(mappings: readonly ResolvedMapping[]): DesiredTreeBuilder {
   const files = new Map<string, DesiredFile>()
   const findings: Finding[] = []
   const seen = Array.from(mappings, () => false)
@@ -44,7 +45,8 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): {
         seen[index] = true
         const wanted = wantedFile(entry, mapping, index, findings)
         if (wanted === undefined) continue
-        const other = files.get(wanted.path)
+        // One mapping lists each path once.
+        const other = mappings.length === 1 ? undefined : files.get(wanted.path)
         if (other !== undefined && other.mapping >= index) continue
         files.set(wanted.path, wanted)
         added = wanted

@@ -2,18 +2,15 @@
  * Which files should change: compares the wanted commit and configuration with the manifest. Asks the source for the differences of two
  * commits if they suffice, otherwise for the whole listing, and for nothing when nothing has changed.
  */
-import type { BlobId, Change, Source } from '../../delivery/protocol.ts'
+import type { Change, Source } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
-import { readBlobs } from './small-blobs.ts'
-import { collectionManifestFolder, deliveredChain } from '../../collections/model/delivered-chain.ts'
-import { maxModeBytes, parseMode } from '../../collections/model/manifests.ts'
 import type { Finding } from '../model/findings.ts'
+import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { renderKey, type TemplateContext } from '../render/context.ts'
-import { desiredDelta, desiredTree, type DesiredFile, type DesiredTree, missingSource } from './desired-tree.ts'
-import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
-import { type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
+import { desiredDelta, type DesiredFile, type DesiredTree } from './desired-tree.ts'
+import { collectionsRootOf, type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
+import { type ListingDeps, readWanted, type RenderPath } from './read-listing.ts'
 
 /** What the wanted commit asks for, before a look at the disk. Maps and sets are keyed by destination path. */
 export type Diff = {
@@ -35,24 +32,12 @@ export type Diff = {
   touched: ReadonlySet<string>
 }
 
-/** Is told what a listing asks for while it arrives. Nothing of it throws. */
-export type ListedFiles = {
-  /** The mappings that the listing is read with; before the first file. */
-  mappings(mappings: readonly ResolvedMapping[]): void
-  add(file: DesiredFile): void
-  /** The listing is complete. */
-  end(): void
-}
-
-/** Renders a source or destination; `label` names it in a fault. Throws TemplateFailed. */
-export type RenderPath = (text: string, label: string) => string
-
 /**
  * Compares what is wanted with the manifest; `renderPath` renders a source or destination that is a template. Throws SourcePathMissing,
  * InvalidSpec, MappingConflict, DestinationNotAllowed, TemplateFailed and what the source throws.
  */
 export async function diffDesired(
-  deps: { source: Source; renderPath: RenderPath; listed?: ListedFiles | undefined },
+  deps: ListingDeps,
   wanted: Wanted,
   context: TemplateContext,
   manifest: Manifest,
@@ -86,7 +71,7 @@ async function fromKnownBase(
   if (manifest.files.size === 0 && mappings.length > 0 && state.absent.length === mappings.length) return undefined
   const changes = await differences(source, wanted, { from: state.commit, most: mostChanges(manifest.files.size) }, signal)
   if (changes === undefined) return undefined
-  const collectionsRoot = collectionsRootOf(wanted)
+  const collectionsRoot = collectionsRootOf(wanted.profile)
   const delta = desiredDelta(changes, mappings, { files: manifest.files, absent: state.absent, collectionsRoot })
   if (delta.kind === 'needs-listing') return undefined
   const removed = new Map([...delta.removed].map((path) => [path, pruneOf(mappings, manifest.files.get(path), wanted)]))
@@ -94,10 +79,6 @@ async function fromKnownBase(
   const puts = new Map([...stillOutdated, ...delta.puts])
   const touched = new Set([...changes.map(({ path }): string => path), ...puts.keys(), ...removed.keys()])
   return { from: 'delta', puts, removed, findings: delta.findings, touched, ...base }
-}
-
-function collectionsRootOf({ profile }: Wanted): RelativePath | undefined {
-  return profile.collections === undefined ? undefined : parseRelativePath(profile.collections.root)
 }
 
 function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined, wanted: Wanted): Prune {
@@ -166,37 +147,13 @@ export function desiredOf(path: string, owned: Owned): DesiredFile {
 }
 
 async function fromListing(
-  { source, renderPath, listed }: { source: Source; renderPath: RenderPath; listed?: ListedFiles | undefined },
+  deps: ListingDeps,
   wanted: Wanted,
   context: TemplateContext,
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<Diff> {
-  const request = { commit: wanted.commit, from: null, profile: wanted.profile.name }
-  const listing = putsOf(source.changes(request, signal))
-  const root = collectionsRootOf(wanted)
-  // Which collections are delivered follows from the whole listing; without collections only the wanted files are held.
-  const held = root === undefined ? undefined : await Array.fromAsync(listing)
-  const { chain, findings } =
-    root === undefined || held === undefined ? noChain : await findChain(source, wanted, { root, listing: held }, manifest.state, signal)
-  const mappings = resolveMappings(wanted.profile, chain, renderPath)
-  const building = desiredTree(mappings)
-  // A listing that is held takes the memory that contents would need meanwhile.
-  const told = held === undefined ? listed : undefined
-  told?.mappings(mappings)
-  for await (const batch of held ?? listing) {
-    for (const entry of batch) {
-      const file = building.add(entry)
-      if (file !== undefined) told?.add(file)
-    }
-  }
-  const missing = building.missing()
-  if (missing !== undefined) {
-    const near = await nearTo(source, { commit: wanted.commit, missing: missing.source, isRoot: false }, signal)
-    throw missingSource(missing, near)
-  }
-  told?.end()
-  const tree = building.finish()
+  const { tree, mappings, chain, findings } = await readWanted(deps, wanted, manifest.state, signal)
   return {
     from: 'listing',
     ...compare(manifest, tree, mappings, wanted, context),
@@ -204,56 +161,9 @@ async function fromListing(
     chain,
     absent: tree.absent,
     treeKey: treeKey(wanted.profile, activeMode(wanted, manifest.state)?.name, mappings),
-    findings: [...findings, ...tree.findings],
+    findings,
     touched: new Set(),
   }
-}
-
-/** What may have been meant; that it cannot be looked for takes nothing from what is missing. */
-async function nearTo(source: Source, request: Parameters<NonNullable<Source['near']>>[0], signal: AbortSignal) {
-  try {
-    return await source.near?.(request, signal)
-  } catch (error) {
-    if (signal.aborted) throw error
-    return undefined
-  }
-}
-
-type Put = Extract<Change, { op: 'put' }>
-
-async function* putsOf(changes: AsyncIterable<readonly Change[]>): AsyncGenerator<readonly Put[]> {
-  for await (const batch of changes) yield batch.filter((change) => change.op === 'put')
-}
-
-const noChain: { chain: string[]; findings: Finding[] } = { chain: [], findings: [] }
-
-async function findChain(
-  source: Source,
-  wanted: Wanted,
-  { root, listing }: { root: RelativePath; listing: readonly (readonly Put[])[] },
-  state: State | undefined,
-  signal: AbortSignal,
-) {
-  const found = new Map<string, { id: BlobId; size: number }>()
-  for (const { path, id, size } of listing.flat()) {
-    const folder = collectionManifestFolder(root, path)
-    if (folder !== undefined) found.set(folder, { id, size })
-  }
-  if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
-    const near = await nearTo(source, { commit: wanted.commit, missing: root, isRoot: true }, signal)
-    const step = near === undefined ? 'correct it in the profile' : `did you mean "${near}"?`
-    throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; ${step}`)
-  }
-  const small = [...found].filter(([, { size }]) => size <= maxModeBytes)
-  const contents = await readBlobs(
-    source,
-    wanted,
-    small.map(([, { id }]) => id),
-    maxModeBytes,
-    signal,
-  )
-  const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseMode(contents.get(id))]))
-  return deliveredChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
 }
 
 /** Removes from the tree what is right already, so that it ends up as `puts`; a second map of its size would cost memory. */

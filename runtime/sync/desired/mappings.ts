@@ -131,6 +131,11 @@ function checkOverlaps(mappings: readonly ResolvedMapping[]): void {
   }
 }
 
+/** Where a repository keeps its collections; undefined: they are not delivered. */
+export function collectionsRootOf({ collections }: Pick<ResolvedProfile, 'collections'>): RelativePath | undefined {
+  return collections === undefined ? undefined : parseRelativePath(collections.root)
+}
+
 /** For each mapping, whether its destination overlaps another's: only then can one file hide another. */
 export function overlapping(mappings: readonly ResolvedMapping[]): boolean[] {
   return mappings.map((mapping) =>

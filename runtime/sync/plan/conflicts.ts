@@ -1,13 +1,43 @@
 /**
  * Which wanted paths cannot both exist: one path that is a file and a folder, and paths that differ in case only. Pure.
  */
-import { foldName, parentOf } from '../../gatewaysync/values.ts'
+import { foldName, isDirectlyIn, parentOf } from '../../gatewaysync/values.ts'
 
 /** Two paths that cannot both be written. */
 export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
 
-/** All conflicts among files, in the order of the paths; at most `limit`. */
-export function findConflicts(paths: Iterable<string>, limit = 20): Conflict[] {
+/** All conflicts among files, in the order of the paths; at most `limit`. Goes through the paths a second time where there are any. */
+export function findConflicts(paths: () => Iterable<string>, limit = 20): Conflict[] {
+  return mayConflict(paths()) ? conflictsAmong(paths(), limit) : []
+}
+
+/** Whether two of them fold to one name, or one to that of a folder: most commits hold nothing like that, and thousands of paths. */
+function mayConflict(paths: Iterable<string>): boolean {
+  const files = new Set<string>()
+  const folders = new Map<string, string>()
+  let count = 0
+  const addFolder = (folder: string): boolean => {
+    if (folder === '') return true
+    const folded = foldName(folder)
+    const other = folders.get(folded)
+    if (other !== undefined) return other === folder
+    folders.set(folded, folder)
+    return addFolder(parentOf(folder))
+  }
+  // Files of one folder mostly follow each other.
+  let latest = ''
+  for (const path of paths) {
+    files.add(foldName(path))
+    if (files.size !== (count += 1)) return true
+    if (isDirectlyIn(path, latest)) continue
+    latest = parentOf(path)
+    if (!addFolder(latest)) return true
+  }
+  for (const folded of folders.keys()) if (files.has(folded)) return true
+  return false
+}
+
+function conflictsAmong(paths: Iterable<string>, limit: number): Conflict[] {
   const files = new Map<string, string>()
   const folders = new Map<string, string>()
   const conflicts: Conflict[] = []
@@ -20,16 +50,12 @@ export function findConflicts(paths: Iterable<string>, limit = 20): Conflict[] {
     else if (conflicts.length < limit) conflicts.push({ kind: 'case', path: folder, other })
     addFolder(parentOf(folder))
   }
-  // Files of one folder mostly follow each other.
-  let latest = ''
   for (const path of paths) {
     const folded = foldName(path)
     const other = files.get(folded)
     if (other === undefined) files.set(folded, path)
     else conflicts.push({ kind: 'case', path, other })
-    const folder = parentOf(path)
-    if (folder !== latest) addFolder(folder)
-    latest = folder
+    addFolder(parentOf(path))
   }
   for (const [folded, path] of files) {
     const folder = folders.get(folded)

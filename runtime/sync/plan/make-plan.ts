@@ -7,7 +7,8 @@ import { type Aliases, findAliases, respellGoing } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
-import { desiredOf, diffDesired, type Diff, type ListedFiles } from '../desired/diff.ts'
+import type { ArrivingContents } from '../desired/arriving.ts'
+import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
 import { holdLocalChanges } from './held.ts'
 import { judge, type Repair, repairs } from './judge-drift.ts'
 import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
@@ -33,18 +34,18 @@ export type Prepared = {
   renderer: Renderer | undefined
 }
 
-type ListingDeps = { source: Source; listed?: ListedFiles | undefined; observer?: (() => Observer | undefined) | undefined }
+type PrepareDeps = { source: Source; contents?: ArrivingContents | undefined; observer?: (() => Observer | undefined) | undefined }
 
 /** How many drifted paths a report names. */
 const namedPaths = 20
 
 /**
  * Looks at the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` says how closely our own files
- * are looked at; `listed` hears of wanted files while a listing arrives, and `observer` gives away what was seen of folders meanwhile. Throws what
+ * are looked at; `contents` takes what comes with a listing, and `observer` gives away what was seen of folders meanwhile. Throws what
  * the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
  */
 export async function prepare(
-  { source, listed, observer }: ListingDeps,
+  { source, contents, observer }: PrepareDeps,
   wanted: Wanted,
   manifest: Manifest,
   repair: Repair,
@@ -52,7 +53,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const context = templateContext(wanted)
   const renderer = await loadRenderer(wanted, context)
-  const diff = await diffDesired({ source, renderPath: pathRenderer(renderer), listed }, wanted, context, manifest, signal)
+  const diff = await diffDesired({ source, renderPath: pathRenderer(renderer), contents }, wanted, context, manifest, signal)
   const options = { like: wanted.commit, verifyContent: repair === 'verify-content' }
   const looks =
     diff.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
@@ -105,7 +106,7 @@ export async function prepare(
   }
 }
 
-function refreshed(given: ListingDeps['observer']): Observer | undefined {
+function refreshed(given: PrepareDeps['observer']): Observer | undefined {
   const observer = given?.()
   observer?.refresh()
   return observer

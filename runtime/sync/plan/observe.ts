@@ -6,7 +6,7 @@ import * as fs from 'node:fs'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { parentOf } from '../../gatewaysync/values.ts'
+import { isDirectlyIn, parentOf } from '../../gatewaysync/values.ts'
 import { diskFault, errorCode, hashFile, isMissing } from '../disk/disk.ts'
 import { knownVerdict } from './drift.ts'
 import { type Folders, openFolders } from '../disk/folders.ts'
@@ -40,6 +40,8 @@ export type Observer = {
  */
 export function createObserver(dataDir: string): Observer {
   const folders = new Map<string, Folder>()
+  /** Most files lie in the folder of the one before. */
+  let latest: { folder: string; is: Folder } | undefined
   const folderAt = (folder: string): Folder => {
     const known = folders.get(folder)
     if (known !== undefined) return known
@@ -47,6 +49,13 @@ export function createObserver(dataDir: string): Observer {
     const result = above === undefined || above.kind === 'folder' ? classify(folder) : above
     folders.set(folder, result)
     return result
+  }
+  const folderOf = (file: string): Folder => {
+    if (latest === undefined || !isDirectlyIn(file, latest.folder)) {
+      const folder = parentOf(file)
+      latest = { folder, is: folderAt(folder) }
+    }
+    return latest.is
   }
   const classify = (folder: string): Folder => {
     const stat = lstat(dataDir, folder)
@@ -63,7 +72,7 @@ export function createObserver(dataDir: string): Observer {
   }
   return {
     look(file) {
-      const above = folderAt(parentOf(file))
+      const above = folderOf(file)
       if (above.kind !== 'folder') return above
       const stat = lstat(dataDir, file)
       if (stat === undefined) return { kind: 'absent', topmost: file }
@@ -72,7 +81,12 @@ export function createObserver(dataDir: string): Observer {
       return { kind: 'special', at: file, what: stat.isSymbolicLink() ? 'link' : 'special' }
     },
     refresh() {
-      for (const [folder, known] of folders) if (!isAsBefore(folder, known)) return folders.clear()
+      for (const [folder, known] of folders) {
+        if (isAsBefore(folder, known)) continue
+        folders.clear()
+        latest = undefined
+        return
+      }
     },
   }
 }

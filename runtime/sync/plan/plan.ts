@@ -214,7 +214,7 @@ function reportLocalChange(input: PlanInput, result: Plan, path: string, id: Blo
 function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
   const isNew = (path: string): boolean => !input.owned.has(path)
   if (![...input.puts.keys()].some(isNew)) return
-  const conflicts = findConflicts(pathsAfter(input, going))
+  const conflicts = findConflicts(() => pathsAfter(input, going))
   for (const conflict of conflicts) result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
 }
 

@@ -24,7 +24,8 @@ import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } 
 import type { GatewayStatus } from '../../gateway/gateway.ts'
 import { noteLfsPointer } from './lfs-finding.ts'
 import type { StageAhead } from './stage-ahead.ts'
-import { createRunFolder, createStage, type Stage, type Staged, type StageOptions } from './stage.ts'
+import type { Staged } from './receive-blobs.ts'
+import { createRunFolder, createStage, type Stage, type StageOptions } from './stage.ts'
 
 /** New content that is staged, and how it will be put in place. `judged`: folders of the resources that were checked. */
 export type StagedRun = {
@@ -55,8 +56,7 @@ export async function stageAll(
   signal: AbortSignal,
 ): Promise<StagedRun> {
   const { plan, diff, renderer } = prepared
-  const ahead = await deps.ahead?.take(plan)
-  if (ahead === undefined) signal.throwIfAborted()
+  const ahead = deps.ahead?.take(plan)
   const id = ahead?.id ?? deps.clock.uuid()
   const places = ahead?.places ?? { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
   const layout = layOut(plan, ahead?.trees)

@@ -1,25 +1,25 @@
 /**
- * Stages new files while the listing that names them still arrives, so that a first sync does not wait for one answer before it asks for the
- * next. What is staged lies in the run's folder, where no gateway looks; whether it is used the plan decides, and what the plan does not want
- * exactly so is thrown away as a whole.
+ * Stages the files of a first sync while they arrive with the listing that names them, so that it needs one answer and waits for no other. What
+ * is staged lies in the run's folder, where no gateway looks; whether it is used the plan decides, and what the plan does not want exactly so
+ * is thrown away as a whole.
  */
-import type { Source } from '../../delivery/protocol.ts'
 import type { Clock } from '../../clock.ts'
+import { engineFolder } from '../../gatewaysync/names.ts'
+import { type ArrivingContents, contentsInVain } from '../desired/arriving.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
-import type { ListedFiles } from '../desired/diff.ts'
-import { overlapping, type ResolvedMapping } from '../desired/mappings.ts'
-import { type Folders, openFolders } from '../disk/folders.ts'
+import { overlapping } from '../desired/mappings.ts'
 import type { Ownership } from '../disk/disk.ts'
+import { type Folders, openFolders } from '../disk/folders.ts'
 import type { Finding } from '../model/findings.ts'
 import type { FileStat } from '../model/manifest.ts'
 import type { Wanted } from '../model/wanted.ts'
-import { engineFolder } from '../../gatewaysync/names.ts'
-import type { Observed } from '../plan/observed.ts'
 import { createObserver, type Observer } from '../plan/observe.ts'
 import type { Plan, PlannedPut } from '../plan/plan.ts'
 import { type Boundary, type Places, removeRun } from './carry-out.ts'
 import { noteLfsPointer } from './lfs-finding.ts'
-import { createRunFolder, createStage, type Staged } from './stage.ts'
+import { createReceiver, type Staged } from './receive-blobs.ts'
+import { createRunFolder } from './stage.ts'
+import { createStageFolders } from './stage-folders.ts'
 
 /** What was staged ahead of a plan that wants all of it. */
 export type StagedAhead = {
@@ -37,66 +37,83 @@ export type StagedAhead = {
 
 /** One for each cycle. Nothing of it ever fails a cycle: what goes wrong here the plan meets again, or nobody does. */
 export type StageAhead = {
-  listed: ListedFiles
+  contents: ArrivingContents
   /** Gives away what it has seen of folders, once. */
   observer(): Observer | undefined
-  /** Waits for what is under way. Undefined where nothing was staged, or the plan wants anything of it otherwise: then it is removed. */
-  take(plan: Plan): Promise<StagedAhead | undefined>
-  /** Ends what is under way and removes what was not taken; returns whether there was any. Never throws. */
-  discard(): Promise<boolean>
+  /** Undefined where nothing was staged, or the plan wants anything of it otherwise: then it is removed. */
+  take(plan: Plan): StagedAhead | undefined
+  /** Removes what was not taken; returns whether there was any. Never throws. */
+  discard(): boolean
 }
 
-/**
- * How many files are asked for at a time; the last number holds for all further calls, each of which begins a git at the controller, and is
- * below what one request may ask for. Equal for all agents, for those that ask for the same share an answer. Whoever has fewer files than the
- * first asks once, behind the listing and over its connection: another handshake would cost more than the time that it gains.
- */
-export const aheadBatches: readonly number[] = [4_000, 16_000]
+/** How much may arrive that nobody wants, such as excluded files, on top of as much as is wanted; beyond that a listing is asked for. */
+const mostInVainBytes = 1024 * 1024
 
-type Deps = { source: Source; clock: Pick<Clock, 'uuid'>; batches: readonly number[]; boundary: Boundary }
-/** What is to be staged, and where: the topmost folder of each file that does not exist yet. No object of its own for each file. */
-type Files = { files: DesiredFile[]; topmost: string[] }
+type Deps = { clock: Pick<Clock, 'uuid'>; boundary: Boundary }
 
-/** Makes nothing before the first batch. `signal` ends what is under way. */
-export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownership, signal: AbortSignal): StageAhead {
-  const over = new AbortController()
-  const run = createRun(deps, wanted, ownership, AbortSignal.any([signal, over.signal]))
+/** Makes nothing on the disk before the first file. */
+export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownership): StageAhead {
   /** Remembers thousands of folders, and is given away once the listing has ended. */
   let observer: Observer | undefined = createObserver(wanted.dataDir)
-  let waiting: Files = { files: [], topmost: [] }
   let alone: readonly boolean[] = []
-  let taken = false
+  let run: StagingRun | undefined
+  let isSkipped = false
+  let [stagedBytes, inVainBytes] = [0, 0]
+  let [isWell, isTaken] = [true, false]
 
-  const begin = (): void => {
-    run.stage(waiting)
-    waiting = { files: [], topmost: [] }
-  }
-  const lookAt = (file: string): Observed | undefined => {
+  /** The topmost folder that does not exist yet on the way to a file; undefined where the file is not to be staged here. */
+  const newFolderOf = (file: DesiredFile | undefined): string | undefined => {
+    if (file === undefined || alone[file.mapping] !== true) return undefined
     try {
-      return observer?.look(file)
+      const seen = observer?.look(file.path)
+      // Below a folder that is not there nothing can be the gateway's, ours already, or in the way.
+      return seen?.kind === 'absent' && seen.topmost !== file.path ? seen.topmost : undefined
     } catch {
       // The plan looks at it too.
       return undefined
     }
   }
+  /** Whatever fails here the plan meets again, for then it stages everything. */
+  const attempt = (work: () => void): void => {
+    try {
+      work()
+    } catch {
+      isWell = false
+      throw contentsInVain
+    }
+  }
   return {
-    listed: {
-      mappings(mappings: readonly ResolvedMapping[]) {
+    contents: {
+      takes(mappings) {
         const shared = overlapping(mappings)
         alone = mappings.map(({ recipe }, index) => recipe === undefined && shared[index] !== true)
+        return alone.includes(true)
       },
-      add(file: DesiredFile) {
-        if (alone[file.mapping] !== true) return
-        const seen = lookAt(file.path)
-        // Below a folder that is not there nothing can be the gateway's, ours already, or in the way.
-        if (seen?.kind !== 'absent' || seen.topmost === file.path) return
-        waiting.files.push(file)
-        waiting.topmost.push(seen.topmost)
-        const { batches } = deps
-        if (waiting.files.length >= (batches[Math.min(run.batches(), batches.length - 1)] ?? 0)) begin()
+      begin(file) {
+        const topmost = newFolderOf(file)
+        isSkipped = topmost === undefined
+        if (file === undefined || topmost === undefined) return
+        attempt(() => {
+          run ??= createRun(deps, wanted, ownership)
+          run.begin(file, topmost)
+        })
+      },
+      data(chunk) {
+        if (isSkipped) {
+          inVainBytes += chunk.length
+          if (inVainBytes > mostInVainBytes + stagedBytes) throw contentsInVain
+          return
+        }
+        stagedBytes += chunk.length
+        attempt(() => run?.data(chunk))
       },
       end() {
-        if (run.batches() > 0 && waiting.files.length > 0) begin()
+        if (isSkipped) return
+        attempt(() => run?.end())
+        deps.boundary('staged ahead')
+      },
+      over() {
+        if (run?.close() === 'within a file') isWell = false
       },
     },
     observer() {
@@ -104,104 +121,86 @@ export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownershi
       observer = undefined
       return given
     },
-    async take(plan) {
-      if (run.batches() === 0) return undefined
-      const isWell = await run.settled()
-      const { files, topmost, stats: staged } = run.done
-      const count = files.length
-      const stats = isWell ? matched(run.done, plan) : undefined
-      taken = stats !== undefined
+    take(plan) {
+      if (run === undefined) return undefined
+      const { done, kept } = run
+      const count = done.files.length
+      const stats = isWell ? matched(done, plan) : undefined
+      isTaken = stats !== undefined
       // The plan has objects of its own for these files, and the publish needs the memory.
-      for (const list of [files, topmost, staged]) list.length = 0
-      if (stats !== undefined) return { ...run.kept, stats, count }
+      for (const list of [done.files, done.topmost, done.stats]) list.length = 0
+      if (stats !== undefined) return { ...kept, stats, count }
       // The publish stages the same contents anew, and there may be no room for both.
-      removeRun(run.kept.places)
+      removeRun(kept.places)
       return undefined
     },
-    async discard() {
-      if (taken || run.batches() === 0) return false
-      over.abort(new Error('nobody wants what is staged ahead'))
-      await run.settled()
+    discard() {
+      if (isTaken || run === undefined) return false
+      run.close()
       removeRun(run.kept.places)
       return true
     },
   }
 }
 
-/** A run's folder that batches are staged into, one after the other. */
+/** A run's folder that files are staged into as they arrive. */
 type StagingRun = {
   kept: Omit<StagedAhead, 'stats' | 'count'>
-  done: Files & Pick<Staged, 'stats'>
-  /** How many batches were begun. */
-  batches(): number
-  stage(batch: Files): void
-  /** Settles when no batch is under way: whether all of them are staged. Never rejects. */
-  settled(): Promise<boolean>
+  /** What is staged, and for each file the topmost folder that does not exist yet. No object of its own for each file. */
+  done: { files: DesiredFile[]; topmost: string[]; stats: Staged['stats'] }
+  /** All three throw what `createReceiver` throws. */
+  begin(file: DesiredFile, topmost: string): void
+  data(chunk: Uint8Array): void
+  end(): void
+  /** Ends it where it is; may be called again. */
+  close(): 'between files' | 'within a file'
 }
 
-/** The folder is made with the first batch. */
-function createRun(deps: Deps, wanted: Wanted, ownership: Ownership, signal: AbortSignal): StagingRun {
+/** Makes the folder. Throws faults of the disk. */
+function createRun(deps: Deps, wanted: Wanted, ownership: Ownership): StagingRun {
   const id = deps.clock.uuid()
   const places: Places = { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
   const trees = new Map<string, string>()
   const made = new Set<string>([''])
   const findings: Finding[] = []
   const done: StagingRun['done'] = { files: [], topmost: [], stats: [] }
-  let folders: Folders | undefined
-  let batches = 0
-  let running = Promise.resolve(true)
-
-  const receive = async ({ files, topmost }: Files): Promise<void> => {
-    signal.throwIfAborted()
-    if (folders === undefined) {
-      folders = openFolders(wanted.dataDir)
-      createRunFolder(folders.at(places.run), ownership)
-      deps.boundary('run created')
-    }
-    const puts = files.map((file, at): PlannedPut => ({ ...file, before: 'absent', topmost: topmost[at] ?? '' }))
-    const stage = createStage({
-      run: places.run,
-      folders,
-      ownership,
-      puts,
-      made,
-      placeOf: (index) => placeOf(puts[index], trees),
-      needsRender: () => false,
-      render: () => undefined,
-      inspect: (put, content) => noteLfsPointer(put.path, content, findings),
-    })
-    try {
-      await deps.source.blobs({ commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage.sink, signal)
-      stage.finish()
-    } catch (error) {
-      stage.abandon()
-      throw error
-    }
-    // Not spread into one call: its arguments have a limit.
-    for (const file of files) done.files.push(file)
-    for (const folder of topmost) done.topmost.push(folder)
-    for (const stat of stage.staged.stats) done.stats.push(stat)
-    deps.boundary('staged ahead')
+  let isWithinFile = false
+  let all: Folders | undefined = openFolders(wanted.dataDir)
+  const placeOf = (index: number): string => {
+    const topmost = done.topmost[index] ?? ''
+    return `${trees.get(topmost) ?? ''}${done.files[index]?.path.slice(topmost.length) ?? ''}`
   }
+  const receiver = createReceiver({
+    folders: createStageFolders({ run: places.run, folders: all, ownership, placeOf, made }),
+    ownership,
+    staged: { stats: done.stats, rendered: new Map() },
+    needsRender: () => false,
+    render: () => undefined,
+    inspect: (put, content) => noteLfsPointer(put.path, content, findings),
+  })
+  createRunFolder(all.at(places.run), ownership)
+  deps.boundary('run created')
   return {
     kept: { id, places, trees, made, findings },
     done,
-    batches: () => batches,
-    stage(batch) {
-      batches += 1
-      for (const topmost of batch.topmost) if (!trees.has(topmost)) trees.set(topmost, `t${trees.size}`)
-      running = running.then(async (isWell) => {
-        if (!isWell) return false
-        return await receive(batch).then(
-          () => true,
-          () => false,
-        )
-      })
+    begin(file, topmost) {
+      if (!trees.has(topmost)) trees.set(topmost, `t${trees.size}`)
+      const put: PlannedPut = { ...file, before: 'absent', topmost }
+      const index = done.files.push(file) - 1
+      done.topmost.push(topmost)
+      isWithinFile = true
+      receiver.begin(file.id, file.size, [{ put, index }])
     },
-    async settled() {
-      const isWell = await running
-      folders?.[Symbol.dispose]()
-      return isWell
+    data: (chunk) => receiver.data(chunk),
+    end() {
+      receiver.end()
+      isWithinFile = false
+    },
+    close() {
+      receiver.abandon()
+      all?.[Symbol.dispose]()
+      all = undefined
+      return isWithinFile ? 'within a file' : 'between files'
     },
   }
 }
@@ -240,8 +239,4 @@ function orderOf(files: readonly DesiredFile[]): Uint32Array | undefined {
 
 function isSame(one: DesiredFile, other: DesiredFile): boolean {
   return one.id === other.id && one.exec === other.exec && one.mapping === other.mapping
-}
-
-function placeOf(put: PlannedPut | undefined, trees: ReadonlyMap<string, string>): string {
-  return put === undefined ? '' : `${trees.get(put.topmost) ?? ''}${put.path.slice(put.topmost.length)}`
 }

@@ -1,7 +1,7 @@
 /**
  * Makes the folders below a run's folder, each once: before its first file arrives, or with it.
  */
-import { parentOf } from '../../gatewaysync/values.ts'
+import { isDirectlyIn, parentOf } from '../../gatewaysync/values.ts'
 import { folderMaker, type Ownership } from '../disk/disk.ts'
 import type { Folders } from '../disk/folders.ts'
 
@@ -46,10 +46,11 @@ export function createStageFolders({ run, folders: all, ownership, placeOf, made
     // Not path.join and path.dirname, which cost as much here as the system calls.
     addressOf(index) {
       const place = placeOf(index)
-      const folder = parentOf(place)
-      make(folder)
-      address ??= all.folder(folder === '' ? run : `${run}/${folder}`)
-      return `${address}/${folder === '' ? place : place.slice(folder.length + 1)}`
+      if (address === undefined || !isDirectlyIn(place, latest)) {
+        make(parentOf(place))
+        address ??= all.folder(latest === '' ? run : `${run}/${latest}`)
+      }
+      return `${address}/${latest === '' ? place : place.slice(latest.length + 1)}`
     },
   }
 }

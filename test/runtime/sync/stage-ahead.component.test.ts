@@ -1,11 +1,11 @@
 /**
- * Contents are asked for while the listing still arrives, and whatever becomes of that, a sync ends as it would without it.
+ * A first sync takes contents with the listing that names them, and whatever becomes of that, it ends as it would without.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
-import type { Source } from '../../../runtime/delivery/protocol.ts'
+import type { FileSink, Source } from '../../../runtime/delivery/protocol.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
@@ -13,30 +13,38 @@ import { listTree } from '../../../scripts/quickstart/check.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
-const profile = profileOf([{ source: 'projects', destination: 'projects' }])
+const plain = profileOf([{ source: 'projects', destination: 'projects' }])
 const tree: Tree = Object.fromEntries(
   Array.from({ length: 9 }, (_, index) => [`projects/new${index % 3}/${index}`, `content ${index % 7}`]),
 )
 const contents = new Set(Object.values(tree)).size
 
-type Around = { changes?(inner: Source['changes']): Source['changes']; blobs?(inner: Source['blobs']): Source['blobs'] }
+type Files = Source['files']
+type Options = { files?(inner: Files): Files; boundary?(name: string, dataDir: string): void; profile?: typeof plain }
 
-/** A folder without files, a source that gives its listing two files at a time, and what is asked of it. */
-function setUp(t: Pick<Test, 'teardown'>, around: Around = {}, boundary?: (name: string, dataDir: string) => void) {
+/** A folder without files, a source, and what is asked of it: `files`, `changes`, and how many contents at a time. */
+function setUp(t: Pick<Test, 'teardown'>, { files = (inner) => inner, boundary, profile = plain }: Options = {}) {
   const dataDir = temporaryFolder(t, 'ahead')
   mkdirSync(path.join(dataDir, 'projects'))
   const inner = memorySource()
-  const asked: (readonly string[])[] = []
-  const inPairs: Source['changes'] = async function* (request, signal) {
-    for await (const batch of inner.changes(request, signal)) for (let at = 0; at < batch.length; at += 2) yield batch.slice(at, at + 2)
+  const asked: (string | number)[] = []
+  const around = files(async (request, sink, signal) => await inner.files(request, sink, signal))
+  const source: Source = {
+    files: async (request, sink, signal) => {
+      asked.push('files')
+      await around(request, sink, signal)
+    },
+    changes(request, signal) {
+      asked.push('changes')
+      return inner.changes(request, signal)
+    },
+    blobs: async (request, sink, signal) => {
+      asked.push(request.ids.length)
+      await inner.blobs(request, sink, signal)
+    },
   }
-  const blobs: Source['blobs'] = async (request, sink, signal) => {
-    asked.push(request.ids)
-    await inner.blobs(request, sink, signal)
-  }
-  const source: Source = { changes: around.changes?.(inPairs) ?? inPairs, blobs: around.blobs?.(blobs) ?? blobs }
   const memory: EngineMemory = { manifest: undefined }
-  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory, batches: [2, 3] }
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
   const cycle = async (wanted = tree, signal = AbortSignal.timeout(20_000)): Promise<CycleResult> =>
     await runCycle(
       { ...deps, ...(boundary === undefined ? {} : { boundary: (name: string) => boundary(name, dataDir) }) },
@@ -52,59 +60,119 @@ function contentOf(dataDir: string): Tree {
   return Object.fromEntries(files.map((file) => [`projects/${file}`, readFileSync(path.join(dataDir, 'projects', file), 'utf8')]))
 }
 
-void t.test('contents come before the listing has ended, in the same calls for each agent', async (t) => {
-  const run = async () => {
-    const begun = Promise.withResolvers<void>()
-    const world = setUp(t, {
-      // The listing goes on only when contents are asked for.
-      changes: (inner) =>
-        async function* (request, signal) {
-          let batches = 0
-          for await (const batch of inner(request, signal)) {
-            yield batch
-            if ((batches += 1) === 2) await begun.promise
-          }
-        },
-      blobs: (inner) => async (request, sink, signal) => {
-        begun.resolve()
-        await inner(request, sink, signal)
-      },
-    })
-    t.match(await world.cycle(), { phase: 'Synced', files: { added: 9 } })
-    t.same(contentOf(world.dataDir), { ...tree })
-    t.same(world.left(), [])
-    t.equal((await world.cycle()).files?.unchanged, 9, 'and the manifest knows them')
-    return world.asked
+/** A source that meddles with the files before they arrive: `each` gets the number of the file. */
+function meddling(each: (at: number, sink: FileSink) => void): (inner: Files) => Files {
+  return (inner) => async (request, sink, signal) => {
+    let at = -1
+    const begin: FileSink['begin'] = (file) => {
+      each((at += 1), sink)
+      sink.begin(file)
+    }
+    await inner(request, { begin, data: (chunk) => sink.data(chunk), end: () => sink.end() }, signal)
   }
-  const asked = await run()
-  t.ok(asked.length > 1, `${asked.length} calls`)
-  t.ok(asked.flat().length <= contents + 2, 'hardly any content is asked for twice')
-  t.same(await run(), asked)
+}
+
+void t.test('one answer brings a first sync all that it needs', async (t) => {
+  const { dataDir, asked, cycle, left } = setUp(t)
+  t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
+  t.same(contentOf(dataDir), { ...tree })
+  t.same(left(), [])
+  t.same(asked, ['files'])
+  t.equal((await cycle()).files?.unchanged, 9, 'and the manifest knows them')
+  t.match(await cycle({ ...tree, 'projects/new1/more': 'more' }), { phase: 'Synced', files: { added: 1 } })
+  t.same(asked, ['files', 'changes', 1], 'what comes later is asked for as differences')
 })
 
-void t.test('what is listed in another order than that of the plan is not asked for again', async (t) => {
+void t.test('what arrives in another order than that of the plan is not asked for again', async (t) => {
   const names = ['\u{1f600}', '\uff01', 'b', 'a']
   const unordered: Tree = Object.fromEntries(names.map((name) => [`projects/new/${name}`, name]))
   const { dataDir, asked, cycle } = setUp(t)
   t.match(await cycle(unordered), { phase: 'Synced', files: { added: 4 } })
   t.same(contentOf(dataDir), { ...unordered })
-  t.same(
-    asked.map((ids) => ids.length),
-    [2, 2],
-  )
+  t.same(asked, ['files'])
 })
 
-void t.test('a call that fails ahead of the plan is made again after it', async (t) => {
-  let calls = 0
-  const { dataDir, cycle, left } = setUp(t, {
-    blobs: (inner) => async (request, sink, signal) => {
-      if ((calls += 1) === 2) throw new Fault('DeliveryFailed', 'the answer ended early')
-      await inner(request, sink, signal)
-    },
+void t.test('where an answer ends early the listing is asked for, and of contents those that have not come', async (t) => {
+  const cut = meddling((at) => {
+    if (at === 5) throw new Fault('DeliveryFailed', 'the answer ended early')
   })
+  const { dataDir, asked, cycle, left } = setUp(t, { files: cut })
   t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
   t.same(contentOf(dataDir), { ...tree })
+  t.same(asked, ['files', 'changes', 4])
   t.same(left(), [])
+})
+
+void t.test('a file that is cut is written anew', async (t) => {
+  const large = 'x'.repeat(300_000)
+  for (const content of ['small', large]) {
+    const cut =
+      (inner: Files): Files =>
+      async (request, sink, signal) => {
+        const data: FileSink['data'] = (chunk) => {
+          sink.data(chunk.subarray(1))
+          throw new Fault('DeliveryFailed', 'the answer ended early')
+        }
+        await inner(request, { begin: (file) => sink.begin(file), data, end: () => sink.end() }, signal)
+      }
+    const { dataDir, asked, cycle, left } = setUp(t, { files: cut })
+    t.match(await cycle({ 'projects/new/a': content }), { phase: 'Synced', files: { added: 1 } })
+    t.same(contentOf(dataDir), { 'projects/new/a': content })
+    t.same(asked, ['files', 'changes', 1])
+    t.same(left(), [])
+  }
+})
+
+void t.test('damaged content is never put in place', async (t) => {
+  const damaged =
+    (inner: Files): Files =>
+    async (request, sink, signal) =>
+      await inner(
+        request,
+        { begin: (file) => sink.begin(file), data: (chunk) => sink.data(Buffer.from(chunk).fill('x')), end: () => sink.end() },
+        signal,
+      )
+  const { dataDir, asked, cycle, left } = setUp(t, { files: damaged })
+  t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
+  t.same(contentOf(dataDir), { ...tree })
+  t.same(asked, ['files', 'changes', contents])
+  t.same(left(), [])
+})
+
+void t.test('a controller of a release without it gives a listing, and what cannot be had at all is told', async (t) => {
+  const refused = (reason: 'NotFound' | 'DeliveryUnreachable') => (): Files => async () => {
+    throw new Fault(reason, 'refused')
+  }
+  const older = setUp(t, { files: refused('NotFound') })
+  t.match(await older.cycle(), { phase: 'Synced', files: { added: 9 } })
+  t.same(older.asked, ['files', 'changes', contents])
+  const away = setUp(t, { files: refused('DeliveryUnreachable') })
+  t.match(await away.cycle(), { phase: 'Failed', reason: 'DeliveryUnreachable' })
+  t.same(away.asked, ['files'], 'and is not asked for twice')
+})
+
+void t.test('files that nobody wants are not waited for beyond a megabyte', async (t) => {
+  const profile = profileOf([{ source: 'projects', destination: 'projects', excludePatterns: ['**/*.bin'] }])
+  const excluded = (mebibytes: number): Tree => ({ ...tree, 'projects/big.bin': 'x'.repeat(mebibytes * 1024 * 1024) })
+  const little = setUp(t, { profile })
+  t.match(await little.cycle(excluded(1)), { phase: 'Synced', files: { added: 9 } })
+  t.same(little.asked, ['files'])
+  const much = setUp(t, { profile })
+  t.match(await much.cycle(excluded(2)), { phase: 'Synced', files: { added: 9 } })
+  t.same(contentOf(much.dataDir), { ...tree })
+  t.same(much.asked, ['files', 'changes'], 'what has come is used')
+})
+
+void t.test('files that are made from their content are asked for behind the plan', async (t) => {
+  const mappings = [
+    { source: 'projects/new0', destination: 'projects/new0', template: true },
+    { source: 'projects/new1', destination: 'projects/new1' },
+  ]
+  const { dataDir, asked, cycle } = setUp(t, { profile: profileOf(mappings) })
+  const wanted = { 'projects/new0/a': '{{ namespace }}', 'projects/new0/b': 'b', 'projects/new1/c': 'c' }
+  t.match(await cycle(wanted), { phase: 'Synced', files: { added: 3 } })
+  t.same(contentOf(dataDir), { ...wanted, 'projects/new0/a': 'plant' })
+  t.same(asked, ['files', 2])
 })
 
 void t.test('where the plan may not be carried out nothing stays, and the next try fetches no contents', async (t) => {
@@ -112,10 +180,8 @@ void t.test('where the plan may not be carried out nothing stays, and the next t
   const colliding = { ...tree, 'projects/new1/same': '1', 'projects/New1/same': '2' }
   t.match(await cycle(colliding), { phase: 'Blocked', reason: 'MappingConflict' })
   t.same(left(), [])
-  const calls = asked.length
-  t.ok(calls > 0)
   t.match(await cycle(colliding), { phase: 'Blocked', reason: 'MappingConflict' })
-  t.equal(asked.length, calls)
+  t.same(asked, ['files', 'changes'])
   t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
   t.same(contentOf(dataDir), { ...tree })
 })
@@ -123,13 +189,14 @@ void t.test('where the plan may not be carried out nothing stays, and the next t
 void t.test('a folder that appears meanwhile keeps what is in it', async (t) => {
   let appeared = false
   const runs: string[][] = []
-  const { dataDir, cycle, left } = setUp(t, {}, (name, at) => {
+  const boundary = (name: string, at: string): void => {
     if (name === 'staged') runs.push(readdirSync(path.join(at, '.cluster-sync')).filter((each) => each.startsWith('run-')))
     if (name !== 'staged ahead' || appeared) return
     appeared = true
     mkdirSync(path.join(at, 'projects/new1'))
     writeFileSync(path.join(at, 'projects/new1/theirs'), 'theirs')
-  })
+  }
+  const { dataDir, cycle, left } = setUp(t, { boundary })
   t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
   t.ok(appeared)
   t.same(contentOf(dataDir), { ...tree, 'projects/new1/theirs': 'theirs' })
@@ -143,12 +210,13 @@ void t.test('a folder that appears meanwhile keeps what is in it', async (t) => 
 
 void t.test('a folder that appears after the plan keeps what is in it, and the next cycle brings the rest', async (t) => {
   let appeared = false
-  const { dataDir, cycle, left } = setUp(t, {}, (name, at) => {
+  const boundary = (name: string, at: string): void => {
     if (name !== 'journal' || appeared) return
     appeared = true
     mkdirSync(path.join(at, 'projects/new1'))
     writeFileSync(path.join(at, 'projects/new1/theirs'), 'theirs')
-  })
+  }
+  const { dataDir, cycle, left } = setUp(t, { boundary })
   t.match(await cycle(), { phase: 'Failed', reason: 'PublishFailed' })
   t.same(contentOf(dataDir), { 'projects/new1/theirs': 'theirs' }, 'all or nothing')
   t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
@@ -158,16 +226,12 @@ void t.test('a folder that appears after the plan keeps what is in it, and the n
 
 void t.test('a sync that is ended while contents come leaves nothing', async (t) => {
   const stop = new AbortController()
-  const { dataDir, cycle, left } = setUp(t, {
-    blobs: (inner) => async (request, sink, signal) => {
-      await inner(request, sink, AbortSignal.timeout(5_000))
-      const ended = new Promise((_resolve, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
-      )
-      stop.abort(new Error('stop'))
-      await ended
-    },
+  const stopping = meddling((at) => {
+    if (at !== 4) return
+    stop.abort(new Error('stop'))
+    stop.signal.throwIfAborted()
   })
+  const { dataDir, cycle, left } = setUp(t, { files: stopping })
   await t.rejects(cycle(tree, stop.signal), { message: 'stop' })
   t.same(left(), [])
   t.same(contentOf(dataDir), {})

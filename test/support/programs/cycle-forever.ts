@@ -20,7 +20,7 @@ for (let round = 0; ; round += 1) {
   const next = Math.floor(Math.random() * commits.length)
   const [commit, tree] = [commits[next], trees[next]]
   if (commit === undefined || tree === undefined) break
-  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory, batches: [1, 3] }
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
   const { phase, message } = await runCycle(deps, wantedOf(dataDir, commit, profile), AbortSignal.timeout(30_000))
   if (phase !== 'Synced') throw new Error(`${phase}: ${message}`)
   if (round === 0) process.stdout.write('.')

@@ -20,7 +20,6 @@ const result = await runCycle(
     clock: systemClock,
     log: silentLog,
     memory: { manifest: undefined },
-    batches: [1],
     boundary() {
       passed += 1
       if (passed === Number(at)) process.kill(process.pid, 'SIGKILL')

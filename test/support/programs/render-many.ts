@@ -33,6 +33,9 @@ const source: Source = {
       sink.end()
     }
   },
+  async files() {
+    throw new Error('no file is wanted as it is')
+  },
 }
 const profile = profileOf([{ source: 'projects', destination: 'projects', template: true }], { vars: { host: 'h' } })
 const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }

@@ -33,6 +33,7 @@ const away: Source = {
     throw new Fault('GitUnreachable', 'the git host is away')
   },
   blobs: () => Promise.reject(new Fault('GitUnreachable', 'the git host is away')),
+  files: () => Promise.reject(new Fault('GitUnreachable', 'the git host is away')),
 }
 
 function contentOf(dataDir: string): Record<string, string> {

@@ -41,6 +41,13 @@ async function setUp(t: Pick<Test, 'teardown'>, options: Partial<SimulatorOption
       asked.push(...request.ids)
       await source.blobs(request, sink, own)
     },
+    files: async (request, sink, own) => {
+      const begin: typeof sink.begin = (file) => {
+        asked.push(file.id)
+        sink.begin(file)
+      }
+      await source.files(request, { begin, data: (chunk) => sink.data(chunk), end: () => sink.end() }, own)
+    },
   }
   const memory: EngineMemory = { manifest: undefined }
   const sync = async (
@@ -353,12 +360,12 @@ void t.test('a Designer that opens while content is fetched holds the write back
   const opening = (gateway: Gateway): Gateway => ({ ...gateway, status: async () => status })
   const connected = connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
   source.commit(base)
-  const blobs: typeof source.blobs = async (request, sink, own) => {
-    await source.blobs(request, sink, own)
+  const files: typeof source.files = async (request, sink, own) => {
+    await source.files(request, sink, own)
     status = 'running'
     simulator.setDesigners([{ user: 'ann', project: '' }])
   }
-  const deps = { gateway: opening(connected), source: { ...source, blobs } }
+  const deps = { gateway: opening(connected), source: { ...source, files } }
   t.match(await sync(base, { ...both, designerSessionPolicy: 'wait' }, { deps }), { phase: 'Pending', reason: 'DesignerOpen' })
   t.same(posts(), [])
 })

@@ -1,0 +1,90 @@
+/**
+ * How a commit travels with its contents: in frames whose headers name the files, as two processes of git make them. Pure.
+ */
+import { isCommitHash, isRelativePath, type RelativePath } from '../gatewaysync/values.ts'
+import { type FramesReader, headerFault, readFrames } from './content-frames.ts'
+import { isFileMode } from './frames.ts'
+import { maxPathCharacters, requireCount, requirePath, requireSize } from './limits.ts'
+import type { FileSink, Put } from './protocol.ts'
+
+/** How `git ls-tree` is to list files, one a line, so that each line asks `git cat-file` for a file. */
+export const fileLineFormat = '%(objectname) %(objectmode) %(path)'
+/** What `git cat-file` is to write before each content: the object, and what its line held behind it. */
+export const fileHeaderFormat = '%(objectname) %(objecttype) %(objectsize) %(rest)'
+
+const [space, quote] = [32, 34]
+/** Room for the longest path with every byte of it escaped. */
+const maxHeaderBytes = 512 * 1024
+/** `blob `. */
+const typeLength = 5
+/** `100644`. */
+const modeLength = 6
+
+/**
+ * Reads frames with headers `<id> blob <size> <mode> <path>`, the path as git quotes it. What is no blob, as a submodule, ends the reading
+ * with CommitGone, for git says `missing` of it. Also throws RepositoryTooLarge.
+ */
+export function fileFramesReader(sink: FileSink): FramesReader {
+  let files = 0
+  return readFrames({
+    maxHeaderBytes,
+    begin(bytes, start, end) {
+      const file = decodeFile(bytes, start, end)
+      if (file === undefined) throw headerFault(bytes.toString('latin1', start, end))
+      requireCount((files += 1))
+      requirePath(file.path)
+      requireSize(file)
+      sink.begin(file)
+      return file.size
+    },
+    data: (chunk) => sink.data(chunk),
+    end: () => sink.end(),
+  })
+}
+
+/** Cut from the bytes, at fixed places: slices of a header as text would keep all of it in memory. */
+function decodeFile(bytes: Buffer, start: number, end: number): Put | undefined {
+  const typeAt = start + (bytes[start + 40] === space ? 40 : 64) + 1
+  const sizeAt = typeAt + typeLength
+  const size = sizeIn(bytes, sizeAt, end)
+  if (size === undefined) return undefined
+  const modeAt = sizeAt + String(size).length + 1
+  const pathAt = modeAt + modeLength + 1
+  const id = bytes.toString('latin1', start, typeAt - 1)
+  const mode = bytes.toString('latin1', modeAt, pathAt - 1)
+  const path = decodePath(bytes, pathAt, end)
+  const isBlob = bytes.toString('latin1', typeAt, sizeAt) === 'blob '
+  return isBlob && isCommitHash(id) && isFileMode(mode) && path !== undefined ? { op: 'put', path, mode, id, size } : undefined
+}
+
+/** The digits from `start` up to a space or `end`. */
+function sizeIn(bytes: Buffer, start: number, end: number): number | undefined {
+  let size = 0
+  let at = start
+  for (; at < end && bytes[at] !== space; at += 1) {
+    const digit = (bytes[at] ?? 0) - 48
+    if (digit < 0 || digit > 9) return undefined
+    size = size * 10 + digit
+  }
+  return at > start && Number.isSafeInteger(size) ? size : undefined
+}
+
+/** The path is joined to the data directory later: one that would lead out of it is damage, whoever sent it. */
+function decodePath(bytes: Buffer, start: number, end: number): RelativePath | undefined {
+  const path = bytes[start] === quote ? unquoted(bytes.toString('latin1', start, end)) : bytes.toString('utf8', start, end)
+  return path !== undefined && isRelativePath(path) ? path : undefined
+}
+
+/** What stands behind a backslash in names that git quotes, where it is no octal number. */
+const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': quote, '\\': 92 }
+
+/** A name in quotes, one character for each byte, as git writes one with control characters, quotes or backslashes. */
+function unquoted(text: string): string | undefined {
+  if (!/^"(?:[^"\\]|\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))*"$/.test(text) || text.length > 4 * maxPathCharacters) return undefined
+  const plain = text
+    .slice(1, -1)
+    .replaceAll(/\\(?:([0-3][0-7]{2})|(.))/g, (_escape, octal: string | undefined, letter: string) =>
+      String.fromCharCode(octal === undefined ? (escapes[letter] ?? 0) : Number.parseInt(octal, 8)),
+    )
+  return Buffer.from(plain, 'latin1').toString('utf8')
+}

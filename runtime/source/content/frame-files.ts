@@ -1,0 +1,66 @@
+/**
+ * All files of a commit with their contents in one stream: one git lists them, and what it lists is read by the git that reads contents. This
+ * process sees nothing but its output, and passes that on.
+ */
+import * as fs from 'node:fs'
+import { fileHeaderFormat, fileLineFormat } from '../../delivery/file-frames.ts'
+import { Fault } from '../../fault.ts'
+import type { CommitHash, RelativePath } from '../../gatewaysync/values.ts'
+import { openBatchedPipe, openPipe } from '../git/batched-pipe.ts'
+import { ending, type GitLimits, type GitRun, startGit } from '../git/git.ts'
+
+const timeoutMs = 600_000
+
+/** The two programs, of which the second reads what the first writes. */
+type Programs = { list: GitRun; read: GitRun }
+
+/**
+ * The frames of all files below the roots, in the order of git's listing; the same bytes at every call. What git says of an object that it
+ * does not have is passed on for the reader to see. Throws GitFailed where a git is too old to list in this form, or the machine has no named
+ * pipes, and the faults of git.
+ */
+export async function* frameFiles(
+  { folder, limits }: { folder: string; limits: GitLimits },
+  commit: CommitHash,
+  roots: readonly RelativePath[],
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots]
+  // Names in UTF-8 are not quoted, which would cost git and the reader time for each.
+  const settings = ['core.quotePath=false']
+  const list = { folder, settings, args: ['ls-tree', '-r', '--full-tree', `--format=${fileLineFormat}`, commit, ...paths], timeoutMs }
+  const read = { folder, args: ['cat-file', `--batch=${fileHeaderFormat}`, '--buffer'], timeoutMs }
+  const own = new AbortController()
+  const running = await start({ list, read }, limits, AbortSignal.any([signal, own.signal]))
+  try {
+    yield* running.output.chunks()
+    await running.ended
+  } finally {
+    own.abort(new Error('the reader has left'))
+  }
+}
+
+/** `ended` settles when both have ended, and throws the fault of the one that failed first. */
+async function start({ list, read }: Programs, limits: GitLimits, signal: AbortSignal) {
+  const [between, output] = await Promise.all([openPipe(list.folder), openBatchedPipe(list.folder)])
+  let isRunning = false
+  try {
+    if (between === undefined || output === undefined) throw new Fault('GitFailed', `no pipe can be made in ${list.folder}`)
+    const failed = new AbortController()
+    const either = AbortSignal.any([signal, failed.signal])
+    const ends = [
+      { ...list, output: between.input },
+      { ...read, source: between.output, output: output.input },
+    ].map((run) => ending(startGit(run, limits), run, either))
+    // A failure ends the other program too, which would wait for ever.
+    for (const end of ends) end.catch((error: unknown) => failed.abort(error))
+    const ended = Promise.all(ends)
+    // A reader that leaves early does not wait for it.
+    ended.catch(() => undefined)
+    isRunning = true
+    return { output, ended }
+  } finally {
+    for (const descriptor of [between?.input, between?.output, output?.input]) if (descriptor !== undefined) fs.closeSync(descriptor)
+    if (!isRunning) output?.close()
+  }
+}

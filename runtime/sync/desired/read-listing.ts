@@ -1,0 +1,107 @@
+/**
+ * What is wanted of a whole commit: which collections are delivered, the mappings that follow from them, and each file.
+ */
+import { collectionManifestFolder, deliveredChain } from '../../collections/model/delivered-chain.ts'
+import { maxModeBytes, parseMode } from '../../collections/model/manifests.ts'
+import type { BlobId, Change, Put, Source } from '../../delivery/protocol.ts'
+import { Fault } from '../../fault.ts'
+import type { RelativePath } from '../../gatewaysync/values.ts'
+import type { Finding } from '../model/findings.ts'
+import type { State } from '../model/manifest.ts'
+import { activeMode, type Wanted } from '../model/wanted.ts'
+import { type ArrivingContents, readWithContents } from './arriving.ts'
+import { desiredTree, type DesiredTree, type DesiredTreeBuilder, missingSource } from './desired-tree.ts'
+import { collectionsRootOf, type ResolvedMapping, resolveMappings } from './mappings.ts'
+import { readBlobs } from './small-blobs.ts'
+
+/** Renders a source or destination; `label` names it in a fault. Throws TemplateFailed. */
+export type RenderPath = (text: string, label: string) => string
+
+/** `contents` takes what comes with a listing; undefined: a listing is read without contents. */
+export type ListingDeps = { source: Source; renderPath: RenderPath; contents?: ArrivingContents | undefined }
+
+/** A commit as a profile reads it. `chain`: the collections to deliver, first to last. */
+export type WantedTree = { tree: DesiredTree; mappings: ResolvedMapping[]; chain: string[]; findings: Finding[] }
+
+/**
+ * Reads the listing of the wanted commit. Throws SourcePathMissing, InvalidSpec, MappingConflict, DestinationNotAllowed, TemplateFailed and
+ * what the source throws.
+ */
+export async function readWanted(
+  { source, renderPath, contents }: ListingDeps,
+  wanted: Wanted,
+  state: State | undefined,
+  signal: AbortSignal,
+): Promise<WantedTree> {
+  const root = collectionsRootOf(wanted.profile)
+  // Which collections are delivered follows from the whole listing; without collections only the wanted files are held.
+  const held = root === undefined ? undefined : await Array.fromAsync(listing(source, wanted, signal))
+  const { chain, findings } =
+    root === undefined || held === undefined ? noChain : await findChain(source, wanted, { root, listing: held }, state, signal)
+  const mappings = resolveMappings(wanted.profile, chain, renderPath)
+  // A listing that is held takes the memory that contents would need meanwhile.
+  const arrived =
+    held !== undefined || contents === undefined ? undefined : await readWithContents(source, contents, wanted, mappings, signal)
+  const building = arrived ?? (await readInto(desiredTree(mappings), held ?? listing(source, wanted, signal)))
+  const missing = building.missing()
+  if (missing !== undefined) {
+    const near = await nearTo(source, { commit: wanted.commit, missing: missing.source, isRoot: false }, signal)
+    throw missingSource(missing, near)
+  }
+  const tree = building.finish()
+  return { tree, mappings, chain, findings: [...findings, ...tree.findings] }
+}
+
+async function readInto(
+  building: DesiredTreeBuilder,
+  batches: AsyncIterable<readonly Put[]> | Iterable<readonly Put[]>,
+): Promise<DesiredTreeBuilder> {
+  for await (const batch of batches) for (const entry of batch) building.add(entry)
+  return building
+}
+
+async function* listing(source: Source, { commit, profile }: Wanted, signal: AbortSignal): AsyncGenerator<readonly Put[]> {
+  const changes: AsyncIterable<readonly Change[]> = source.changes({ commit, from: null, profile: profile.name }, signal)
+  for await (const batch of changes) yield batch.filter((change) => change.op === 'put')
+}
+
+/** What may have been meant; that it cannot be looked for takes nothing from what is missing. */
+async function nearTo(source: Source, request: Parameters<NonNullable<Source['near']>>[0], signal: AbortSignal) {
+  try {
+    return await source.near?.(request, signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+    return undefined
+  }
+}
+
+const noChain: { chain: string[]; findings: Finding[] } = { chain: [], findings: [] }
+
+async function findChain(
+  source: Source,
+  wanted: Wanted,
+  { root, listing }: { root: RelativePath; listing: readonly (readonly Put[])[] },
+  state: State | undefined,
+  signal: AbortSignal,
+) {
+  const found = new Map<string, { id: BlobId; size: number }>()
+  for (const { path, id, size } of listing.flat()) {
+    const folder = collectionManifestFolder(root, path)
+    if (folder !== undefined) found.set(folder, { id, size })
+  }
+  if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
+    const near = await nearTo(source, { commit: wanted.commit, missing: root, isRoot: true }, signal)
+    const step = near === undefined ? 'correct it in the profile' : `did you mean "${near}"?`
+    throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; ${step}`)
+  }
+  const small = [...found].filter(([, { size }]) => size <= maxModeBytes)
+  const contents = await readBlobs(
+    source,
+    wanted,
+    small.map(([, { id }]) => id),
+    maxModeBytes,
+    signal,
+  )
+  const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseMode(contents.get(id))]))
+  return deliveredChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
+}
