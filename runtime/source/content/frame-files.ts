@@ -48,13 +48,13 @@ async function start({ list, read }: Programs, limits: GitLimits, signal: AbortS
     if (between === undefined || output === undefined) throw new Fault('GitFailed', `no pipe can be made in ${list.folder}`)
     const failed = new AbortController()
     const either = AbortSignal.any([signal, failed.signal])
-    const ends = [
-      { ...list, output: between.input },
-      { ...read, source: between.output, output: output.input },
-    ].map((run) => ending(startGit(run, limits), run, either))
-    // A failure ends the other program too, which would wait for ever.
-    for (const end of ends) end.catch((error: unknown) => failed.abort(error))
-    const ended = Promise.all(ends)
+    const run = (program: GitRun): Promise<void> => {
+      const end = ending(startGit(program, limits), program, either)
+      // A failure ends the other program too, which would wait for ever.
+      end.catch((error: unknown) => failed.abort(error))
+      return end
+    }
+    const ended = Promise.all([run({ ...list, output: between.input }), run({ ...read, source: between.output, output: output.input })])
     // A reader that leaves early does not wait for it.
     ended.catch(() => undefined)
     isRunning = true
