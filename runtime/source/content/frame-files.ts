@@ -28,7 +28,10 @@ export async function* frameFiles(
   const paths = roots.includes('' as RelativePath) ? [] : ['--', ...roots]
   // Names in UTF-8 are not quoted, which would cost git and the reader time for each.
   const settings = ['core.quotePath=false']
-  const list = { folder, settings, args: ['ls-tree', '-r', '--full-tree', `--format=${fileLineFormat}`, commit, ...paths], timeoutMs }
+  // Nothing that git lists is looked at again: a root that begins like one of its patterns is a name all the same.
+  const environment = { GIT_LITERAL_PATHSPECS: '1' }
+  const args = ['ls-tree', '-r', '--full-tree', `--format=${fileLineFormat}`, commit, ...paths]
+  const list = { folder, settings, environment, args, timeoutMs }
   const read = { folder, args: ['cat-file', `--batch=${fileHeaderFormat}`, '--buffer'], timeoutMs }
   const own = new AbortController()
   const running = await start({ list, read }, limits, AbortSignal.any([signal, own.signal]))

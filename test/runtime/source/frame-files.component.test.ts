@@ -58,6 +58,27 @@ void t.test('a reader that leaves, and one that is ended, leaves neither program
   )
 })
 
+void t.test('a root is a name, whatever it looks like to git', async (t) => {
+  if (!requires(t, 'git')) return
+  const repository = makeRepository(path.join(temporaryFolder(t, 'roots'), 'repository'))
+  const commit = parseCommitHash(repository.commit({ 'a/1': '', 'a/[b]': '', 'ab/2': '', 'c/3': '', abc: '', ':(top)c': '', 'a*/4': '' }))
+  const listed = async (root: string): Promise<string[]> => {
+    const chunks = await Array.fromAsync(
+      frameFiles({ folder: path.join(repository.folder, '.git'), limits }, commit, [root as (typeof roots)[number]], signal),
+    )
+    return [
+      ...Buffer.concat(chunks)
+        .toString('utf8')
+        .matchAll(/ 100644 (.*)/g),
+    ].map(([, name = '']) => name)
+  }
+  t.same(await listed('a'), ['a/1', 'a/[b]'])
+  t.same(await listed('a/[b]'), ['a/[b]'])
+  t.same(await listed('a*'), ['a*/4'])
+  t.same(await listed(':(top)c'), [':(top)c'])
+  for (const root of [':/', 'nowhere', ':(top)a', 'a/1/x']) t.same(await listed(root), [], root)
+})
+
 void t.test('a commit that is not there, and a folder that holds no pipes, are faults', async (t) => {
   if (!requires(t, 'git')) return
   const { folder } = manyFiles(t)
