@@ -80,7 +80,8 @@ const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 
 
 /** A name in quotes, one character for each byte, as git writes one with control characters, quotes or backslashes. */
 function unquoted(text: string): string | undefined {
-  if (!/^"(?:[^"\\]|\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))*"$/.test(text) || text.length > 4 * maxPathCharacters) return undefined
+  // The length first: the expression takes memory for each character.
+  if (text.length > 4 * maxPathCharacters || !/^"(?:[^"\\]|\\(?:[abtnvfr"\\]|[0-3][0-7]{2}))*"$/.test(text)) return undefined
   const plain = text
     .slice(1, -1)
     .replaceAll(/\\(?:([0-3][0-7]{2})|(.))/g, (_escape, octal: string | undefined, letter: string) =>

@@ -42,7 +42,7 @@ export type BlobSink = {
 /** Everything that one profile reads of a commit. */
 export type FilesRequest = { commit: CommitHash; profile: string }
 
-/** The same for files that are listed and read at once, in the order of their paths; the id of a submodule, which has no content, means nothing. */
+/** Takes the files of a commit, each with its content behind its name, in the order of git's listing; calls and chunks are as those of `BlobSink`. */
 export type FileSink = {
   begin(file: Put): void
   data(chunk: Uint8Array): void
@@ -61,7 +61,7 @@ export type Source = {
   blobs(request: BlobsRequest, sink: BlobSink, signal: AbortSignal): Promise<void>
   /**
    * Everything with its contents: for a reader that has nothing yet, one answer instead of one for the listing and more for what it names. Throws
-   * NotFound too, where the controller is of a release without it.
+   * NotFound too, where the controller is of a release without it, and CommitGone for a commit with a submodule.
    */
   files(request: FilesRequest, sink: FileSink, signal: AbortSignal): Promise<void>
   /**
@@ -76,7 +76,7 @@ export type GatewayAccess = { apiKey?: string; caBundle?: string }
 
 /** A source that the server of delivery reads from. */
 export type FramedSource = Source & {
-  /** The blobs as git frames them, to be passed on unread; without the last frame (frames.ts). Throws what `blobs` throws. */
+  /** The blobs as git frames them, to be passed on unread; without the last frame (content-frames.ts). Throws what `blobs` throws. */
   frames(request: BlobsRequest, signal: AbortSignal): AsyncIterable<Uint8Array>
   /** The same for everything, with files in the headers. Throws what `files` throws. */
   fileFrames(request: FilesRequest, signal: AbortSignal): AsyncIterable<Uint8Array>

@@ -1,5 +1,5 @@
 /**
- * A pipe that is read at most once a millisecond. `git cat-file` writes header and content of each blob separately. A reader that wakes up at
+ * Pipes that have a name for a moment: from one program to another, and to this process, which reads its own at most once a millisecond. `git cat-file` writes header and content of each blob separately. A reader that wakes up at
  * each write reads 25,000 times for 20,000 blobs, which takes as much processor time as git itself; one that lets the pipe fill reads 300
  * times.
  */
@@ -43,7 +43,7 @@ export async function openBatchedPipe(folder: string): Promise<BatchedPipe | und
   })
 }
 
-/** A pipe from one program to another; its caller closes both ends once the programs have started. Undefined as above. */
+/** A pipe from one program to another; its caller closes both ends once the programs have started. Undefined where there are no named pipes. */
 export async function openPipe(folder: string): Promise<{ input: number; output: number } | undefined> {
   return await makePipe(folder, (file) => {
     const input = fs.openSync(file, fs.constants.O_RDWR)

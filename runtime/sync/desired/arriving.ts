@@ -23,7 +23,7 @@ export type ArrivingContents = {
 export const contentsInVain = new Error('these contents are not to be waited for')
 
 /**
- * What an older controller answers, an older git, a commit with a submodule, and what is cut off or damaged: the listing says more, or needs
+ * What an older controller answers, an older git, a commit with a submodule or beyond what is delivered, and what is cut off or damaged: the listing says more, or needs
  * nothing of that.
  */
 const toldByListing: readonly Reason[] = ['NotFound', 'GitFailed', 'CommitGone', 'DeliveryFailed', 'RepositoryTooLarge']

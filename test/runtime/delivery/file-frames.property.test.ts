@@ -100,6 +100,7 @@ void t.test('what is no frame of a file, and what leads out of a folder, is refu
   ])
     t.equal(reasonOf(`${header}\n`), 'DeliveryFailed', header)
   t.equal(reasonOf(`${id} blob 1 100644 ${'a'.repeat(600_000)}`), 'DeliveryFailed', 'a header that has no end is not held')
+  t.equal(reasonOf(`${id} blob 1 100644 "${'a'.repeat(200_000)}"\n`), 'DeliveryFailed', 'nor is a name without an end unquoted')
   t.equal(reasonOf(`${id} blob ${256 * 1024 * 1024 + 1} 100644 a\n`), 'RepositoryTooLarge')
   t.equal(reasonOf(`${id} blob 1 100644 ${'a/'.repeat(101)}a\n`), 'RepositoryTooLarge')
 })
