@@ -3,22 +3,24 @@
  */
 import { isCommitHash, isRelativePath, type RelativePath } from '../gatewaysync/values.ts'
 import { type FramesReader, headerFault, readFrames } from './content-frames.ts'
-import { isFileMode } from './frames.ts'
 import { maxPathCharacters, requireCount, requirePath, requireSize } from './limits.ts'
-import type { FileSink, Put } from './protocol.ts'
+import type { FileMode, FileSink, Put } from './protocol.ts'
 
 /** How `git ls-tree` is to list files, one a line, so that each line asks `git cat-file` for a file. */
 export const fileLineFormat = '%(objectname) %(objectmode) %(path)'
 /** What `git cat-file` is to write before each content: the object, and what its line held behind it. */
 export const fileHeaderFormat = '%(objectname) %(objecttype) %(objectsize) %(rest)'
 
-const [space, quote] = [32, 34]
+const [space, quote, letterB] = [32, 34, 98]
 /** Room for the longest path with every byte of it escaped. */
 const maxHeaderBytes = 512 * 1024
 /** `blob `. */
 const typeLength = 5
 /** `100644`. */
 const modeLength = 6
+const modes: ReadonlyMap<number, FileMode> = new Map(
+  (['100644', '100755', '120000', '160000'] as const).map((mode) => [Number.parseInt(mode, 8), mode]),
+)
 
 /**
  * Reads frames with headers `<id> blob <size> <mode> <path>`, the path as git quotes it. What is no blob, as a submodule, ends the reading
@@ -42,7 +44,7 @@ export function fileFramesReader(sink: FileSink): FramesReader {
   })
 }
 
-/** Cut from the bytes, at fixed places: slices of a header as text would keep all of it in memory. */
+/** Read from the bytes, at fixed places: slices of a header as text would keep all of it in memory, and a text for each part takes time. */
 function decodeFile(bytes: Buffer, start: number, end: number): Put | undefined {
   const typeAt = start + (bytes[start + 40] === space ? 40 : 64) + 1
   const sizeAt = typeAt + typeLength
@@ -50,11 +52,23 @@ function decodeFile(bytes: Buffer, start: number, end: number): Put | undefined 
   if (size === undefined) return undefined
   const modeAt = sizeAt + String(size).length + 1
   const pathAt = modeAt + modeLength + 1
+  const mode = modeIn(bytes, modeAt)
+  // Of the types of objects only one begins so.
+  const isBlob = bytes[typeAt] === letterB && bytes[sizeAt - 1] === space
+  if (mode === undefined || !isBlob || bytes[pathAt - 1] !== space) return undefined
   const id = bytes.toString('latin1', start, typeAt - 1)
-  const mode = bytes.toString('latin1', modeAt, pathAt - 1)
   const path = decodePath(bytes, pathAt, end)
-  const isBlob = bytes.toString('latin1', typeAt, sizeAt) === 'blob '
-  return isBlob && isCommitHash(id) && isFileMode(mode) && path !== undefined ? { op: 'put', path, mode, id, size } : undefined
+  return isCommitHash(id) && path !== undefined ? { op: 'put', path, mode, id, size } : undefined
+}
+
+function modeIn(bytes: Buffer, start: number): FileMode | undefined {
+  let mode = 0
+  for (let at = start; at < start + modeLength; at += 1) {
+    const digit = (bytes[at] ?? 0) - 48
+    if (digit < 0 || digit > 7) return undefined
+    mode = mode * 8 + digit
+  }
+  return modes.get(mode)
 }
 
 /** The digits from `start` up to a space or `end`. */

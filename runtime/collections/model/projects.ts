@@ -81,9 +81,10 @@ export function isProjectFolder(root: string, name: string): boolean {
 
 /** Whether a file may make its folder a project. */
 export function tellsOfProject(path: string): boolean {
-  if (isOutside(path)) return false
   const name = nameOf(path)
-  return name === projectManifest || (isOfResource(path, name) && projectFolders(path).length > 0)
+  // Most names tell of nothing, and to see that takes least.
+  if (name !== projectManifest && !isOfResource(path, name)) return false
+  return !isOutside(path) && (name === projectManifest || projectFolders(path).length > 0)
 }
 
 /** A manifest, or a view that may have lost its own. */

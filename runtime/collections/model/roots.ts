@@ -27,7 +27,8 @@ export function chooseRoots(roots: ReadonlySet<string>, asked: readonly string[]
 
 /** The root that a file tells of by its path. What a gateway unpacks below `var` is none, unless `asked` leads into it. */
 export function rootOf(path: string, asked: readonly string[] = []): string | undefined {
-  const root = /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0] ?? parentOfCollection(path)
+  const inCollections = path.includes(`${conventional}/`) ? /^(?:.*\/)?config\/resources(?=\/)/.exec(path)?.[0] : undefined
+  const root = inCollections ?? parentOfCollection(path)
   return root === undefined || isBelowVar(root, asked) ? undefined : root
 }
 

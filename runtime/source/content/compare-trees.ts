@@ -29,6 +29,8 @@ export function noKnownTrees(): KnownTrees {
 /** Files or folders that differ at one depth; the gate takes no more changes from a difference. */
 const maxDifferences = 5_000
 const maxDepth = 100
+/** A new folder of as many bytes has some thousand entries: sooner than all of them are gone through, everything is listed. */
+const maxNewTreeBytes = 128 * 1024
 /** Two are held at a time: some 80,000 entries each. */
 const maxTreeBytes = 4 * 1024 * 1024
 /** A smaller one is read as quickly as it is found. */
@@ -41,7 +43,8 @@ type Differences = { files: FileDifference[]; folders: Pair[] }
 
 /**
  * What differs below the roots, in batches by depth; the same as `git diff-tree -r --no-renames`, in another order. Throws RepositoryTooLarge for
- * a difference of more than 5,000 files or folders at one depth, a folder of more than 4 MiB or beyond 100 others, and what reading throws.
+ * a difference of more than 5,000 files or folders at one depth, a new folder of more than 128 KiB, any of more than 4 MiB or beyond 100
+ * others, and what reading throws.
  */
 export async function* compareTrees(
   read: ReadTrees,
@@ -124,7 +127,8 @@ async function readPairs(
     names: wanted.map(({ name }) => name),
     sink: {
       begin(_id, size) {
-        if (size > maxTreeBytes) throw new Fault('RepositoryTooLarge', `a folder of the commit takes more than ${maxTreeBytes} bytes`)
+        const most = wanted[index]?.pair.before === undefined ? maxNewTreeBytes : maxTreeBytes
+        if (size > most) throw new Fault('RepositoryTooLarge', `a folder of the commit takes more than ${most} bytes`)
         tree = memoryFor(size, spare)
         filled = 0
       },

@@ -18,6 +18,8 @@ type ToGit =
   | { kind: 'more' }
   | { kind: 'leave' }
   | { kind: 'signal'; name: 'SIGTERM' | 'SIGKILL' }
+/** A thread that works on one piece has the next one waiting. */
+const aheadBytes = 128 * 1024
 type FromGit = { kind: 'stdout' | 'stderr'; chunk: Uint8Array<ArrayBuffer> } | { kind: 'ended'; end: GitEnd }
 
 /** For the main thread. Never throws, and does not keep the process alive. */
@@ -79,6 +81,7 @@ export function relayedGit(run: GitRun, limits: GitLimits, ask: (asked: GitAsked
     },
   })
   const stdout = new Readable({
+    highWaterMark: aheadBytes,
     read: () => say(port, { kind: 'more' }),
     destroy(error, done) {
       say(port, { kind: 'leave' })

@@ -4,19 +4,8 @@
 import * as fs from 'node:fs'
 import { diskFault, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
 import { type EngineFolder, openEngineFolder } from './folders.ts'
-import {
-  changeRecord,
-  emptyManifest,
-  encodeHead,
-  encodeLine,
-  type Manifest,
-  type ManifestChange,
-  manifestReader,
-  type State,
-  stateRecord,
-  unknownCommit,
-  wantsCompaction,
-} from '../model/manifest.ts'
+import { emptyManifest, type Manifest, type ManifestChange, type State, unknownCommit, wantsCompaction } from '../model/manifest.ts'
+import { changeLines, encodeHead, encodeState, inPieces, manifestReader } from '../model/manifest-lines.ts'
 
 const newline = 10
 
@@ -54,17 +43,25 @@ export function readManifest(dataDir: string): Manifest {
 
 /**
  * Applies changes and the new state to the manifest in memory and on disk; on return both survive a loss of power. When it throws, neither
- * has changed: what is in memory is put back, and what was appended is cut off.
+ * has changed: what is in memory is put back, and what was appended is cut off. `pieces`: the lines of the changes, where they are made already.
  */
-export function appendManifest(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
+export function appendManifest(
+  dataDir: string,
+  manifest: Manifest,
+  changes: readonly ManifestChange[],
+  state: State,
+  pieces: Iterable<Buffer> = inPieces(changeLines(changes)),
+): void {
   const before = { state: manifest.state, doubt: manifest.doubt, files: changes.map(({ path }) => manifest.files.get(path)) }
   const whole = manifest.bytes === 0 || wantsCompaction(manifest)
+  const isFirst = manifest.files.size === 0
   applyChanges(manifest, changes, state)
   if (state.commit !== null) manifest.doubt = undefined
   try {
     if (whole) writeMarker(dataDir)
-    if (whole) rewrite(dataDir, manifest)
-    else append(dataDir, manifest, changes, state)
+    if (!whole) append(dataDir, manifest, { pieces, count: changes.length, state })
+    else if (isFirst) rewrite(dataDir, manifest, { pieces, count: changes.length, state })
+    else rewrite(dataDir, manifest, { pieces: inPieces(changeLines(all(manifest))), count: manifest.files.size, state })
   } catch (error) {
     const undone = changes.map(({ path }, index) => ({ path, owned: before.files[index] }))
     applyChanges(manifest, undone, before.state)
@@ -111,11 +108,18 @@ function writeMarker(dataDir: string): void {
   writeDurably(engine.at(marker), ['A manifest stands beside this file, and says which files of the data directory are ours.\n'])
 }
 
-function rewrite(dataDir: string, manifest: Manifest): void {
+/** One write: `count` lines of files, and the state that ends it. */
+type Text = { pieces: Iterable<Buffer>; count: number; state: State }
+
+function rewrite(dataDir: string, manifest: Manifest, { pieces, count, state }: Text): void {
   using engine = openEngineFolder(dataDir)
-  manifest.bytes = writeDurably(engine.at('manifest'), wholeText(manifest))
+  manifest.bytes = writeDurably(engine.at('manifest'), [encodeHead(0), ...pieces, encodeState(state)])
   writeHead(engine, manifest.bytes)
-  manifest.lines = manifest.files.size + 2
+  manifest.lines = count + 2
+}
+
+function* all({ files }: Manifest): Generator<ManifestChange> {
+  for (const [path, owned] of files) yield { path, owned }
 }
 
 /** Writes the head in place: a disk writes a sector as a whole. A head lost with the power does no harm, for the tail is read all the same. */
@@ -128,13 +132,13 @@ function writeHead(engine: EngineFolder, bytes: number): void {
   }
 }
 
-function append(dataDir: string, manifest: Manifest, changes: readonly ManifestChange[], state: State): void {
+function append(dataDir: string, manifest: Manifest, { pieces, count, state }: Text): void {
   using engine = openEngineFolder(dataDir)
   const fd = fs.openSync(engine.at('manifest'), fs.constants.O_WRONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
   try {
     // Anything after the last complete write is the beginning of one that failed.
     fs.ftruncateSync(fd, manifest.bytes)
-    const text = Buffer.from(changes.map((change) => encodeLine(changeRecord(change))).join('') + encodeLine(stateRecord(state)))
+    const text = Buffer.concat([...pieces, Buffer.from(encodeState(state))])
     try {
       let offset = 0
       while (offset < text.length) offset += fs.writeSync(fd, text, offset, text.length - offset, manifest.bytes + offset)
@@ -146,22 +150,10 @@ function append(dataDir: string, manifest: Manifest, changes: readonly ManifestC
     }
     manifest.bytes += text.length
     fs.writeSync(fd, encodeHead(manifest.bytes), 0)
-    manifest.lines += changes.length + 1
+    manifest.lines += count + 1
   } finally {
     fs.closeSync(fd)
   }
-}
-
-function* wholeText(manifest: Manifest): Generator<string> {
-  let chunk = encodeHead(0)
-  for (const [path, owned] of manifest.files) {
-    chunk += encodeLine(changeRecord({ path, owned }))
-    if (chunk.length < 64 * 1024) continue
-    yield chunk
-    chunk = ''
-  }
-  if (manifest.state !== undefined) chunk += encodeLine(stateRecord(manifest.state))
-  yield chunk
 }
 
 /** Removes a file of ours durably; a missing one is fine. */

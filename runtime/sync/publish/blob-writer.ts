@@ -7,7 +7,7 @@ import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import { objectFormatOf } from '../../gatewaysync/values.ts'
 import { writeAll } from '../disk/disk.ts'
-import type { PlannedPut } from '../plan/plan.ts'
+import type { DesiredFile } from '../desired/desired-tree.ts'
 import { blobHash, blobHeader } from '../model/blob-hash.ts'
 
 /** Up to this size a blob is held in one reused buffer; a larger one streams to its file. */
@@ -18,7 +18,7 @@ export const bufferBytes = bufferedBytes + 64
 export const maxRenderedBytes = 8 * 1024 * 1024
 
 /** A file to write, and its index in the plan's `puts`. */
-export type PutTarget = { put: PlannedPut; index: number }
+export type PutTarget = { put: DesiredFile; index: number }
 
 /** A blob that is arriving, for every file with this content. `received` counts bytes; `header` is the length of git's header in `content`. */
 export type IncomingBlob = { id: BlobId; size: number; targets: readonly [PutTarget, ...PutTarget[]]; received: number } & (
@@ -29,7 +29,7 @@ export type IncomingBlob = { id: BlobId; size: number; targets: readonly [PutTar
 export type BlobPlace = {
   /** Reused for each small blob. */
   buffer: Buffer
-  needsRender(put: PlannedPut): boolean
+  needsRender(put: DesiredFile): boolean
   /** Opens the file of a large one. */
   open(target: PutTarget): number
 }

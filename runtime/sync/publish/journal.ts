@@ -9,7 +9,8 @@ import { Fault } from '../../fault.ts'
 import { diskFault, isMissing, writeDurably } from '../disk/disk.ts'
 import { openEngineFolder } from '../disk/folders.ts'
 import type { Step } from './steps.ts'
-import { changeRecord, decodeRecord, type ManifestChange, type State, stateRecord } from '../model/manifest.ts'
+import type { ManifestChange, State } from '../model/manifest.ts'
+import { changeLines, decodeLine, encodeState, inPieces } from '../model/manifest-lines.ts'
 import { dropDurably } from '../disk/manifest-file.ts'
 import { mayBeOurs, mayHoldOurs } from '../model/paths.ts'
 
@@ -37,63 +38,52 @@ const step = v.variant('op', [
   v.object({ op: v.literal('move'), path: file, keep: name('od') }),
 ])
 const head = v.object({
-  version: v.literal(2),
+  version: v.literal(3),
   base: v.nullable(v.string()),
   run: v.pipe(v.string(), v.regex(/^run-[0-9a-f-]{1,64}$/)),
   bootId: v.string(),
 })
 const tail = v.object({ end: v.number(), crc: v.number() })
 
-/** The journal's text in chunks of about 64 KiB, so that a large one is never held as one string. */
-export function* encodeJournal(journal: Journal): Generator<string> {
-  const { run, bootId, base } = journal
-  let chunk = `${JSON.stringify({ version: 2, run, bootId, base })}\n`
-  let lines = 1
+/** The journal's text in pieces. `changed`: the lines of its changes, as the manifest has them, where they are made already. */
+export function* encodeJournal(journal: Journal, changed: Iterable<Buffer> = inPieces(changeLines(journal.changes))): Generator<Buffer> {
+  const { steps, emptied, changes, state } = journal
   let crc = 0
-  for (const line of journalLines(journal)) {
-    chunk += line
-    lines += 1
-    if (chunk.length < 64 * 1024) continue
-    crc = crc32(chunk, crc)
-    yield chunk
-    chunk = ''
+  for (const pieces of [inPieces(firstLines(journal)), changed, inPieces([encodeState(state)])]) {
+    for (const piece of pieces) {
+      crc = crc32(piece, crc)
+      yield piece
+    }
   }
-  yield `${chunk}${JSON.stringify({ end: lines, crc: crc32(chunk, crc) })}\n`
+  yield Buffer.from(`${JSON.stringify({ end: steps.length + emptied.length + changes.length + 2, crc })}\n`)
 }
 
-function* journalLines({ steps, emptied, changes, state }: Journal): Generator<string> {
+function* firstLines({ run, bootId, base, steps, emptied }: Journal): Generator<string> {
+  yield `${JSON.stringify({ version: 3, run, bootId, base })}\n`
   for (const entry of steps) yield `${JSON.stringify(['s', entry])}\n`
   for (const folder of emptied) yield `${JSON.stringify(['e', folder])}\n`
-  for (const change of changes) yield `${changeRecord(change)}\n`
-  yield `${stateRecord(state)}\n`
 }
 
 /** Throws StateUnreadable for an incomplete journal: it is renamed into place when complete, so anything else is damage. */
 export function decodeJournal(text: string): Journal {
   const lines = text.split('\n').filter((line) => line !== '')
   const damaged = (line: number): Fault => new Fault('StateUnreadable', `the journal of an interrupted publish is damaged at line ${line}`)
-  const parsed = lines.map((line, index): unknown => {
-    try {
-      return JSON.parse(line)
-    } catch {
-      throw damaged(index + 1)
-    }
-  })
-  const first = v.safeParse(head, parsed[0])
-  const last = v.safeParse(tail, parsed.at(-1))
+  const first = v.safeParse(head, parse(lines[0]))
+  const last = v.safeParse(tail, parse(lines.at(-1)))
   if (!first.success || !last.success || last.output.end !== lines.length - 1) throw damaged(lines.length)
   if (crc32(text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)) !== last.output.crc) throw damaged(lines.length)
   const steps: Step[] = []
   const emptied: string[] = []
   const changes: ManifestChange[] = []
   let state: State | undefined
-  for (const [index, fields] of parsed.slice(1, -1).entries()) {
+  for (const [index, line] of lines.slice(1, -1).entries()) {
+    const entry = decodeLine(line)
+    const fields = entry === undefined ? parse(line) : undefined
     const [kind, value] = Array.isArray(fields) ? (fields as unknown[]) : []
-    const entry = decodeRecord(fields)
-    if (kind === 's' && v.is(step, value)) steps.push(value)
-    else if (kind === 'e' && mayHoldOurs(value)) emptied.push(value)
-    else if (entry?.kind === 'change') changes.push(entry.change)
+    if (entry?.kind === 'change') changes.push(entry.change)
     else if (entry?.kind === 'state') state = entry.state
+    else if (kind === 's' && v.is(step, value)) steps.push(value)
+    else if (kind === 'e' && mayHoldOurs(value)) emptied.push(value)
     else throw damaged(index + 2)
   }
   if (state === undefined) throw damaged(lines.length)
@@ -101,10 +91,19 @@ export function decodeJournal(text: string): Journal {
   return { run, bootId, base, steps, emptied, changes, state }
 }
 
-/** Writes the journal; when this returns it is complete and durable. Throws errors of the file system. */
-export function writeJournal(dataDir: string, journal: Journal): void {
+/** Undefined for what is no JSON. */
+function parse(line = ''): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes the journal; when this returns it is complete and durable. `changed` as in `encodeJournal`. Throws errors of the file system. */
+export function writeJournal(dataDir: string, journal: Journal, changed?: Iterable<Buffer>): void {
   using engine = openEngineFolder(dataDir)
-  writeDurably(engine.at('journal'), encodeJournal(journal))
+  writeDurably(engine.at('journal'), encodeJournal(journal, changed))
 }
 
 /** Whether a publish has neither ended nor been undone. Throws what `interruptedPublish` throws. */

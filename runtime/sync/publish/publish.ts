@@ -7,6 +7,7 @@ import type { BlobsRequest, Source } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
 import type { Log } from '../../log.ts'
 import { dropClean } from '../disk/clean-marker.ts'
+import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { Finding } from '../model/findings.ts'
 import type { Wanted } from '../model/wanted.ts'
 import { engineFolder } from '../../gatewaysync/names.ts'
@@ -16,9 +17,9 @@ import { dropJournal, type Journal, writeJournal } from './journal.ts'
 import { layOut, type Layout } from './steps.ts'
 import { confirmLock } from '../disk/lock.ts'
 import type { Manifest, ManifestChange, State } from '../model/manifest.ts'
+import { changeLines, inPieces } from '../model/manifest-lines.ts'
 import { appendManifest } from '../disk/manifest-file.ts'
 import { recipeOf } from '../desired/mappings.ts'
-import type { PlannedPut } from '../plan/plan.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 import { type Boundary, carryOut, type Places, removeEmptied, removeRun, undo } from './carry-out.ts'
 import type { GatewayStatus } from '../../gateway/gateway.ts'
@@ -62,7 +63,7 @@ export async function stageAll(
   const layout = layOut(plan, ahead?.trees)
   const findings: Finding[] = [...(ahead?.findings ?? [])]
   const before = ahead?.count ?? 0
-  const recipe = (put: PlannedPut) => {
+  const recipe = (put: DesiredFile) => {
     const mapping = diff.mappings[put.mapping]
     return mapping === undefined ? undefined : recipeOf(mapping, put.path)
   }
@@ -136,6 +137,7 @@ export function publishRun(
   const { dataDir } = wanted
   const { places } = staged
   const changes = manifestChanges(manifest, staged, prepared)
+  const lines = [...inPieces(changeLines(changes))]
   const journal: Journal = {
     run: `run-${staged.id}`,
     bootId: state.bootId,
@@ -148,7 +150,7 @@ export function publishRun(
   try {
     confirmLock(dataDir)
     dropClean(dataDir)
-    writeJournal(dataDir, journal)
+    writeJournal(dataDir, journal, lines)
   } catch (error) {
     removeRun(places)
     throw diskFault(error, '.cluster-sync')
@@ -156,7 +158,7 @@ export function publishRun(
   boundary('journal')
   try {
     carryOut(places, journal.steps, false, boundary)
-    appendManifest(dataDir, manifest, changes, state)
+    appendManifest(dataDir, manifest, changes, state, lines)
   } catch (error) {
     rollBack(deps, places, journal, error)
     dropJournal(dataDir)

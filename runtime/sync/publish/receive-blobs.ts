@@ -8,7 +8,7 @@ import { diskFault, type Ownership, writeAll } from '../disk/disk.ts'
 import { blobHash } from '../model/blob-hash.ts'
 import type { FileStat, Rendered } from '../model/manifest.ts'
 import { statOf } from '../plan/observe.ts'
-import type { PlannedPut } from '../plan/plan.ts'
+import type { DesiredFile } from '../desired/desired-tree.ts'
 import { beginBlob, type BlobPlace, bufferBytes, type IncomingBlob, nameOf, type PutTarget, takeChunk, verify } from './blob-writer.ts'
 import type { StageFolders } from './stage-folders.ts'
 
@@ -20,17 +20,17 @@ export type Staged = {
 }
 
 /** Makes a file's content from its blob; undefined when the blob itself is the content. Throws TemplateFailed. */
-export type Render = (put: PlannedPut, content: Uint8Array) => { content: Uint8Array; rendered: Rendered } | undefined
+export type Render = (put: DesiredFile, content: Uint8Array) => { content: Uint8Array; rendered: Rendered } | undefined
 
 /** How files are written. */
 export type ReceiverOptions = {
   folders: StageFolders
   ownership: Ownership
   staged: Staged
-  needsRender(put: PlannedPut): boolean
+  needsRender(put: DesiredFile): boolean
   render: Render
   /** Called with each content that is held as a whole, to add findings; may throw. */
-  inspect?(put: PlannedPut, content: Uint8Array): void
+  inspect?(put: DesiredFile, content: Uint8Array): void
 }
 
 /** All but `abandon` throw DeliveryFailed for damaged content, TemplateFailed, and faults of the disk. */

@@ -14,7 +14,7 @@ import type { Finding } from '../model/findings.ts'
 import type { FileStat } from '../model/manifest.ts'
 import type { Wanted } from '../model/wanted.ts'
 import { createObserver, type Observer } from '../plan/observe.ts'
-import type { Plan, PlannedPut } from '../plan/plan.ts'
+import type { Plan } from '../plan/plan.ts'
 import { type Boundary, type Places, removeRun } from './carry-out.ts'
 import { noteLfsPointer } from './lfs-finding.ts'
 import { createReceiver, type Staged } from './receive-blobs.ts'
@@ -185,11 +185,10 @@ function createRun(deps: Deps, wanted: Wanted, ownership: Ownership): StagingRun
     done,
     begin(file, topmost) {
       if (!trees.has(topmost)) trees.set(topmost, `t${trees.size}`)
-      const put: PlannedPut = { ...file, before: 'absent', topmost }
       const index = done.files.push(file) - 1
       done.topmost.push(topmost)
       isWithinFile = true
-      receiver.begin(file.id, file.size, [{ put, index }])
+      receiver.begin(file.id, file.size, [{ put: file, index }])
     },
     data: (chunk) => receiver.data(chunk),
     end() {

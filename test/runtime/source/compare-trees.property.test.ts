@@ -130,18 +130,21 @@ function records(raw: string): string[] {
   )
 }
 
-void t.test('a difference of too many files is refused before it is held', async (t) => {
+void t.test('a difference of too many files is refused before it is held, and a large new folder before it is read', async (t) => {
   if (!requires(t, 'git', 'prlimit')) return
   const repository = makeRepository(temporaryFolder(t, 'compare-trees'))
   const folder = path.join(repository.folder, '.git')
   const objects = openObjectReader(systemClock)
   t.teardown(objects.end)
-  const texts = imported('before', [], 0) + imported('after', [], 5_001)
-  execFileSync('git', ['-C', repository.folder, 'fast-import', '--quiet'], { env: gitEnvironment, input: texts })
-  const [from, to] = ['before', 'after'].map((ref) => parseCommitHash(repository.git('rev-parse', ref).toString().trim()))
-  if (from === undefined || to === undefined) return
+  const texts = ['none', 'one', 'many'].map((ref, index) => imported(ref, [], [0, 1, 5_002][index] ?? 0))
+  execFileSync('git', ['-C', repository.folder, 'fast-import', '--quiet'], { env: gitEnvironment, input: texts.join('') })
   const read: ReadTrees = async (question) => await objects.read({ folder, limits }, question, signal)
-  const all = async (roots: string[]) => await Array.fromAsync(compareTrees(read, from, to, roots.map(parseRelativePath)))
-  await t.rejects(all(['']), { reason: 'RepositoryTooLarge', message: /5000 files or folders/ })
-  t.same(await all(['n']), [], 'and outside of the roots it is none')
+  const compared = async (from: string, root: string) => {
+    const [before, after] = [from, 'many'].map((ref) => parseCommitHash(repository.git('rev-parse', ref).toString().trim()))
+    if (before === undefined || after === undefined) return []
+    return await Array.fromAsync(compareTrees(read, before, after, [parseRelativePath(root)]))
+  }
+  await t.rejects(compared('one', ''), { reason: 'RepositoryTooLarge', message: /5000 files or folders/ })
+  await t.rejects(compared('none', ''), { reason: 'RepositoryTooLarge', message: 'a folder of the commit takes more than 131072 bytes' })
+  t.same(await compared('one', 'n'), [], 'and outside of the roots it is none')
 })

@@ -4,18 +4,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { BlobId } from '../../../runtime/delivery/protocol.ts'
-import {
-  changeRecord,
-  encodeHead,
-  encodeLine,
-  type Manifest,
-  type ManifestChange,
-  manifestReader,
-  type Owned,
-  type State,
-  stateRecord,
-  wantsCompaction,
-} from '../../../runtime/sync/model/manifest.ts'
+import { type Manifest, type ManifestChange, type Owned, type State, wantsCompaction } from '../../../runtime/sync/model/manifest.ts'
+import { changeLines, encodeHead, manifestReader, encodeState } from '../../../runtime/sync/model/manifest-lines.ts'
 import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 
 const blobId = fc.constantFrom('a', 'b', 'c').map((digit) => digit.repeat(40) as BlobId)
@@ -61,7 +51,7 @@ const state = (publish: string): State => ({
 
 /** The lines of each write; the head stands before them and says how long they are together. */
 function linesOf(writes: readonly Write[]): string[] {
-  const lines = writes.flatMap(({ changes, publish }) => [...changes.map(changeRecord), stateRecord(state(publish))].map(encodeLine))
+  const lines = writes.flatMap(({ changes, publish }) => [...changeLines(changes), encodeState(state(publish))])
   const bytes = [encodeHead(0), ...lines].reduce((sum, line) => sum + Buffer.byteLength(line), 0)
   return [encodeHead(bytes), ...lines]
 }
@@ -99,7 +89,7 @@ void t.test('a write that did not finish is as if it had not begun', async (t) =
   fc.assert(
     fc.property(fc.array(write, { minLength: 1, maxLength: 3 }), write, fc.nat(6), (writes, unfinished, length) => {
       const lines = linesOf(writes)
-      const begun = unfinished.changes.map(changeRecord).map(encodeLine).slice(0, length)
+      const begun = [...changeLines(unfinished.changes)].slice(0, length)
       const manifest = readLines([...lines, ...begun])
       t.same(byPath(manifest.files), byPath(filesAfter(writes)))
       return manifest.doubt === undefined && manifest.bytes === lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)

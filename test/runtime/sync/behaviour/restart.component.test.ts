@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../../../runtime/clock.ts'
 import type { ResolvedProfile } from '../../../../runtime/gatewaysync/decide/profile.ts'
 import { currentBootId } from '../../../../runtime/sync/disk/clean-marker.ts'
 import type { CycleResult, Wanted } from '../../../../runtime/sync/cycle.ts'
-import { encodeLine } from '../../../../runtime/sync/model/manifest.ts'
+import { encodeLine } from '../../../../runtime/sync/model/manifest-lines.ts'
 import { memorySource, profileOf, type Tree } from '../../../support/memory-source.ts'
 import { syncedFolder } from '../../../support/synced-folder.ts'
 

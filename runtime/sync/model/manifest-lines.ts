@@ -1,0 +1,185 @@
+/**
+ * The ownership manifest as text: lines that are appended to and compacted, because rewriting 20,000 entries costs more than a small publish.
+ * Pure.
+ *
+ * One JSON array a line, each with its checksum: `["m",2,"<bytes>"]` the head, which gives the least length of the text; `["p",…]` a file;
+ * `["d",path]` no longer ours; `["c",state]` ends a write. Lines after the last `c` belong to a write that did not finish and are ignored.
+ */
+import { crc32 } from 'node:zlib'
+import * as v from 'valibot'
+import type { BlobId } from '../../delivery/protocol.ts'
+import { isCommitHash } from '../../gatewaysync/values.ts'
+import { emptyManifest, type Manifest, type ManifestChange, type Owned, type State, stateSchema, unknownCommit } from './manifest.ts'
+import { mayBeOurs } from './paths.ts'
+
+/** Digits of the length in the head, a fixed number because it is overwritten in place. */
+const lengthDigits = 12
+
+const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
+const renderedSchema = v.optional(v.object({ uses: v.array(v.array(v.string())), key: v.string(), id }))
+const judgementSchema = v.optional(
+  v.object({
+    size: v.number(),
+    mtimeMs: v.number(),
+    ino: v.number(),
+    mode: v.number(),
+    verdict: v.picklist(['drift', 'harmless']),
+    id: v.nullable(id),
+  }),
+)
+
+/** The first line: `bytes` is the length of everything up to the last complete write. */
+export function encodeHead(bytes: number): string {
+  return encodeLine(headRecord(bytes))
+}
+
+function headRecord(bytes: number): string {
+  return `["m",2,"${String(bytes).padStart(lengthDigits, '0')}"]`
+}
+
+/** A record as a line of the manifest, followed by its CRC-32: one flipped bit is detected. */
+export function encodeLine(record: string): string {
+  return `${record} ${checksum(record)}\n`
+}
+
+/** The two hex digits of each byte: V8 takes longer for the eight of a number than for the checksum. */
+const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+function checksum(record: string): string {
+  const sum = crc32(record)
+  return `${digits[sum >>> 24]}${digits[(sum >>> 16) & 255]}${digits[(sum >>> 8) & 255]}${digits[sum & 255]}`
+}
+
+const pieceLength = 64 * 1024
+
+/** Lines in pieces of about 64 KiB, so that a long text is never held as one string. */
+export function* inPieces(lines: Iterable<string>): Generator<Buffer> {
+  let piece = ''
+  for (const line of lines) {
+    piece += line
+    if (piece.length < pieceLength) continue
+    yield Buffer.from(piece)
+    piece = ''
+  }
+  if (piece !== '') yield Buffer.from(piece)
+}
+
+/** The lines of changes. A journal and the manifest hold the same ones, which are made once for both. */
+export function* changeLines(changes: Iterable<ManifestChange>): Generator<string> {
+  for (const change of changes) yield encodeLine(changeRecord(change))
+}
+
+/** The record of one change. */
+function changeRecord({ path, owned }: ManifestChange): string {
+  if (owned === undefined) return `["d",${JSON.stringify(path)}]`
+  const { id, exec, mapping, stat, rendered, judged } = owned
+  const { size, mtimeMs, ino, mode } = stat
+  // One call for the whole: each piece that is put together by hand is an object, and a first sync makes thousands of records.
+  const file = ['p', path, id, exec ? 1 : 0, mapping, size, mtimeMs, ino, mode]
+  return JSON.stringify(rendered === undefined && judged === undefined ? file : [...file, rendered ?? null, judged ?? null])
+}
+
+/** The line that ends a write: without it the changes before it do not count. */
+export function encodeState(state: State): string {
+  return encodeLine(`["c",${JSON.stringify(state)}]`)
+}
+
+/**
+ * Reads the stored lines one by one; `finish` returns the manifest as of the last complete write. Files that a damaged manifest still names
+ * stay ours, under a doubt that says what is wrong: one bad line must not make us forget the files that we wrote.
+ */
+export function manifestReader(): { line(text: string, bytes: number): void; finish(): Manifest } {
+  const manifest = emptyManifest()
+  let uncommitted: ManifestChange[] = []
+  let length = 0
+  let lines = 0
+  /** The length in the head; undefined until it is read. */
+  let declared: number | undefined
+  let damagedLine: number | undefined
+  let damagedBefore: number | undefined
+  const commit = (): void => {
+    for (const { path, owned } of uncommitted) {
+      if (owned === undefined) manifest.files.delete(path)
+      else manifest.files.set(path, owned)
+    }
+    uncommitted = []
+  }
+  const doubtOf = (): string | undefined => {
+    if (declared === undefined) return 'line 1 is damaged'
+    if (damagedBefore !== undefined) return `line ${damagedBefore} is damaged`
+    if (manifest.state === undefined || declared > manifest.bytes) {
+      return damagedLine === undefined ? 'its end is missing' : `line ${damagedLine} is damaged`
+    }
+    return undefined
+  }
+  return {
+    line(text, bytes) {
+      lines += 1
+      length += bytes
+      const decoded = decodeLine(text)
+      if (decoded?.kind === 'change') uncommitted.push(decoded.change)
+      else if (decoded?.kind === 'head' && lines === 1) declared = decoded.bytes
+      else if (decoded?.kind === 'state') {
+        commit()
+        // Damage in the tail may be an unfinished write; damage before a complete write is real.
+        damagedBefore ??= damagedLine
+        Object.assign(manifest, { state: decoded.state, bytes: length, lines })
+      } else damagedLine ??= lines
+    },
+    finish() {
+      const doubt = doubtOf()
+      if (doubt === undefined) {
+        if (manifest.state?.commit === null) manifest.doubt = 'an interrupted publish left what cannot be told'
+        return manifest
+      }
+      commit()
+      // With bytes 0 the next write replaces the whole text: nothing is appended to a damaged one.
+      return { ...manifest, state: unknownCommit(manifest.state), bytes: 0, doubt: `the manifest is damaged: ${doubt}` }
+    },
+  }
+}
+
+type Line = { kind: 'head'; bytes: number } | { kind: 'change'; change: ManifestChange } | { kind: 'state'; state: State }
+
+/** Undefined for anything that no version of ours wrote, and for damage. `text` is without the line feed. */
+export function decodeLine(text: string): Line | undefined {
+  const space = text.length - 9
+  const record = text.slice(0, space)
+  if (text[space] !== ' ' || text.slice(space + 1) !== checksum(record)) return undefined
+  try {
+    return decodeRecord(JSON.parse(record))
+  } catch {
+    return undefined
+  }
+}
+
+/** Files are checked by hand: a schema takes longer than reading them. */
+function decodeRecord(fields: unknown): Line | undefined {
+  if (!Array.isArray(fields)) return undefined
+  const [kind, first, second] = fields as unknown[]
+  if (kind === 'm') return first === 2 && typeof second === 'string' ? { kind: 'head', bytes: Number(second) } : undefined
+  if (kind === 'd') return mayBeOurs(first) ? { kind: 'change', change: { path: first, owned: undefined } } : undefined
+  if (kind === 'p') return decodeFile(fields as unknown[])
+  if (kind !== 'c') return undefined
+  const state = v.safeParse(stateSchema, first)
+  return state.success ? { kind: 'state', state: state.output } : undefined
+}
+
+function decodeFile(fields: readonly unknown[]): Line | undefined {
+  const [, path, id, exec, mapping, size, mtimeMs, ino, mode] = fields
+  const rendered = fields[9] ?? undefined
+  const judged = fields[10] ?? undefined
+  if (!mayBeOurs(path) || typeof id !== 'string' || !isCommitHash(id)) return undefined
+  if (typeof mapping !== 'number' || typeof size !== 'number' || typeof mtimeMs !== 'number' || typeof ino !== 'number') return undefined
+  if (typeof mode !== 'number') return undefined
+  if (!v.is(renderedSchema, rendered) || !v.is(judgementSchema, judged)) return undefined
+  const owned: Owned = {
+    id,
+    exec: exec === 1,
+    mapping,
+    stat: { size, mtimeMs, ino, mode },
+    rendered,
+    judged,
+  }
+  return { kind: 'change', change: { path, owned } }
+}
