@@ -6,7 +6,7 @@ import path from 'node:path'
 import t from 'tap'
 import { podAnnotations } from '../runtime/gatewaysync/names.ts'
 import { parseStandaloneSync } from '../runtime/standalone/settings.ts'
-import { maxRenderedBytes } from '../runtime/sync/publish/blob-writer.ts'
+import { maxRenderedBytes } from '../runtime/sync/publish/large-blobs.ts'
 import { runCli } from './support/run-cli.ts'
 
 const root = path.resolve(import.meta.dirname, '..')

@@ -190,12 +190,16 @@ function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyn
     if (fresh) deps.prepareCheck(spec)
     const resolved = await share(() => deps.resolve(record, spec, wanted, fresh, signal))
     await deps.adopt(record, spec, resolved.commit, signal)
-    const { commit, committedAt, fetchedAt, hasTagToo = false } = resolved
-    const found = () => ({ commit, committedAt, fetchedAt, hasTagToo, durationMs: deps.clock.monotonicMs() - startedMs })
+    const { commit, committedAt, fetchedAt } = resolved
+    // What only has to be said is known by the time that there is something to say.
+    const found = async () => {
+      const hasTagToo = (await resolved.hasTagToo) === true
+      return { commit, committedAt, fetchedAt, hasTagToo, durationMs: deps.clock.monotonicMs() - startedMs }
+    }
     const { kind, ...signatures } = await deps.verify(record, spec, resolved, signal)
-    if ('why' in signatures) return { kind: 'unverified', ...found(), fault: new Fault('NotVerified', signatures.why) }
+    if ('why' in signatures) return { kind: 'unverified', ...(await found()), fault: new Fault('NotVerified', signatures.why) }
     const verdict = await deps.check(record, spec, commit, signal)
-    return { kind: 'resolved', ...found(), verified: kind === 'verified' ? signatures : undefined, verdict }
+    return { kind: 'resolved', ...(await found()), verified: kind === 'verified' ? signatures : undefined, verdict }
   }
 }
 

@@ -12,6 +12,6 @@ export type ResolvedCommit = {
   name: string
   /** The annotated tag that the ref holds. */
   tag: CommitHash | undefined
-  /** The ref is a branch, and a tag has the same name. */
-  hasTagToo?: boolean
+  /** Whether the ref is a branch and a tag has the same name; never throws. */
+  hasTagToo?: Promise<boolean>
 }

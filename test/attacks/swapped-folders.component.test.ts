@@ -136,9 +136,11 @@ void t.test('what is staged goes where it was meant to, whatever becomes of the 
 
 void t.test('what arrives with the listing goes where it was meant to, whatever becomes of the folders on the way', async (t) => {
   const { dataDir, source, outside, cycle, isUntouched } = setUp(t)
-  const tree = { 'projects/new/a/1': '1', 'projects/new/a/f1': '2', 'projects/new/b/f1': '3', 'projects/new/b/f2': '4' }
+  // Each is so large that the one before is written.
+  const names = ['a/1', 'a/f1', 'b/f1', 'b/f2', 'b/f3']
+  const tree = Object.fromEntries(names.map((name) => [`projects/new/${name}`, name.padEnd(100_000)]))
   for (const swapped of ['.', 't0', 't0/new', 't0/new/a']) {
-    for (let at = 1; at < 4; at += 1) {
+    for (let at = 2; at < names.length; at += 1) {
       const engine = path.join(dataDir, '.cluster-sync')
       let files = 0
       let swaps = 0

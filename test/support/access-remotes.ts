@@ -56,7 +56,10 @@ export function openPlant(t: Test, secrets: Secrets, network: Network = openNetw
     async ask(git, fresh = true) {
       try {
         const mirror = await open(git)
-        return (await mirror.resolve('main', { fresh }, AbortSignal.timeout(60_000))).commit
+        const { commit, hasTagToo } = await mirror.resolve('main', { fresh }, AbortSignal.timeout(60_000))
+        // Until then the host is called.
+        await hasTagToo
+        return commit
       } catch (error) {
         if (error instanceof Fault) return `${error.reason}: ${error.message}`
         throw error

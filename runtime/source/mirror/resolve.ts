@@ -13,8 +13,8 @@ import { candidateRefs, refNotFound } from './refs.ts'
 /** `name` is the full name of the ref that was chosen, or the hash that was asked for. `fetchedAt`: when the host was asked, RFC 3339. */
 export type Resolved = NamedCommit & {
   fetchedAt: string
-  /** True when the ref is a branch and a tag has the same name. */
-  hasTagToo?: boolean
+  /** Of a branch, whether a tag has the same name: nobody has to wait for that who does not say it. Never throws. */
+  hasTagToo?: Promise<boolean>
 }
 
 /** `fresh`: after a push, so that an answer from before it will not do. Throws RefNotFound and the faults of git. */
@@ -30,13 +30,13 @@ const tagLookedForMs = 3_600_000
 /** `signal` aborts everything that is under way. */
 export function createResolve({ files, commits, clock }: Deps, signal: AbortSignal): Resolve {
   const shared = createCoalesce<Resolved>(signal)
-  const tags = createTagLooks({ files, clock })
+  const tags = createTagLooks({ files, clock }, signal)
   const resolveNow = async (ref: string, fresh: boolean, own: AbortSignal): Promise<Resolved> => {
     const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
     const found = isCommitHash(ref) ? await commits.byHash(ref, own) : await namedCommit(commits, ref, own)
-    const hasTagToo = found.name === `refs/heads/${ref}` ? await tags.hasTag(ref, fresh, own) : tags.forget(ref)
+    const hasTagToo = found.name === `refs/heads/${ref}` ? tags.hasTag(ref, fresh) : tags.forget(ref)
     files.tidyUp()
-    return { ...found, fetchedAt, ...(hasTagToo ? { hasTagToo } : {}) }
+    return { ...found, fetchedAt, ...(hasTagToo === undefined ? {} : { hasTagToo }) }
   }
 
   /** For each ref the latest question that was asked because of a push. */
@@ -66,31 +66,36 @@ async function namedCommit(commits: Pick<Commits, 'byRef'>, ref: string, signal:
 }
 
 /** Whether a tag has a branch's name. That costs a question of its own, asked when a branch is first resolved and hourly with a poll. */
-function createTagLooks({ files, clock }: Pick<Deps, 'files' | 'clock'>): {
-  hasTag(branch: string, fresh: boolean, signal: AbortSignal): Promise<boolean>
-  /** For a ref that is not a branch; returns false. */
-  forget(ref: string): false
+function createTagLooks(
+  { files, clock }: Pick<Deps, 'files' | 'clock'>,
+  signal: AbortSignal,
+): {
+  hasTag(branch: string, fresh: boolean): Promise<boolean>
+  /** For a ref that is not a branch. */
+  forget(ref: string): undefined
 } {
-  const looks = new Map<string, { isThere: boolean; untilMs: number }>()
+  const looks = new Map<string, { isThere: Promise<boolean>; untilMs: number }>()
+  const look = async (branch: string): Promise<boolean> => {
+    const known = looks.get(branch)?.isThere
+    try {
+      const isThere = await files.isThere(`refs/tags/${branch}`, signal)
+      if (isThere !== undefined) return isThere
+    } catch {
+      // The branch itself was fetched; a failure to look for the tag must not fail that.
+    }
+    // Whoever asks next tries again.
+    looks.delete(branch)
+    return (await known) === true
+  }
   return {
-    async hasTag(branch, fresh, signal) {
+    hasTag(branch, fresh) {
       const known = looks.get(branch)
       if (known !== undefined && (fresh || clock.monotonicMs() < known.untilMs)) return known.isThere
-      try {
-        const isThere = await files.isThere(`refs/tags/${branch}`, signal)
-        if (isThere === undefined) return known?.isThere === true
-        looks.set(branch, { isThere, untilMs: clock.monotonicMs() + tagLookedForMs })
-        forgetOldest(looks, mostBranches)
-        return isThere
-      } catch (error) {
-        // The branch itself was fetched; a failure to look for the tag must not fail that.
-        if (signal.aborted) throw error
-        return known?.isThere === true
-      }
+      const isThere = look(branch)
+      looks.set(branch, { isThere, untilMs: clock.monotonicMs() + tagLookedForMs })
+      forgetOldest(looks, mostBranches)
+      return isThere
     },
-    forget(ref) {
-      looks.delete(ref)
-      return false
-    },
+    forget: (ref) => void looks.delete(ref),
   }
 }

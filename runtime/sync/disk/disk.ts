@@ -58,6 +58,15 @@ export function diskFault(error: unknown, where: string): unknown {
   return new Fault(reason, `"${named}": ${words === undefined ? code : `${words} (${code})`}`, { cause: error })
 }
 
+/** Runs calls of the file system; throws their errors as faults that name the path `where`. */
+export function withDiskFault<Result>(calls: () => Result, where: string): Result {
+  try {
+    return calls()
+  } catch (error) {
+    throw diskFault(error, where)
+  }
+}
+
 /** Whether an error says that there is nothing at the path. */
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error)

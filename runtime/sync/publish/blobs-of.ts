@@ -4,13 +4,13 @@
 import type { BlobId } from '../../delivery/protocol.ts'
 import type { FileStat } from '../model/manifest.ts'
 import type { PlannedPut } from '../plan/plan.ts'
-import type { IncomingBlob, PutTarget } from './blob-writer.ts'
+import type { PutTarget, Targets } from './incoming-blob.ts'
 
 /** The blobs to ask for, each once, without those of files that are `present`; `targetsOf` gives the files for the blob at a place in `ids`. */
 export function blobsOf(
   puts: readonly PlannedPut[],
   present: readonly (FileStat | undefined)[],
-): { ids: BlobId[]; targetsOf(place: number): IncomingBlob['targets'] | undefined } {
+): { ids: BlobId[]; targetsOf(place: number): Targets | undefined } {
   const places = new Map<BlobId, number>()
   const firsts: number[] = []
   const others = new Map<number, number[]>()

@@ -4,12 +4,13 @@
 import * as fs from 'node:fs'
 import type { BlobId } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
+import type { DesiredFile } from '../desired/desired-tree.ts'
 import { diskFault, type Ownership, writeAll } from '../disk/disk.ts'
-import { blobHash } from '../model/blob-hash.ts'
 import type { FileStat, Rendered } from '../model/manifest.ts'
 import { statOf } from '../plan/observe.ts'
-import type { DesiredFile } from '../desired/desired-tree.ts'
-import { beginBlob, type BlobPlace, bufferBytes, type IncomingBlob, nameOf, type PutTarget, takeChunk, verify } from './blob-writer.ts'
+import { createHeldBlobs, maxHeldBytes } from './held-blobs.ts'
+import { damaged, type IncomingBlob, type PutTarget, type Targets } from './incoming-blob.ts'
+import { type LargeBlob, streamedBlob, type StreamedFiles, wholeBlob } from './large-blobs.ts'
 import type { StageFolders } from './stage-folders.ts'
 
 /** What was written, by the index of its file. Not an object for each file, because a first sync has thousands. */
@@ -33,11 +34,16 @@ export type ReceiverOptions = {
   inspect?(put: DesiredFile, content: Uint8Array): void
 }
 
-/** All but `abandon` throw DeliveryFailed for damaged content, TemplateFailed, and faults of the disk. */
+/**
+ * A small blob is written when others have come too, or at the end. All but `abandon` throw DeliveryFailed for damaged content, TemplateFailed,
+ * and faults of the disk, also because of a blob that came before.
+ */
 export type BlobReceiver = {
-  begin(id: BlobId, size: number, targets: IncomingBlob['targets']): void
+  begin(id: BlobId, size: number, targets: Targets): void
   data(chunk: Uint8Array): void
   end(): void
+  /** Writes what has come as a whole. Only then it is in `staged`. */
+  finish(): void
   /** Closes a file that is half written: while open it would keep its space on the disk even after it is removed. */
   abandon(): void
 }
@@ -45,117 +51,76 @@ export type BlobReceiver = {
 /** For one run's folder. */
 export function createReceiver(options: ReceiverOptions): BlobReceiver {
   const files = createFileWriter(options)
-  const buffer = Buffer.allocUnsafe(bufferBytes)
-  const place: BlobPlace = { buffer, needsRender: options.needsRender, open: ({ index }) => openNew(options.folders.addressOf(index)) }
-  let current: IncomingBlob | undefined
-  // No function is made for a blob, of which a first sync has thousands.
+  const held = createHeldBlobs()
+  const beginLarge = (blob: LargeBlob): IncomingBlob => {
+    const rendered = blob.targets.find(({ put }) => options.needsRender(put))
+    return rendered === undefined ? streamedBlob(blob, files) : wholeBlob(blob, rendered.put.path, files.writeWhole)
+  }
+  // Neither an object nor a function is made for a blob here, of which a first sync has thousands.
+  let into: IncomingBlob | undefined
+  let [id, size, received] = ['', 0, 0]
   return {
-    begin(id, size, targets) {
-      try {
-        current = beginBlob(id, size, targets, place)
-      } catch (error) {
-        throw diskFault(error, nameOf({ targets }))
-      }
+    begin(ofBlob, bytes, targets) {
+      if (held.isFull()) held.takeAll(files.writeWhole)
+      id = ofBlob
+      size = bytes
+      received = 0
+      into = held
+      if (size <= maxHeldBytes) held.begin(ofBlob, size, targets)
+      else into = beginLarge({ id: ofBlob, size, targets })
     },
     data(chunk) {
-      if (current === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
-      if (current.received + chunk.length > current.size) throw new Fault('DeliveryFailed', `blob ${current.id} is longer than announced`)
-      try {
-        takeChunk(current, chunk)
-      } catch (error) {
-        throw diskFault(error, nameOf(current))
-      }
+      if (into === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
+      received += chunk.length
+      if (received > size) throw new Fault('DeliveryFailed', `blob ${id} is longer than announced`)
+      into.data(chunk)
     },
     end() {
-      const blob = current
-      current = undefined
-      if (blob === undefined) throw new Fault('DeliveryFailed', 'a blob ended that had not begun')
-      verify(blob)
-      if (blob.kind === 'streamed') return withDiskFault(() => files.writeStreamed(blob, buffer), nameOf(blob))
-      const content = blob.content.subarray(blob.header, blob.header + blob.size)
-      for (const target of blob.targets) {
-        try {
-          files.writeWhole(target, content)
-        } catch (error) {
-          throw diskFault(error, target.put.path)
-        }
-      }
+      if (into === undefined) throw new Fault('DeliveryFailed', 'a blob ended that had not begun')
+      if (received !== size) throw damaged(id, received, size)
+      const blob = into
+      into = undefined
+      blob.end()
     },
+    finish: () => held.takeAll(files.writeWhole),
     abandon() {
-      if (current?.kind === 'streamed') fs.closeSync(current.fd)
-      current = undefined
+      into?.abandon()
+      into = undefined
+      held.abandon()
     },
   }
 }
 
-type StreamedBlob = IncomingBlob & { kind: 'streamed' }
-
-type FileWriter = {
-  /** Writes content that is held as a whole, rendered if need be. */
+type FileWriter = StreamedFiles & {
+  /** Writes content that is held as a whole, rendered if need be. Throws TemplateFailed and faults of the disk. */
   writeWhole(target: PutTarget, content: Uint8Array): void
-  /** The first target has received the stream; further ones are copied from its descriptor, and their content is verified again. */
-  writeStreamed(blob: StreamedBlob, buffer: Uint8Array): void
 }
 
 function createFileWriter({ folders, ownership, staged, needsRender, render, inspect }: ReceiverOptions): FileWriter {
-  const copyStreamed = (blob: StreamedBlob, { put, index }: PutTarget, buffer: Uint8Array): void => {
-    const fd = openNew(folders.addressOf(index))
-    try {
-      copyVerified(blob, fd, buffer)
-      staged.stats[index] = applyModeAndOwner(fd, put.exec, ownership)
-    } finally {
-      fs.closeSync(fd)
-    }
-  }
+  const open = (index: number): number =>
+    fs.openSync(folders.addressOf(index), fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL, 0o666)
   return {
+    open: ({ index }) => open(index),
+    finish({ put, index }, fd) {
+      staged.stats[index] = applyModeAndOwner(fd, put.exec, ownership)
+    },
     writeWhole({ put, index }, content) {
       const made = needsRender(put) ? render(put, content) : undefined
       inspect?.(put, content)
-      const fd = openNew(folders.addressOf(index))
       try {
-        writeAll(fd, made?.content ?? content)
-        staged.stats[index] = applyModeAndOwner(fd, put.exec, ownership)
-        if (made !== undefined) staged.rendered.set(index, made.rendered)
-      } finally {
-        fs.closeSync(fd)
+        const fd = open(index)
+        try {
+          writeAll(fd, made?.content ?? content)
+          staged.stats[index] = applyModeAndOwner(fd, put.exec, ownership)
+        } finally {
+          fs.closeSync(fd)
+        }
+      } catch (error) {
+        throw diskFault(error, put.path)
       }
-    },
-    writeStreamed(blob, buffer) {
-      const [first, ...others] = blob.targets
-      try {
-        for (const target of others) withDiskFault(() => copyStreamed(blob, target, buffer), target.put.path)
-        if (first !== undefined) staged.stats[first.index] = applyModeAndOwner(blob.fd, first.put.exec, ownership)
-      } finally {
-        fs.closeSync(blob.fd)
-      }
+      if (made !== undefined) staged.rendered.set(index, made.rendered)
     },
   }
-}
-
-/** Runs a call of the file system; `where` names its path in a fault. */
-export function withDiskFault(work: () => void, where: string): void {
-  try {
-    work()
-  } catch (error) {
-    throw diskFault(error, where)
-  }
-}
-
-function openNew(file: string): number {
-  return fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL, 0o666)
-}
-
-function copyVerified(blob: StreamedBlob, to: number, buffer: Uint8Array): void {
-  const hash = blobHash(blob.id, blob.size)
-  for (let at = 0; at < blob.size;) {
-    const count = fs.readSync(blob.fd, buffer, 0, buffer.length, at)
-    if (count === 0) break
-    const part = buffer.subarray(0, count)
-    hash.update(part)
-    writeAll(to, part)
-    at += count
-  }
-  if (hash.digest('hex') !== blob.id) throw new Fault('DeliveryFailed', `blob ${blob.id} was changed on the disk while it was copied`)
 }
 
 /** Sets mode and owner of a written file and returns the stat by which it will be recognised. */

@@ -113,7 +113,7 @@ export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownershi
         deps.boundary('staged ahead')
       },
       over() {
-        if (run?.close() === 'within a file') isWell = false
+        if (run?.finish() === 'unusable') isWell = false
       },
     },
     observer() {
@@ -152,8 +152,10 @@ type StagingRun = {
   begin(file: DesiredFile, topmost: string): void
   data(chunk: Uint8Array): void
   end(): void
+  /** Writes what has come. Never throws; unusable where a file was cut off, or the disk says no. */
+  finish(): 'staged' | 'unusable'
   /** Ends it where it is; may be called again. */
-  close(): 'between files' | 'within a file'
+  close(): void
 }
 
 /** Makes the folder. Throws faults of the disk. */
@@ -178,6 +180,11 @@ function createRun(deps: Deps, wanted: Wanted, ownership: Ownership): StagingRun
     render: () => undefined,
     inspect: (put, content) => noteLfsPointer(put.path, content, findings),
   })
+  const close = (): void => {
+    receiver.abandon()
+    all?.[Symbol.dispose]()
+    all = undefined
+  }
   createRunFolder(all.at(places.run), ownership)
   deps.boundary('run created')
   return {
@@ -195,12 +202,17 @@ function createRun(deps: Deps, wanted: Wanted, ownership: Ownership): StagingRun
       receiver.end()
       isWithinFile = false
     },
-    close() {
-      receiver.abandon()
-      all?.[Symbol.dispose]()
-      all = undefined
-      return isWithinFile ? 'within a file' : 'between files'
+    finish() {
+      try {
+        receiver.finish()
+        return isWithinFile ? 'unusable' : 'staged'
+      } catch {
+        return 'unusable'
+      } finally {
+        close()
+      }
     },
+    close,
   }
 }
 

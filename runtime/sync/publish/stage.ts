@@ -5,12 +5,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { BlobId, BlobSink } from '../../delivery/protocol.ts'
 import { Fault } from '../../fault.ts'
-import { diskFault, errorCode, folderMaker, type Ownership } from '../disk/disk.ts'
+import { diskFault, errorCode, folderMaker, type Ownership, withDiskFault } from '../disk/disk.ts'
 import type { Folders } from '../disk/folders.ts'
 import type { FileStat } from '../model/manifest.ts'
 import type { PlannedPut } from '../plan/plan.ts'
 import { blobsOf } from './blobs-of.ts'
-import { createReceiver, type ReceiverOptions, type Staged, withDiskFault } from './receive-blobs.ts'
+import { createReceiver, type ReceiverOptions, type Staged } from './receive-blobs.ts'
 import { createStageFolders } from './stage-folders.ts'
 
 /** How many folders are made before the event loop turns again; 100 take about 1 ms. */
@@ -20,11 +20,11 @@ const slice = 100
 export type Stage = {
   sink: BlobSink
   ids: BlobId[]
-  /** By index in the plan's `puts`. */
+  /** By index in the plan's `puts`; complete when it is finished. */
   staged: Staged
   /** Makes all folders, with turns of the event loop in between. Optional: otherwise each folder is made with its first file. */
   makeFolders(signal: AbortSignal): Promise<void>
-  /** Throws DeliveryFailed when a blob never came. */
+  /** Throws DeliveryFailed when a blob never came, and what the sink throws. */
   finish(): void
   /** Closes a file that is half written. */
   abandon(): void
@@ -82,6 +82,7 @@ export function createStage(options: StageOptions): Stage {
     },
     abandon: () => receiver.abandon(),
     finish() {
+      receiver.finish()
       const missing = ids[arrived]
       if (missing !== undefined) throw new Fault('DeliveryFailed', `${ids.length - arrived} blobs did not arrive, among them ${missing}`)
     },

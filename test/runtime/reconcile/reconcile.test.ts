@@ -34,6 +34,8 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
   let refuse: Fault | undefined
   let signatures: SignatureVerdict = { kind: 'notAsked' }
   let secretChanges = 0
+  let tagLook: Promise<boolean> | undefined
+  let checks = 0
   let version = 1
   let older = false
   const told = { writes: 0, events: [] as string[] }
@@ -58,12 +60,16 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     async resolve(_record, _spec, wanted): Promise<ResolvedCommit> {
       const answer = Promise.withResolvers<CommitHash>()
       host.push({ ref: wanted.ref, answer })
-      return { commit: await answer.promise, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z', name: wanted.ref, tag: undefined }
+      const found = { commit: await answer.promise, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z' }
+      return { ...found, name: wanted.ref, tag: undefined, ...(tagLook === undefined ? {} : { hasTagToo: tagLook }) }
     },
     async adopt() {},
     verify: async () => signatures,
     secretChanges: () => secretChanges,
-    check: async () => ({ kind: 'notChecked' }),
+    async check() {
+      checks += 1
+      return { kind: 'notChecked' }
+    },
     prepareCheck() {},
     delivery: () => undefined,
     async writeStatus(before, status) {
@@ -84,6 +90,11 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     change: (changes: Partial<GatewaySyncRecord>) => store.upsertSync({ ...record(), resourceVersion: String((version += 1)), ...changes }),
     sign: (verdict: SignatureVerdict) => (signatures = verdict),
     changeSecret: () => (secretChanges += 1),
+    /** Whether a tag has the branch's name, from now on. */
+    lookForTag(look: Promise<boolean>) {
+      tagLook = look
+    },
+    checks: () => checks,
     /** The API server has the CRD of a release before `status.columns`, and drops them. */
     dropColumns: () => (older = true),
     refuseWrites: (fault: Fault | undefined) => (refuse = fault),
@@ -123,6 +134,19 @@ void t.test('an answer that the API server did not take is not lost', async (t) 
   refuseWrites(undefined)
   await pass()
   t.match(status().published, { commit: commitA }, 'without another question to the git host')
+})
+
+void t.test('a commit is checked while a tag of the same name is looked for, and told of with what is found', async (t) => {
+  const { pass, answer, lookForTag, checks, status } = setUp()
+  const look = Promise.withResolvers<boolean>()
+  lookForTag(look.promise)
+  await pass()
+  const answered = answer(commitA)
+  while (checks() === 0) await turn()
+  look.resolve(true)
+  await answered
+  await pass()
+  t.match(status(), { published: { commit: commitA }, source: { hasTagToo: true } })
 })
 
 void t.test('Ready is not true for a spec whose ref nobody has resolved yet', async (t) => {

@@ -78,8 +78,8 @@ void t.test('a branch wins over a tag of the same name', async (t) => {
   t.not(tagged, branched)
   for (const fresh of [true, false, true]) {
     const { commit, hasTagToo } = await mirror.resolve('both', { fresh }, signal)
-    t.strictSame({ commit, hasTagToo }, { commit: parseCommitHash(branched), hasTagToo: true }, 'which is said')
-    t.equal((await mirror.resolve('main', { fresh }, signal)).hasTagToo, undefined)
+    t.strictSame({ commit, hasTagToo: await hasTagToo }, { commit: parseCommitHash(branched), hasTagToo: true }, 'which is said')
+    t.equal(await (await mirror.resolve('main', { fresh }, signal)).hasTagToo, false)
   }
   t.equal(await resolve(mirror, 'refs/tags/both'), tagged)
 })
@@ -105,7 +105,7 @@ void t.test('a tag of the name of a branch is looked for once, however it is mad
   const fetches: number[] = []
   for (const fresh of [true, true, false, false]) {
     const before = host.fetches()
-    t.equal((await mirror.resolve('main', { fresh }, signal)).hasTagToo, true)
+    t.equal(await (await mirror.resolve('main', { fresh }, signal)).hasTagToo, true)
     fetches.push(host.fetches() - before)
   }
   t.strictSame(fetches, [2, 1, 1, 1])
@@ -168,7 +168,8 @@ void t.test('a git that is killed costs its own question and nothing else', asyn
   if (!requires(t, 'git', 'prlimit')) return
   const { host, repository, mirror, folder } = await setUp(t)
   const kept = parseCommitHash(repository.commit({ a: '1' }))
-  t.equal(await resolve(mirror, 'main'), kept)
+  const first = await mirror.resolve('main', { fresh: false }, signal)
+  t.strictSame([first.commit, await first.hasTagToo], [kept, false])
   const next = repository.commit({ a: '2' })
   host.hang(true)
   const asked = host.requests.length

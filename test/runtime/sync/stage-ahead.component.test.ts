@@ -135,7 +135,7 @@ void t.test('damaged content is never put in place', async (t) => {
   const { dataDir, asked, cycle, left } = setUp(t, { files: damaged })
   t.match(await cycle(), { phase: 'Synced', files: { added: 9 } })
   t.same(contentOf(dataDir), { ...tree })
-  t.same(asked, ['files', 'changes', contents])
+  t.same(asked, ['files', contents])
   t.same(left(), [])
 })
 
