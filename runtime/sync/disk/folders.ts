@@ -70,21 +70,30 @@ export function readPresent(folders: Folders, file: string, maxBytes: number): B
 }
 
 function throughDescriptors(root: string): Folders {
-  const handles = new Map<string, number>([['', openRoot(root)]])
-  let current = ''
-  let previous = ''
+  const top = { folder: '', handle: openRoot(root) }
+  const handles = new Map<string, number>([['', top.handle]])
+  /** The folders of the last two addresses: the next is often one of them, or in one, and to find it among all takes the hash of its path. */
+  let current = top
+  let previous = top
   const handleOf = (folder: string): number => {
-    if (folder !== current) {
-      previous = current
-      current = folder
-    }
-    return handles.get(folder) ?? walk(folder)
+    if (folder === current.folder) return current.handle
+    const next = { folder, handle: knownHandle(folder) ?? walk(folder) }
+    previous = current
+    current = next
+    return next.handle
+  }
+  const knownHandle = (folder: string): number | undefined => {
+    if (folder === current.folder) return current.handle
+    return folder === previous.folder ? previous.handle : handles.get(folder)
   }
   /** Opens the folders on the way, from the nearest one that is open. */
   const walk = (folder: string): number => {
     let known = parentOf(folder)
-    while (!handles.has(known)) known = parentOf(known)
-    let handle = handles.get(known) ?? 0
+    let handle = knownHandle(known)
+    while (handle === undefined) {
+      known = parentOf(known)
+      handle = knownHandle(known)
+    }
     for (let end = 0; end < folder.length;) {
       const start = known === '' ? 0 : known.length + 1
       const slash = folder.indexOf('/', start)
@@ -100,13 +109,15 @@ function throughDescriptors(root: string): Folders {
   const close = (folder: string): void => {
     const handle = handles.get(folder)
     handles.delete(folder)
+    if (current.folder === folder) current = top
+    if (previous.folder === folder) previous = top
     if (handle !== undefined) fs.closeSync(handle)
   }
-  /** Closes the oldest descriptor, but not that of the previous address: a rename needs two. */
+  /** Closes the oldest descriptor, but none of the last two addresses: a rename needs both. */
   const makeRoom = (newest: string): void => {
     if (handles.size <= keptHandles) return
     for (const folder of handles.keys()) {
-      if (folder === '' || folder === previous || folder === newest) continue
+      if (folder === '' || folder === current.folder || folder === previous.folder || folder === newest) continue
       close(folder)
       return
     }
@@ -145,6 +156,10 @@ function throughDescriptors(root: string): Folders {
     [Symbol.dispose]() {
       for (const handle of handles.values()) fs.closeSync(handle)
       handles.clear()
+      // Its number may soon be another's.
+      top.handle = -1
+      current = top
+      previous = top
     },
   }
 }

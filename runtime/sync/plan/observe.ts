@@ -50,12 +50,17 @@ export function createObserver(dataDir: string): Observer {
     folders.set(folder, result)
     return result
   }
+  /** Where nothing was the last time: all below is alike, and no folder there is looked up or remembered. */
+  let below: { prefix: string; is: Folder } | undefined
   const folderOf = (file: string): Folder => {
+    if (below !== undefined && file.startsWith(below.prefix)) return below.is
     if (latest === undefined || !isDirectlyIn(file, latest.folder)) {
       const folder = parentOf(file)
       latest = { folder, is: folderAt(folder) }
     }
-    return latest.is
+    const { is } = latest
+    if (is.kind === 'absent') below = { prefix: `${is.topmost}/`, is }
+    return is
   }
   const classify = (folder: string): Folder => {
     const stat = lstat(dataDir, folder)
@@ -85,6 +90,7 @@ export function createObserver(dataDir: string): Observer {
         if (isAsBefore(folder, known)) continue
         folders.clear()
         latest = undefined
+        below = undefined
         return
       }
     },

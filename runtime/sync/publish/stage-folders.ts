@@ -26,18 +26,23 @@ type Options = {
 
 /** For one run; remembers which folders it has made. */
 export function createStageFolders({ run, folders: all, ownership, placeOf, made = new Set(['']) }: Options): StageFolders {
-  /** Files arrive in the order of their folders: most lie in the same one as the file before. */
+  /** Files arrive in the order of their folders: most lie in the same one as the file before, or beside it. */
   let latest = ''
-  /** Its address, which stays as long as no other folder is asked for. */
+  let above = ''
+  /** The address of the latest, which stays as long as no other folder is asked for. */
   let address: string | undefined
   const makeOne = folderMaker(ownership)
+  const ensure = (folder: string): void => {
+    if (folder === above || made.has(folder)) return
+    const parent = parentOf(folder)
+    ensure(parent)
+    makeOne(all.at(`${run}/${folder}`))
+    made.add(folder)
+    above = parent
+  }
   const make = (folder: string): void => {
     if (folder === latest) return
-    if (!made.has(folder)) {
-      make(parentOf(folder))
-      makeOne(all.at(`${run}/${folder}`))
-      made.add(folder)
-    }
+    ensure(folder)
     latest = folder
     address = undefined
   }
