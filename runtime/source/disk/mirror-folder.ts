@@ -83,12 +83,14 @@ export function isOwnFailure(error: unknown): boolean {
 /** An object that the host seems to lack may be one that it did not send because our damaged pack claims to hold it: a new mirror tells. */
 const ownFailures = new Set(['GitFailed', 'GitObjectMissing', 'CommitGone', 'DeliveryFailed'])
 
-/** Makes an empty mirror in place of anything that is there. Throws the faults of git. */
-export async function createFolder(folder: string, format: ObjectFormat, limits: GitLimits, signal: AbortSignal): Promise<void> {
+/** Makes an empty mirror in place of anything that is there, as `git init --bare` would, whose first fetch then waits for no other git. */
+export function createFolder(folder: string, format: ObjectFormat): void {
   fs.rmSync(folder, { recursive: true, force: true })
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const args = ['init', '-q', '--bare', '--template=', `--object-format=${format}`, '.']
-  await runGit({ folder, args, timeoutMs }, { limits, signal })
+  for (const below of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
+    fs.mkdirSync(path.join(folder, below), { recursive: true, mode: 0o700 })
+  }
+  // A branch that never exists: nothing here follows one.
+  fs.writeFileSync(path.join(folder, 'HEAD'), 'ref: refs/heads/none\n', { mode: 0o600, flag: 'wx' })
   writeConfig(folder, format)
 }
 

@@ -101,9 +101,9 @@ export function openFolderState(options: FolderOptions): FolderState {
   const fetchAnew = async (what: string, signal: AbortSignal): Promise<Fetched> => {
     const before = format
     try {
-      await createFolder(aside, format, limits, signal)
+      createFolder(aside, format)
       format = await fetches.formatOfHost(aside, what, format, signal)
-      if (format !== before) await createFolder(aside, format, limits, signal)
+      if (format !== before) createFolder(aside, format)
       const fetched = await fetches.fetch({ at: aside, format }, what, signal)
       replaceFolder(folder, aside)
       present.forget()
@@ -129,7 +129,7 @@ export function openFolderState(options: FolderOptions): FolderState {
         return
       }
       if (found.kind === 'absent') {
-        await createFolder(aside, format, limits, signal)
+        createFolder(aside, format)
         replaceFolder(folder, aside)
       } else format = found.format
       state = 'sound'

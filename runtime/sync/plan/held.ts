@@ -52,6 +52,7 @@ function unknownFiles({ manifest, diff, observed }: Situation): Look[] {
 }
 
 function localChanges({ manifest, diff, observed, repairing }: Situation): Drifted[] {
+  if (manifest.files.size === 0) return []
   const going = [...diff.removed].flatMap(([path, prune]) => (prune === 'none' ? [] : [path]))
   return [...diff.puts.keys(), ...going].flatMap((path) => {
     const owned = manifest.files.get(path)
