@@ -190,10 +190,10 @@ function lookUp(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyn
     if (fresh) deps.prepareCheck(spec)
     const resolved = await share(() => deps.resolve(record, spec, wanted, fresh, signal))
     await deps.adopt(record, spec, resolved.commit, signal)
-    const { commit, committedAt, fetchedAt } = resolved
+    const { commit, fetchedAt } = resolved
     // What only has to be said is known by the time that there is something to say.
     const found = async () => {
-      const hasTagToo = (await resolved.hasTagToo) === true
+      const [committedAt, hasTagToo = false] = await Promise.all([resolved.committedAt, resolved.hasTagToo])
       return { commit, committedAt, fetchedAt, hasTagToo, durationMs: deps.clock.monotonicMs() - startedMs }
     }
     const { kind, ...signatures } = await deps.verify(record, spec, resolved, signal)

@@ -6,7 +6,8 @@ import type { CommitHash } from '../gatewaysync/values.ts'
 /** A commit that is in the mirror. Times are RFC 3339. */
 export type ResolvedCommit = {
   commit: CommitHash
-  committedAt: string | undefined
+  /** Undefined when the commit claims an impossible time. Throws RefNotFound for what is no commit, and the faults of git. */
+  committedAt: Promise<string | undefined>
   fetchedAt: string
   /** The full name of the ref that led to it, or the hash. */
   name: string

@@ -157,7 +157,7 @@ void t.test(
         allowLocal: true,
         resolve: async () => ({
           commit: parseCommitHash(commit),
-          committedAt: undefined,
+          committedAt: Promise.resolve(undefined),
           fetchedAt: '2026-01-01T00:00:00Z',
           name: 'refs/heads/main',
           tag: undefined,

@@ -5,7 +5,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../../fault.ts'
-import type { CommitHash, ObjectFormat } from '../../gatewaysync/values.ts'
+import { type CommitHash, isCommitHash, type ObjectFormat } from '../../gatewaysync/values.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 
 const timeoutMs = 60_000
@@ -34,6 +34,13 @@ export function keepCommit(folder: string, commit: CommitHash): void {
     fs.closeSync(descriptor)
   }
   fs.renameSync(`${file}.lock`, file)
+}
+
+/** What the last fetch brought; undefined where no file says it. */
+export function incomingId(folder: string): CommitHash | undefined {
+  const file = path.join(folder, incomingRef)
+  const id = fs.existsSync(file) ? readStart(file).trim() : ''
+  return isCommitHash(id) ? id : undefined
 }
 
 /** All members of a mirror's folder; anything else is removed. */

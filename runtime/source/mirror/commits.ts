@@ -6,7 +6,7 @@ import { Fault } from '../../fault.ts'
 import { type CommitHash, isCommitHash, printable } from '../../gatewaysync/values.ts'
 import { forgetOldest } from './bounded.ts'
 import { createCoalesce } from './coalesce.ts'
-import type { Fetched, LocalCommit } from './fetch.ts'
+import type { Fetched } from './fetch.ts'
 import type { MirrorFiles } from './mirror-files.ts'
 import type { RecentCommits } from './recent-commits.ts'
 
@@ -42,12 +42,9 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
   /** By which ref a commit was fetched, for hosts that serve no commit by its hash. */
   const names = new Map<CommitHash, string>()
 
-  const handOut = <Known extends LocalCommit>(held: Known): Known => {
-    recent.add(held.commit)
-    return held
-  }
   const fetch = async (what: string, own: AbortSignal): Promise<NamedCommit> => {
-    const fetched = handOut(await files.fetch(what, own))
+    const fetched = await files.fetch(what, own)
+    recent.add(fetched.commit)
     if (!isCommitHash(what)) names.set(fetched.commit, what)
     forgetOldest(names, mostNames)
     return { ...fetched, name: what }
@@ -91,8 +88,8 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
       files.tidyUp()
     },
     async byHash(commit, own) {
-      const held = await unlessDoubted(() => files.find(commit, own), own)
-      return held === undefined ? await fetch(commit, own) : { ...handOut(held), name: commit, tag: undefined }
+      const isHeld = await unlessDoubted(() => has(commit, own), own)
+      return isHeld === true ? { commit, name: commit, tag: undefined } : await fetch(commit, own)
     },
     byRef: fetchIfThere,
     async rawObject(type, id, name, own) {

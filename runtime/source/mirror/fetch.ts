@@ -4,17 +4,14 @@
 import { Fault, type Reason } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
 import { type CommitHash, isCommitHash, type ObjectFormat, objectFormatOf, parseCommitHash } from '../../gatewaysync/values.ts'
-import { incomingRef, keepCommit, sweep, writeConfig } from '../disk/mirror-folder.ts'
+import { incomingId, incomingRef, keepCommit, keepRef, sweep, writeConfig } from '../disk/mirror-folder.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
 import type { CallHost } from '../host/call-host.ts'
 import type { Remote } from '../remote/remote.ts'
 import type { Reservation } from './volume.ts'
 
-/** A commit that the mirror holds. `committedAt`: RFC 3339; undefined when the commit claims an impossible time. */
-export type LocalCommit = { commit: CommitHash; committedAt: string | undefined }
-
 /** `tag` is the annotated tag that the fetched ref points to; undefined when it points to the commit itself. */
-export type Fetched = LocalCommit & { tag: CommitHash | undefined }
+export type Fetched = { commit: CommitHash; tag: CommitHash | undefined }
 
 /** Runs a git without network in the folder `at` and returns what it prints. Throws the faults of git. */
 export type RunLocal = (at: string, args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>
@@ -74,9 +71,11 @@ export function createFetches(deps: Deps): Fetches {
     async fetch({ at, format }, what, signal) {
       writeConfig(at, format)
       await fetchPack(deps, at, fetchArguments(url, `+${what}:${incomingRef}`), signal)
-      const found = await readCommit(local, at, `${incomingRef}^{commit}`, signal)
-      keepCommit(at, found.commit)
-      return { ...found, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, found.commit, signal) : undefined }
+      // A branch holds a commit, as whoever asks when it was committed finds confirmed: no git is waited for that has to look.
+      const held = what.startsWith('refs/heads/') ? incomingId(at) : undefined
+      const commit = held ?? (await idOf(local, at, `${incomingRef}^{commit}`, signal))
+      keepCommit(at, commit)
+      return { commit, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, commit, signal) : undefined }
     },
     async isThere({ at, format }, ref, signal) {
       writeConfig(at, format)
@@ -159,22 +158,26 @@ function fetchArguments({ text }: RepositoryUrl, refspec: string): string[] {
 
 /** The tag that the last fetch brought; undefined when it brought the commit itself. */
 async function tagBefore(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<CommitHash | undefined> {
-  const id = parseCommitHash((await local(at, ['rev-parse', incomingRef], signal)).toString('latin1').trim())
+  const id = await idOf(local, at, incomingRef, signal)
   return id === commit ? undefined : id
 }
 
-/** The commit that a name points to in the folder `at`, and when it was committed. Throws the faults of git. */
-export async function readCommit(local: RunLocal, at: string, name: string, signal: AbortSignal): Promise<LocalCommit> {
-  return parseCommit((await local(at, ['log', '-1', '--format=%H %ct', name, '--'], signal)).toString('latin1'))
+/** Throws the faults of git. */
+async function idOf(local: RunLocal, at: string, name: string, signal: AbortSignal): Promise<CommitHash> {
+  return parseCommitHash((await local(at, ['rev-parse', '--verify', '--end-of-options', name], signal)).toString('latin1').trim())
 }
 
-/** `<commit> <seconds since 1970>`; a commit may claim any time. */
-function parseCommit(line: string): LocalCommit {
-  const [commit = '', time = ''] = line.trim().split(' ')
+/**
+ * When a kept commit was committed, RFC 3339; undefined when it claims an impossible time. Throws RefNotFound for what is no commit, and the
+ * faults of git.
+ */
+export async function committedAt(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<string | undefined> {
+  const line = (await local(at, ['log', '-1', '--format=%H %ct', keepRef(commit), '--'], signal)).toString('latin1')
+  const [id = '', time = ''] = line.trim().split(' ')
+  if (id !== commit) throw new Fault('RefNotFound', `the git host has ${commit} for a commit, and it is none`)
   const seconds = Number(time)
   const isTime = Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
-  const instant = isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000) : undefined
-  return { commit: parseCommitHash(commit), committedAt: instant?.toString({ smallestUnit: 'second' }) }
+  return isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString({ smallestUnit: 'second' }) : undefined
 }
 
 function tooLarge(maxPackBytes: number, cause: Fault): Fault {

@@ -3,9 +3,9 @@
  */
 import type { Clock } from '../../clock.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
-import { countPacks, keepRef } from '../disk/mirror-folder.ts'
+import { countPacks } from '../disk/mirror-folder.ts'
 import { readRawObject } from '../disk/raw-object.ts'
-import { createRunLocal, type Fetched, type LocalCommit, type Push, readCommit } from './fetch.ts'
+import { committedAt, createRunLocal, type Fetched, type Push } from './fetch.ts'
 import { type FolderOptions, type FolderState, openFolderState } from './folder-state.ts'
 import { createOneWriter } from './one-writer.ts'
 
@@ -23,8 +23,8 @@ export type MirrorFiles = {
   push(what: Push, signal: AbortSignal): Promise<void>
   /** Whether a commit was fetched and kept. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
-  /** The commit and when it was committed; undefined when it is not held. */
-  find(commit: CommitHash, signal: AbortSignal): Promise<LocalCommit | undefined>
+  /** When a commit that is held was committed, RFC 3339; undefined when it claims an impossible time. Throws the faults of git. */
+  committedAt(commit: CommitHash, signal: AbortSignal): Promise<string | undefined>
   /** Whether a failure to read may be these files' fault; if so, the next fetch makes a new mirror. */
   doubt(error: unknown): boolean
   isDoubted(): boolean
@@ -99,7 +99,14 @@ export function openMirrorFiles(options: Options): MirrorFiles {
       return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
     },
     has,
-    find: async (commit, signal) => ((await has(commit, signal)) ? await readCommit(local, folder, keepRef(commit), signal) : undefined),
+    async committedAt(commit, signal) {
+      try {
+        return await committedAt(local, folder, commit, signal)
+      } catch (error) {
+        state.doubt(error)
+        throw error
+      }
+    },
     doubt: state.doubt,
     isDoubted: () => state.is('doubted'),
     tidyUp() {

@@ -13,6 +13,8 @@ import { candidateRefs, refNotFound } from './refs.ts'
 /** `name` is the full name of the ref that was chosen, or the hash that was asked for. `fetchedAt`: when the host was asked, RFC 3339. */
 export type Resolved = NamedCommit & {
   fetchedAt: string
+  /** RFC 3339; undefined when the commit claims an impossible time. Throws RefNotFound for what is no commit, and the faults of git. */
+  committedAt: Promise<string | undefined>
   /** Of a branch, whether a tag has the same name: nobody has to wait for that who does not say it. Never throws. */
   hasTagToo?: Promise<boolean>
 }
@@ -20,7 +22,7 @@ export type Resolved = NamedCommit & {
 /** `fresh`: after a push, so that an answer from before it will not do. Throws RefNotFound and the faults of git. */
 export type Resolve = (ref: string, options: { fresh: boolean }, signal: AbortSignal) => Promise<Resolved>
 
-type Deps = { files: Pick<MirrorFiles, 'isThere' | 'tidyUp'>; commits: Pick<Commits, 'byHash' | 'byRef'>; clock: Clock }
+type Deps = { files: Pick<MirrorFiles, 'committedAt' | 'isThere' | 'tidyUp'>; commits: Pick<Commits, 'byHash' | 'byRef'>; clock: Clock }
 
 /** For how many branches it is remembered whether a tag has the same name. */
 const mostBranches = 1_000
@@ -35,8 +37,11 @@ export function createResolve({ files, commits, clock }: Deps, signal: AbortSign
     const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
     const found = isCommitHash(ref) ? await commits.byHash(ref, own) : await namedCommit(commits, ref, own)
     const hasTagToo = found.name === `refs/heads/${ref}` ? tags.hasTag(ref, fresh) : tags.forget(ref)
+    const committedAt = files.committedAt(found.commit, signal)
+    // Whoever asks for it gets its failure.
+    committedAt.catch(() => undefined)
     files.tidyUp()
-    return { ...found, fetchedAt, ...(hasTagToo === undefined ? {} : { hasTagToo }) }
+    return { ...found, fetchedAt, committedAt, ...(hasTagToo === undefined ? {} : { hasTagToo }) }
   }
 
   /** For each ref the latest question that was asked because of a push. */

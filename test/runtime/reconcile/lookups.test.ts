@@ -193,12 +193,13 @@ function sharedLookup(why: Lookup['why'], host: () => Promise<string>, changes: 
     async run(share) {
       const resolved = await share(async () => ({
         commit: parseCommitHash((await host()).repeat(40)),
-        committedAt: undefined,
+        committedAt: Promise.resolve(undefined),
         fetchedAt: '2026-01-01T00:00:00Z',
         name: 'refs/heads/main',
         tag: undefined,
       }))
-      const { commit, committedAt, fetchedAt } = resolved
+      const { commit, fetchedAt } = resolved
+      const committedAt = await resolved.committedAt
       return { kind: 'resolved', commit, committedAt, fetchedAt, verified: undefined, verdict: { kind: 'notChecked' }, durationMs: 1 }
     },
     ...changes,

@@ -60,7 +60,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     async resolve(_record, _spec, wanted): Promise<ResolvedCommit> {
       const answer = Promise.withResolvers<CommitHash>()
       host.push({ ref: wanted.ref, answer })
-      const found = { commit: await answer.promise, committedAt: undefined, fetchedAt: '2026-01-01T00:00:00Z' }
+      const found = { commit: await answer.promise, committedAt: Promise.resolve(undefined), fetchedAt: '2026-01-01T00:00:00Z' }
       return { ...found, name: wanted.ref, tag: undefined, ...(tagLook === undefined ? {} : { hasTagToo: tagLook }) }
     },
     async adopt() {},

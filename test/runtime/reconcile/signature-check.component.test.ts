@@ -143,7 +143,7 @@ void t.test('nothing is asked of a spec that does not verify', async (t) => {
   })
   const resolved = {
     commit: parseCommitHash('a'.repeat(40)),
-    committedAt: undefined,
+    committedAt: Promise.resolve(undefined),
     fetchedAt: '',
     name: 'refs/heads/main',
     tag: undefined,

@@ -65,7 +65,7 @@ void t.test('a branch, a tag, an annotated tag, a full name and a hash each reso
     t.equal(await resolve(mirror, 'refs/heads/main', fresh), second)
     t.equal(await resolve(mirror, first, fresh), first)
   }
-  t.match((await mirror.resolve('main', { fresh: false }, signal)).committedAt, /^\d{4}-\d{2}-\d{2}T/)
+  t.match(await (await mirror.resolve('main', { fresh: false }, signal)).committedAt, /^\d{4}-\d{2}-\d{2}T/)
 })
 
 void t.test('a branch wins over a tag of the same name', async (t) => {
@@ -163,6 +163,21 @@ void t.test(
     for (const from of [null, first]) t.equal(await told(elsewhere, from), 'nothing was thrown', 'what is not delivered may have any size')
   },
 )
+
+void t.test('what a branch holds that is no commit is found out before anything is told of it', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, mirror } = await setUp(t)
+  const commit = repository.commit({ a: '1' })
+  repository.git('tag', '-a', '-m', 'a tag', 'v1')
+  const tag = repository.git('rev-parse', 'v1').toString().trim()
+  // No git writes that, but a host may be anything.
+  writeFileSync(path.join(repository.folder, '.git/refs/heads/odd'), `${tag}\n`)
+  const odd = await mirror.resolve('odd', { fresh: true }, signal)
+  t.equal(await reasonOf(odd.committedAt), 'RefNotFound')
+  const sound = await mirror.resolve('v1', { fresh: true }, signal)
+  t.strictSame([sound.commit, sound.tag], [commit, tag])
+  t.match(await sound.committedAt, /^\d{4}-/)
+})
 
 void t.test('a git that is killed costs its own question and nothing else', async (t) => {
   if (!requires(t, 'git', 'prlimit')) return
