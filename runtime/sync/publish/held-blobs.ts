@@ -1,6 +1,6 @@
 /**
- * Holds small blobs that have arrived until there are many, which are then verified and written in one go: that takes a tenth less time than to
- * write each between the arrival of two others.
+ * Holds small blobs that have arrived until there are many, which are then verified and written in one go: that takes the engine less time than
+ * to write each between the arrival of two others (docs/performance.md).
  */
 import { hash } from 'node:crypto'
 import type { BlobId } from '../../delivery/protocol.ts'
