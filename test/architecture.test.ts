@@ -65,7 +65,6 @@ const sideways = new Map([
   ['delivery/file-frames.ts -> gatewaysync', 'one vocabulary'],
   ['delivery/file-frames.ts -> delivery/protocol.ts', 'how what the protocol names is written down'],
   ['delivery/file-frames.ts -> delivery/content-frames.ts', 'contents with names'],
-  ['delivery/file-frames.ts -> delivery/frames.ts', 'one list of modes'],
   ['delivery/file-frames.ts -> delivery/limits.ts', 'what is never delivered is damage'],
   ['delivery/limits.ts -> gatewaysync', 'one vocabulary'],
   ['settings.ts -> gatewaysync', 'one vocabulary'],

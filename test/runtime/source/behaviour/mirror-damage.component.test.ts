@@ -133,7 +133,12 @@ void t.test('a damaged mirror is made anew within the call that meets the damage
       return mirrors.of(remote)
     }
     const mirror = open()
-    const resolve = async (of: Mirror, fresh = true) => (await of.resolve(branch, { fresh }, signal)).commit
+    const resolve = async (of: Mirror, fresh = true) => {
+      const { commit, hasTagToo } = await of.resolve(branch, { fresh }, signal)
+      // Until then git works in the folder, which a restarted process would not do.
+      await hasTagToo
+      return commit
+    }
     push(first)
     await resolve(mirror)
     return {
