@@ -90,7 +90,7 @@ export function isOwnFailure(error: unknown): boolean {
 /** An object that the host seems to lack may be one that it did not send because our damaged pack claims to hold it: a new mirror tells. */
 const ownFailures = new Set(['GitFailed', 'GitObjectMissing', 'CommitGone', 'DeliveryFailed'])
 
-/** Makes an empty mirror in place of anything that is there, as `git init --bare` would, whose first fetch then waits for no other git. */
+/** Makes an empty mirror in place of anything that is there, as `git init --bare` does. Without a process, for a first fetch waits for it. */
 export function createFolder(folder: string, format: ObjectFormat): void {
   fs.rmSync(folder, { recursive: true, force: true })
   for (const below of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {

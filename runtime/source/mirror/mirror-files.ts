@@ -99,14 +99,7 @@ export function openMirrorFiles(options: Options): MirrorFiles {
       return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
     },
     has,
-    async committedAt(commit, signal) {
-      try {
-        return await committedAt(local, folder, commit, signal)
-      } catch (error) {
-        state.doubt(error)
-        throw error
-      }
-    },
+    committedAt: (commit, signal) => committedAt(local, folder, commit, signal),
     doubt: state.doubt,
     isDoubted: () => state.is('doubted'),
     tidyUp() {

@@ -75,7 +75,7 @@ export function openMirror(options: MirrorOptions): Mirror {
   const reading = createReading({ doubt: files.doubt, renew: ensure })
   return {
     remote,
-    resolve: createResolve({ files, commits, clock: options.clock }, stop),
+    resolve: createResolve({ files, commits, reading, clock: options.clock }, stop),
     ensure,
     rawObject: commits.rawObject,
     source: (roots) => mirrorSource({ ...repository, listedBlobs, recentBlobs, has, ensure, roots, reading }),

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../clock.ts'
 import { isCommitHash } from '../../gatewaysync/values.ts'
+import type { Reading } from '../content/reading.ts'
 import { forgetOldest } from './bounded.ts'
 import { createCoalesce } from './coalesce.ts'
 import type { Commits, NamedCommit } from './commits.ts'
@@ -22,7 +23,12 @@ export type Resolved = NamedCommit & {
 /** `fresh`: after a push, so that an answer from before it will not do. Throws RefNotFound and the faults of git. */
 export type Resolve = (ref: string, options: { fresh: boolean }, signal: AbortSignal) => Promise<Resolved>
 
-type Deps = { files: Pick<MirrorFiles, 'committedAt' | 'isThere' | 'tidyUp'>; commits: Pick<Commits, 'byHash' | 'byRef'>; clock: Clock }
+type Deps = {
+  files: Pick<MirrorFiles, 'committedAt' | 'isThere' | 'tidyUp'>
+  commits: Pick<Commits, 'byHash' | 'byRef'>
+  reading: Pick<Reading, 'whole'>
+  clock: Clock
+}
 
 /** For how many branches it is remembered whether a tag has the same name. */
 const mostBranches = 1_000
@@ -30,14 +36,14 @@ const mostBranches = 1_000
 const tagLookedForMs = 3_600_000
 
 /** `signal` aborts everything that is under way. */
-export function createResolve({ files, commits, clock }: Deps, signal: AbortSignal): Resolve {
+export function createResolve({ files, commits, reading, clock }: Deps, signal: AbortSignal): Resolve {
   const shared = createCoalesce<Resolved>(signal)
   const tags = createTagLooks({ files, clock }, signal)
   const resolveNow = async (ref: string, fresh: boolean, own: AbortSignal): Promise<Resolved> => {
     const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
     const found = isCommitHash(ref) ? await commits.byHash(ref, own) : await namedCommit(commits, ref, own)
     const hasTagToo = found.name === `refs/heads/${ref}` ? tags.hasTag(ref, fresh) : tags.forget(ref)
-    const committedAt = files.committedAt(found.commit, signal)
+    const committedAt = reading.whole(found.commit, () => files.committedAt(found.commit, signal), signal)
     // Whoever asks for it gets its failure.
     committedAt.catch(() => undefined)
     files.tidyUp()

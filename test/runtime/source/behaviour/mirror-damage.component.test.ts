@@ -134,9 +134,10 @@ void t.test('a damaged mirror is made anew within the call that meets the damage
     }
     const mirror = open()
     const resolve = async (of: Mirror, fresh = true) => {
-      const { commit, hasTagToo } = await of.resolve(branch, { fresh }, signal)
+      const { commit, committedAt, hasTagToo } = await of.resolve(branch, { fresh }, signal)
       // Until then git works in the folder, which a restarted process would not do.
       await hasTagToo
+      t.match(await committedAt, /^\d{4}-/)
       return commit
     }
     push(first)
@@ -162,6 +163,10 @@ void t.test('a damaged mirror is made anew within the call that meets the damage
       next.push(second)
       t.equal(await next.resolve(hurt), second, 'the next commit')
       t.strictSame(await contentsOf(hurt, second), after)
+
+      const known = await setUp(t, damage, false)
+      const byHash = await known.hurt().resolve(first, { fresh: true }, signal)
+      t.match(await byHash.committedAt, /^\d{4}-/, 'when a commit was committed that is known to be here')
 
       const same = await setUp(t, damage, !restarts)
       const again = same.hurt()
