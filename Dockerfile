@@ -13,11 +13,11 @@ RUN case "$RELEASE:$BASE" in false:* | true:*@sha256:*) ;; *) echo "a release ne
 FROM base AS with-git
 # What is named with a time or a machine goes, so that two builds give one digest.
 RUN set -eu; missing=; \
-  for program in git gpgv prlimit ssh ssh-add ssh-agent ssh-keygen; do command -v "$program" >/dev/null || missing="$missing $program"; done; \
+  for program in git gpgv ssh ssh-add ssh-agent ssh-keygen; do command -v "$program" >/dev/null || missing="$missing $program"; done; \
   ls /usr/lib/*/libnss_wrapper.so /etc/ssl/certs/ca-certificates.crt >/dev/null 2>&1 || missing="$missing libraries"; \
   if [ -n "$missing" ]; then \
     apt-get update; \
-    apt-get install --no-install-recommends -y ca-certificates git gpgv libnss-wrapper openssh-client util-linux; \
+    apt-get install --no-install-recommends -y ca-certificates git gpgv libnss-wrapper openssh-client; \
     rm -rf /var/lib/apt/lists/* /var/cache/apt /var/cache/debconf /var/cache/ldconfig /var/log/*; \
   fi
 

@@ -235,8 +235,14 @@ const effects: Effect[] = [
   {
     // That of agents has none of these: its image needs no shell.
     name: 'a shell',
-    found: ({ text }) => /'sh', \[|#!\/bin\/sh|\bshell: true|`ulimit /.test(text),
-    allowed: ['source/credentials/ssh-agent.ts', 'source/credentials/ssh.ts', 'source/host/local-repository.ts'],
+    found: ({ text }) => /\('sh', |#!\/bin\/sh|\bshell: true|`ulimit /.test(text),
+    allowed: [
+      'source/credentials/ssh-agent.ts',
+      'source/credentials/ssh.ts',
+      'source/git/git.ts',
+      'source/git/tool.ts',
+      'source/host/local-repository.ts',
+    ],
   },
   {
     name: 'network',

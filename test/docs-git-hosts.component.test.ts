@@ -25,7 +25,7 @@ import { type SshHost, startSshHost } from './support/ssh-host.ts'
 
 const folder = path.resolve(import.meta.dirname, '../docs/git-hosts')
 const pages = readdirSync(folder).filter((name) => name !== 'README.md')
-const programs = ['git', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen', 'ssh-keyscan', 'openssl'] as const
+const programs = ['git', 'ssh', 'ssh-agent', 'ssh-keygen', 'ssh-keyscan', 'openssl'] as const
 
 type Git = { repo: string; ref: string; auth?: Record<string, object>; caBundle?: object }
 type GatewaySync = { kind?: string; spec: { git: Git } & Record<string, unknown> }

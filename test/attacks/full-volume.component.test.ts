@@ -32,7 +32,7 @@ function bytesIn(folder: string): number {
 }
 
 void t.test('repositories of one namespace give way to each other, and leave those of another alone', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'volume')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
@@ -69,7 +69,7 @@ void t.test('repositories of one namespace give way to each other, and leave tho
 })
 
 void t.test('a repository that does not fit beside those within their share is refused by name', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'volume')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
@@ -96,7 +96,7 @@ void t.test('a repository that does not fit beside those within their share is r
 })
 
 void t.test('a pack beyond the limit of one fetch is told with the limit', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'volume')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 
 void t.test('twenty repositories whose names are never found leave git to the others', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'hanging-names')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())

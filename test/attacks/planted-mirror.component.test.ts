@@ -71,7 +71,7 @@ const plants: Record<string, (mirror: string, program: string) => void> = {
 
 for (const [name, plant] of Object.entries(plants)) {
   void t.test(`${name}, planted in a mirror, run nothing`, async (t) => {
-    if (!requires(t, 'git', 'prlimit')) return
+    if (!requires(t, 'git')) return
     const { repository, state, canary, open } = await setUp(t)
     const program = `${canary}.sh`
     fs.writeFileSync(program, `#!/bin/sh\necho ran >> ${canary}\n`, { mode: 0o755 })
@@ -88,7 +88,7 @@ for (const [name, plant] of Object.entries(plants)) {
 }
 
 void t.test('a mirror that is a link leads nowhere: it is made anew', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, state, open } = await setUp(t)
   const [key = ''] = fs.readdirSync(state)
   const elsewhere = `${state}-elsewhere`
@@ -101,7 +101,7 @@ void t.test('a mirror that is a link leads nowhere: it is made anew', async (t) 
 })
 
 void t.test('a folder that others may write to is refused for mirrors', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { state, open } = await setUp(t)
   fs.chmodSync(state, 0o777)
   t.throws(
@@ -117,7 +117,7 @@ void t.test(
   'a mirror of another user is thrown away',
   { skip: process.getuid?.() === 0 ? false : 'only root gives files away' },
   async (t) => {
-    if (!requires(t, 'git', 'prlimit')) return
+    if (!requires(t, 'git')) return
     const { repository, state, open } = await setUp(t)
     const [key = ''] = fs.readdirSync(state)
     fs.chownSync(path.join(state, key), 2003, 2003)

@@ -51,7 +51,7 @@ void t.test('this machine, link-local addresses, multicast and the API server ar
 })
 
 void t.test('a name is judged by the addresses that it has, and git connects to those', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const host = await startGitHost(temporaryFolder(t, 'addresses'))
   t.teardown(async () => host.stop())
   const commit = host.repository('plant.git').commit({ a: '1' })

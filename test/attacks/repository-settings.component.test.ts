@@ -127,7 +127,7 @@ async function deliver(t: Test, repo: string, commit: string, folder: string): P
 
 for (const kind of ['over http', 'on this machine'] as const) {
   void t.test(`${kind}: a gateway gets the blobs of the commit, whatever the repository wants made of them`, async (t) => {
-    if (!requires(t, 'git', 'prlimit')) return
+    if (!requires(t, 'git')) return
     const folder = temporaryFolder(t, 'settings')
     const canary = path.join(folder, 'canary')
     const host = await startGitHost(path.join(folder, 'git'))
@@ -145,7 +145,7 @@ for (const kind of ['over http', 'on this machine'] as const) {
 }
 
 void t.test('a submodule that names a program to run is refused with the whole commit', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'gitmodules')
   const repository = makeRepository(path.join(folder, 'plant'))
   const url = 'https://git.example/x.git'

@@ -64,7 +64,7 @@ const secretText = fc
   .filter((secret) => new Set(secret).size > 14)
 
 void t.test('whatever the secrets are and however the host answers, no part of them is seen', { timeout: 200_000 }, async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen', 'openssl')) return
+  if (!requires(t, 'git', 'ssh', 'ssh-agent', 'ssh-keygen', 'openssl')) return
   const folder = temporaryFolder(t, 'inside')
   const authority = await makeAuthority(folder, 'Plant CA')
   let status = 401

@@ -15,7 +15,7 @@ import { requires } from '../support/requires.ts'
 const options = { allowLocal: false }
 
 void t.test('another spelling of a repository is refused, or is a mirror of its own', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'spellings')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())

@@ -20,7 +20,7 @@ function makeWritableForGroup(folder: string): void {
 }
 
 void t.test('a controller that starts while the git host is away delivers what is published', { timeout: 180_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const cluster = await install(t, ['plant'])
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))

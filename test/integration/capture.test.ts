@@ -31,7 +31,7 @@ async function called(run: (output: Output) => Promise<number>): Promise<{ code:
 }
 
 void t.test('what was changed on gateways is seen, and becomes commits', { timeout: 900_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'openssl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl', 'openssl')) return
   const cluster = await install(t, ['plant'], {}, { lifetimeMs: 900_000 })
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))

@@ -81,7 +81,7 @@ async function reportOf(kube: Kube): Promise<CheckReport> {
 }
 
 void t.test('check tells a healthy installation from each broken one', { timeout: 900_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const { installation, namespace, operator, cli } = await healthy(t)
   const { world } = installation
   const { kube, signal } = world

@@ -80,7 +80,7 @@ const nextSecond = async (): Promise<void> => {
 }
 
 void t.test('a fleet is looked at, moved, taken back and paused by commands', { timeout: 900_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const cluster = await install(t, ['plant'], {}, { lifetimeMs: 900_000 })
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))

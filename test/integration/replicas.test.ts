@@ -16,7 +16,7 @@ void t.test(
   'the git host sees one fetch for a push, whichever replica the agent asks, and the other replica leads when the first has ended',
   { timeout: 280_000 },
   async (t) => {
-    if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+    if (!requires(t, 'git', 'kubectl')) return
     const cluster = await install(t, ['plant'], {}, { agentsAskStandby: true })
     t.teardown(() => {
       if (!t.passing()) t.comment(cluster.logs.join(''))
@@ -45,7 +45,7 @@ void t.test(
   'a leader that is killed and does not come back is followed long before its Lease runs out',
   { timeout: 280_000 },
   async (t) => {
-    if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+    if (!requires(t, 'git', 'kubectl')) return
     const cluster = await install(t, ['plant'], {}, { agentsAskStandby: true })
     t.teardown(() => {
       if (!t.passing()) t.comment(cluster.logs.join(''))

@@ -27,7 +27,7 @@ function pod(namespace: string, name: string): object {
 }
 
 void t.test('fifty reports that come at once share a pass', { timeout: 240_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const { kube, plane, signal, apply, ...world } = await openWorld(t)
   const folder = temporaryFolder(t, 'reports')
   const host = await startGitHost(path.join(folder, 'git'))

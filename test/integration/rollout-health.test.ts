@@ -24,7 +24,7 @@ function closedWindow(): object {
 }
 
 void t.test('a rollout goes no further than what its gateways say permits', { timeout: 400_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit', 'prometheus')) return
+  if (!requires(t, 'git', 'kubectl', 'prometheus')) return
   const cluster = await install(t, ['plant'], {}, { lifetimeMs: 400_000 })
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))

@@ -20,7 +20,7 @@ const spec = (repo: string) => ({
 })
 
 void t.test('a controller that is told to end answers on, gives the Lease away at once and then ends', { timeout: 240_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const cluster = await install(t, ['plant'], {}, { shutdownDelaySeconds: 6 })
   const { ports, receiver, host } = cluster
   const namespace = cluster.namespace('plant')
@@ -45,7 +45,7 @@ void t.test('a controller that is told to end answers on, gives the Lease away a
 })
 
 void t.test('a status that was decided from an object that has changed is decided anew', { timeout: 240_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const world = await openWorld(t)
   const { kube, plane, signal } = world
   const folder = temporaryFolder(t, 'fencing')

@@ -17,7 +17,7 @@ function deliveryHostOf(pod: object): string | undefined {
 }
 
 void t.test('installations with disjoint selectors share a namespace and nothing else', { timeout: 280_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const north = await install(t, ['plant'], valuesFor('north'))
   const namespace = north.namespace('plant')
   const south = await install(t, [], valuesFor('south'), { besides: [namespace] })

@@ -33,7 +33,7 @@ void t.test(
   'a commit goes through the stages, and a bad one goes back before the last gateway sees it',
   { timeout: 600_000 },
   async (t) => {
-    if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+    if (!requires(t, 'git', 'kubectl')) return
     const cluster = await install(t, ['plant'], {}, { lifetimeMs: 600_000 })
     t.teardown(() => {
       if (!t.passing()) t.comment(cluster.logs.join(''))

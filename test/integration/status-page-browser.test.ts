@@ -126,7 +126,7 @@ async function pauses(t: Test, page: Page, url: string, { world: { kube, signal 
 }
 
 void t.test('three namespaces with a thousand gateways', { timeout: 580_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const browser = await openBrowser(t)
   if (browser === undefined) return
   const port = await freePort()

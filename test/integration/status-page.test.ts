@@ -75,7 +75,7 @@ async function startPlant(t: Test, cluster: Installation) {
 }
 
 void t.test('the page of an installation shows each person what that person may see', { timeout: 280_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const port = await freePort()
   // Of its own, for the control plane is shared and a right for a whole cluster too.
   const name = `page-${port}`

@@ -53,14 +53,14 @@ async function openAmong(ports: Ports): Promise<object> {
 }
 
 void t.test('a controller that is ready opens only the ports of what is enabled', { timeout: 280_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const off = { enabled: false }
   const { ports } = await install(t, ['plant'], { metrics: off, webhookReceiver: off, webhook: off })
   t.same(await openAmong(ports), { probes: true, delivery: true, receiver: false, metrics: false, admission: false })
 })
 
 void t.test('an API server that is late is waited for', { timeout: 280_000 }, async (t) => {
-  if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+  if (!requires(t, 'git', 'kubectl')) return
   const apiServer: number[] = []
   const road = await openRoad(t, () => apiServer)
   const folder = temporaryFolder(t, 'late')
@@ -96,7 +96,7 @@ void t.test(
   'admission answers when everything is listed, for which a namespace that may not be read is waited for half a minute',
   { timeout: 280_000 },
   async (t) => {
-    if (!requires(t, 'git', 'kubectl', 'prlimit')) return
+    if (!requires(t, 'git', 'kubectl')) return
     const cluster = await install(t, ['plant', 'forbidden'])
     const { world, host, ports } = cluster
     const { kube, signal } = world

@@ -6,7 +6,7 @@ import * as fs from 'node:fs'
 import { fileHeaderFormat, fileLineFormat } from '../../delivery/file-frames.ts'
 import { Fault } from '../../fault.ts'
 import type { CommitHash, RelativePath } from '../../gatewaysync/values.ts'
-import { openBatchedPipe, openPipe } from '../git/batched-pipe.ts'
+import { openPipeline } from '../git/batched-pipe.ts'
 import { ending, type GitLimits, type GitRun, startGit } from '../git/git.ts'
 
 const timeoutMs = 600_000
@@ -45,10 +45,11 @@ export async function* frameFiles(
 
 /** `ended` settles when both have ended, and throws the fault of the one that failed first. */
 async function start({ list, read }: Programs, limits: GitLimits, signal: AbortSignal) {
-  const [between, output] = await Promise.all([openPipe(list.folder), openBatchedPipe(list.folder)])
+  const pipes = await openPipeline(list.folder)
+  if (pipes === undefined) throw new Fault('GitFailed', `no pipe can be made in ${list.folder}`)
+  const { between, output } = pipes
   let isRunning = false
   try {
-    if (between === undefined || output === undefined) throw new Fault('GitFailed', `no pipe can be made in ${list.folder}`)
     const failed = new AbortController()
     const either = AbortSignal.any([signal, failed.signal])
     const run = (program: GitRun): Promise<void> => {
@@ -63,7 +64,7 @@ async function start({ list, read }: Programs, limits: GitLimits, signal: AbortS
     isRunning = true
     return { output, ended }
   } finally {
-    for (const descriptor of [between?.input, between?.output, output?.input]) if (descriptor !== undefined) fs.closeSync(descriptor)
-    if (!isRunning) output?.close()
+    for (const descriptor of [between.input, between.output, output.input]) fs.closeSync(descriptor)
+    if (!isRunning) output.close()
   }
 }

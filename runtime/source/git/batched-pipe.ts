@@ -35,41 +35,62 @@ const mkfifoMs = 10_000
  */
 export async function openBatchedPipe(folder: string): Promise<BatchedPipe | undefined> {
   if (!isMainThread) return undefined
-  return await makePipe(folder, (file) => {
-    // Non-blocking: open(2) for reading would wait for a writer, which comes only below.
-    const output = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
-    const input = openOrClose(file, fs.constants.O_WRONLY, output)
-    return { input, chunks: () => readInBatches(output), close: () => fs.closeSync(output) }
-  })
+  return await makePipes(folder, 1, ([file = '']) => openBatched(file))
 }
 
-/** A pipe from one program to another; its caller closes both ends once the programs have started. Undefined where there are no named pipes. */
-export async function openPipe(folder: string): Promise<{ input: number; output: number } | undefined> {
-  return await makePipe(folder, (file) => {
-    const input = fs.openSync(file, fs.constants.O_RDWR)
+/** A pipe from one program to another; its caller closes both ends once the programs have started. */
+export type Pipe = { input: number; output: number }
+
+/** A pipe between two programs, and one from the second to this process. Undefined as above. */
+export async function openPipeline(folder: string): Promise<{ between: Pipe; output: BatchedPipe } | undefined> {
+  if (!isMainThread) return undefined
+  return await makePipes(folder, 2, ([first = '', second = '']) => {
+    const between = openBetween(first)
     try {
-      // A writer is there, so it does not wait; non-blocking it would stay so for the program that reads.
-      const output = fs.openSync(file, fs.constants.O_RDONLY)
-      return { input: openOrClose(file, fs.constants.O_WRONLY, output), output }
-    } finally {
-      fs.closeSync(input)
+      return { between, output: openBatched(second) }
+    } catch (error) {
+      for (const descriptor of [between.input, between.output]) fs.closeSync(descriptor)
+      throw error
     }
   })
 }
 
-async function makePipe<Ends>(folder: string, open: (file: string) => Ends): Promise<Ends | undefined> {
-  const file = path.join(folder, `.pipe-${randomBytes(16).toString('hex')}`)
+function openBatched(file: string): BatchedPipe {
+  // Non-blocking: open(2) for reading would wait for a writer, which comes only below.
+  const output = fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+  const input = openOrClose(file, fs.constants.O_WRONLY, output)
+  return { input, chunks: () => readInBatches(output), close: () => fs.closeSync(output) }
+}
+
+function openBetween(file: string): Pipe {
+  const input = fs.openSync(file, fs.constants.O_RDWR)
   try {
-    await promisify(execFile)('mkfifo', ['-m', '600', file], { env: { PATH: systemPath }, timeout: mkfifoMs })
-    try {
-      return open(file)
-    } finally {
-      // A clean-up of the folder may have removed it already.
-      fs.rmSync(file, { force: true })
-    }
+    // A writer is there, so it does not wait; non-blocking it would stay so for the program that reads.
+    const output = fs.openSync(file, fs.constants.O_RDONLY)
+    return { input: openOrClose(file, fs.constants.O_WRONLY, output), output }
+  } finally {
+    fs.closeSync(input)
+  }
+}
+
+/** One program makes all of them. */
+async function makePipes<Ends>(folder: string, count: number, open: (files: readonly string[]) => Ends): Promise<Ends | undefined> {
+  const files = Array.from({ length: count }, () => path.join(folder, `.pipe-${randomBytes(16).toString('hex')}`))
+  try {
+    await promisify(execFile)('mkfifo', ['-m', '600', ...files], { env: { PATH: systemPath }, timeout: mkfifoMs })
+    return open(files)
   } catch {
     return undefined
+  } finally {
+    for (const file of files) removeName(file)
   }
+}
+
+/** It may have none, or a clean-up of the folder may have removed it already. */
+function removeName(file: string): void {
+  try {
+    fs.unlinkSync(file)
+  } catch {}
 }
 
 /** Closes the other end where this one cannot be opened. */

@@ -24,11 +24,11 @@ type Meaning = {
 /** Failures of this machine's installation or of the repository itself, whether or not a git host is involved. */
 export const localMeanings: readonly Meaning[] = [
   {
-    pattern: /^env: '?([A-Za-z-]{1,30})'?: (?:No such file|Permission denied)|^prlimit: failed to execute ([A-Za-z-]{1,30}):/,
+    pattern:
+      /^env: '?([A-Za-z-]{1,30})'?: (?:No such file|Permission denied)|^sh: .*\b(git): (?:not found|(?:cannot execute: )?Permission denied)/,
     reason: 'ToolMissing',
     words: (_asked, [, first, second]) => `${first ?? second ?? 'a program'} is not installed or cannot be run`,
   },
-  { pattern: /^env: unrecognized option/, reason: 'ToolMissing', words: () => 'env of GNU coreutils is not installed' },
   {
     pattern: /cannot run ssh|ssh: (?:command )?not found/,
     reason: 'ToolMissing',

@@ -30,7 +30,10 @@ export type ToolOptions = {
 /** Any ending, good or bad; `code` null: ended by a signal. Both outputs are cut to about 64 KiB, one character for each byte. */
 export type ToolResult = { code: number | null; stdout: string; stderr: string }
 
-const maxMemoryBytes = 64 * 1024 * 1024
+/** No core dump, 64 MiB of memory, no file. */
+const underLimits = 'ulimit -c 0 && ulimit -d 65536 && ulimit -f 0 && exec "$@"'
+/** How a shell ends that cannot become the program. */
+const shellFoundNone = [126, 127]
 const maxOutputBytes = 64 * 1024
 /** The first descriptor behind the standard ones. */
 const firstDescriptor = 3
@@ -44,9 +47,8 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
       const index = names.findIndex((name) => arg === `{${name}}`)
       return index < 0 ? arg : `/dev/fd/${firstDescriptor + index}`
     })
-    const command = ['--core=0', `--data=${maxMemoryBytes}`, '--fsize=0', run.command, ...args]
     const stop = deadline(timeoutMs, signal)
-    const child = spawn('prlimit', command, {
+    const child = spawn('sh', ['-c', underLimits, 'sh', run.command, ...args], {
       stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
       signal: stop,
@@ -62,9 +64,8 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
     })
     signal.throwIfAborted()
     if (stop.aborted) throw new Fault('Timeout', `${run.command} did not end within ${Math.round(timeoutMs / 1000)} s`)
-    if (code instanceof Error) throw new Fault('ToolMissing', `prlimit cannot be started: ${code.message}`, { cause: code })
-    // This is what prlimit prints when there is no such program.
-    if (/^prlimit: failed to execute /m.test(stderr()) && code !== 0) throw new Fault('ToolMissing', `${run.command} is not installed`)
+    if (code instanceof Error) throw new Fault('ToolMissing', `sh cannot be started: ${code.message}`, { cause: code })
+    if (code !== null && shellFoundNone.includes(code)) throw new Fault('ToolMissing', `${run.command} is not installed or cannot be run`)
     return { code, stdout: stdout(), stderr: stderr() }
   } finally {
     descriptors.forEach((descriptor) => closeSync(descriptor))

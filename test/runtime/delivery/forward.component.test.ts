@@ -105,7 +105,7 @@ async function read(source: Source, commit: string, from: string | null = null):
 }
 
 void t.test('what the leader has, another replica serves without asking the git host', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { host, standby, leader, push } = await startReplicas(t)
   const first = await push({ 'projects/a.txt': 'a', 'projects/b.txt': 'b' })
   t.equal(host.fetches(), 1)
@@ -118,7 +118,7 @@ void t.test('what the leader has, another replica serves without asking the git 
 })
 
 void t.test('a replica that asks the leader keeps every promise of a source', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   await sourceContract(t, async (own) => {
     const { repository, standby, leader } = await startReplicas(own)
     const publish = async (commit: string): Promise<void> => {
@@ -130,7 +130,7 @@ void t.test('a replica that asks the leader keeps every promise of a source', as
 })
 
 void t.test('a replica goes to the git host itself when the leader cannot help', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const hanging = createServer()
   const connections = new Set<Socket>()
   hanging.on('connection', (socket) => connections.add(socket))
@@ -172,7 +172,7 @@ void t.test('a replica goes to the git host itself when the leader cannot help',
 })
 
 void t.test('what the leader says against an offer of changes reaches the agent; no other replica could take it', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { ask, push } = await startReplicas(t)
   const commit = parseCommitHash(await push({ 'projects/a.txt': 'a' }))
   const told = { profile: 'default', mode: '', request: 'now', digest: '0'.repeat(64), files: 0, leftOut: [], leftOutFiles: 0 }
@@ -186,7 +186,7 @@ void t.test('what the leader says against an offer of changes reaches the agent;
 })
 
 void t.test('the leader is asked with the token of the agent, and authorises it anew', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const tokens: string[] = []
   const { standby, push } = await startReplicas(t, {
     async authorise({ namespace, token }) {
@@ -202,7 +202,7 @@ void t.test('the leader is asked with the token of the agent, and authorises it 
 })
 
 void t.test('two replicas that take each other for the leader answer all the same', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   let other: AskLeader | undefined
   const replicas = await startReplicas(t, { leader: () => other })
   const commit = replicas.repository.commit({ 'projects/a.txt': 'a' })
@@ -214,7 +214,7 @@ void t.test('two replicas that take each other for the leader answer all the sam
 })
 
 void t.test('an answer that the leader breaks off counts for nothing', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { standby, push, follow, ask } = await startReplicas(t)
   const commit = await push({ 'projects/a.txt': 'a'.repeat(1_000_000) })
   follow(async (question, own) => {

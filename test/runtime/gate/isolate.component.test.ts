@@ -82,7 +82,7 @@ void t.test('a thread that is made ready judges the commit, and ends where none 
 })
 
 void t.test('a thread that is ended by force leaves no process behind, not even a number', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'isolate')
   const changes = { ...resource('core/ignition/schedule/one', config({})), ...largeTree(2_000) }
   const [small = '', large = ''] = importCommits(makeRepository(folder), [validTree(), changes])
@@ -98,7 +98,7 @@ void t.test('a thread that is ended by force leaves no process behind, not even 
 })
 
 void t.test('nor does one that is closed while git waits', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'isolate')
   const [small = ''] = importCommits(makeRepository(folder), [validTree()])
   const { gate, judge } = gateOver(t, folder, {})

@@ -70,7 +70,7 @@ function whyOf(verdict: SignatureVerdict): string {
 }
 
 void t.test('the commit of a branch, and the tag that names one, are checked as the mode says', async (t) => {
-  if (!requires(t, 'git', 'ssh-keygen', 'prlimit')) return
+  if (!requires(t, 'git', 'ssh-keygen')) return
   const world = setUp(t)
   const key = makeSshKey(world.folder, 'ann')
   const signer = { key: key.fingerprint, by: 'ann@example.com' }
@@ -99,7 +99,7 @@ void t.test('the commit of a branch, and the tag that names one, are checked as 
 })
 
 void t.test('a tag that is signed anew for the same commit is found, whatever the mirror holds already', async (t) => {
-  if (!requires(t, 'git', 'ssh-keygen', 'prlimit')) return
+  if (!requires(t, 'git', 'ssh-keygen')) return
   const world = setUp(t)
   const [ann, ben] = [makeSshKey(world.folder, 'ann'), makeSshKey(world.folder, 'ben')]
   world.secret('1', ben.publicKey)
@@ -112,7 +112,7 @@ void t.test('a tag that is signed anew for the same commit is found, whatever th
 })
 
 void t.test('an answer is bound to the commit and to the version of the Secret, and only a good one is kept', async (t) => {
-  if (!requires(t, 'git', 'ssh-keygen', 'prlimit')) return
+  if (!requires(t, 'git', 'ssh-keygen')) return
   const world = setUp(t)
   const [ann, ben] = [makeSshKey(world.folder, 'ann'), makeSshKey(world.folder, 'ben')]
   world.commit('one', ann.sign())

@@ -17,7 +17,7 @@ const signal = AbortSignal.timeout(280_000)
 const busyMs = 3_000
 
 void t.test('a host that needs longer than git waits is waited for longer, until it answers', { timeout: 300_000 }, async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'mirror-host')
   let calls = 0
   const host = await startGitHost(path.join(folder, 'git'), {
@@ -58,7 +58,7 @@ void t.test('a host that needs longer than git waits is waited for longer, until
 })
 
 void t.test('a host that does not greet is not reached, and is not waited for longer', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'mirror-host')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())

@@ -48,7 +48,7 @@ function imported(ref: string, all: readonly File[], many: number): string {
 
 for (const format of ['sha1', 'sha256'] as const) {
   void t.test(`random trees differ as git says, ${format}`, async (t) => {
-    if (!requires(t, 'git', 'prlimit')) return
+    if (!requires(t, 'git')) return
     const repository = makeRepository(temporaryFolder(t, 'compare-trees'), format)
     const folder = path.join(repository.folder, '.git')
     const objects = openObjectReader(systemClock)
@@ -94,7 +94,7 @@ for (const format of ['sha1', 'sha256'] as const) {
 }
 
 void t.test('a mode as old commits have it is that of an ordinary file', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const repository = makeRepository(temporaryFolder(t, 'compare-trees'))
   const folder = path.join(repository.folder, '.git')
   const objects = openObjectReader(systemClock)
@@ -131,7 +131,7 @@ function records(raw: string): string[] {
 }
 
 void t.test('a difference of too many files is refused before it is held, and a large new folder before it is read', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const repository = makeRepository(temporaryFolder(t, 'compare-trees'))
   const folder = path.join(repository.folder, '.git')
   const objects = openObjectReader(systemClock)

@@ -43,7 +43,7 @@ function pathWith(t: Test, ...names: string[]): string {
 }
 
 void t.test('a program that is missing is named', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'env')) return
+  if (!requires(t, 'git', 'sh', 'env')) return
   const { folder, commit } = makeRepository(path.join(temporaryFolder(t, 'tools'), 'plant'))
   commit({ a: '1' })
   const { url } = anonymousRemote('ssh://git@git.example/plant.git', { allowLocal: false })
@@ -53,14 +53,10 @@ void t.test('a program that is missing is named', async (t) => {
       runGit({ folder: path.join(folder, '.git'), args: ['rev-parse', 'HEAD'], timeoutMs: 60_000, ...run }, { limits: roomy, signal }),
     )
   const only = (...names: string[]) => ({ environment: { PATH: pathWith(t, ...names) } })
-  t.equal(await ask(only('env', 'prlimit')), 'ToolMissing: git is not installed or cannot be run')
-  t.equal(await ask(only('env', 'git')), 'ToolMissing: prlimit is not installed or cannot be run')
-  t.equal(await ask(only('git', 'prlimit')), 'ToolMissing: env is not installed or cannot be run: spawn env ENOENT')
+  t.equal(await ask(only('sh')), 'ToolMissing: git is not installed or cannot be run')
+  t.equal(await ask(only('git')), 'ToolMissing: sh is not installed or cannot be run: spawn sh ENOENT')
   const args = ['ls-remote', '-q', url.text]
-  t.equal(
-    await ask({ ...only('env', 'prlimit', 'git', 'sh'), args, protocols: ['ssh'], about }),
-    'ToolMissing: ssh is not installed or cannot be run',
-  )
+  t.equal(await ask({ ...only('env', 'git', 'sh'), args, protocols: ['ssh'], about }), 'ToolMissing: ssh is not installed or cannot be run')
   const helpers = { environment: { GIT_EXEC_PATH: temporaryFolder(t, 'exec') } }
   t.equal(
     await ask({ ...helpers, args: ['ls-remote', '-q', 'https://git.example/plant.git'], protocols: ['https'], about }),
@@ -84,7 +80,7 @@ void t.test('ssh that knows no user of this number is told as that', async (t) =
 void t.test(
   'a pack that the small share of memory refuses is fetched with the large one, and refused where that is too little',
   async (t) => {
-    if (!requires(t, 'git', 'prlimit')) return
+    if (!requires(t, 'git')) return
     const folder = temporaryFolder(t, 'memory')
     const host = await startGitHost(path.join(folder, 'git'))
     t.teardown(async () => host.stop())
@@ -110,7 +106,7 @@ void t.test(
 )
 
 void t.test('an object that the host has lost is named as that, over http and over ssh', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen')) return
+  if (!requires(t, 'git', 'ssh', 'ssh-agent', 'ssh-keygen')) return
   const folder = temporaryFolder(t, 'lost')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
@@ -130,7 +126,7 @@ void t.test('an object that the host has lost is named as that, over http and ov
 })
 
 void t.test('a repository of another owner at an ssh host is that, and no missing one', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen')) return
+  if (!requires(t, 'git', 'ssh', 'ssh-agent', 'ssh-keygen')) return
   if (process.getuid?.() !== 0) {
     absent(t, 'only root may give a repository to another user')
     return
@@ -155,7 +151,7 @@ void t.test('a repository of another owner at an ssh host is that, and no missin
 })
 
 void t.test('a certificate for another name, a closed port and an unknown host are told apart over https', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const folder = temporaryFolder(t, 'https')
   const authority = await makeAuthority(folder, 'Plant CA', ['another.example'])
   const host = await startGitHost(path.join(folder, 'git'), { tls: { key: authority.server.key, cert: authority.server.certificate } })

@@ -39,7 +39,7 @@ function idIn(repository: Repository, commit: string, file: string): string {
 }
 
 void t.test('of what differs each file is told once, and what is no ordinary file any more is gone', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, listing } = setUp(t)
   const first = repository.commit({ 'a/same': '1', 'a/changed': '1', 'a/gone': '1', 'a/link': '1', 'a/folder': '1', 'ab/beside': '1' })
   rmSync(path.join(repository.folder, 'a/link'))
@@ -61,14 +61,14 @@ void t.test('of what differs each file is told once, and what is no ordinary fil
 })
 
 void t.test('a commit that is not there cannot be compared with', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, listing } = setUp(t)
   const head = repository.commit({ a: '1' })
   await t.rejects(gathered(listing(head, '').changesSince('0'.repeat(40), signal)))
 })
 
 void t.test('the gate says of a line of commits what it says of each alone', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, listing } = setUp(t)
   const gateOf = () => createGate()
   const gate = gateOf()

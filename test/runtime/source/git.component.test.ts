@@ -11,7 +11,7 @@ const limits = { maxMemoryBytes: 1024 ** 3, maxPackBytes: 1024 ** 3 }
 const signal = AbortSignal.timeout(290_000)
 
 void t.test('git that writes without end is stopped, and the fault says so', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const repository = makeRepository(path.join(temporaryFolder(t, 'git'), 'plant'))
   repository.commit({ big: 'x'.repeat(9 * 1024 * 1024) })
   const run = { folder: path.join(repository.folder, '.git'), args: ['cat-file', 'blob', 'HEAD:big'], timeoutMs: 60_000 }
@@ -20,7 +20,7 @@ void t.test('git that writes without end is stopped, and the fault says so', asy
 })
 
 void t.test('git that does not end in time is a timeout, and one that the caller ends is none', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { folder } = makeRepository(path.join(temporaryFolder(t, 'git'), 'plant'))
   const run = { folder: path.join(folder, '.git'), args: ['-c', 'alias.wait=!sleep 600', 'wait'], timeoutMs: 200 }
   const late: unknown = await runGit(run, { limits, signal }).catch((thrown: unknown) => thrown)

@@ -51,7 +51,7 @@ async function reasonOf(work: Promise<unknown>): Promise<string> {
 }
 
 void t.test('a branch, a tag, an annotated tag, a full name and a hash each resolve to the commit that they stand for', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, mirror } = await setUp(t)
   const first = repository.commit({ a: '1' })
   repository.git('tag', 'light')
@@ -97,7 +97,7 @@ void t.test('a tag that no branch has the name of is followed without a word abo
 })
 
 void t.test('a tag of the name of a branch is looked for once, however it is made, and brings nothing to the disk', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { host, repository, mirror, folder } = await setUp(t)
   repository.commit({ large: randomBytes(1_000_000).toString('base64') })
   repository.git('tag', '-a', '-m', 'large', 'main')
@@ -116,7 +116,7 @@ void t.test(
   'a commit of files too deep, too large or of endless names is refused by a limit that is named',
   { timeout: 280_000 },
   async (t) => {
-    if (!requires(t, 'git', 'prlimit')) return
+    if (!requires(t, 'git')) return
     const { repository, mirror } = await setUp(t)
     const first = parseCommitHash(repository.commit({ 'projects/a': '1' }))
     await mirror.ensure(first, signal)
@@ -180,7 +180,7 @@ void t.test('what a branch holds that is no commit is found out before anything 
 })
 
 void t.test('a git that is killed costs its own question and nothing else', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { host, repository, mirror, folder } = await setUp(t)
   const kept = parseCommitHash(repository.commit({ a: '1' }))
   const first = await mirror.resolve('main', { fresh: false }, signal)

@@ -38,7 +38,7 @@ function running(): number[] {
 }
 
 void t.test('objects that come, and packs that go, are found by the process that runs', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, read, idOf } = setUp(t)
   repository.commit({ a: 'first', b: '' })
   t.same(await read(idOf('a'), idOf('b'), idOf('a')), ['first', '', 'first'])
@@ -55,7 +55,7 @@ void t.test('objects that come, and packs that go, are found by the process that
 })
 
 void t.test('a repository that takes the place of another is read by another process', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { folder, repository, read, idOf } = setUp(t)
   repository.commit({ a: 'old' })
   const old = idOf('a')
@@ -72,7 +72,7 @@ void t.test('a repository that takes the place of another is read by another pro
 })
 
 void t.test('a process that was ended between two questions is replaced', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, read, idOf } = setUp(t)
   repository.commit({ a: 'first' })
   await read(idOf('a'))
@@ -86,7 +86,7 @@ void t.test('a process that was ended between two questions is replaced', async 
 })
 
 void t.test('one that does not answer is ended with the question', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, objects, read, idOf } = setUp(t)
   repository.commit({ a: 'first' })
   await read(idOf('a'))
@@ -106,7 +106,7 @@ void t.test('one that does not answer is ended with the question', async (t) => 
 })
 
 void t.test('no failure leaves a process behind that may be amid an answer', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, objects, read, idOf } = setUp(t)
   repository.commit({ a: 'first' })
   await t.rejects(read(idOf('a'), '0'.repeat(40)), { reason: 'CommitGone', message: /the mirror has no object/ })
@@ -124,7 +124,7 @@ void t.test('no failure leaves a process behind that may be amid an answer', asy
 })
 
 void t.test('a process that nobody asks ends', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, read, idOf } = setUp(t, 1)
   repository.commit({ a: 'first' })
   t.same(await read(idOf('a')), ['first'])

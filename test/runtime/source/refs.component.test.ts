@@ -32,7 +32,7 @@ async function setUp(
 const resolve = async (mirror: Mirror, ref: string, fresh: boolean) => (await mirror.resolve(ref, { fresh }, signal)).commit
 
 void t.test('a question about one ref takes at most 20 packet lines, whatever else the host has', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, mirror, folder } = await setUp(t, (own) => ({ packetTrace: path.join(own, 'packets') }))
   const commit = repository.commit({ a: '1' })
   const tags = Array.from({ length: 20_000 }, (_, index) => `${commit} refs/tags/v${index}\n`)
@@ -58,7 +58,7 @@ void t.test('a question about one ref takes at most 20 packet lines, whatever el
 })
 
 void t.test('a repository that names its objects by SHA-256 gets a mirror of its kind', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, mirror } = await setUp(t, undefined, { objectFormat: 'sha256', anyHash: true })
   const first = parseCommitHash(repository.commit({ a: '1' }))
   t.equal(first.length, 64)
@@ -72,7 +72,7 @@ void t.test('a repository that names its objects by SHA-256 gets a mirror of its
 })
 
 void t.test('the beginning of a hash is refused with advice, unless a branch is called so', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, mirror } = await setUp(t)
   const commit = repository.commit({ a: '1' })
   for (const fresh of [true, false]) {
@@ -84,7 +84,7 @@ void t.test('the beginning of a hash is refused with advice, unless a branch is 
 })
 
 void t.test('a host that gives nothing by a hash gives a lost commit again by the name that it came by', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { repository, mirror } = await setUp(t, () => ({ protocol: 0 }))
   const commit = parseCommitHash(repository.commit({ a: '1' }))
   t.equal(await resolve(mirror, 'main', true), commit)

@@ -37,7 +37,7 @@ async function outcomeOf(start: StartGit, run: GitRun, input: string): Promise<o
 }
 
 void t.test('its output, words and code are those of git', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { run, idOf } = setUp(t)
   const rows: Record<string, [GitRun, string]> = {
     'no input': [run('rev-parse', 'HEAD'), ''],
@@ -55,7 +55,7 @@ void t.test('its output, words and code are those of git', async (t) => {
 })
 
 void t.test('what nobody reads stays with git, which ends when its reader leaves', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { run, idOf } = setUp(t)
   const git = relayed(run('cat-file', '--batch'), limits)
   git.stdin.end(`${idOf('large')}\n`)
@@ -70,7 +70,7 @@ void t.test('what nobody reads stays with git, which ends when its reader leaves
 })
 
 void t.test('of what git says about errors no more is passed on than is read', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { run } = setUp(t)
   const git = relayed({ ...run('flood'), settings: ['alias.flood=!head -c 5000000 /dev/zero >&2'] }, limits)
   git.stdin.end()
@@ -82,7 +82,7 @@ void t.test('of what git says about errors no more is passed on than is read', a
 })
 
 void t.test('it ends with the port of who asked for it', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const { run } = setUp(t)
   const ports = new MessageChannel()
   runForThread({ run: run('cat-file', '--batch'), limits, port: ports.port2 })

@@ -16,7 +16,7 @@ import { requires } from '../../../support/requires.ts'
 void t.test(
   'a push is fetched once for all who poll with the same Secret, not for those who name another, nor for who does not poll',
   async (t) => {
-    if (!requires(t, 'git', 'prlimit', 'openssl')) return
+    if (!requires(t, 'git', 'openssl')) return
     const folder = temporaryFolder(t, 'one-question')
     const authority = await makeAuthority(folder, 'Plant CA')
     const host = await startGitHost(path.join(folder, 'git'), { tls: { key: authority.server.key, cert: authority.server.certificate } })

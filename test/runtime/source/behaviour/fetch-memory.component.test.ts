@@ -17,7 +17,7 @@ const limitMiB = 120
 const copies = 4
 
 void t.test('packs of 100 MB that are asked for at once are fetched within the container', { timeout: 300_000 }, async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   // On a disk: the pages of files in memory are not taken back.
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-fetch-memory-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

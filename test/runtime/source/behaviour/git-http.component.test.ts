@@ -28,7 +28,7 @@ const reasonByStatus: Record<number, string> = {
 }
 
 void t.test('a refusal of the git host has the reason of its status, and a redirect says what to do', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const asked: string[] = []
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')

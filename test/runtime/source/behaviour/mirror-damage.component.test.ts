@@ -108,7 +108,7 @@ const noise = (seed: number): string =>
   Array.from({ length: 300 }, (_, index) => ((index * 7919 + seed * 104729) % 99991).toString(36)).join()
 
 void t.test('a damaged mirror is made anew within the call that meets the damage', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'damage')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
@@ -186,7 +186,7 @@ void t.test('a damaged mirror is made anew within the call that meets the damage
 })
 
 void t.test('a fault of the host is not taken for damage: what the mirror holds stays', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'damage')
   const host = await startGitHost(path.join(folder, 'git'))
   const repository = host.repository('plant.git')
@@ -209,7 +209,7 @@ void t.test('a fault of the host is not taken for damage: what the mirror holds 
 })
 
 void t.test('a pack of an earlier commit that is damaged costs the next commit one fetch', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const damagesOfOne: Record<string, Damage> = {
     'no pack at all': inPacks('.pack', (file) => fs.writeFileSync(file, 'x'.repeat(500))),
     'half a pack': inPacks('.pack', (file) => fs.truncateSync(file, Math.floor(fs.statSync(file).size / 2))),

@@ -28,7 +28,7 @@ const noise = (seed: number): string => {
 }
 
 void t.test('the disk stays flat over processes that fetch one commit each', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'size')
   const repository = makeRepository(path.join(folder, 'plant'))
   const runs = 110
@@ -57,7 +57,7 @@ void t.test('the disk stays flat over processes that fetch one commit each', asy
 const mebibyte = 1024 * 1024
 
 void t.test('in a large repository few packs are made of many small ones, and the large one stays as it is', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'size')
   const repository = makeRepository(path.join(folder, 'plant'))
   const files = Array.from({ length: 2_000 }, (_, index) => [`projects/f${index}`, randomBytes(2_400).toString('base64')] as const)
@@ -85,7 +85,7 @@ void t.test('in a large repository few packs are made of many small ones, and th
 })
 
 void t.test('what fetches bring is told in bytes, and how full the volume is; a fetch that fails brings nothing', async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'size')
   const repository = makeRepository(path.join(folder, 'plant'))
   repository.commit({ 'projects/a.bin': noise(1) })

@@ -45,7 +45,7 @@ async function setUp(t: Test) {
 }
 
 void t.test('an App opens its repositories with one token while it lasts, and with a new one when the host refuses it', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { api, secrets, git, commit, taken } = await setUp(t)
   const { ask } = openPlant(t, secrets)
   for (const fresh of [true, false, true]) t.equal(await ask(git, fresh), commit)
@@ -57,7 +57,7 @@ void t.test('an App opens its repositories with one token while it lasts, and wi
 })
 
 void t.test('each refusal of the API says what to look at, and nothing of what the API wrote', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { api, secrets, git, where } = await setUp(t)
   const { ask } = openPlant(t, secrets)
   const another = await startGithubApi({}, app)
@@ -83,7 +83,7 @@ void t.test('each refusal of the API says what to look at, and nothing of what t
 })
 
 void t.test('the API is asked by the way that leads to the git host', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { secrets, git, commit, where } = await setUp(t)
   const proxy = await startConnectProxy('worker:s3cret')
   t.teardown(async () => proxy.stop())
@@ -96,7 +96,7 @@ void t.test('the API is asked by the way that leads to the git host', async (t) 
 void t.test(
   'a proxy of the way is reached at the address that was permitted for its name, and leads to no address that is not',
   async (t) => {
-    if (!requires(t, 'git', 'prlimit', 'openssl')) return
+    if (!requires(t, 'git', 'openssl')) return
     const { secrets, git, commit, where } = await setUp(t)
     const proxy = await startConnectProxy('worker:100%')
     t.teardown(async () => proxy.stop())

@@ -44,7 +44,7 @@ const caBundle = { secretRef: { name: 'ca', key: 'ca.crt' } }
 const token = { token: { secretRef: { name: 'git', key: 'token' } } }
 
 void t.test('a token, and a user with a password, open a private repository of a host with an authority of its own', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { authority, commit, repo, host } = await privateHost(t, {
     permitted: [basic('x-access-token:to:ken"1'), basic('plant:pass word')],
   })
@@ -64,7 +64,7 @@ void t.test('a token, and a user with a password, open a private repository of a
 })
 
 void t.test('each refusal of an https host has its own reason, in words of our own', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { authority, repo, host } = await privateHost(t, {
     permitted: [basic('x-access-token:good')],
     known: [basic('x-access-token:other')],
@@ -117,7 +117,7 @@ void t.test('a missing Secret, a missing key and an empty one are named', async 
 })
 
 void t.test('two credentials for one repository have two mirrors, and changed credentials are used at once', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { authority, commit, repo } = await privateHost(t, { permitted: [basic('x-access-token:good')] })
   const secrets: Secrets = { ca: { 'ca.crt': authority.certificate }, git: { token: 'good' }, other: { token: 'bad' } }
   const { ask, open } = openPlant(t, secrets)
@@ -134,7 +134,7 @@ void t.test('two credentials for one repository have two mirrors, and changed cr
 })
 
 void t.test('a client certificate opens a host that wants one', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const folder = temporaryFolder(t, 'clients')
   const clients = await makeAuthority(folder, 'Client CA')
   const { authority, commit, repo, host } = await privateHost(t, {
@@ -170,7 +170,7 @@ void t.test('a client certificate opens a host that wants one', async (t) => {
 })
 
 void t.test('credentials are told to no other place than the repository, wherever its host redirects', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const folder = temporaryFolder(t, 'elsewhere')
   const elsewhere = await startGitHost(folder)
   t.teardown(async () => elsewhere.stop())
@@ -193,7 +193,7 @@ void t.test('credentials are told to no other place than the repository, whereve
 })
 
 void t.test('a proxy leads to a host that nothing here can look up, and is told none of the credentials of git', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { authority, commit, host } = await privateHost(t, { permitted: [basic('x-access-token:good')] })
   const proxy = await startConnectProxy('worker:s3cr:t', { 'git.example': '127.0.0.1' })
   t.teardown(async () => proxy.stop())
@@ -228,7 +228,7 @@ void t.test('a proxy leads to a host that nothing here can look up, and is told 
 })
 
 void t.test('a proxy of the installation leads to every host but those that need none', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'openssl')) return
+  if (!requires(t, 'git', 'openssl')) return
   const { authority, commit, repo, host } = await privateHost(t, { permitted: [] })
   const proxy = await startConnectProxy(undefined, { 'git.example': '127.0.0.1' })
   t.teardown(async () => proxy.stop())

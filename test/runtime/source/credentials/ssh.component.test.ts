@@ -27,7 +27,7 @@ async function setUp(t: Test, passphrase = ''): Promise<SetUp> {
   return { host, secrets, commit, folder, repo, where: `127.0.0.1:${host.port}`, git: { repo, auth: { sshKey } } }
 }
 
-const programs = ['git', 'prlimit', 'ssh', 'ssh-agent', 'ssh-add', 'ssh-keygen'] as const
+const programs = ['git', 'ssh', 'ssh-agent', 'ssh-add', 'ssh-keygen'] as const
 
 void t.test('a key and known host keys open a repository over ssh, and nothing of them stays', async (t) => {
   if (!requires(t, ...programs)) return

@@ -9,7 +9,7 @@ import { makeRepository, type Repository, temporaryFolder } from '../../../suppo
 import { requires } from '../../../support/requires.ts'
 import { makeGpg, makeSshKey, rawObject, type Sign, signCommit, signTag } from '../../../support/signing.ts'
 
-const tools = ['git', 'gpg', 'gpgv', 'ssh-keygen', 'prlimit'] as const
+const tools = ['git', 'gpg', 'gpgv', 'ssh-keygen'] as const
 
 function setUp(t: Parameters<typeof temporaryFolder>[0]) {
   const folder = temporaryFolder(t, 'signatures')

@@ -18,7 +18,7 @@ const imageUser = 65_532
 const programs = path.join(import.meta.dirname, '../../../../support/programs')
 
 void t.test('ssh with a passphrase, and https with a token and an own authority, work as the user of the image', async (t) => {
-  if (!requires(t, 'git', 'prlimit', 'ssh', 'ssh-agent', 'ssh-keygen', 'setpriv', 'openssl')) return
+  if (!requires(t, 'git', 'ssh', 'ssh-agent', 'ssh-keygen', 'setpriv', 'openssl')) return
   if (process.getuid?.() !== 0) {
     absent(t, 'only root may run a program as another user')
     return
