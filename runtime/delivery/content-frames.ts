@@ -19,7 +19,7 @@ export type FramesReader = {
 type Frames = {
   maxHeaderBytes: number
   begin(bytes: Buffer, start: number, end: number): number
-  data(chunk: Buffer): void
+  data(chunk: Uint8Array): void
   end(): void
 }
 
@@ -64,6 +64,10 @@ export function readFrames({ maxHeaderBytes: most, begin, data, end }: Frames): 
   let left = -1
   let count = 0
   let complete = false
+  const beginFrame = (bytes: Buffer, start: number, end: number): void => {
+    if (end - start === lastFrame.length && bytes.toString('latin1', start, end) === lastFrame) complete = true
+    else left = begin(bytes, start, end)
+  }
   const takeHeader = (chunk: Buffer, at: number): number => {
     const found = chunk.indexOf(newline, at)
     const to = found < 0 ? chunk.length : found
@@ -73,11 +77,12 @@ export function readFrames({ maxHeaderBytes: most, begin, data, end }: Frames): 
       cut = Buffer.concat([cut ?? Buffer.alloc(0), chunk.subarray(at)])
       return chunk.length
     }
-    const bytes = cut === undefined ? chunk : Buffer.concat([cut, chunk.subarray(at, to)])
-    const [start, stop] = cut === undefined ? [at, to] : [0, bytes.length]
-    cut = undefined
-    if (stop - start === lastFrame.length && bytes.toString('latin1', start, stop) === lastFrame) complete = true
-    else left = begin(bytes, start, stop)
+    if (cut === undefined) beginFrame(chunk, at, to)
+    else {
+      const bytes = Buffer.concat([cut, chunk.subarray(at, to)])
+      cut = undefined
+      beginFrame(bytes, 0, bytes.length)
+    }
     return found + 1
   }
   return {
@@ -90,7 +95,8 @@ export function readFrames({ maxHeaderBytes: most, begin, data, end }: Frames): 
           continue
         }
         if (left > 0) {
-          const part = chunk.subarray(at, at + left)
+          // Quicker than a part of a Buffer, which is one too.
+          const part = new Uint8Array(chunk.buffer, chunk.byteOffset + at, Math.min(left, chunk.length - at))
           data(part)
           left -= part.length
           at += part.length

@@ -4,8 +4,16 @@
 import * as fs from 'node:fs'
 import { diskFault, errorCode, isMissing, syncFolder, writeDurably } from './disk.ts'
 import { type EngineFolder, openEngineFolder } from './folders.ts'
-import { emptyManifest, type Manifest, type ManifestChange, type State, unknownCommit, wantsCompaction } from '../model/manifest.ts'
-import { changeLines, encodeHead, encodeState, inPieces, manifestReader } from '../model/manifest-lines.ts'
+import {
+  emptyManifest,
+  type Manifest,
+  type ManifestChange,
+  type ManifestChanges,
+  type State,
+  unknownCommit,
+  wantsCompaction,
+} from '../model/manifest.ts'
+import { changeLines, encodeHead, encodeState, manifestReader } from '../model/manifest-lines.ts'
 
 const newline = 10
 
@@ -48,29 +56,30 @@ export function readManifest(dataDir: string): Manifest {
 export function appendManifest(
   dataDir: string,
   manifest: Manifest,
-  changes: readonly ManifestChange[],
+  changes: ManifestChanges,
   state: State,
-  pieces: Iterable<Buffer> = inPieces(changeLines(changes)),
+  pieces: Iterable<Buffer> = changeLines(changes),
 ): void {
-  const before = { state: manifest.state, doubt: manifest.doubt, files: changes.map(({ path }) => manifest.files.get(path)) }
   const whole = manifest.bytes === 0 || wantsCompaction(manifest)
   const isFirst = manifest.files.size === 0
+  const files = isFirst ? [] : Array.from(changes, ({ path }) => manifest.files.get(path))
+  const before = { state: manifest.state, doubt: manifest.doubt, files }
   applyChanges(manifest, changes, state)
   if (state.commit !== null) manifest.doubt = undefined
   try {
     if (whole) writeMarker(dataDir)
     if (!whole) append(dataDir, manifest, { pieces, count: changes.length, state })
     else if (isFirst) rewrite(dataDir, manifest, { pieces, count: changes.length, state })
-    else rewrite(dataDir, manifest, { pieces: inPieces(changeLines(all(manifest))), count: manifest.files.size, state })
+    else rewrite(dataDir, manifest, { pieces: changeLines(all(manifest)), count: manifest.files.size, state })
   } catch (error) {
-    const undone = changes.map(({ path }, index) => ({ path, owned: before.files[index] }))
+    const undone = Array.from(changes, ({ path }, index) => ({ path, owned: before.files[index] }))
     applyChanges(manifest, undone, before.state)
     manifest.doubt = before.doubt
     throw error
   }
 }
 
-function applyChanges(manifest: Manifest, changes: readonly ManifestChange[], state: State | undefined): void {
+function applyChanges(manifest: Manifest, changes: Iterable<ManifestChange>, state: State | undefined): void {
   for (const { path, owned } of changes) {
     if (owned === undefined) manifest.files.delete(path)
     else manifest.files.set(path, owned)
@@ -89,7 +98,7 @@ function hasMarker(dataDir: string): boolean {
 }
 
 /** What is known of a folder whose records cannot be trusted. `state` is undefined when no publish has ever ended. */
-export type Doubt = { why: string; changes: readonly ManifestChange[]; state: State | undefined }
+export type Doubt = { why: string; changes: ManifestChanges; state: State | undefined }
 
 /**
  * Makes a doubt outlive this process: until everything has been verified, the manifest names no commit. Files that it owns stay owned, with

@@ -83,6 +83,8 @@ export type Manifest = {
 
 /** `owned` undefined: the file is no longer ours. */
 export type ManifestChange = { path: string; owned: Owned | undefined }
+/** Gone through more than once. Those of a first sync are made each time, for all of them take as much memory as the manifest. */
+export type ManifestChanges = Iterable<ManifestChange> & { readonly length: number }
 
 /** The manifest of a folder that was never synced, or, with `doubt`, of one whose records were lost. */
 export function emptyManifest(doubt?: string): Manifest {

@@ -4,7 +4,7 @@
  */
 import { isGatewaysOwn } from '../../gatewaysync/coverage.ts'
 import { engineFolder } from '../../gatewaysync/names.ts'
-import { foldName, isRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { foldName, isRelativePath, isWithin, type RelativePath } from '../../gatewaysync/values.ts'
 
 /** Where a gateway reads resource collections, below its data directory. */
 export const collectionsFolder = 'config/resources'
@@ -12,19 +12,15 @@ export const collectionsFolder = 'config/resources'
 /** The part of a gateway's files that a path belongs to; each has its own scan. */
 export type ScanKind = 'projects' | 'config'
 
-/** A folder and the prefix of everything below it, prepared because each file of a first sync is compared. */
-type Folder = { path: string; prefix: string }
-
-function isAtOrBelow(path: string, folders: readonly Folder[]): boolean {
-  return folders.some((folder) => path === folder.path || path.startsWith(folder.prefix))
-}
-
-function folderOf(path: string): Folder {
-  return { path, prefix: `${path}/` }
+function isAtOrBelow(path: string, folders: readonly string[]): boolean {
+  // By index: each file of a first sync comes here twice, and an iteration makes an object for each step.
+  for (let index = 0; index < folders.length; index += 1) if (isWithin(path, folders[index] ?? '')) return true
+  return false
 }
 
 /** Folders that belong to the gateway itself: its identity, its keys and our own state. */
-const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder].map(folderOf)
+const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder]
+
 /** Whether a path is never written and never deleted, whatever a mapping or a prune setting says. */
 export function isForbidden(path: string): boolean {
   const folded = foldName(path)
@@ -51,7 +47,7 @@ const identityFolders = [
   'identity-provider/default',
   'system-properties',
   'api-token',
-].map((name) => folderOf(`config/resources/core/ignition/${name}`))
+].map((name) => `config/resources/core/ignition/${name}`)
 
 /** Whether a path below the data directory belongs to one of these resources, such as the API tokens. */
 export function isGatewayIdentity(path: string): boolean {

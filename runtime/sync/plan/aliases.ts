@@ -4,7 +4,7 @@
  * folder that ignores case on a volume that does not. Pure.
  */
 import { foldName } from '../../gatewaysync/values.ts'
-import type { Observed } from './observed.ts'
+import type { Observed, Observations } from './observed.ts'
 
 /** Pairs of spellings that name the same file or folder. */
 export type Aliases = {
@@ -20,7 +20,7 @@ export type FolderAlias = { from: string; to: string }
 export const noAliases: Aliases = { files: new Map(), folders: [] }
 
 /** `puts`: wanted paths that were not ours before; `removed`: paths to be deleted; `observed`: what stands at both. */
-export function findAliases(puts: Iterable<string>, removed: Iterable<string>, observed: ReadonlyMap<string, Observed>): Aliases {
+export function findAliases(puts: Iterable<string>, removed: Iterable<string>, observed: Pick<Observations, 'get'>): Aliases {
   const goingByInode = new Map<number, string>()
   for (const path of removed) {
     const seen = observed.get(path)
@@ -44,10 +44,10 @@ export function findAliases(puts: Iterable<string>, removed: Iterable<string>, o
  * When a file in the way of a wanted path is one that is to be deleted, under another spelling, gives it the spelling of our records, so that
  * the plan recognises it. Changes `observed`.
  */
-export function respellGoing(observed: Map<string, Observed>, removed: Iterable<string>, { look }: { look(path: string): Observed }): void {
+export function respellGoing(observed: Observations, removed: Iterable<string>, { look }: { look(path: string): Observed }): void {
   const goingByFold = new Map([...removed].map((path) => [foldName(path), path]))
   if (goingByFold.size === 0) return
-  const inTheWay = [...observed].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
+  const inTheWay = [...observed.entries()].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
   const spelling = (file: string): string => {
     const going = goingByFold.get(foldName(file))
     const [one, other] = [going === undefined ? undefined : observed.get(going), look(file)]

@@ -6,34 +6,49 @@ import { foldName, isDirectlyIn, parentOf } from '../../gatewaysync/values.ts'
 /** Two paths that cannot both be written. */
 export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
 
-/** All conflicts among files, in the order of the paths; at most `limit`. Goes through the paths a second time where there are any. */
-export function findConflicts(paths: () => Iterable<string>, limit = 20): Conflict[] {
-  return mayConflict(paths()) ? conflictsAmong(paths(), limit) : []
+/** The files that are to be: `each` gives every path once, and is gone through a second time where there are conflicts. */
+export type FilePaths = { each(): Iterable<string>; has(path: string): boolean }
+
+/** All conflicts among files, in the order of the paths; at most `limit`. */
+export function findConflicts(files: FilePaths, limit = 20): Conflict[] {
+  return mayConflict(files) ? conflictsAmong(files.each(), limit) : []
 }
 
-/** Whether two of them fold to one name, or one to that of a folder: most commits hold nothing like that, and thousands of paths. */
-function mayConflict(paths: Iterable<string>): boolean {
-  const files = new Set<string>()
-  const folders = new Map<string, string>()
-  let count = 0
+/**
+ * Whether two of them fold to one name, or one to that of a folder: most commits hold nothing like that, and thousands of paths. Those that are
+ * folded already differ from each other, so that only the others are held.
+ */
+function mayConflict(files: FilePaths): boolean {
+  const folders = new Set<string>()
+  const otherFiles = new Set<string>()
+  const otherFolders = new Set<string>()
+  const addFile = (file: string): boolean => {
+    const folded = foldName(file)
+    if (folded === file) return true
+    if (files.has(folded) || otherFiles.has(folded)) return false
+    otherFiles.add(folded)
+    return true
+  }
   const addFolder = (folder: string): boolean => {
-    if (folder === '') return true
+    if (folder === '' || folders.has(folder)) return true
+    folders.add(folder)
     const folded = foldName(folder)
-    const other = folders.get(folded)
-    if (other !== undefined) return other === folder
-    folders.set(folded, folder)
+    if (files.has(folded) || otherFolders.has(folded)) return false
+    if (folded !== folder) {
+      if (folders.has(folded)) return false
+      otherFolders.add(folded)
+    }
     return addFolder(parentOf(folder))
   }
   // Files of one folder mostly follow each other.
   let latest = ''
-  for (const path of paths) {
-    files.add(foldName(path))
-    if (files.size !== (count += 1)) return true
+  for (const path of files.each()) {
+    if (!addFile(path)) return true
     if (isDirectlyIn(path, latest)) continue
     latest = parentOf(path)
     if (!addFolder(latest)) return true
   }
-  for (const folded of folders.keys()) if (files.has(folded)) return true
+  for (const folded of otherFiles) if (folders.has(folded) || otherFolders.has(folded)) return true
   return false
 }
 

@@ -10,7 +10,7 @@ import type { Manifest } from '../model/manifest.ts'
 import { activeMode, type Wanted } from '../model/wanted.ts'
 import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
 import { comparedBytes, comparedFiles, type Drifted, type Originals, savedByGateway } from './judge-drift.ts'
-import type { Observed } from './observed.ts'
+import type { Observations } from './observed.ts'
 
 type Look = Pick<Drifted, 'path' | 'seen'>
 
@@ -18,7 +18,7 @@ type Situation = {
   wanted: Wanted
   manifest: Manifest
   diff: Diff
-  observed: ReadonlyMap<string, Observed>
+  observed: Pick<Observations, 'get'>
   /** Paths that are damaged and come back as they were. */
   repairing: ReadonlySet<string>
 }

@@ -12,7 +12,7 @@ import { knownVerdict } from './drift.ts'
 import { type Folders, openFolders } from '../disk/folders.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
-import type { Observed } from './observed.ts'
+import { createObservations, type Observed, type Observations } from './observed.ts'
 
 /** Listing stops after this many files: in a larger folder `prune: all` does not delete all foreign files at once. */
 const maxListed = 1_000_000
@@ -130,11 +130,11 @@ export async function observe(
   owned: ReadonlyMap<string, Owned>,
   options: { like: BlobId; verifyContent: boolean; observer?: Observer | undefined },
   signal: AbortSignal,
-): Promise<Map<string, Observed>> {
+): Promise<Observations> {
   const { observer = createObserver(dataDir) } = options
   using folders = openFolders(dataDir)
   const buffer = new Uint8Array(64 * 1024)
-  const result = new Map<string, Observed>()
+  const result = createObservations()
   let count = 0
   for (const file of paths) {
     if ((count += 1) % slice === 0) {

@@ -1,7 +1,8 @@
 /**
- * What was seen on disk at one path, as data for the plan. Pure.
+ * What was seen on disk, as data for the plan. Pure.
  */
 import type { BlobId } from '../../delivery/protocol.ts'
+import { parentOf } from '../../gatewaysync/values.ts'
 import type { FileStat } from '../model/manifest.ts'
 
 /** What stands at a path now. `id` is the hash of the content where it had to be read, null where it could not be. */
@@ -13,3 +14,43 @@ export type Observed =
   | { kind: 'special'; at: string; what: 'link' | 'special' }
   /** `spelled`: how the path of a file of ours names the same file, on a volume that folds names. */
   | { kind: 'under-file'; file: string; spelled?: string }
+
+/** What was seen at many paths. */
+export type Observations = {
+  /** Undefined where nobody looked. */
+  get(path: string): Observed | undefined
+  set(path: string, seen: Observed): void
+  /** All but what is below folders that are not there. */
+  entries(): Iterable<[string, Observed]>
+}
+
+/** Below a folder that is not there all is alike: it is remembered once, not for each of the thousands of files of a first sync. */
+export function createObservations(): Observations {
+  const seenAt = new Map<string, Observed>()
+  const absent = new Map<string, Observed>()
+  let latest: { prefix: string; seen: Observed } | undefined
+  const below = (path: string): Observed | undefined => {
+    if (latest !== undefined && path.startsWith(latest.prefix)) return latest.seen
+    for (let folder = absent.size === 0 ? '' : parentOf(path); folder !== ''; folder = parentOf(folder)) {
+      const seen = absent.get(folder)
+      if (seen === undefined) continue
+      latest = { prefix: `${folder}/`, seen }
+      return seen
+    }
+    return undefined
+  }
+  return {
+    get: (path) => (seenAt.size === 0 ? undefined : seenAt.get(path)) ?? below(path),
+    set(path, seen) {
+      if (seen.kind !== 'absent' || seen.topmost === path) {
+        seenAt.set(path, seen)
+        return
+      }
+      seenAt.delete(path)
+      if (latest?.seen === seen) return
+      absent.set(seen.topmost, seen)
+      latest = { prefix: `${seen.topmost}/`, seen }
+    },
+    entries: () => seenAt.entries(),
+  }
+}

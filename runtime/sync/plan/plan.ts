@@ -6,11 +6,11 @@ import type { BlobId } from '../../delivery/protocol.ts'
 import { type CommitHash, foldName, parentOf } from '../../gatewaysync/values.ts'
 import type { Aliases } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
-import { describeConflict, findConflicts } from './conflicts.ts'
+import { describeConflict, type FilePaths, findConflicts } from './conflicts.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import type { Prune } from '../desired/mappings.ts'
-import type { Observed } from './observed.ts'
+import type { Observations } from './observed.ts'
 import { type Problem, refusals } from './refusals.ts'
 import { isForbidden, isGatewayIdentity, scanKind, type ScanKind, tooLong } from '../model/paths.ts'
 
@@ -54,7 +54,7 @@ export type PlanInput = {
   /** Not ours, below a folder of a mapping with `prune: all`. */
   foreign: readonly string[]
   owned: ReadonlyMap<string, Owned>
-  observed: ReadonlyMap<string, Observed>
+  observed: Pick<Observations, 'get'>
   /** Wanted paths that are other spellings of files to be deleted; folders only if they hold nothing else. */
   aliases: Aliases
   /** Paths that are being repaired: their local changes are overwritten without a finding. */
@@ -91,7 +91,7 @@ export function plan(input: PlanInput): Plan {
   const goingFirst = new Set(input.aliases.files.values())
   for (const deletion of result.deletes) deletion.inTheWay ||= goingFirst.has(deletion.path)
   const going = new Set(result.deletes.map(({ path }) => path))
-  for (const path of [...input.puts.keys()].toSorted()) planPut(input, result, input.puts.get(path), going)
+  for (const file of inOrder(input.puts.values())) planPut(input, result, file, going)
   if (result.deletes.length > 0) {
     const topmost = new Set(result.puts.map((put) => put.topmost))
     for (const deletion of result.deletes) deletion.inTheWay ||= topmost.has(deletion.path)
@@ -133,8 +133,12 @@ function inodesOfStaying({ removed, owned, puts }: PlanInput): Map<number, strin
   return result
 }
 
-function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined, going: Set<string>): void {
-  if (wanted === undefined) return
+/** By path; most come in that order. */
+function inOrder(files: Iterable<DesiredFile>): DesiredFile[] {
+  return [...files].toSorted((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set<string>): void {
   const { path } = wanted
   const length = tooLong(path, input.rootBytes)
   if (length !== undefined) {
@@ -146,7 +150,8 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile | undefined
   const seen = input.observed.get(path) ?? { kind: 'absent', topmost: path }
   if (owned !== undefined) result.counts.unchanged -= 1
   const put = (before: PlannedPut['before'], topmost: string): void => {
-    result.puts.push({ ...wanted, before, topmost })
+    const { id, size, exec, mapping } = wanted
+    result.puts.push({ path, id, size, exec, mapping, before, topmost })
     result.counts[before === 'absent' && owned === undefined ? 'added' : 'changed'] += 1
     result.counts.bytes += wanted.size
   }
@@ -213,15 +218,21 @@ function reportLocalChange(input: PlanInput, result: Plan, path: string, id: Blo
 /** Only new paths can collide: those that exist have got along so far. */
 function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
   const isNew = (path: string): boolean => !input.owned.has(path)
-  if (![...input.puts.keys()].some(isNew)) return
-  const conflicts = findConflicts(() => pathsAfter(input, going))
-  for (const conflict of conflicts) result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
+  if (!input.puts.keys().some(isNew)) return
+  for (const conflict of findConflicts(filesAfter(input, going))) {
+    result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
+  }
 }
 
-/** Each path once. */
-function* pathsAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<string>): Generator<string> {
-  for (const path of owned.keys()) if (!removed.has(path) && !going.has(path) && !puts.has(path)) yield path
-  yield* puts.keys()
+function filesAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<string>): FilePaths {
+  const stays = (path: string): boolean => !removed.has(path) && !going.has(path)
+  return {
+    *each() {
+      for (const path of owned.keys()) if (stays(path) && !puts.has(path)) yield path
+      yield* puts.keys()
+    },
+    has: (path) => puts.has(path) || (owned.has(path) && stays(path)),
+  }
 }
 
 /** Whether nothing at all is to be done, not even to the manifest. */

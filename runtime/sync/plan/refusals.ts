@@ -73,6 +73,7 @@ function lostParts({ puts, owned, removed, aliases, mode, commit, confirmedDelet
 
 /** With `drift: hold` a commit waits as a whole: half of it would be a state that nobody has checked. */
 function lostChanges({ held, commit }: Input, { puts, deletes }: Planned): Problem[] {
+  if (held.size === 0) return []
   const lost = [...puts, ...deletes].map(({ path }) => path).filter((path) => held.has(path))
   if (lost.length === 0) return []
   const message =

@@ -67,7 +67,7 @@ export function createHeldBlobs(): HeldBlobs {
         const end = contentAt + size
         if (hash(objectFormatOf(id), view(start, end), 'hex') !== id) throw damaged(id, size, size)
         const content = view(contentAt, end)
-        for (const target of targets) write(target, content)
+        targets.forEach((target) => write(target, content))
       }
     },
   }

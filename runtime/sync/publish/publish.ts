@@ -16,8 +16,8 @@ import { openFolders } from '../disk/folders.ts'
 import { dropJournal, type Journal, writeJournal } from './journal.ts'
 import { layOut, type Layout } from './steps.ts'
 import { confirmLock } from '../disk/lock.ts'
-import type { Manifest, ManifestChange, State } from '../model/manifest.ts'
-import { changeLines, inPieces } from '../model/manifest-lines.ts'
+import type { Manifest, ManifestChanges, State } from '../model/manifest.ts'
+import { changeLines } from '../model/manifest-lines.ts'
 import { appendManifest } from '../disk/manifest-file.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { Prepared } from '../plan/make-plan.ts'
@@ -137,7 +137,7 @@ export function publishRun(
   const { dataDir } = wanted
   const { places } = staged
   const changes = manifestChanges(manifest, staged, prepared)
-  const lines = [...inPieces(changeLines(changes))]
+  const lines = [...changeLines(changes)]
   const journal: Journal = {
     run: `run-${staged.id}`,
     bootId: state.bootId,
@@ -192,18 +192,24 @@ export function manifestChanges(
   manifest: Manifest,
   run: Pick<StagedRun, 'staged'> | undefined,
   { plan, learned }: Prepared,
-): ManifestChange[] {
+): ManifestChanges {
   const gone = [...plan.deletes.filter(({ path }) => manifest.files.has(path)).map(({ path }) => path), ...plan.released]
-  const changes: ManifestChange[] = [...gone.map((path) => ({ path, owned: undefined })), ...learned]
-  for (const { path, id, exec, mapping, stat } of plan.adopts) {
-    changes.push({ path, owned: { id, exec, mapping, stat, rendered: undefined, judged: undefined } })
+  const puts = run === undefined ? [] : plan.puts
+  return {
+    length: gone.length + learned.length + plan.adopts.length + puts.length,
+    *[Symbol.iterator]() {
+      for (const path of gone) yield { path, owned: undefined }
+      yield* learned
+      for (const { path, id, exec, mapping, stat } of plan.adopts) {
+        yield { path, owned: { id, exec, mapping, stat, rendered: undefined, judged: undefined } }
+      }
+      for (let index = 0; index < puts.length; index += 1) {
+        const put = puts[index]
+        const stat = run?.staged.stats[index]
+        if (put === undefined || stat === undefined) throw new Fault('Unexpected', 'a file was not staged')
+        const { path, id, exec, mapping } = put
+        yield { path, owned: { id, exec, mapping, stat, rendered: run?.staged.rendered.get(index), judged: undefined } }
+      }
+    },
   }
-  for (let index = 0; index < plan.puts.length; index += 1) {
-    const put = plan.puts[index]
-    const stat = run?.staged.stats[index]
-    if (put === undefined || stat === undefined) continue
-    const { path, id, exec, mapping } = put
-    changes.push({ path, owned: { id, exec, mapping, stat, rendered: run?.staged.rendered.get(index), judged: undefined } })
-  }
-  return changes
 }

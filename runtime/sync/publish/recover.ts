@@ -57,7 +57,7 @@ function end(dataDir: string, journal: Journal, manifest: Manifest, boundary: Bo
     removeEmptied(dataDir, journal.emptied)
     return { kind: 'finished' }
   }
-  const doubt = (why: string): Outcome => ({ kind: 'doubt', why, changes: stillOwned(dataDir, changes), state })
+  const doubt = (why: string): Outcome => ({ kind: 'doubt', why, changes: stillOwned(dataDir, [...changes]), state })
   if (!hasRun(places)) return doubt('an interrupted publish lost the folder with its content')
   try {
     carryOut(places, journal.steps, true, boundary)
@@ -85,7 +85,7 @@ function missingAfter({ dataDir }: Places, { steps, changes }: Journal): string 
   const files = new Set(steps.flatMap((step) => (step.op === 'put' ? [step.path] : [])))
   const trees = steps.flatMap((step) => (step.op === 'tree' ? [`${step.path}/`] : []))
   const wasPut = (path: string): boolean => files.has(path) || trees.some((tree) => path.startsWith(tree))
-  return changes.find(({ path, owned }) => {
+  return Iterator.from(changes).find(({ path, owned }) => {
     if (owned === undefined || !wasPut(path)) return false
     const seen = observer.look(path)
     return seen.kind !== 'file' || !isStaged(seen.stat, owned.stat)

@@ -222,7 +222,7 @@ function createRun(deps: Deps, wanted: Wanted, ownership: Ownership): StagingRun
  */
 function matched({ files, topmost, stats }: StagingRun['done'], { puts }: Plan): (FileStat | undefined)[] | undefined {
   const inOrder = orderOf(files)
-  const result: (FileStat | undefined)[] = Array.from(puts, () => undefined)
+  const result: (FileStat | undefined)[] = Array.from({ length: puts.length })
   let next = 0
   for (let index = 0; index < puts.length && next < files.length; index += 1) {
     const at = inOrder?.[next] ?? next

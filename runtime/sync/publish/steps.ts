@@ -31,7 +31,8 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>, named
   let unnamed = 0
   const replaced = [...plan.puts.filter(({ before }) => before === 'folder').map(({ path }) => path), ...plan.respelled]
   const puts: Step[] = []
-  for (const [index, put] of plan.puts.entries()) {
+  // No pairs of index and put, which are objects, and a first sync has thousands.
+  plan.puts.forEach((put, index) => {
     const tree = treeOf(put)
     if (tree === undefined) {
       puts.push({ op: 'put', path: put.path, stage: `s${index}`, keep: `k${index}`, had: put.before === 'file' })
@@ -40,7 +41,7 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>, named
       trees.set(tree, name)
       puts.push({ op: 'tree', path: tree, stage: name })
     }
-  }
+  })
   const obstacles = replaced.map((path, index): Step => ({ op: 'move', path, keep: `o${index}` }))
   const moves = plan.deletes
     .filter(({ path }) => !isBelowOne(path, replaced))

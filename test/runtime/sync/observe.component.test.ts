@@ -6,6 +6,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { createObserver } from '../../../runtime/sync/plan/observe.ts'
+import { createObservations } from '../../../runtime/sync/plan/observed.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const folders = ['a', 'a/b', 'a/b/c', 'd', 'd/b']
@@ -51,3 +52,24 @@ void t.test('after a refresh every path is seen as it is', async (t) => {
     { numRuns: 150 },
   )
 })
+
+void t.test(
+  'what was observed is what a look at each path showed, although nothing is held for files below an absent folder',
+  async (t) => {
+    const parent = temporaryFolder(t, 'observations')
+    let run = 0
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 6 }), fc.shuffledSubarray(looked), (before, paths) => {
+        const dataDir = path.join(parent, String((run += 1)))
+        mkdirSync(dataDir)
+        carryOut(dataDir, before)
+        const observer = createObserver(dataDir)
+        const observations = createObservations()
+        for (const file of paths) observations.set(file, observer.look(file))
+        for (const file of paths) t.same(observations.get(file), observer.look(file), `${file} after ${JSON.stringify(before)}`)
+        for (const [file, seen] of observations.entries()) t.same(seen, observer.look(file))
+      }),
+      { numRuns: 150 },
+    )
+  },
+)

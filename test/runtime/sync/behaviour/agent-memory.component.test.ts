@@ -27,7 +27,7 @@ const profiles: Readonly<Record<string, ResolvedProfile>> = {
 }
 
 void t.test('a first sync of 20,000 files and small ones after it', { timeout: 240_000 }, async (t) => {
-  if (!requires(t, 'git', 'prlimit')) return
+  if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'agent-memory')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
