@@ -140,18 +140,22 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
 }
 
 async function readAll(response: IncomingMessage, reader: FramesReader, signal: AbortSignal): Promise<void> {
-  // Not an iteration, which makes promises for each of a thousand chunks.
-  response.on('data', (chunk: Buffer) => {
+  const take = (chunk: Buffer): void => {
     try {
       reader.take(chunk)
     } catch (error) {
       response.destroy(error as Error)
     }
-  })
+  }
+  // Not an iteration, which makes promises for each of a thousand chunks.
+  response.on('data', take)
   try {
     await finished(response)
   } catch (error) {
     throw streamFault(error, signal)
+  } finally {
+    // A connection that is kept holds the answer for which it was opened, and with it all that was read from it.
+    response.off('data', take)
   }
   if (!reader.ended()) throw new Fault('DeliveryFailed', 'the answer ended early')
 }

@@ -1,7 +1,7 @@
 /**
  * Which wanted paths cannot both exist: one path that is a file and a folder, and paths that differ in case only. Pure.
  */
-import { foldName, isDirectlyIn, parentOf } from '../../gatewaysync/values.ts'
+import { foldName, isDirectlyIn, isWithin, parentOf } from '../../gatewaysync/values.ts'
 
 /** Two paths that cannot both be written. */
 export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
@@ -16,39 +16,40 @@ export function findConflicts(files: FilePaths, limit = 20): Conflict[] {
 
 /**
  * Whether two of them fold to one name, or one to that of a folder: most commits hold nothing like that, and thousands of paths. Those that are
- * folded already differ from each other, so that only the others are held.
+ * folded already differ from each other: only the others are held, and compared with all folders in the end.
  */
 function mayConflict(files: FilePaths): boolean {
-  const folders = new Set<string>()
   const otherFiles = new Set<string>()
-  const otherFolders = new Set<string>()
-  const addFile = (file: string): boolean => {
-    const folded = foldName(file)
-    if (folded === file) return true
-    if (files.has(folded) || otherFiles.has(folded)) return false
+  const otherFolders = new Map<string, string>()
+  const isFile = (folded: string): boolean => files.has(folded) || otherFiles.has(folded)
+  for (const path of files.each()) {
+    const folded = foldName(path)
+    if (folded === path) continue
+    if (isFile(folded)) return true
     otherFiles.add(folded)
-    return true
   }
-  const addFolder = (folder: string): boolean => {
-    if (folder === '' || folders.has(folder)) return true
-    folders.add(folder)
+  const folderConflicts = (folder: string): boolean => {
     const folded = foldName(folder)
-    if (files.has(folded) || otherFolders.has(folded)) return false
-    if (folded !== folder) {
-      if (folders.has(folded)) return false
-      otherFolders.add(folded)
-    }
-    return addFolder(parentOf(folder))
+    if (isFile(folded)) return true
+    if (folded === folder) return false
+    const other = otherFolders.get(folded)
+    otherFolders.set(folded, folder)
+    return other !== undefined && other !== folder
   }
-  // Files of one folder mostly follow each other.
+  if (someFolder(files, folderConflicts)) return true
+  return otherFolders.size > 0 && someFolder(files, (folder) => otherFolders.has(folder))
+}
+
+/** Whether the test holds for a folder above a file. */
+function someFolder(files: FilePaths, test: (folder: string) => boolean): boolean {
+  // Files of one folder mostly follow each other, and folders of one folder.
   let latest = ''
   for (const path of files.each()) {
-    if (!addFile(path)) return true
     if (isDirectlyIn(path, latest)) continue
+    const before = latest
     latest = parentOf(path)
-    if (!addFolder(latest)) return true
+    for (let folder = latest; folder !== '' && !isWithin(before, folder); folder = parentOf(folder)) if (test(folder)) return true
   }
-  for (const folded of otherFiles) if (folders.has(folded) || otherFolders.has(folded)) return true
   return false
 }
 

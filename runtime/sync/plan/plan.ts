@@ -217,8 +217,7 @@ function reportLocalChange(input: PlanInput, result: Plan, path: string, id: Blo
 
 /** Only new paths can collide: those that exist have got along so far. */
 function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
-  const isNew = (path: string): boolean => !input.owned.has(path)
-  if (!input.puts.keys().some(isNew)) return
+  if (!input.puts.keys().some((path) => !input.owned.has(path))) return
   for (const conflict of findConflicts(filesAfter(input, going))) {
     result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
   }
@@ -226,11 +225,12 @@ function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<strin
 
 function filesAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<string>): FilePaths {
   const stays = (path: string): boolean => !removed.has(path) && !going.has(path)
+  function* all(): Generator<string> {
+    for (const path of owned.keys()) if (stays(path) && !puts.has(path)) yield path
+    yield* puts.keys()
+  }
   return {
-    *each() {
-      for (const path of owned.keys()) if (stays(path) && !puts.has(path)) yield path
-      yield* puts.keys()
-    },
+    each: () => (owned.size === 0 ? puts.keys() : all()),
     has: (path) => puts.has(path) || (owned.has(path) && stays(path)),
   }
 }

@@ -2,10 +2,15 @@
  * How an agent's client waits for a controller that has no connection left for it. Real server, real TLS; only time is the test's.
  */
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { deliveryClient } from '../../../runtime/delivery/client.ts'
 import { asFault } from '../../../runtime/fault.ts'
+import type { FileSink } from '../../../runtime/delivery/protocol.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
 import { failed } from '../../../runtime/sync/outcome.ts'
 import { overMirror, serveDelivery, type ServedDelivery } from '../../support/delivery-server.ts'
 import { requires } from '../../support/requires.ts'
@@ -70,4 +75,25 @@ void t.test('an agent that others kept out for five minutes waits; it has not fa
   t.ok(waitedMs() >= 300_000 && waitedMs() < 310_000, `after ${waitedMs()} ms`)
   const wanted = { commit: 'c', profile: { designerSessionPolicy: 'proceed' } } as unknown as Parameters<typeof failed>[2]
   t.match(failed(fault, undefined, wanted), { phase: 'Pending', reason: 'TooManyRequests' })
+})
+
+void t.test('what was read of an answer is not held by the connection that is kept after it', async (t) => {
+  if (!requires(t, 'git')) return
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const mirror = overMirror(t)
+  const delivery = await serveDelivery(t, mirror)
+  const commit = mirror.repository.commit({ 'projects/a/project.json': '{}' })
+  await delivery.publish(commit)
+  const client = delivery.client('good')
+  const read = async (): Promise<WeakRef<FileSink>> => {
+    const sink: FileSink = { begin() {}, data() {}, end() {} }
+    await client.files({ commit: parseCommitHash(commit), profile: 'default' }, sink, signal)
+    return new WeakRef(sink)
+  }
+  const sink = await read()
+  // A reference is held to the end of the turn that made it.
+  await setImmediate()
+  collect()
+  t.equal(sink.deref(), undefined)
 })
