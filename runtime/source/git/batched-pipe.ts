@@ -41,7 +41,7 @@ export async function openBatchedPipe(folder: string): Promise<BatchedPipe | und
 /** A pipe from one program to another; its caller closes both ends once the programs have started. */
 export type Pipe = { input: number; output: number }
 
-/** A pipe between two programs, and one from the second to this process. Undefined as above. */
+/** A pipe between two programs, and one from the second to this process. Undefined where `openBatchedPipe` is. */
 export async function openPipeline(folder: string): Promise<{ between: Pipe; output: BatchedPipe } | undefined> {
   if (!isMainThread) return undefined
   return await makePipes(folder, 2, ([first = '', second = '']) => {

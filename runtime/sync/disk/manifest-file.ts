@@ -13,7 +13,7 @@ import {
   unknownCommit,
   wantsCompaction,
 } from '../model/manifest.ts'
-import { changeLines, encodeHead, encodeState, manifestReader } from '../model/manifest-lines.ts'
+import { changeLines, encodeHead, encodeState, inPieces, manifestReader } from '../model/manifest-lines.ts'
 
 const newline = 10
 
@@ -58,7 +58,7 @@ export function appendManifest(
   manifest: Manifest,
   changes: ManifestChanges,
   state: State,
-  pieces: Iterable<Buffer> = changeLines(changes),
+  pieces: Iterable<Buffer> = inPieces(changeLines(changes)),
 ): void {
   const whole = manifest.bytes === 0 || wantsCompaction(manifest)
   const isFirst = manifest.files.size === 0
@@ -70,7 +70,7 @@ export function appendManifest(
     if (whole) writeMarker(dataDir)
     if (!whole) append(dataDir, manifest, { pieces, count: changes.length, state })
     else if (isFirst) rewrite(dataDir, manifest, { pieces, count: changes.length, state })
-    else rewrite(dataDir, manifest, { pieces: changeLines(all(manifest)), count: manifest.files.size, state })
+    else rewrite(dataDir, manifest, { pieces: inPieces(changeLines(all(manifest))), count: manifest.files.size, state })
   } catch (error) {
     const undone = Array.from(changes, ({ path }, index) => ({ path, owned: before.files[index] }))
     applyChanges(manifest, undone, before.state)

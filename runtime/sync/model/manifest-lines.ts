@@ -12,7 +12,6 @@ import { isCommitHash } from '../../gatewaysync/values.ts'
 import { emptyManifest, type Manifest, type ManifestChange, type Owned, type State, stateSchema, unknownCommit } from './manifest.ts'
 import { mayBeOurs } from './paths.ts'
 
-const [newline, space] = [10, 32]
 /** Digits of the length in the head, a fixed number because it is overwritten in place. */
 const lengthDigits = 12
 
@@ -43,45 +42,31 @@ export function encodeLine(record: string): string {
   return `${record} ${checksum(record)}\n`
 }
 
+/** The two hex digits of each byte: V8 takes longer for the eight of a number than for the checksum. */
+const digits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 function checksum(record: string): string {
-  return crc32(record).toString(16).padStart(8, '0')
+  const sum = crc32(record)
+  return `${digits[sum >>> 24]}${digits[(sum >>> 16) & 255]}${digits[(sum >>> 8) & 255]}${digits[sum & 255]}`
 }
 
-const pieceBytes = 64 * 1024
-/** A space, the checksum and a line feed. */
-const behindRecord = 10
-/** The most bytes that one unit of a text takes in UTF-8. */
-const maxUnitBytes = 3
-const hexDigits = Buffer.from('0123456789abcdef')
+const pieceLength = 64 * 1024
 
-/**
- * The lines of changes in pieces of about 64 KiB, so that a long text is never held as one string. A journal and the manifest hold the same
- * ones, which are made once for both.
- */
-export function* changeLines(changes: Iterable<ManifestChange>): Generator<Buffer> {
-  let piece = Buffer.alloc(0)
-  let filled = 0
-  for (const change of changes) {
-    const record = changeRecord(change)
-    const most = record.length * maxUnitBytes + behindRecord
-    if (filled + most > piece.length) {
-      if (filled > 0) yield piece.subarray(0, filled)
-      piece = Buffer.allocUnsafeSlow(Math.max(pieceBytes, most))
-      filled = 0
-    }
-    filled += piece.write(record, filled)
-    filled = writeChecksum(piece, filled, crc32(record))
+/** Lines in pieces of about 64 KiB, so that a long text is never held as one string. */
+export function* inPieces(lines: Iterable<string>): Generator<Buffer> {
+  let piece = ''
+  for (const line of lines) {
+    piece += line
+    if (piece.length < pieceLength) continue
+    yield Buffer.from(piece)
+    piece = ''
   }
-  if (filled > 0) yield piece.subarray(0, filled)
+  if (piece !== '') yield Buffer.from(piece)
 }
 
-/** Ends a line as `encodeLine` does; no text is made for it, which would take as long as the record. Returns where the line ends. */
-function writeChecksum(piece: Buffer, at: number, sum: number): number {
-  let end = at
-  piece[end++] = space
-  for (let shift = 28; shift >= 0; shift -= 4) piece[end++] = hexDigits[(sum >>> shift) & 15] ?? 0
-  piece[end++] = newline
-  return end
+/** The lines of changes. A journal and the manifest hold the same ones, which are made once for both. */
+export function* changeLines(changes: Iterable<ManifestChange>): Generator<string> {
+  for (const change of changes) yield encodeLine(changeRecord(change))
 }
 
 /** The record of one change. */
@@ -158,9 +143,9 @@ type Line = { kind: 'head'; bytes: number } | { kind: 'change'; change: Manifest
 
 /** Undefined for anything that no version of ours wrote, and for damage. `text` is without the line feed. */
 export function decodeLine(text: string): Line | undefined {
-  const end = text.length - behindRecord + 1
-  const record = text.slice(0, end)
-  if (text.slice(end) !== ` ${checksum(record)}`) return undefined
+  const space = text.length - 9
+  const record = text.slice(0, space)
+  if (text[space] !== ' ' || text.slice(space + 1) !== checksum(record)) return undefined
   try {
     return decodeRecord(JSON.parse(record))
   } catch {

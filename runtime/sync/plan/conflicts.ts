@@ -6,7 +6,7 @@ import { foldName, isDirectlyIn, isWithin, parentOf } from '../../gatewaysync/va
 /** Two paths that cannot both be written. */
 export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
 
-/** The files that are to be: `each` gives every path once, and is gone through a second time where there are conflicts. */
+/** The files that are to be. `each` gives every path once, and is asked a few times. */
 export type FilePaths = { each(): Iterable<string>; has(path: string): boolean }
 
 /** All conflicts among files, in the order of the paths; at most `limit`. */

@@ -150,8 +150,7 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set
   const seen = input.observed.get(path) ?? { kind: 'absent', topmost: path }
   if (owned !== undefined) result.counts.unchanged -= 1
   const put = (before: PlannedPut['before'], topmost: string): void => {
-    const { id, size, exec, mapping } = wanted
-    result.puts.push({ path, id, size, exec, mapping, before, topmost })
+    result.puts.push({ ...wanted, before, topmost })
     result.counts[before === 'absent' && owned === undefined ? 'added' : 'changed'] += 1
     result.counts.bytes += wanted.size
   }

@@ -10,7 +10,7 @@ import { diskFault, isMissing, writeDurably } from '../disk/disk.ts'
 import { openEngineFolder } from '../disk/folders.ts'
 import type { Step } from './steps.ts'
 import type { ManifestChange, ManifestChanges, State } from '../model/manifest.ts'
-import { changeLines, decodeLine, encodeState } from '../model/manifest-lines.ts'
+import { changeLines, decodeLine, encodeState, inPieces } from '../model/manifest-lines.ts'
 import { dropDurably } from '../disk/manifest-file.ts'
 import { mayBeOurs, mayHoldOurs } from '../model/paths.ts'
 
@@ -46,18 +46,22 @@ const head = v.object({
 const tail = v.object({ end: v.number(), crc: v.number() })
 
 /** The journal's text in pieces. `changed`: the lines of its changes, as the manifest has them, where they are made already. */
-export function* encodeJournal(journal: Journal, changed: Iterable<Buffer> = changeLines(journal.changes)): Generator<Buffer> {
-  const { run, bootId, base, steps, emptied, changes, state } = journal
-  const lines = [{ version: 3, run, bootId, base }, ...steps.map((entry) => ['s', entry]), ...emptied.map((folder) => ['e', folder])]
-  const first = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+export function* encodeJournal(journal: Journal, changed: Iterable<Buffer> = inPieces(changeLines(journal.changes))): Generator<Buffer> {
+  const { steps, emptied, changes, state } = journal
   let crc = 0
-  for (const pieces of [[Buffer.from(first)], changed, [Buffer.from(encodeState(state))]]) {
+  for (const pieces of [inPieces(firstLines(journal)), changed, inPieces([encodeState(state)])]) {
     for (const piece of pieces) {
       crc = crc32(piece, crc)
       yield piece
     }
   }
   yield Buffer.from(`${JSON.stringify({ end: steps.length + emptied.length + changes.length + 2, crc })}\n`)
+}
+
+function* firstLines({ run, bootId, base, steps, emptied }: Journal): Generator<string> {
+  yield `${JSON.stringify({ version: 3, run, bootId, base })}\n`
+  for (const entry of steps) yield `${JSON.stringify(['s', entry])}\n`
+  for (const folder of emptied) yield `${JSON.stringify(['e', folder])}\n`
 }
 
 /** Throws StateUnreadable for an incomplete journal: it is renamed into place when complete, so anything else is damage. */

@@ -17,7 +17,7 @@ import { dropJournal, type Journal, writeJournal } from './journal.ts'
 import { layOut, type Layout } from './steps.ts'
 import { confirmLock } from '../disk/lock.ts'
 import type { Manifest, ManifestChanges, State } from '../model/manifest.ts'
-import { changeLines } from '../model/manifest-lines.ts'
+import { changeLines, inPieces } from '../model/manifest-lines.ts'
 import { appendManifest } from '../disk/manifest-file.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { Prepared } from '../plan/make-plan.ts'
@@ -137,7 +137,7 @@ export function publishRun(
   const { dataDir } = wanted
   const { places } = staged
   const changes = manifestChanges(manifest, staged, prepared)
-  const lines = [...changeLines(changes)]
+  const lines = [...inPieces(changeLines(changes))]
   const journal: Journal = {
     run: `run-${staged.id}`,
     bootId: state.bootId,

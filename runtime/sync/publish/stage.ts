@@ -50,8 +50,7 @@ export type StageOptions = Pick<ReceiverOptions, 'ownership' | 'needsRender' | '
 export function createStage(options: StageOptions): Stage {
   const { puts, present = [] } = options
   const { ids, targetsOf } = blobsOf(puts, present)
-  const stats: Staged['stats'] = present.length === 0 ? Array.from({ length: puts.length }) : [...present]
-  const staged: Staged = { stats, rendered: new Map() }
+  const staged: Staged = { stats: Array.from(puts, (_put, index) => present[index]), rendered: new Map() }
   const folders = createStageFolders(options)
   const receiver = createReceiver({ ...options, folders, staged })
   let arrived = 0
