@@ -1,81 +1,19 @@
 /**
  * The conversation with a gateway around a publish, against the simulator over HTTP.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import t, { type Test } from 'tap'
-import { startSimulator, type SimulatorOptions } from '../../../../examples/simulator/simulator.ts'
+import t from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/clock.ts'
-import { connectGateway, type Gateway, type GatewayStatus } from '../../../../runtime/gateway/gateway.ts'
+import type { Gateway, GatewayStatus } from '../../../../runtime/gateway/gateway.ts'
 import { Fault } from '../../../../runtime/fault.ts'
 import type { ResolvedProfile } from '../../../../runtime/gatewaysync/decide/profile.ts'
-import { silentLog } from '../../../../runtime/log.ts'
-import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../../runtime/sync/cycle.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { profileOf, type Tree } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
-
-const signal = AbortSignal.timeout(120_000)
-const apiKey = 'gw:hush'
-const both = profileOf([
-  { source: 'projects', destination: 'projects' },
-  { source: 'config', destination: 'config' },
-])
-const project = JSON.stringify({ title: 'Line', enabled: true })
-const base: Tree = { 'projects/line/project.json': project, 'config/a': '1' }
-
-async function setUp(t: Pick<Test, 'teardown'>, options: Partial<SimulatorOptions> = {}) {
-  const folder = temporaryFolder(t, 'gateway')
-  const dataDir = path.join(folder, 'data')
-  mkdirSync(dataDir)
-  const keyFile = path.join(folder, 'key')
-  writeFileSync(keyFile, `${apiKey}\n`)
-  const simulator = await startSimulator({ dataDir, name: 'gw', apiKey, ...options })
-  t.teardown(async () => simulator.stop())
-  const readKey = async (): Promise<string> => readFileSync(keyFile, 'utf8').trim()
-  const gateway = connectGateway({ url: simulator.url, apiKey: readKey, clock: systemClock, log: silentLog })
-  const source = memorySource()
-  const asked: string[] = []
-  const counting: typeof source = {
-    ...source,
-    blobs: async (request, sink, own) => {
-      asked.push(...request.ids)
-      await source.blobs(request, sink, own)
-    },
-    files: async (request, sink, own) => {
-      const begin: typeof sink.begin = (file) => {
-        asked.push(file.id)
-        sink.begin(file)
-      }
-      await source.files(request, { begin, data: (chunk) => sink.data(chunk), end: () => sink.end() }, own)
-    },
-  }
-  const memory: EngineMemory = { manifest: undefined }
-  const sync = async (
-    tree: Tree,
-    profile: ResolvedProfile = both,
-    { wanted = {}, deps = {} }: { wanted?: Partial<Wanted>; deps?: Partial<CycleDeps> } = {},
-  ): Promise<CycleResult> =>
-    await runCycle(
-      { source: counting, gateway, clock: systemClock, log: silentLog, memory, ...deps },
-      wantedOf(dataDir, source.commit(tree), profile, wanted),
-      signal,
-    )
-  /** What was asked of the gateway since the last look, without what only reads. */
-  const posts = (): string[] =>
-    simulator.requests
-      .splice(0)
-      .filter(({ method }) => method === 'POST')
-      .map(({ path: called, status }) => `${called.replace('/data/api/v1/', '')} ${status}`)
-  const read = (file: string): string => readFileSync(path.join(dataDir, file), 'utf8')
-  const write = (file: string, content: string): void => {
-    mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
-    writeFileSync(path.join(dataDir, file), content)
-  }
-  return { dataDir, keyFile, simulator, gateway, source: counting, sync, posts, read, write, asked, memory }
-}
+import { base, both, gatewayToSync, project } from '../../../support/gateway-to-sync.ts'
 
 void t.test('the lock of what changes is held before the first rename, and the scan of just that follows the last', async (t) => {
-  const { sync, posts, simulator } = await setUp(t)
+  const { sync, posts, simulator } = await gatewayToSync(t)
   const before: string[] = []
   const boundary = (name: string): void => {
     if (name === 'journal') before.push(...posts())
@@ -95,13 +33,13 @@ void t.test('the lock of what changes is held before the first rename, and the s
 })
 
 void t.test('an older gateway has no lock, and a sync goes on without it', async (t) => {
-  const { sync, posts } = await setUp(t, { lockRoute: false })
+  const { sync, posts } = await gatewayToSync(t, { lockRoute: false })
   t.equal((await sync(base)).phase, 'Synced')
   t.same(posts(), ['scan-lock/projects 404', 'scan/projects 200', 'scan/config 200'])
 })
 
 void t.test('a publish that fails gives the lock back, so that the next try is not refused', async (t) => {
-  const { sync, posts, simulator, read, dataDir } = await setUp(t)
+  const { sync, posts, simulator, read, dataDir } = await gatewayToSync(t)
   await sync(base)
   posts()
   const full = (name: string): void => {
@@ -133,7 +71,7 @@ void t.test('a publish that fails gives the lock back, so that the next try is n
 })
 
 void t.test('a scan that failed is retried alone, and the report says that files and gateway are two facts', async (t) => {
-  const { sync, posts, simulator, asked, memory } = await setUp(t)
+  const { sync, posts, simulator, asked, memory } = await gatewayToSync(t)
   simulator.failNext({ path: '/data/api/v1/scan/config', status: 500, times: 1 })
   const failed = await sync(base)
   t.match(failed, { phase: 'Failed', reason: 'GatewayNotReady', files: { added: 2 } })
@@ -155,7 +93,7 @@ void t.test('a scan that failed is retried alone, and the report says that files
 })
 
 void t.test('what the gateway complains of after a scan stands in the report until the next scan', async (t) => {
-  const { sync, simulator, memory } = await setUp(t)
+  const { sync, simulator, memory } = await gatewayToSync(t)
   simulator.setProblems(['module "x" is faulted', 'second'])
   t.same((await sync(base)).scan?.problems, ['module "x" is faulted', 'second'])
   t.same((await sync(base)).scan?.problems, ['module "x" is faulted', 'second'], 'also after a cycle without a scan')
@@ -166,7 +104,7 @@ void t.test('what the gateway complains of after a scan stands in the report unt
 })
 
 void t.test('what a gateway complains of since a commit is told apart from what it did before', async (t) => {
-  const { sync, simulator, memory } = await setUp(t)
+  const { sync, simulator, memory } = await gatewayToSync(t)
   await sync(base)
   simulator.setProblems(['connection "db" is faulted since 10 s'])
   const second = { ...base, 'config/a': '2' }
@@ -187,7 +125,7 @@ void t.test('what a gateway complains of since a commit is told apart from what 
 })
 
 void t.test('what a commit broke that was stopped is no measure for the next one', async (t) => {
-  const { sync } = await setUp(t)
+  const { sync } = await gatewayToSync(t)
   const first = await sync(base)
   const rolledOutBefore = first.commit
   const broken = { ...base, 'projects/line/project.json': '{' }
@@ -205,7 +143,7 @@ void t.test('what a commit broke that was stopped is no measure for the next one
 })
 
 void t.test('a scan that ended has ended, whatever the gateway says of its problems', async (t) => {
-  const { sync, simulator, gateway } = await setUp(t)
+  const { sync, simulator, gateway } = await gatewayToSync(t)
   simulator.failNext({ path: '/data/api/v1/modules/quarantined', status: 500, times: 2 })
   t.match(await sync(base), { phase: 'Synced', scan: { problems: undefined } })
   const mute: Gateway = {
@@ -218,7 +156,7 @@ void t.test('a scan that ended has ended, whatever the gateway says of its probl
 })
 
 void t.test('contents are fetched while the gateway says what it complains of, and nothing is published before it has', async (t) => {
-  const { sync, gateway, asked, read } = await setUp(t)
+  const { sync, gateway, asked, read } = await gatewayToSync(t)
   await sync(base)
   asked.length = 0
   const second = { ...base, 'config/a': '2' }
@@ -235,7 +173,7 @@ void t.test('contents are fetched while the gateway says what it complains of, a
 })
 
 void t.test('a question that hangs ends with its sync, and leaves nothing that was staged', async (t) => {
-  const { sync, gateway, source, asked, dataDir, read } = await setUp(t)
+  const { sync, gateway, source, asked, dataDir, read } = await gatewayToSync(t)
   await sync(base)
   let left = 0
   const hanging: Gateway = {
@@ -265,7 +203,7 @@ void t.test('a question that hangs ends with its sync, and leaves nothing that w
 })
 
 void t.test('numbers that change in what a gateway complains of are not written down each time', async (t) => {
-  const { sync, simulator, dataDir } = await setUp(t)
+  const { sync, simulator, dataDir } = await gatewayToSync(t)
   await sync(base)
   const second = { ...base, 'config/a': '2' }
   await sync(second)
@@ -279,7 +217,7 @@ void t.test('numbers that change in what a gateway complains of are not written 
 })
 
 void t.test('a gateway that does not run any more once it has read its files has not read them', async (t) => {
-  const { sync, gateway } = await setUp(t)
+  const { sync, gateway } = await gatewayToSync(t)
   let status: GatewayStatus = 'running'
   const dying: Gateway = {
     ...gateway,
@@ -295,7 +233,7 @@ void t.test('a gateway that does not run any more once it has read its files has
 })
 
 void t.test('a gateway that is commissioned has its files, is not ready, and is synced again afterwards', async (t) => {
-  const { sync, posts, simulator, read, write } = await setUp(t, { commissioning: true })
+  const { sync, posts, simulator, read, write } = await gatewayToSync(t, { commissioning: true })
   const security = 'config/resources/dev/ignition/security-properties'
   const collections = { root: 'config/resources', mode: 'dev' } as ResolvedProfile['collections']
   const profile = profileOf([], { collections })
@@ -319,7 +257,7 @@ void t.test('a gateway that is commissioned has its files, is not ready, and is 
 })
 
 void t.test('the API key is read at each use', async (t) => {
-  const { sync, simulator, keyFile } = await setUp(t)
+  const { sync, simulator, keyFile } = await gatewayToSync(t)
   t.equal((await sync(base)).phase, 'Synced')
   simulator.setApiKey('gw:rotated')
   const refused = await sync({ ...base, 'config/a': '2' })
@@ -329,49 +267,8 @@ void t.test('the API key is read at each use', async (t) => {
   t.equal((await sync({ ...base, 'config/a': '2' })).phase, 'Synced', 'without a new process')
 })
 
-void t.test('an open Designer holds back every write, and neither lock nor file is touched while it waits', async (t) => {
-  const { sync, simulator, posts, read, write } = await setUp(t)
-  const wait = { ...both, designerSessionPolicy: 'wait' as const }
-  t.equal((await sync(base, wait)).phase, 'Synced')
-  posts()
-  simulator.setDesigners([{ user: 'ann', project: 'line' }])
-  t.match(await sync({ ...base, 'config/a': '2' }, wait), { phase: 'Pending', reason: 'DesignerOpen', designers: ['ann in line'] })
-  write('config/a', 'local')
-  t.match(await sync(base, { ...wait, drift: 'restore' }), { phase: 'Pending', reason: 'DesignerOpen' }, 'a repair waits as well')
-  t.same([read('config/a'), ...posts()], ['local'])
-  t.match(await sync(base, { ...both, designerSessionPolicy: 'fail', drift: 'restore' }), { phase: 'Blocked', reason: 'DesignerOpen' })
-  t.match(await sync(base, wait), { phase: 'Drifted' }, 'a cycle that writes nothing is not held back')
-  simulator.setDesigners([])
-  t.equal((await sync({ ...base, 'config/a': '2' }, wait)).phase, 'Synced')
-  t.equal(read('config/a'), '2')
-})
-
-void t.test('a gateway that says nothing of its Designers counts as occupied', async (t) => {
-  const { sync, simulator } = await setUp(t)
-  simulator.failNext({ path: '/data/api/v1/designers', status: 403, times: 1 })
-  const result = await sync(base, { ...both, designerSessionPolicy: 'wait' })
-  t.match(result, { phase: 'Failed', reason: 'GatewayForbidden', message: /does not say whether a Designer is open/ })
-})
-
-void t.test('a Designer that opens while content is fetched holds the write back too', async (t) => {
-  const { sync, simulator, posts } = await setUp(t)
-  let status: GatewayStatus = 'unreachable'
-  const source = memorySource()
-  const opening = (gateway: Gateway): Gateway => ({ ...gateway, status: async () => status })
-  const connected = connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
-  source.commit(base)
-  const files: typeof source.files = async (request, sink, own) => {
-    await source.files(request, sink, own)
-    status = 'running'
-    simulator.setDesigners([{ user: 'ann', project: '' }])
-  }
-  const deps = { gateway: opening(connected), source: { ...source, files } }
-  t.match(await sync(base, { ...both, designerSessionPolicy: 'wait' }, { deps }), { phase: 'Pending', reason: 'DesignerOpen' })
-  t.same(posts(), [])
-})
-
 void t.test('files disappear from no gateway that starts, unless it never comes up', async (t) => {
-  const { sync, read, memory } = await setUp(t)
+  const { sync, read, memory } = await gatewayToSync(t)
   t.equal((await sync({ ...base, 'config/gone': '1' })).phase, 'Synced')
   let nowMs = 0
   let status: GatewayStatus = 'starting'
