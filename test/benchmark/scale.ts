@@ -13,7 +13,7 @@ import { plantFiles } from './contents.ts'
 import { type Figure, median } from './figures.ts'
 import { logCalls } from './scale/api-calls.ts'
 import { type Bench, change, figure, keyOf } from './scale/bench.ts'
-import { containController, processorMs, sample } from './scale/contained.ts'
+import { type Contained, containController, processorMs, sample } from './scale/contained.ts'
 import { followed } from './scale/fleet.ts'
 import { openScraper, type Scrape } from './scale/scrape.ts'
 import { staged } from './scale/staged.ts'
@@ -40,6 +40,8 @@ const plantsOfRepository = 50
 /** After a start, until what it caused is over. */
 const settleMs = 15_000
 const restMs = 60_000
+/** After the last push, until the thread of the checks has ended and its memory is collected. */
+const quietMs = 45_000
 /** As Prometheus is told to by default of the monitors. */
 const scrapeEachMs = 15_000
 const scrapes = 5
@@ -98,6 +100,10 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   const pushed = await pushAll(bench, plants, pods)
   const line = await followed(bench, 'line', Math.min(50, Math.ceil(size / 2)))
   const fleet = await followed(bench, 'fleet', Math.ceil(size / 2))
+  await systemClock.wait(quietMs)
+  const held = holding(contained, cluster.controllerPid())
+  await systemClock.wait(settleMs)
+  const afterwards = held('at rest after all of it')
   const killed = contained.killed()
   if (killed > 0) throw new Error(`${killed} processes of the controller were ended for want of memory`)
   const { peak } = memory.stop()
@@ -114,6 +120,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
     ...pushed,
     ...line,
     ...fleet,
+    ...afterwards,
     figure('processes ended for want of memory', killed, ''),
     figure('working set at most, from the start on', peak, 'MiB'),
     figure('anonymous memory at most, from the start on', ownPeak, 'MiB'),
@@ -155,21 +162,27 @@ async function atRest({ cluster, contained, calls }: Bench): Promise<Figure[]> {
   const pid = cluster.controllerPid()
   await systemClock.wait(settleMs)
   const before = { mark: calls.mark(), ms: processorMs(pid), fetches: cluster.host.fetches() }
-  const memory = sample(() => contained.workingSetMiB(pid), 250)
-  const own = sample(() => contained.anonymousMiB(pid), 250)
-  const files = sample(() => contained.filesMiB() ?? 0, 250)
+  const held = holding(contained, pid)
   await systemClock.wait(restMs)
-  const { mean } = memory.stop()
+  const memory = held('at rest')
   const minutes = restMs / 60_000
   const asked = calls.between(before.mark, calls.mark())
   return [
-    figure('at rest: working set, mean', mean, 'MiB'),
-    figure('at rest: anonymous memory, mean', own.stop().mean, 'MiB'),
-    figure('at rest: pages of files among the working set, mean', files.stop().mean, 'MiB'),
+    ...memory,
     figure('at rest: processor time with git', (processorMs(pid) - before.ms) / minutes / 1000, 's/min'),
     figure('at rest: questions to the git host', (cluster.host.fetches() - before.fetches) / minutes, '/min'),
     ...[...asked].map(([call, count]) => figure(`at rest: API calls, ${call}`, count / minutes, '/min')),
   ]
+}
+
+/** Looks from now on; the function that is returned ends that and tells what was held. */
+function holding(contained: Contained, pid: number): (when: string) => Figure[] {
+  const looks = [
+    ['working set', sample(() => contained.workingSetMiB(pid), 250)],
+    ['anonymous memory', sample(() => contained.anonymousMiB(pid), 250)],
+    ['pages of files among the working set', sample(() => contained.filesMiB() ?? 0, 250)],
+  ] as const
+  return (when) => looks.map(([what, look]) => figure(`${when}: ${what}, mean`, look.stop().mean, 'MiB'))
 }
 
 /** What a Prometheus costs that reads as often as the monitors tell it to. */

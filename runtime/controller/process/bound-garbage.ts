@@ -7,8 +7,8 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { heapAndBuffers } from '../../memory.ts'
 
-/** A collection takes some 40 ms where a thousand GatewaySyncs are in use. */
-const leastGarbageBytes = 12 * 1024 * 1024
+/** A collection takes some 20 ms where a thousand GatewaySyncs are in use. */
+const leastGarbageBytes = 8 * 1024 * 1024
 /** Of what is in use: the more that is, the longer a collection takes. */
 const garbageShare = 0.3
 

@@ -9,6 +9,11 @@ import { type Clock, pause } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { heapAndBuffers } from '../../memory.ts'
 
+/**
+ * After the lists have come: a leader has gone through all that they hold by then, and its first git starts, which needs room. Later, what they
+ * left would fill the container, and the kernel would take pages of programs for used that are not.
+ */
+const startMs = 300
 const lookEachMs = 5_000
 /** So many pages read from the disk since the last look: what the process holds leaves too little room for programs. A collection costs less. */
 const pressedFaults = 100
@@ -40,13 +45,16 @@ type Deps = {
   endedThreads(): number
 }
 
-/** Runs until the signal. `collector` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
+/** To be called when all lists have come; runs until the signal. `collector` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
 export async function reclaimMemory(
   { clock, log, endedThreads }: Deps,
   signal: AbortSignal,
   collector: Collector | undefined = openCollector(globalThis.gc),
 ): Promise<void> {
   if (collector === undefined) return
+  await pause(clock, startMs, signal)
+  if (signal.aborted) return
+  collector.collect()
   let collected: { atMs: number; leftBytes: number; threads: number } | undefined
   const tell = createWarning({ clock, log })
   while (!signal.aborted) {

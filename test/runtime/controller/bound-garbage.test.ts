@@ -37,12 +37,12 @@ function collections(looks: readonly Seen[]): number[] {
 
 const used = (neededMiB: number, ...usedMiB: number[]): Seen[] => usedMiB.map((each) => ({ usedMiB: each, neededMiB }))
 
-void t.test('what has gathered since the least that was in use is collected beyond twelve mebibytes', async (t) => {
-  t.same(collections(used(10, 10, 15, 21, 22, 11, 21, 22)), [3, 6])
+void t.test('what has gathered since the least that was in use is collected beyond eight mebibytes', async (t) => {
+  t.same(collections(used(10, 10, 15, 17, 18, 11, 17, 18)), [3, 6])
 })
 
 void t.test('a collection of V8 itself counts as well', async (t) => {
-  t.same(collections(used(10, 20, 31, 12, 23, 24)), [4])
+  t.same(collections(used(10, 20, 27, 12, 19, 20)), [4])
 })
 
 void t.test('where more is in use more may gather, for a collection takes longer', async (t) => {
@@ -50,7 +50,7 @@ void t.test('where more is in use more may gather, for a collection takes longer
 })
 
 void t.test('what is in use and grows is collected once for each step, in vain', async (t) => {
-  t.same(collections([10, 20, 22, 30, 34, 40].map((each) => ({ usedMiB: each, neededMiB: each }))), [2, 4])
+  t.same(collections([10, 16, 18, 24, 26, 30].map((each) => ({ usedMiB: each, neededMiB: each }))), [2, 4])
 })
 
 /** What a process uses at most while it makes 200 MiB of objects, of which 4 are in use at a time and V8 alone would collect none; in MiB. */
