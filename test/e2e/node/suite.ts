@@ -9,6 +9,7 @@ import { diagnose } from './diagnose.ts'
 import { readGiven, say } from './given.ts'
 import { captureRepair } from './cases/capture.ts'
 import { checkInstallation } from './cases/check.ts'
+import { applyTogether } from './cases/first-start.ts'
 import { reachFleet } from './cases/fleet.ts'
 import { shareTheNode } from './cases/host-network.ts'
 import { pushThroughIngress } from './cases/ingress.ts'
@@ -35,6 +36,7 @@ const cases: readonly Case[] = [
   { name: 'the default values, applied with kubectl, and gateways that were there first', isGround: true, run: installWithDefaults },
   { name: 'a second replica, receiver and NetworkPolicy by values: the gateways go on', isGround: true, run: growByValues },
   { name: 'a push to the Service of the receiver is in every pod, and scanned', run: push },
+  { name: 'gateways and their GatewaySync, applied together, with 2 and with 20,000 files', run: applyTogether },
   { name: 'a push through the Ingress, with its signature', run: pushThroughIngress },
   { name: 'the NetworkPolicy lets in who needs it, and nobody else', run: keepNetworkPolicy },
   { name: 'cluster-sync check finds nothing wrong, and what only a node can break', run: checkInstallation },

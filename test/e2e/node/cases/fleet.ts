@@ -1,13 +1,13 @@
 /**
  * Ten gateways of four namespaces, two repositories and three modes at once, and a report of how a push reached each of them.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
 import type { Repository } from '../../../support/repository.ts'
-import { until } from '../../../support/world.ts'
-import { type Cluster, operator, patience, plantRepository, tellReceiver, untilSynced, volumeOf } from '../cluster.ts'
+import { arrivalAt } from '../arrivals.ts'
+import { type Cluster, operator, plantRepository, tellReceiver, untilSynced } from '../cluster.ts'
 import { say } from '../given.ts'
 import { memoryOf } from '../processes.ts'
 import { plantSite, type Site } from '../site.ts'
@@ -41,13 +41,8 @@ export async function reachFleet(t: Test, cluster: Cluster): Promise<void> {
   const pushedMs = performance.now()
   const arrivals = sites.flatMap((site) =>
     Array.from({ length: site.replicas }, async (_, ordinal) => {
-      const file = path.join(volumeOf(cluster, site, ordinal), 'projects/fleet.txt')
-      await until(
-        () => (existsSync(file) && readFileSync(file, 'utf8') === 'pushed to all' ? true : undefined),
-        `${site.namespace}/${site.name}-${ordinal} has what was pushed`,
-        patience.waitMs,
-      )
-      return { site, ordinal, arrivedMs: performance.now() - pushedMs }
+      const pushed = { file: 'projects/fleet.txt', text: 'pushed to all', sinceMs: pushedMs }
+      return { site, ordinal, arrivedMs: await arrivalAt(cluster, { gateways: site, ordinal }, pushed) }
     }),
   )
   const toldMs = new Map<Site, number>()

@@ -8,8 +8,10 @@ import type { Test } from 'tap'
 import { agentContainerName, ports } from '../../../../runtime/gatewaysync/names.ts'
 import { follow, openShell } from '../../../support/docs-shell.ts'
 import { blocksOf } from '../../../support/page.ts'
+import { pushTo } from '../../../support/push.ts'
 import type { Repository } from '../../../support/repository.ts'
 import { until } from '../../../support/world.ts'
+import { lastArrival } from '../arrivals.ts'
 import {
   type Cluster,
   gatewaysOf,
@@ -20,6 +22,7 @@ import {
   type Pod,
   pushKey,
   pushToken,
+  receiverUrl,
   tellReceiver,
   untilRolledOut,
   untilSynced,
@@ -30,6 +33,9 @@ import { ageOf, processOf, runningProcess } from '../processes.ts'
 import { plant } from './install.ts'
 
 const inPlant = `--namespace=${plant.namespace}`
+/** Where the repository's `services/` goes in a gateway. */
+const pushedFile = 'projects/pushed.txt'
+const pushes = 10
 
 /** A second replica, the receiver with an Ingress and a NetworkPolicy, by values as docs/install.md says. */
 export async function growByValues(t: Test, cluster: Cluster): Promise<void> {
@@ -70,9 +76,13 @@ export async function uninstall(t: Test, cluster: Cluster): Promise<void> {
 
 /** A push by way of the receiver's Service, as a git host makes it. */
 export async function push(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
+  const tookMs: number[] = []
+  for (let round = 1; round < pushes; round += 1) tookMs.push(await pushFile(cluster, repository, `push ${round}`))
+  await cluster.kubectl('wait', 'gatewaysync/plant', inPlant, '--for=condition=Ready', patience.wait)
   const scansBefore = await scans(cluster)
-  const commit = repository.commit({ 'services/projects/pushed.txt': 'two' })
-  await tellReceiver(cluster, plant.namespace, 'plant')
+  tookMs.push(await pushFile(cluster, repository, 'the last push'))
+  say(`pushes to two gateways, from the call to the last file: ${tookMs.map(Math.round).join(', ')} ms`)
+  const commit = repository.git('rev-parse', 'HEAD').toString('utf8').trim()
   await untilSynced(cluster, plant, 'plant', repository, commit)
   await cluster.kubectl('wait', 'gatewaysync/plant', inPlant, '--for=condition=Ready', patience.wait)
   await until(
@@ -83,12 +93,25 @@ export async function push(t: Test, cluster: Cluster, repository: Repository): P
   t.same(await restarts(cluster), [0, 0])
 }
 
+/** Returns the milliseconds from the call of the receiver to the file in the last gateway. */
+async function pushFile(cluster: Cluster, repository: Repository, text: string): Promise<number> {
+  const url = await receiverUrl(cluster)
+  repository.commit({ [`services/${pushedFile}`]: text })
+  const sinceMs = performance.now()
+  const arrived = lastArrival(cluster, plant, { file: pushedFile, text, sinceMs })
+  await pushTo({ url, token: pushToken }, plant.namespace, 'plant')
+  return await arrived
+}
+
 export async function killLeader(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
   const before = await leader(cluster)
-  const commit = repository.commit({ 'services/projects/pushed.txt': 'while the leader is killed' })
+  const text = 'while the leader is killed'
+  const commit = repository.commit({ [`services/${pushedFile}`]: text })
   await tellReceiver(cluster, plant.namespace, 'plant')
   process.kill(processOf(before, 'controller'), 'SIGKILL')
+  const tookMs = lastArrival(cluster, plant, { file: pushedFile, text, sinceMs: performance.now() })
   const up = untilUp(cluster, before, 'controller', `${ports.probes}/readyz`)
+  say(`the last file of a push during which the leader was killed came ${Math.round(await tookMs)} ms after that`)
   await untilSynced(cluster, plant, 'plant', repository, commit)
   await up
   await untilRolledOut(cluster)

@@ -1,0 +1,37 @@
+/**
+ * Gateways and their GatewaySync, applied together on a node that has the images: how long until all are Ready, with a few files and with many.
+ */
+import type { Test } from 'tap'
+import { plantFiles } from '../../../benchmark/contents.ts'
+import { type Cluster, patience, untilSynced } from '../cluster.ts'
+import { say } from '../given.ts'
+import { plantSite, type Site } from '../site.ts'
+
+const sync = 'plant'
+const place = { source: 'projects', destination: 'projects' }
+const sizes = { few: 2, many: 20_000 }
+
+export async function applyTogether(t: Test, cluster: Cluster): Promise<void> {
+  for (const [namespace, files] of Object.entries(sizes)) {
+    const repository = cluster.host.repository(`${namespace}.git`)
+    const commit = repository.commit(plantFiles({ files, folders: files / 2 }))
+    const spec = { sync: { profiles: { default: { mappings: [place] } } } }
+    const site: Site = {
+      namespace,
+      name: 'gateway',
+      replicas: 2,
+      mode: 'prod',
+      repository: `${namespace}.git`,
+      sync,
+      spec,
+      places: [place],
+    }
+    const appliedMs = performance.now()
+    await plantSite(cluster, site)
+    await cluster.kubectl('wait', `gatewaysync/${sync}`, `--namespace=${namespace}`, '--for=condition=Ready', patience.wait)
+    say(`two gateways with ${files} files, applied with their GatewaySync: Ready after ${Math.round(performance.now() - appliedMs)} ms`)
+    await untilSynced(cluster, site, sync, repository, commit)
+    t.pass(`each of two gateways has ${files} files`)
+    await cluster.kubectl('delete', 'namespace', namespace, '--wait=false')
+  }
+}
