@@ -7,12 +7,13 @@ import { request } from 'node:https'
 import { connect } from 'node:net'
 import t from 'tap'
 import { roleBindingType } from '../../runtime/kube/types.ts'
+import { finalise } from '../support/controllers.ts'
 import { install } from '../support/installation.ts'
 import type { Ports } from '../support/ports.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 import { openRoad } from '../support/road.ts'
-import { until } from '../support/world.ts'
+import { namespaceType, until } from '../support/world.ts'
 
 const spec = (repo: string) => ({
   git: { repo, ref: 'main' },
@@ -93,23 +94,31 @@ void t.test('an API server that is late is waited for', { timeout: 280_000 }, as
 })
 
 void t.test(
-  'admission answers when everything is listed, for which a namespace that may not be read is waited for half a minute',
+  'admission answers when everything is listed, for which a namespace that may not be read, or is gone, is waited for half a minute',
   { timeout: 280_000 },
   async (t) => {
     if (!requires(t, 'git', 'kubectl')) return
-    const cluster = await install(t, ['plant', 'forbidden'])
+    const cluster = await install(t, ['plant', 'forbidden', 'gone'])
     const { world, host, ports } = cluster
-    const { kube, signal } = world
-    const [plant, forbidden] = [cluster.namespace('plant'), cluster.namespace('forbidden')]
+    const { kube, plane, signal } = world
+    const [plant, forbidden, gone] = [cluster.namespace('plant'), cluster.namespace('forbidden'), cluster.namespace('gone')]
     await cluster.stopController()
-    for await (const { items } of kube.listPages(roleBindingType, { namespace: forbidden }, signal))
-      for (const { metadata } of items) await kube.delete(roleBindingType, { namespace: forbidden, name: metadata.name }, signal)
+    for (const namespace of [forbidden, gone])
+      for await (const { items } of kube.listPages(roleBindingType, { namespace }, signal))
+        for (const { metadata } of items) await kube.delete(roleBindingType, { namespace, name: metadata.name }, signal)
+    await kube.delete(namespaceType, { name: gone }, signal)
+    await finalise(plane, gone)
+    t.equal(await kube.get(namespaceType, { name: gone }, signal), undefined)
     const starting = cluster.startController()
     const early = await until(() => admissionAt(ports.admission), 'admission listens', 120_000)
     t.match(early, { status: 503, text: /have not been listed yet/ })
     await starting
     t.match(await admissionAt(ports.admission), { status: 400 }, 'a review that cannot be understood')
-    t.match(cluster.logs.join(''), /a watched namespace cannot be listed; the others are served/)
+    const warned = cluster.logs
+      .join('')
+      .split('\n')
+      .filter((line) => line.includes('a watched namespace cannot be listed; the others are served'))
+    t.same(new Set(warned.map((line) => (JSON.parse(line) as { namespace: string }).namespace)), new Set([forbidden, gone]))
     const commit = host.repository('plant.git').commit({ 'projects/a.txt': 'one' })
     await cluster.gatewaySync(plant, 'plant', spec(host.url('plant.git/.git')))
     const published = await until(async () => (await cluster.status(plant, 'plant')).published, 'the other namespace is served')

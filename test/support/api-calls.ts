@@ -21,6 +21,8 @@ export type ApiCalls = {
   plane: ControlPlaneOptions
   /** Each question once. */
   questions(): Question[]
+  /** The calls of a ServiceAccount that were answered so far, as `verb /path`, in their order; a watch when it began. */
+  answered(user: string): string[]
   /** The calls of some ServiceAccounts that were answered with 403, by roles or by admission, each in one line. */
   refused(users: readonly string[]): string[]
 }
@@ -39,7 +41,13 @@ type Review = {
     nonResourceAttributes?: { verb?: string; path?: string }
   }
 }
-type AuditEvent = { user: { username: string }; verb: string; requestURI: string; responseStatus?: { code?: number; message?: string } }
+type AuditEvent = {
+  stage: string
+  user: { username: string }
+  verb: string
+  requestURI: string
+  responseStatus?: { code?: number; message?: string }
+}
 
 const auditPolicy = {
   apiVersion: 'audit.k8s.io/v1',
@@ -65,6 +73,12 @@ export async function recordApiCalls(t: Pick<Test, 'teardown'>): Promise<ApiCall
     contexts: [{ name: 'recorder', context: { cluster: 'recorder' } }],
     'current-context': 'recorder',
   }
+  const events = (): AuditEvent[] => {
+    const text = readFileSync(auditLog, 'utf8')
+    // The last line may be under way.
+    const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')
+    return lines.filter(Boolean).map((line) => JSON.parse(line) as AuditEvent)
+  }
   return {
     plane: {
       shared: false,
@@ -78,13 +92,17 @@ export async function recordApiCalls(t: Pick<Test, 'teardown'>): Promise<ApiCall
       ],
     },
     questions: () => [...asked.values()],
-    refused(users) {
-      const events = readFileSync(auditLog, 'utf8').trim().split('\n').filter(Boolean)
-      return events
-        .map((line) => JSON.parse(line) as AuditEvent)
+    answered: (user) =>
+      events()
+        .filter(
+          ({ stage, verb, user: { username } }) =>
+            username === user && stage === (verb === 'watch' ? 'ResponseStarted' : 'ResponseComplete'),
+        )
+        .map(({ verb, requestURI }) => `${verb} ${requestURI.split('?')[0]}`),
+    refused: (users) =>
+      events()
         .filter(({ user, responseStatus }) => users.includes(user.username) && responseStatus?.code === 403)
-        .map(({ user, verb, requestURI, responseStatus }) => `${user.username} ${verb} ${requestURI}: ${responseStatus?.message ?? ''}`)
-    },
+        .map(({ user, verb, requestURI, responseStatus }) => `${user.username} ${verb} ${requestURI}: ${responseStatus?.message ?? ''}`),
   }
 }
 

@@ -5,6 +5,7 @@
 import type { Test } from 'tap'
 import { systemClock } from '../../runtime/clock.ts'
 import type { KubeObject, ResourceType } from '../../runtime/kube/types.ts'
+import type { ControlPlane } from '../cluster/control-plane.ts'
 import { namespaceType, type World } from './world.ts'
 
 const deploymentType: ResourceType = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true }
@@ -30,16 +31,20 @@ async function work({ kube, plane }: World, signal: AbortSignal): Promise<void> 
         }
       }
       for await (const { items } of kube.listPages(namespaceType, {}, signal)) {
-        for (const { metadata } of items.filter((item) => item.metadata.deletionTimestamp !== undefined)) {
-          const finalised = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: metadata.name }, spec: { finalizers: [] } }
-          await plane.kubectl(['replace', '--raw', `/api/v1/namespaces/${metadata.name}/finalize`, '-f', '-'], JSON.stringify(finalised))
-        }
+        for (const { metadata } of items.filter((item) => item.metadata.deletionTimestamp !== undefined))
+          await finalise(plane, metadata.name)
       }
     } catch {
       // Deleted or changed meanwhile; the next look finds it as it is.
     }
     await systemClock.wait(lookEveryMs, signal).catch(() => undefined)
   }
+}
+
+/** Lets a namespace go that is deleted. */
+export async function finalise(plane: ControlPlane, name: string): Promise<void> {
+  const finalised = { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: { finalizers: [] } }
+  await plane.kubectl(['replace', '--raw', `/api/v1/namespaces/${name}/finalize`, '-f', '-'], JSON.stringify(finalised))
 }
 
 function isObserved({ metadata, status }: KubeObject): boolean {

@@ -2,7 +2,9 @@
  * The pod of the controller: where and as whom it runs, what it mounts, at which ports it listens.
  */
 import t from 'tap'
+import * as v from 'valibot'
 import type { ValuesInput } from '../../../infra/values.ts'
+import { controllerSettings } from '../../../runtime/settings.ts'
 import { version } from '../../../runtime/version.ts'
 import { deploymentOf, everything, fullname, objectsOf, one, settingsOf } from '../installed.ts'
 
@@ -80,6 +82,12 @@ void t.test('further volumes come after ours; probes, grace and history are as g
   })
   t.match(readinessProbe, { httpGet: { path: '/readyz' }, periodSeconds: 5, failureThreshold: 2 })
   t.same([terminationGracePeriodSeconds, spec.revisionHistoryLimit], [45, 2])
+})
+
+void t.test('by default a controller answers for ten seconds after it was told to end, and has thirty until it is killed', async (t) => {
+  const objects = objectsOf({})
+  const { shutdownDelaySeconds } = v.parse(controllerSettings, settingsOf(objects))
+  t.same([shutdownDelaySeconds, deploymentOf(objects).spec.template.spec.terminationGracePeriodSeconds], [10, 30])
 })
 
 void t.test('a port below 1024 can be listened at without being root', async (t) => {

@@ -23,6 +23,8 @@ type Watched = {
   told: string[]
   faults: string[]
   from: (string | null)[]
+  /** The `timeoutSeconds` of each watch. */
+  seconds: (string | null)[]
   figures: string[]
   lists: () => number
   /** The server goes, with all its connections, and comes back at the same port. */
@@ -45,6 +47,7 @@ async function watchAt(
     told: [],
     faults: [],
     from: [],
+    seconds: [],
     figures: [],
     lists: () => listed,
     leave() {
@@ -60,6 +63,7 @@ async function watchAt(
   const server = createServer((request, response) => {
     const query = new URL(request.url ?? '', 'http://127.0.0.1').searchParams
     if (query.get('watch') !== 'true') return void response.end(JSON.stringify(lists[Math.min((listed += 1), lists.length) - 1]))
+    watched.seconds.push(query.get('timeoutSeconds'))
     const index = watched.from.push(query.get('resourceVersion')) - 1
     answer(response, index)
     return undefined
@@ -238,6 +242,36 @@ function shortClock(random: number): { clock: Clock; waits: number[] } {
   }
   return { waits, clock: { ...systemClock, wait, random: () => random } }
 }
+
+void t.test(
+  'a watch lasts five to ten minutes, at random, so that not all clients renew theirs at once',
+  { timeout: 60_000 },
+  async (t) => {
+    const rows: [string, (watches: number) => number, string[]][] = [
+      ['the least', () => 0, ['300', '300', '300']],
+      ['the most', () => 1 - Number.EPSILON, ['600', '600', '600']],
+      ['anew for each watch', (watches) => 0.25 + watches / 4, ['375', '450', '525']],
+    ]
+    for (const [name, random, expected] of rows) {
+      let watches = 0
+      const clock: Clock = { ...shortClock(0).clock, random: () => random(watches) }
+      const { seconds, lists } = await watchAt(
+        t,
+        [empty],
+        (response) => {
+          begin(response)
+          watches += 1
+          // As a server ends a watch whose time is over.
+          if (watches < expected.length) response.end()
+        },
+        { clock },
+      )
+      await until(() => (seconds.length === expected.length ? true : undefined), `it watches again: ${name}`)
+      t.same(seconds, expected, name)
+      t.equal(lists(), 1, `${name}: nothing is listed anew`)
+    }
+  },
+)
 
 void t.test('an API server that is away for long costs no list, and its clients come back one by one', { timeout: 60_000 }, async (t) => {
   const { clock, waits } = shortClock(0.5)

@@ -1,0 +1,89 @@
+/**
+ * Pods as the controller keeps them, each as admission really makes it: whether its agent can work, and what its GatewaySync says of that.
+ */
+import t from 'tap'
+import { decide } from '../../../runtime/gatewaysync/decide/decide.ts'
+import { wantedRef } from '../../../runtime/gatewaysync/decide/request.ts'
+import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import { parseCommitHash, parseRefName } from '../../../runtime/gatewaysync/values.ts'
+import type { Pod } from '../../../runtime/injection/pod.ts'
+import type { KubeObject } from '../../../runtime/kube/types.ts'
+import { projectPod } from '../../../runtime/reconcile/records.ts'
+import { specWith } from '../../support/gatewaysync.ts'
+import { env, gateway, inject } from '../../support/injected.ts'
+import { barePod, chartPod, type PodShape } from '../../support/pods.ts'
+
+const now = Temporal.Instant.from('2026-01-01T00:00:00Z')
+
+/** The chart's pod with two volumes that may be the data, of which the gateway mounts one elsewhere. */
+function podOfTwoVolumes(annotations: Record<string, string> = {}): Pod & PodShape {
+  const pod = chartPod(annotations)
+  pod.spec.volumes = ['data', 'ignition-data'].map((name) => ({ name, emptyDir: {} }))
+  gateway(pod)['volumeMounts'] = [{ name: 'data', mountPath: '/d' }]
+  return pod
+}
+
+/** The pod as the API server stores it once admission has answered. */
+function stored(pod: PodShape): KubeObject {
+  const metadata = { ...pod.metadata, namespace: 'plant', name: 'gw-0', uid: 'uid-gw-0', resourceVersion: '1' }
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec }
+}
+
+/** What a GatewaySync of a published commit says of this pod alone. */
+function statusWith(pod: PodShape): GatewaySyncStatus {
+  const record = projectPod(stored(pod))
+  const spec = specWith()
+  return decide({
+    generation: 1,
+    spec,
+    annotations: {},
+    status: {},
+    wanted: wantedRef(parseRefName(spec.git.ref), {}, {}),
+    source: {
+      kind: 'resolved',
+      commit: parseCommitHash('a'.repeat(40)),
+      committedAt: undefined,
+      fetchedAt: now.toString(),
+      verified: undefined,
+      verdict: { kind: 'notChecked' },
+      durationMs: 12,
+    },
+    pods: record === undefined ? [] : [record],
+    reports: new Map(),
+    delivery: undefined,
+    now,
+  }).status
+}
+
+const agentsInjected = ({ conditions = [] }: GatewaySyncStatus) => conditions.find(({ type }) => type === 'AgentsInjected')
+
+void t.test('a pod whose data volume is ambiguous, or not there, is a gateway without an agent', async (t) => {
+  const rows: [string, Pod & PodShape][] = [
+    ['two volumes, none mounted as the data directory', podOfTwoVolumes()],
+    ['no volume at all', barePod()],
+    ['an annotation that names no volume', chartPod({ 'clustersync.io/data-volume': 'dta' })],
+  ]
+  for (const [name, asked] of rows) {
+    const { agent, pod } = inject(asked)
+    t.notOk('CLUSTER_SYNC_DATA_DIR' in env(agent), `${name}: its agent is idle`)
+    t.match(pod.metadata, { labels: { 'clustersync.io/agent': 'true' } }, `${name}: and labelled as any other`)
+    const status = statusWith(pod)
+    t.match(status.gateways, { total: 1, missingAgent: 1, pending: 0 }, name)
+    t.same(status.unreported ?? [], [], `${name}: no report is waited for`)
+    const message = /^1 of 1 gateways: gw-0: MissingAgent, the pod asks for an agent and has none that can work; recreate it$/
+    t.match(agentsInjected(status), { status: 'False', reason: 'MissingAgent', message }, name)
+  }
+})
+
+void t.test('a pod whose data volume is known is a gateway whose report is waited for', async (t) => {
+  const rows: [string, Pod & PodShape][] = [
+    ["the chart's", chartPod()],
+    ['two volumes, of which its owner names one', podOfTwoVolumes({ 'clustersync.io/data-volume': 'ignition-data' })],
+  ]
+  for (const [name, asked] of rows) {
+    const status = statusWith(inject(asked).pod)
+    t.match(status.gateways, { total: 1, missingAgent: 0, pending: 1 }, name)
+    t.same(status.unreported, ['gw-0'], name)
+    t.match(agentsInjected(status), { status: 'True', reason: 'Injected' }, name)
+  }
+})
