@@ -5,6 +5,7 @@
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { gatherFacts } from '../../runtime/cli/check/gather.ts'
+import { tryAdmission } from '../../runtime/cli/check/try-admission.ts'
 import { systemClock } from '../../runtime/clock.ts'
 import { check } from '../../runtime/fleet/check/check.ts'
 import type { CheckReport, Finding, SectionId } from '../../runtime/fleet/check/report.ts'
@@ -16,7 +17,7 @@ import type { Manifest } from '../support/manifest.ts'
 import { requires } from '../support/requires.ts'
 import { type CliResult, runCli } from '../support/run-cli.ts'
 import { shown } from '../support/shown-output.ts'
-import { tinyPod, until } from '../support/world.ts'
+import { namespaceType, tinyPod, until } from '../support/world.ts'
 
 const deploymentType: ResourceType = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true }
 const bindingType: ResourceType = {
@@ -31,7 +32,7 @@ type Cluster = { installation: Installation; namespace: string; operator: string
 
 /** Installed, with one gateway in step, on a control plane of its own: other tests have installations of their own on the shared one. */
 async function healthy(t: Test): Promise<Cluster> {
-  const installation = await install(t, ['plant'], {}, { shared: false, lifetimeMs: 900_000 })
+  const installation = await install(t, ['plant', 'ending'], {}, { shared: false, lifetimeMs: 900_000 })
   t.teardown(() => {
     if (!t.passing()) t.comment(installation.logs.join(''))
   })
@@ -39,12 +40,7 @@ async function healthy(t: Test): Promise<Cluster> {
   const namespace = installation.namespace('plant')
   const commit = host.repository('plant.git').commit({ 'projects/line/project.json': '{}' })
   const { simulator, dataDir, port } = await simulatedGateway(t, installation.folder, 'gw')
-  await installation.gatewaySync(namespace, 'plant', {
-    git: { repo: host.url('plant.git/.git'), ref: 'main' },
-    polling: { enabled: false },
-    gateway: { port },
-    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
-  })
+  await installation.gatewaySync(namespace, 'plant', { ...lineSpec(installation, 'main'), gateway: { port } })
   await installation.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
   await until(
     async () => {
@@ -67,6 +63,14 @@ async function healthy(t: Test): Promise<Cluster> {
   const cli = (...args: string[]): Promise<CliResult> =>
     runCli(args, { env: { KUBECONFIG: world.plane.adminKubeconfig }, timeoutMs: 180_000 })
   return { installation, namespace, operator, cli }
+}
+
+function lineSpec({ host }: Installation, ref: string): object {
+  return {
+    git: { repo: host.url('plant.git/.git'), ref },
+    polling: { enabled: false },
+    sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+  }
 }
 
 function ofKind({ manifests }: Installation, kind: string): Manifest {
@@ -192,11 +196,7 @@ void t.test('check tells a healthy installation from each broken one', { timeout
   )
 
   await breaks('the git host has no such branch', { section: 'git', text: /plant-[0-9a-f]+\/other: / }, async () => {
-    await installation.gatewaySync(namespace, 'other', {
-      git: { repo: installation.host.url('plant.git/.git'), ref: 'no-such-branch' },
-      polling: { enabled: false },
-      sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
-    })
+    await installation.gatewaySync(namespace, 'other', lineSpec(installation, 'no-such-branch'))
     return async () => {
       await world.plane.kubectl(['-n', namespace, 'delete', 'gatewaysync', 'other'])
     }
@@ -229,6 +229,26 @@ void t.test('check tells a healthy installation from each broken one', { timeout
       return () => replace(history)
     },
   )
+
+  await t.test('a namespace that is being deleted takes no pod, which says nothing of admission', async (t) => {
+    const ending = installation.namespace('ending')
+    await installation.gatewaySync(ending, 'plant', lineSpec(installation, 'main'))
+    const tried = async (wanted: RegExp) =>
+      await until(
+        async () => (await reportOf(kube)).findings.find(({ section, text }) => section === 'admission' && wanted.test(text)),
+        `admission is told as ${String(wanted)}`,
+        120_000,
+      )
+    t.match(await tried(new RegExp(`in ${ending} `)), { level: 'ok' }, 'of two namespaces this is the one that is tried')
+    await kube.delete(namespaceType, { name: ending }, signal)
+    t.match(await tried(/./), { level: 'ok', text: `in ${namespace} gets one` }, 'and now it is the other')
+    const { installations, fleet } = await gatherFacts({ kube, server: 'the cluster', namespace: 'default' }, undefined)
+    const settings = installations.kind === 'seen' ? installations.value[0]?.settings : undefined
+    if (settings === undefined || fleet.kind !== 'seen') throw new Error('the installation is not read')
+    const only = fleet.value.syncs.filter((sync) => sync.namespace === ending)
+    const look = () => Promise.reject(new Error('there is no other look'))
+    t.match(await tryAdmission({ kube, clock: systemClock, signal, look }, settings, only), { kind: 'notAsked', why: /is being deleted/ })
+  })
 
   await t.test('without rights it says what it could not look at, and calls nothing broken', async (t) => {
     const { level, findings } = await reportOf(world.as(await world.token(namespace, 'default')))
