@@ -15,7 +15,7 @@ export type Question = { namespace: string; name: string; route: DeliveryRoute; 
 
 /**
  * The bytes of the leader's answer; undefined when the leader cannot be reached, or refuses for a reason that may be its own. Refusals that
- * this replica would answer too are thrown: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests; of an offer of changes also those of
+ * this replica would answer too are thrown: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests, ToolMissing; of an offer of changes also those of
  * the offer itself: PayloadMalformed, CommitNotPublished, UnknownProfile, PayloadTooLarge.
  */
 export type AskLeader = (question: Question, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>
@@ -28,7 +28,7 @@ const connectMs = 1_000
 /** Longer than an answer waits for its slowest reader (stream.ts). */
 const idleMs = 15_000
 const maxProblemBytes = 64 * 1024
-const passedOn: readonly number[] = [409, 410, 422, 429]
+const passedOn: readonly number[] = [409, 410, 422, 429, 501]
 /** An offer of changes has no other way: what the leader says of it is the answer. */
 const offerPassedOn: readonly number[] = [...passedOn, 400, 404, 413]
 

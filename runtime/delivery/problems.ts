@@ -15,6 +15,8 @@ const statusByReason = new Map<Reason, RefusedStatus>([
   ['UnknownBase', 409],
   ['CommitGone', 410],
   ['RepositoryTooLarge', 422],
+  // No waiting gives this machine another program.
+  ['ToolMissing', 501],
 ])
 
 /** 429 with a Retry-After: when the caller may come again. */

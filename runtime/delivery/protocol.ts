@@ -121,7 +121,7 @@ export const deliveryRoutes = ['changes', 'blobs', 'files', 'gateway', 'capture'
 export type DeliveryRoute = (typeof deliveryRoutes)[number]
 
 /** What a call is refused with. */
-export const refusedStatuses = [400, 401, 403, 404, 409, 410, 413, 422, 429, 503] as const
+export const refusedStatuses = [400, 401, 403, 404, 409, 410, 413, 422, 429, 501, 503] as const
 export type RefusedStatus = (typeof refusedStatuses)[number]
 
 /** The path of a route. `/v1` changes only by addition. */

@@ -10,7 +10,7 @@ import type { FramedSource } from '../../runtime/delivery/protocol.ts'
 import { requirePublished } from '../../runtime/delivery/published.ts'
 import { deliveryApp, deliveryConnections, type Deliverable, type DeliveryDeps } from '../../runtime/delivery/server.ts'
 import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { type Log, silentLog } from '../../runtime/log.ts'
 import { type Served, serve } from '../../runtime/serve.ts'
 import { createMirrors } from '../../runtime/source/mirrors.ts'
 import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
@@ -22,11 +22,11 @@ const signal = AbortSignal.timeout(300_000)
 export type MirrorUnderTest = SourceUnderTest & { source: FramedSource }
 
 /** A mirror whose profile `default` reads the contract's folders. */
-export function overMirror(t: Test): MirrorUnderTest {
+export function overMirror(t: Pick<Test, 'teardown'>, log: Log = silentLog): MirrorUnderTest {
   const folder = temporaryFolder(t, 'source')
   const repository = makeRepository(path.join(folder, 'repository'))
   repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
-  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
+  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log })
   t.teardown(async () => mirrors.close())
   const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
   return {
@@ -53,7 +53,7 @@ export type ServedDelivery = {
 
 /** Tokens that begin with `bad` are refused, every other is of a pod of that name. */
 export async function serveDelivery(
-  t: Test,
+  t: Pick<Test, 'teardown'>,
   inner: MirrorUnderTest,
   {
     source = inner.source,

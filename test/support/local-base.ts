@@ -5,8 +5,8 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** `prlimit`: for the controller of the release before, which upgrades begin with. */
-const programs = ['sh', 'ls', 'cat', 'env', 'mkdir', 'git', 'gpgv', 'ssh', 'ssh-add', 'ssh-agent', 'ssh-keygen', 'prlimit']
+/** What a distribution's image of Node has, and what ours add. `prlimit`: for the controller of the release before, which upgrades begin with. */
+const programs = ['sh', 'ls', 'cat', 'env', 'mkdir', 'mkfifo', 'git', 'gpgv', 'ssh', 'ssh-add', 'ssh-agent', 'ssh-keygen', 'prlimit']
 
 /** How buildah is called in tests: with storage of its own below `folder`, and without the rights that a container of its own takes. */
 export function buildahEnvironment(folder: string): NodeJS.ProcessEnv {

@@ -16,7 +16,7 @@ type Programs = { list: GitRun; read: GitRun }
 
 /**
  * The frames of all files below the roots, in the order of git's listing; the same bytes at every call. What git says of an object that it
- * does not have is passed on for the reader to see. Throws GitFailed where a git is too old to list in this form, or the machine has no named
+ * does not have is passed on for the reader to see. Throws ToolMissing where a git is too old to list in this form, or the machine has no named
  * pipes, and the faults of git.
  */
 export async function* frameFiles(
@@ -46,7 +46,7 @@ export async function* frameFiles(
 /** `ended` settles when both have ended, and throws the fault of the one that failed first. */
 async function start({ list, read }: Programs, limits: GitLimits, signal: AbortSignal) {
   const pipes = await openPipeline(list.folder)
-  if (pipes === undefined) throw new Fault('GitFailed', `no pipe can be made in ${list.folder}`)
+  if (pipes === undefined) throw new Fault('ToolMissing', `mkfifo makes no pipes in ${list.folder}`)
   const { between, output } = pipes
   let isRunning = false
   try {

@@ -45,6 +45,11 @@ export const localMeanings: readonly Meaning[] = [
     words: () => 'ssh knows no user of this number; install libnss_wrapper or give the user an entry in /etc/passwd',
   },
   {
+    pattern: /^error: unknown option `format\b/,
+    reason: 'ToolMissing',
+    words: () => 'this git is older than 2.36 and cannot list files in another form',
+  },
+  {
     // A tag may point to anything.
     pattern: /couldn't find remote ref|not our ref|no such ref was fetched|did not match any|unadvertised object|expected commit type/i,
     reason: 'RefNotFound',

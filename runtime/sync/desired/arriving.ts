@@ -23,10 +23,10 @@ export type ArrivingContents = {
 export const contentsInVain = new Error('these contents are not to be waited for')
 
 /**
- * What an older controller answers, an older git, a commit with a submodule or beyond what is delivered, and what is cut off or damaged: the listing says more, or needs
- * nothing of that.
+ * What an older controller answers, one with an older git or without named pipes, a commit with a submodule or beyond what is delivered, and
+ * what is cut off or damaged: the listing says more, or needs nothing of that.
  */
-const toldByListing: readonly Reason[] = ['NotFound', 'GitFailed', 'CommitGone', 'DeliveryFailed', 'RepositoryTooLarge']
+const toldByListing: readonly Reason[] = ['NotFound', 'ToolMissing', 'GitFailed', 'CommitGone', 'DeliveryFailed', 'RepositoryTooLarge']
 
 /**
  * What is wanted of a commit, with whose files `contents` is fed; undefined where the listing has to be read by itself. Throws what the tree and

@@ -88,7 +88,7 @@ void t.test('a commit that is not there, and a folder that holds no pipes, are f
       (error: unknown) => (error instanceof Fault ? error.reason : error),
     )
   t.match(await reasonOf(folder), /^(?:CommitGone|GitFailed|GitObjectMissing)$/)
-  t.equal(await reasonOf(path.join(folder, 'nowhere')), 'GitFailed')
+  t.equal(await reasonOf(path.join(folder, 'nowhere')), 'ToolMissing')
 })
 
 void t.test('a first sync of a commit with a submodule brings the files beside it, and says that it is not delivered', async (t) => {

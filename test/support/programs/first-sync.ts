@@ -1,0 +1,44 @@
+/**
+ * `first-sync.ts <dataDir>`: a mirror on this machine, delivery on a real port before it, and an agent that has nothing yet. Prints as JSON what
+ * came of it: the phase, each answer of delivery, the milliseconds that the agent would have waited, and what was logged.
+ */
+import { Writable } from 'node:stream'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
+import { createLog, silentLog } from '../../../runtime/log.ts'
+import { deliveryClient } from '../../../runtime/delivery/client.ts'
+import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { runCycle } from '../../../runtime/sync/cycle.ts'
+import { overMirror, serveDelivery } from '../delivery-server.ts'
+import { profileOf, wantedOf } from '../memory-source.ts'
+
+export type FirstSync = { phase: string; told: string[]; waitedMs: number; logged: string[] }
+
+const [dataDir = ''] = process.argv.slice(2)
+const signal = AbortSignal.timeout(60_000)
+const logged: string[] = []
+const destination = new Writable({
+  write(line, _encoding, done) {
+    logged.push(String(line))
+    done()
+  },
+})
+let waitedMs = 0
+const clock: Clock = { ...systemClock, wait: async (ms) => void (waitedMs += ms) }
+const ends: (() => unknown)[] = []
+const t = { teardown: (end: () => unknown) => void ends.unshift(end) }
+
+const mirror = overMirror(t, createLog({ level: 'info', destination }))
+const commit = parseCommitHash(mirror.repository.commit({ 'projects/a/1': '1', 'projects/b/2': '2' }))
+const delivery = await serveDelivery(t, mirror)
+await delivery.publish(commit)
+const url = `https://localhost:${delivery.served.port}`
+const { caBundle } = delivery
+const source = deliveryClient({ url, caBundle, token: async () => 'gw-0', namespace: 'default', name: 'plant', clock })
+const result = await runCycle(
+  { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } },
+  wantedOf(dataDir, commit, profileOf([{ source: 'projects', destination: 'projects' }])),
+  signal,
+)
+const told = delivery.told.map(({ route, status }) => `${route} ${status}`)
+process.stdout.write(JSON.stringify({ phase: result.phase, told, waitedMs, logged } satisfies FirstSync))
+for (const end of ends) await end()
