@@ -15,6 +15,7 @@ import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFac
 import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next, tellsForMs } from './follower-state.ts'
 import { type Drift, driftAfter, handOn, type HandOnDeps } from './hand-on.ts'
 import type { AgentHealth } from './health.ts'
+import { awaitedOf, type HasCome, waitAfter, waitingMs } from './next-look.ts'
 import { createWake } from './wake.ts'
 
 /** What a follower works with; the agent's entry builds it. */
@@ -60,12 +61,10 @@ export type Follower = {
 /** Waits after a cycle that failed: from the first to the longest. */
 const firstRetryMs = 1_000
 const longestRetryMs = 300_000
-/** Wait for a gateway that is starting, being commissioned, or has a Designer open. */
-const waitingMs = 5_000
-/** How often a gateway is asked for a mode that it has not told yet. */
-const askModeMs = 1_000
-/** When to look again: after `waitMs`, or when the gateway tells another mode than the one that was assumed. */
-type Rest = { waitMs: number | undefined; assumed?: { gateway: Gateway; mode: Wanted['facts']['mode'] } | undefined }
+/** How often a gateway is asked for what a look waits for. */
+const askGatewayMs = 1_000
+/** When to look again: after `waitMs`, or as soon as `hasCome` says so. */
+type Rest = { waitMs: number | undefined; hasCome?: HasCome | undefined }
 
 /** For one data directory. `run` settles soon after its signal and never throws. */
 export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
@@ -120,29 +119,27 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     drift = driftAfter(drift, result)
     take({ kind: 'cycleEnded', result: { ...result, ...handed.told }, startedAt, at: now() })
     logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, held))
-    const assumed = gateway !== undefined && lacksMode(desired, mode) ? { gateway, mode } : undefined
+    const hasCome = gateway === undefined ? undefined : awaitedOf(result, desired, { gateway, mode, modeOf: deps.mode })
     const waitMs = waitAfter(result, desired, gateway !== undefined)
     const againMs = handed.againMs === 'failed' ? backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random()) : handed.againMs
     // What is told no longer is to leave the report in time.
     const toldForMs =
       handed.told.changes === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.ceil(tellsForMs(state, clock.monotonicMs()))) + 1
     // An offer that is made again has the cycle run again too, so a cycle that failed decides when.
-    return { waitMs: Math.min(waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), toldForMs), assumed }
+    return { waitMs: Math.min(waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), toldForMs), hasCome }
   }
 
   const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())
 
-  /** Waits for a change or until the next look is due. A gateway that tells another mode than was assumed counts as a change. */
-  const rest = async ({ waitMs, assumed }: Rest, signal: AbortSignal): Promise<void> => {
+  /** Waits for a change or until the next look is due. A gateway that has done what was waited for counts as a change. */
+  const rest = async ({ waitMs, hasCome }: Rest, signal: AbortSignal): Promise<void> => {
     const gate = gateOf(state, clock.monotonicMs())
     // A gateway that starts without a commit is reported at once.
     const untilMs =
       clock.monotonicMs() + Math.min(waitMs ?? Number.POSITIVE_INFINITY, gate.kind === 'held' ? gate.forMs : Number.POSITIVE_INFINITY)
-    while (assumed !== undefined && untilMs - clock.monotonicMs() > askModeMs) {
-      if (await wake.wait(askModeMs, signal)) return
-      if (signal.aborted) return
-      const mode = await deps.mode(assumed.gateway, signal)
-      if (mode?.name !== assumed.mode?.name || mode?.from === 'gateway') return
+    while (hasCome !== undefined && untilMs - clock.monotonicMs() > askGatewayMs) {
+      if (await wake.wait(askGatewayMs, signal)) return
+      if (signal.aborted || (await hasCome(signal))) return
     }
     const leftMs = untilMs - clock.monotonicMs()
     await wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)
@@ -217,20 +214,6 @@ function wantedOf(
   const facts = { gatewayName: gatewayName(pod), podName, namespace, ordinal: podOrdinal(pod), podLabels, mode }
   const answers = { confirmDeletions, confirmOverwrites, rolledOutBefore }
   return { commit, ref, profile, syncHash, dataDir, paused, validation, halt, requestId, facts, check, ...answers }
-}
-
-/** Whether the profile follows the gateway's mode and the gateway has not told it yet. */
-function lacksMode({ profile }: Extract<Desired, { kind: 'sync' }>, mode: Wanted['facts']['mode']): boolean {
-  return profile.collections?.mode === 'auto' && mode?.from !== 'gateway' && mode?.from !== 'target'
-}
-
-/** How long to wait after a cycle, in ms; undefined: it failed and is retried with growing waits. */
-function waitAfter(result: CycleResult, { profile }: Extract<Desired, { kind: 'sync' }>, hasGateway: boolean): number | undefined {
-  if (result.phase === 'Failed') return undefined
-  // Without a gateway to ask, the mode stays unknown until somebody changes something.
-  const isWaiting = result.reason === 'ModeUnknown' ? hasGateway : result.phase === 'Pending' || result.reason === 'DesignerOpen'
-  // A rollout waits for the answer to a check.
-  return isWaiting || (hasGateway && result.check?.state === 'Unknown') ? waitingMs : profile.syncPeriod * 1000
 }
 
 /** Caches the latest value, until what it is made from changes. */

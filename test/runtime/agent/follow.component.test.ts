@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { connectGateway } from '../../../runtime/gateway/gateway.ts'
 import { createModeFinder } from '../../../runtime/gateway/mode.ts'
 import { silentLog } from '../../../runtime/log.ts'
@@ -141,6 +141,20 @@ void t.test(
     t.ok(existsSync(path.join(dataDir, 'config/resources/dev/config-mode.json')))
   },
 )
+
+void t.test('a gateway that starts after its agent is told of its files as soon as it runs, not when the next look is due', async (t) => {
+  const dataDir = temporaryFolder(t, 'late')
+  const port = await freePort()
+  const gateway = connectGateway({ url: `http://127.0.0.1:${port}`, apiKey: async () => undefined, clock: systemClock, log: silentLog })
+  // No look is ever due, and what is asked between two looks is asked at once.
+  const wait: Clock['wait'] = async (ms, signal) => await systemClock.wait(ms > 1_000 ? 3_600_000 : 5, signal)
+  const { follower, followed, reported } = follow(t, { dataDir, gateway, clock: { ...systemClock, monotonicMs: () => 0, wait } })
+  follower.observe(followed({ 'projects/a/project.json': '{}' }, false))
+  t.match(await reported('Pending'), { reason: 'GatewayUnreachable' })
+  const simulator = await startSimulator({ dataDir, name: 'gw-0', mode: '', port })
+  t.teardown(async () => simulator.stop())
+  t.match(await reported('Synced'), { scan: { projects: { finishedAt: /./ } } })
+})
 
 void t.test('an agent that has nothing to do for hours is alive', async (t) => {
   const { ahead, clock } = clockAhead()
