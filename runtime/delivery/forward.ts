@@ -15,8 +15,8 @@ export type Question = { namespace: string; name: string; route: DeliveryRoute; 
 
 /**
  * The bytes of the leader's answer; undefined when the leader cannot be reached, or refuses for a reason that may be its own. Refusals that
- * this replica would answer too are thrown: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests, ToolMissing; of an offer of changes also those of
- * the offer itself: PayloadMalformed, CommitNotPublished, UnknownProfile, PayloadTooLarge.
+ * this replica would answer too are thrown: UnknownBase, CommitGone, RepositoryTooLarge, TooManyRequests; of all files in one answer also ToolMissing; of an
+ * offer of changes also those of the offer itself: PayloadMalformed, CommitNotPublished, UnknownProfile, PayloadTooLarge.
  */
 export type AskLeader = (question: Question, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array> | undefined>
 
@@ -28,9 +28,13 @@ const connectMs = 1_000
 /** Longer than an answer waits for its slowest reader (stream.ts). */
 const idleMs = 15_000
 const maxProblemBytes = 64 * 1024
-const passedOn: readonly number[] = [409, 410, 422, 429, 501]
-/** An offer of changes has no other way: what the leader says of it is the answer. */
-const offerPassedOn: readonly number[] = [...passedOn, 400, 404, 413]
+const passedOn: readonly number[] = [409, 410, 422, 429]
+const passedOnOf: Partial<Record<DeliveryRoute, readonly number[]>> = {
+  // Whoever is told that the leader lacks a program for this answer reads the listing at once, which needs none.
+  files: [...passedOn, 501],
+  // An offer of changes has no other way: what the leader says of it is the answer.
+  capture: [...passedOn, 400, 404, 413],
+}
 
 /** How a leader is trusted: by the certificate's name, because it is called by its address. */
 export type LeaderOptions = {
@@ -64,7 +68,7 @@ export function createForwarding({ serverName, caBundle, log }: LeaderOptions): 
     if (response?.statusCode === 200) return passOn(response, signal)
     const fault =
       response === undefined ? undefined : decodeProblem(response.statusCode ?? 0, (await readText(response, maxProblemBytes)) ?? '')
-    const thrown = question.route === 'capture' ? offerPassedOn : passedOn
+    const thrown = passedOnOf[question.route] ?? passedOn
     if (fault !== undefined && thrown.includes(response?.statusCode ?? 0)) throw fault
     const { reason, message } = fault ?? { reason: 'DeliveryUnreachable' as const, message: causeOf(error) }
     log.warn(

@@ -10,6 +10,7 @@ import { createGitMemory } from './git/memory.ts'
 import { type Network, openNetwork } from './remote/network.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
+import { onVolume } from './git/no-room.ts'
 import { rememberListedBlobs } from './content/listed-blobs.ts'
 import { rememberBlobs } from './content/recent-blobs.ts'
 import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote/remote.ts'
@@ -20,7 +21,7 @@ export type { NamedRemote, Remote } from './remote/remote.ts'
 
 /** Built once by each entry that reads repositories. */
 export type Mirrors = {
-  /** The mirror of a repository, used by `namespace`. Throws InvalidConfiguration when other users may write to the folder. */
+  /** The mirror of a repository, used by `namespace`. Throws InvalidConfiguration when other users may write to the folder, and SourceVolumeFull. */
   of(remote: Remote, namespace?: string): Mirror
   /**
    * Removes all mirrors except those of these repositories, also those that an earlier process left. If the credentials for a repository
@@ -117,7 +118,7 @@ export function createMirrors({
         if (key === undefined || kept.has(key) || kept.has(repository)) continue
         // The entry stays, so that a call still under way and one that begins now share one writer.
         await mirrors.get(key)?.drop()
-        rmSync(path.join(folder, name), { recursive: true, force: true })
+        await onVolume(() => rmSync(path.join(folder, name), { recursive: true, force: true }))
         volume.forget(key)
       }
     },

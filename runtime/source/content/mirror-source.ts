@@ -47,54 +47,61 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
     if (roots === undefined) throw new Fault('UnknownProfile', `there is no profile "${profile}"`)
     return roots
   }
-  /** The distinct blobs of a request. Throws CommitNotPublished when the commit does not hold one of them below the profile's folders. */
-  const readable = async ({ commit, profile, ids }: BlobsRequest, signal: AbortSignal): Promise<CommitHash[]> => {
+  /**
+   * The profile's folders, once the mirror holds the commit. No part of the reads that are repeated in a new mirror: a commit that the host does
+   * not have says nothing about the mirror's files.
+   */
+  const heldRoots = async (
+    { commit, profile }: { commit: CommitHash; profile: string },
+    signal: AbortSignal,
+  ): Promise<readonly RelativePath[]> => {
     const roots = rootsOf(profile)
     await deps.ensure(commit, signal)
+    return roots
+  }
+  /** The distinct blobs of a request. Throws CommitNotPublished when the commit does not hold one of them below the profile's folders. */
+  const readable = async ({ commit, ids }: BlobsRequest, roots: readonly RelativePath[], signal: AbortSignal): Promise<CommitHash[]> => {
     const wanted = [...new Set(ids)]
     if (wanted.length > 0 && !deps.listedBlobs.includesAll(commit, roots, wanted))
       await requireReachable(deps, commit, roots, wanted, signal)
     return wanted
   }
   const batchesOf = async function* ({ commit, from, most }: ChangesRequest, roots: readonly RelativePath[], signal: AbortSignal) {
-    await deps.ensure(commit, signal)
     if (from !== null && !(await deps.has(from, signal)))
       throw new Fault('UnknownBase', `commit ${from} is not in the mirror; ask for everything`)
     yield* from === null ? everything(deps, commit, roots, signal) : differences(deps, { from, commit, most }, roots, signal)
   }
-  const framesOf = async function* (request: BlobsRequest, signal: AbortSignal) {
-    const wanted = await readable(request, signal)
+  const framesOf = async function* (request: BlobsRequest, roots: readonly RelativePath[], signal: AbortSignal) {
+    const wanted = await readable(request, roots, signal)
     if (wanted.length > 0) yield* deps.recentBlobs.framed(wanted) ?? frameBlobs(deps, wanted, signal)
   }
-  const fileFramesOf = async function* ({ commit, profile }: FilesRequest, signal: AbortSignal) {
-    const roots = rootsOf(profile)
-    await deps.ensure(commit, signal)
-    yield* frameFiles(deps, commit, roots, signal)
+  const fileFramesOf = async function* (request: FilesRequest, signal: AbortSignal) {
+    const { commit } = request
+    const roots = await heldRoots(request, signal)
+    yield* deps.reading.bytes(commit, () => frameFiles(deps, commit, roots, signal), signal)
   }
   return {
     async *changes(request, signal) {
-      const { commit, from, profile } = request
-      const roots = rootsOf(profile)
-      if (from === commit) {
-        await deps.ensure(commit, signal)
-        return
-      }
+      const { commit, from } = request
+      const roots = await heldRoots(request, signal)
+      if (from === commit) return
       for await (const batch of deps.reading.batches(commit, () => batchesOf(request, roots, signal), signal)) {
         deps.listedBlobs.add(commit, roots, batch)
         yield batch
       }
     },
     async blobs(request, sink, signal) {
+      const roots = await heldRoots(request, signal)
       const read = async (reader: BlobSink): Promise<void> => {
-        const wanted = await readable(request, signal)
+        const wanted = await readable(request, roots, signal)
         if (wanted.length > 0) await readBlobs(deps, wanted, reader, signal)
       }
       await deps.reading.blobs(request.commit, read, sink, signal)
     },
     async files(request, sink, signal) {
       const reader = fileFramesReader(sink)
-      const chunks = deps.reading.bytes(request.commit, () => fileFramesOf(request, signal), signal)
-      for await (const { buffer, byteOffset, byteLength } of chunks) reader.take(Buffer.from(buffer, byteOffset, byteLength))
+      for await (const { buffer, byteOffset, byteLength } of fileFramesOf(request, signal))
+        reader.take(Buffer.from(buffer, byteOffset, byteLength))
     },
     async near(request, signal) {
       return await findNearPath(deps, request, signal)
@@ -104,11 +111,10 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
       return true
     },
     async *frames(request, signal) {
-      yield* deps.reading.bytes(request.commit, () => framesOf(request, signal), signal)
+      const roots = await heldRoots(request, signal)
+      yield* deps.reading.bytes(request.commit, () => framesOf(request, roots, signal), signal)
     },
-    async *fileFrames(request, signal) {
-      yield* deps.reading.bytes(request.commit, () => fileFramesOf(request, signal), signal)
-    },
+    fileFrames: fileFramesOf,
   }
 }
 

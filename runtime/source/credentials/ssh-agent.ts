@@ -3,6 +3,7 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { deadline } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
 import { systemPath } from '../git/git.ts'
 
@@ -42,8 +43,15 @@ export async function startAgent(socket: string, keyLifetimeSeconds: number, sig
 
 type Key = { privateKey: string; passphrase: string | undefined; askProgram: string }
 
-/** Hands the agent a key through a pipe. Throws CredentialsInvalid for an unreadable key or a wrong passphrase. */
+/** Exit status of ssh-add (its manual page) when it does not reach the agent. */
+const agentGone = 2
+
+/**
+ * Hands the agent a key through a pipe. Throws CredentialsInvalid for an unreadable key or a wrong passphrase; where nothing is known of the key,
+ * ToolMissing when ssh-add cannot be run, GitKilled when it or the agent was ended, and Timeout after 10 s.
+ */
 export async function addKey({ socket }: Agent, { privateKey, passphrase, askProgram }: Key, signal: AbortSignal): Promise<void> {
+  const stop = deadline(timeoutMs, signal)
   const child = spawn('ssh-add', ['-q', '-'], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: {
@@ -53,17 +61,23 @@ export async function addKey({ socket }: Agent, { privateKey, passphrase, askPro
       SSH_ASKPASS_REQUIRE: 'force',
       ...(passphrase === undefined ? {} : { CLUSTER_SYNC_PASSPHRASE: passphrase }),
     },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    signal: stop,
   })
   child.stderr.resume()
   child.stdin.on('error', () => undefined)
   child.stdin.end(`${privateKey}\n`)
-  const code = await new Promise<number | null>((resolve) => {
-    child.once('error', () => resolve(null))
-    child.once('close', resolve)
+  const end = await new Promise<number | NodeJS.Signals | null | Error>((resolve) => {
+    child.once('error', resolve)
+    child.once('close', (code, by) => resolve(code ?? by))
   })
   signal.throwIfAborted()
-  if (code === 0) return
+  if (end === 0) return
+  if (stop.aborted) throw new Fault('Timeout', `ssh-add did not end within ${timeoutMs / 1000} s`)
+  if (end instanceof Error) {
+    throw new Fault('ToolMissing', `ssh-add is not installed or cannot be run: ${end.message}`, { cause: end })
+  }
+  if (end === agentGone) throw new Fault('GitKilled', 'ssh-agent was ended before it had the key of spec.git.auth.sshKey')
+  if (typeof end !== 'number') throw new Fault('GitKilled', `ssh-add was ended by ${end ?? 'a signal'}`)
   const passphraseHint =
     passphrase === undefined ? 'or it has a passphrase (spec.git.auth.sshKey.passphrase)' : 'or the passphrase is not its own'
   throw new Fault('CredentialsInvalid', `spec.git.auth.sshKey: this is no private key that ssh can read, ${passphraseHint}`)

@@ -20,7 +20,7 @@ const connectTimeoutSeconds = 15
 /** A host that is silent for three of these is taken for dead. */
 const aliveIntervalSeconds = 10
 
-/** `address`: the one to connect to; undefined: ssh looks the host up. Throws CredentialsInvalid, ToolMissing. */
+/** `address`: the one to connect to; undefined: ssh looks the host up. Throws CredentialsInvalid, ToolMissing, GitKilled, Timeout. */
 export async function prepareSsh(
   url: RepositoryUrl,
   credentials: Credentials,

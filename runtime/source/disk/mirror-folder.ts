@@ -7,6 +7,7 @@ import path from 'node:path'
 import { Fault } from '../../fault.ts'
 import { type CommitHash, isCommitHash, type ObjectFormat } from '../../gatewaysync/values.ts'
 import { type GitLimits, runGit } from '../git/git.ts'
+import { volumeFault } from '../git/no-room.ts'
 
 const timeoutMs = 60_000
 /** The refs that keep commits have a folder of their own, out of the way of any name that a host may use. */
@@ -93,7 +94,7 @@ const ownFailures = new Set(['GitFailed', 'GitObjectMissing', 'CommitGone', 'Del
 /** Makes an empty mirror in place of anything that is there, as `git init --bare` does. Without a process, for a first fetch waits for it. */
 export function createFolder(folder: string, format: ObjectFormat): void {
   fs.rmSync(folder, { recursive: true, force: true })
-  for (const below of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
+  for (const below of ['objects/pack', 'refs/heads', 'refs/tags']) {
     fs.mkdirSync(path.join(folder, below), { recursive: true, mode: 0o700 })
   }
   // A branch that never exists: nothing here follows one.
@@ -107,13 +108,18 @@ export function replaceFolder(folder: string, by: string): void {
   fs.renameSync(by, folder)
 }
 
-/** Rewritten before every git that works here: a setting such as `core.alternateRefsCommand` runs programs. */
+/**
+ * Looked at before every git that works here, for a setting such as `core.alternateRefsCommand` runs programs. Written only where it says anything
+ * else: a full volume can still be read.
+ */
 export function writeConfig(folder: string, format: ObjectFormat): void {
   const version = format === 'sha1' ? '\trepositoryformatversion = 0\n' : '\trepositoryformatversion = 1\n'
   const extensions = format === 'sha1' ? '' : `[extensions]\n\tobjectformat = ${format}\n`
+  const text = `[core]\n${version}\tbare = true\n${extensions}`
   const file = path.join(folder, 'config')
+  if (isOurs(file, 'file') && readStart(file) === text) return
   fs.rmSync(`${file}.lock`, { force: true })
-  fs.writeFileSync(`${file}.lock`, `[core]\n${version}\tbare = true\n${extensions}`, { mode: 0o600, flag: 'wx' })
+  fs.writeFileSync(`${file}.lock`, text, { mode: 0o600, flag: 'wx' })
   fs.renameSync(`${file}.lock`, file)
 }
 
@@ -132,18 +138,25 @@ function readStart(file: string): string {
   }
 }
 
-/** Whether a folder exists, is no link, belongs to this user, and cannot be written to by anybody else. */
-function isOurs(folder: string): boolean {
-  const found = fs.lstatSync(folder, { throwIfNoEntry: false })
-  if (found === undefined || !found.isDirectory() || found.uid !== process.getuid?.()) return false
+/** Whether a folder or file exists, is no link, belongs to this user, and cannot be written to by anybody else. */
+function isOurs(at: string, kind: 'folder' | 'file' = 'folder'): boolean {
+  const found = fs.lstatSync(at, { throwIfNoEntry: false })
+  if (found === undefined || !(kind === 'file' ? found.isFile() : found.isDirectory()) || found.uid !== process.getuid?.()) return false
   // Kubernetes makes the folders of a volume writable for the pod's own group (fsGroup).
   const foreign = found.gid === process.getgid?.() ? 0o002 : 0o022
   return (found.mode & foreign) === 0
 }
 
-/** Makes the folder when it is absent. Throws InvalidConfiguration when another user could place a mirror of his own making in it. */
+/**
+ * Makes the folder when it is absent. Throws InvalidConfiguration when another user could place a mirror of his own making in it, and
+ * SourceVolumeFull.
+ */
 export function requireOwnFolder(folder: string): void {
-  fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw volumeFault(error)
+  }
   if (isOurs(folder)) return
   throw new Fault(
     'InvalidConfiguration',
@@ -198,15 +211,19 @@ export function isThoroughDue(bytes: number, lastBytes: number): boolean {
   return bytes < smallBytes || bytes > 2 * lastBytes + harmlessBytes
 }
 
+/** Runs a git without network in the mirror and returns what it prints. Throws the faults of git. */
+export type Local = (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>
+
 /**
  * Merges packs. `thorough`: into one, without objects that no kept commit needs, in time that grows with the repository; otherwise only the
- * small packs of the latest fetches are merged. `kept` undefined: all refs stay. `local` runs git in the mirror. Throws the faults of git.
+ * small packs of the latest fetches are merged, for which a git older than 2.32 has no way but the thorough one. `kept` undefined: all refs stay.
+ * `local` runs git in the mirror. Returns whether it was thorough. Throws the faults of git.
  */
 export async function repack(
-  local: (args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>,
+  local: Local,
   { kept, thorough }: { kept: ReadonlySet<string> | undefined; thorough: boolean },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   if (kept !== undefined) {
     const refs = (await local(['for-each-ref', '--format=%(refname)', refFolder], signal)).toString('latin1').split('\n').filter(Boolean)
     // The commit of the last fetch stays: without it the next fetch would bring a whole commit instead of the difference.
@@ -214,9 +231,17 @@ export async function repack(
     await local(['update-ref', '--stdin'], signal, dropped.map((ref) => `delete ${ref}\n`).join(''))
   }
   if (!thorough) {
-    await local(['repack', '--geometric=2', '-d', '-q'], signal)
-    return
+    try {
+      await local(['repack', '--geometric=2', ...quietly], signal)
+      return false
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'ToolMissing') throw error
+    }
   }
-  await local(['repack', '-a', '-d', '-q'], signal)
+  await local(['repack', '-a', ...quietly], signal)
   await local(['prune', '--expire=now'], signal)
+  return true
 }
+
+/** Takes the old packs away, and writes no `objects/info`, which nobody reads here. */
+const quietly = ['-d', '-q', '-n']

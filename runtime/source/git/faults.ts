@@ -6,7 +6,8 @@ import { Fault } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
 import { printable } from '../../gatewaysync/values.ts'
 import { redactUrls } from '../../redact.ts'
-import { type GitTarget, localMeanings, remoteMeanings } from './meanings.ts'
+import { localMeanings } from './local-meanings.ts'
+import { type GitTarget, remoteMeanings } from './meanings.ts'
 
 /** Patterns are tried on lines cut to this length, so that no text makes one of them slow. */
 const maxLineLength = 400
@@ -16,9 +17,9 @@ const maxLines = 400
 export function faultOf(errors: string, command: string, asked: GitTarget | undefined): Fault {
   const lines = linesOf(errors, asked?.url)
   const meanings = asked === undefined ? localMeanings : [...localMeanings, ...remoteMeanings]
-  for (const { pattern, reason, words, byHost } of meanings) {
+  for (const { pattern, reason, words, byHost, byUs } of meanings) {
     for (const line of lines) {
-      if (line.startsWith('remote:') && byHost !== true && asked?.url.protocol !== 'ssh') continue
+      if (line.startsWith('remote:') && byHost !== true && (byUs === true || asked?.url.protocol !== 'ssh')) continue
       const found = pattern.exec(line)
       if (found !== null) return new Fault(reason, words(asked ?? noTarget, found))
     }

@@ -108,8 +108,8 @@ const settings = [
 const underLimits = 'trap "" XFSZ && ulimit -S -d "$1" && ulimit -f "$2" && shift 2 && exec git "$@"'
 
 /**
- * Starts git in a process group of its own, so that its helpers can be ended with it. Throws only when no process can be started. `unref`: this
- * process may end before git does.
+ * Starts git in a process group of its own, so that its helpers can be ended with it. Throws a Fault when no process can
+ * be started. `unref`: this process may end before git does.
  */
 export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref(): void } {
   const protocols = run.protocols ?? []
@@ -125,24 +125,26 @@ export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref()
     ...configured.flatMap((setting) => ['-c', setting]),
     ...run.args,
   ]
-  const child = spawn('sh', command, {
-    stdio: [run.source ?? 'pipe', run.output ?? 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
-    detached: true,
-    cwd: run.folder,
-    env: {
-      PATH: systemPath,
-      // Given, not discovered: in a damaged mirror git would otherwise work in a repository around its folder.
-      GIT_DIR: run.folder,
-      HOME: path.join(run.folder, 'no-home'),
-      LC_ALL: 'C',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_TERMINAL_PROMPT: '0',
-      GIT_NO_REPLACE_OBJECTS: '1',
-      GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
-      ...run.environment,
-    },
-  })
+  const child = started(run.folder, () =>
+    spawn('sh', command, {
+      stdio: [run.source ?? 'pipe', run.output ?? 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      cwd: run.folder,
+      env: {
+        PATH: systemPath,
+        // Given, not discovered: in a damaged mirror git would otherwise work in a repository around its folder.
+        GIT_DIR: run.folder,
+        HOME: path.join(run.folder, 'no-home'),
+        LC_ALL: 'C',
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        GIT_TERMINAL_PROMPT: '0',
+        GIT_NO_REPLACE_OBJECTS: '1',
+        GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
+        ...run.environment,
+      },
+    }),
+  )
   const { stdin, stdout, stderr } = child
   const ended = new Promise<GitEnd>((resolve) => {
     child.once('error', (error) => resolve({ code: null, by: null, error }))
@@ -153,8 +155,29 @@ export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref()
     for (const pipe of child.stdio) if (pipe instanceof Socket) pipe.unref()
   }
   // Without a free descriptor Node makes no pipes, and tells of that only later.
-  if ((stderr as unknown) == null) throw new Error('no descriptor is free for the pipes of git')
+  if ((stderr as unknown) == null) throw startFault(run.folder, new Error('no descriptor is free for its pipes'))
   return { stdin, stdout, stderr, ended, signal: (name) => signalGroup(child.pid, name), unref }
+}
+
+/** What a process that cannot be started lacks; of an error that came from another thread only the message is left. */
+const isMissing = / (?:ENOENT|EACCES)$/
+
+/** A failure to start: of the repository's folder, of a program, or of a machine that is short of something. */
+function startFault(folder: string, error: Error): Fault {
+  const { message } = error
+  // Node reports a missing program and a missing working directory with the same error.
+  if (!existsSync(`${folder}/`)) return new Fault('GitFailed', `git cannot be started: ${message}`, { cause: error })
+  if (isMissing.test(message)) return new Fault('ToolMissing', `sh is not installed or cannot be run: ${message}`, { cause: error })
+  return new Fault('GitKilled', `git cannot be started, for this machine is short of something: ${message}`, { cause: error })
+}
+
+/** Node throws some failures to start, and tells of others later. */
+function started<Child>(folder: string, start: () => Child): Child {
+  try {
+    return start()
+  } catch (error) {
+    throw startFault(folder, error as Error)
+  }
 }
 
 /** Runs git to its end and returns its output. Throws a Fault with a reason for every other ending than success. */
@@ -202,14 +225,12 @@ export async function ending(child: GitProcess, run: GitRun, signal: AbortSignal
   if (ended.code === 0) return
   signal.throwIfAborted()
   if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
-  if (ended.error !== undefined) {
-    // Node reports a missing program and a missing working directory with the same error.
-    if (existsSync(run.folder))
-      throw new Fault('ToolMissing', `sh is not installed or cannot be run: ${ended.error.message}`, { cause: ended.error })
-    throw new Fault('GitFailed', `git cannot be started: ${ended.error.message}`, { cause: ended.error })
-  }
+  if (ended.error !== undefined) throw startFault(run.folder, ended.error)
   // Somebody else's SIGKILL, such as the kernel's for lack of memory, says nothing about the repository.
   if (ended.by === 'SIGKILL') throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
+  // git says what it finds wrong with its files or the host, but not that the helper was killed that calls the host.
+  if (run.about !== undefined && ended.code !== null && errors === '')
+    throw new Fault('GitKilled', 'a helper of git ended without a word, as one does that is ended from outside')
   const fault = faultOf(errors, run.args[0] ?? '', run.about)
   throw ended.code !== null && errors === '' ? new Fault(fault.reason, fault.message, { cause: saidNo }) : fault
 }

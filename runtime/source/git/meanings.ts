@@ -1,6 +1,6 @@
 /**
- * What the lines mean that git, curl and ssh write when something goes wrong: a table of patterns, each with a reason and our own words. The
- * first that matches any line counts, so what is more exact stands before what is less. Pure.
+ * What the lines mean that git, curl and ssh write when a call to a git host goes wrong: a table of patterns, each with a reason and our own
+ * words. The first that matches any line counts, so what is more exact stands before what is less. Pure.
  */
 import type { Reason } from '../../fault.ts'
 import type { RepositoryUrl } from '../../gatewaysync/schema/repository-url.ts'
@@ -13,65 +13,15 @@ import type { Proxy } from '../remote/proxy.ts'
 export type GitTarget = { url: RepositoryUrl; access: Access; proxy: Proxy | undefined }
 
 /** What a line means that git, curl or ssh may write. `found` is the match of the pattern in the line. */
-type Meaning = {
+export type Meaning = {
   pattern: RegExp
   reason: Reason
   words(asked: GitTarget, found: RegExpExecArray): string
   /** The line comes from a program on the git host, and git marks it so (`remote:`). */
   byHost?: true
+  /** The line says something of this machine: one that is marked as the host's does not count, over ssh either. */
+  byUs?: true
 }
-
-/** Failures of this machine's installation or of the repository itself, whether or not a git host is involved. */
-export const localMeanings: readonly Meaning[] = [
-  {
-    pattern:
-      /^env: '?([A-Za-z-]{1,30})'?: (?:No such file|Permission denied)|^sh: .*\b(git): (?:not found|(?:cannot execute: )?Permission denied)/,
-    reason: 'ToolMissing',
-    words: (_asked, [, first, second]) => `${first ?? second ?? 'a program'} is not installed or cannot be run`,
-  },
-  {
-    pattern: /cannot run ssh|ssh: (?:command )?not found/,
-    reason: 'ToolMissing',
-    words: () => 'ssh is not installed or cannot be run',
-  },
-  {
-    pattern: /'remote-https?' is not a git command|Unable to find remote helper for 'https?'/,
-    reason: 'ToolMissing',
-    words: () => 'git-remote-https is not installed; git is there without its support of https',
-  },
-  {
-    pattern: /No user exists for uid/,
-    reason: 'ToolMissing',
-    words: () => 'ssh knows no user of this number; install libnss_wrapper or give the user an entry in /etc/passwd',
-  },
-  {
-    pattern: /^error: unknown option `format\b/,
-    reason: 'ToolMissing',
-    words: () => 'this git is older than 2.36 and cannot list files in another form',
-  },
-  {
-    // A tag may point to anything.
-    pattern: /couldn't find remote ref|not our ref|no such ref was fetched|did not match any|unadvertised object|expected commit type/i,
-    reason: 'RefNotFound',
-    words: () => 'the git host has no such branch, tag or commit',
-  },
-  {
-    // Before the patterns of what follows from damaged files.
-    pattern: /is corrupt|loose object .* \(stored in|unable to read tree|bad object|reference broken/i,
-    reason: 'GitFailed',
-    words: () => 'git cannot read its own files',
-  },
-  {
-    pattern: /File too large/i,
-    reason: 'RepositoryTooLarge',
-    words: () => 'a pack of this repository is larger than the volume for mirrors permits (source.storage.sizeLimit)',
-  },
-  {
-    pattern: /out of memory|unable to create thread|cannot allocate memory/i,
-    reason: 'GitOutOfMemory',
-    words: () => 'a file or pack of this repository needs more memory than git may have',
-  },
-]
 
 const hostOf = ({ url: { host, port } }: GitTarget): string => (port === undefined ? host : `${host}:${port}`)
 

@@ -28,7 +28,7 @@ export function runForThread({ run, limits, port }: GitAsked): void {
   try {
     git = startGit(run, limits)
   } catch (error) {
-    say(port, { kind: 'ended', end: { code: null, by: null, error: error as Error } })
+    say(port, { kind: 'ended', end: { code: null, by: null, error: (error as Error).cause as Error } })
     return
   }
   const { stdin, stdout, stderr } = git

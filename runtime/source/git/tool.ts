@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { deadline } from '../../clock.ts'
@@ -27,8 +27,8 @@ export type ToolOptions = {
   signal: AbortSignal
 }
 
-/** Any ending, good or bad; `code` null: ended by a signal. Both outputs are cut to about 64 KiB, one character for each byte. */
-export type ToolResult = { code: number | null; stdout: string; stderr: string }
+/** Any end that the program chose itself, good or bad. Both outputs are cut to about 64 KiB, one character for each byte. */
+export type ToolResult = { code: number; stdout: string; stderr: string }
 
 /** No core dump, 64 MiB of memory, no file. */
 const underLimits = 'ulimit -c 0 && ulimit -d 65536 && ulimit -f 0 && exec "$@"'
@@ -37,15 +37,22 @@ const shellFoundNone = [126, 127]
 const maxOutputBytes = 64 * 1024
 /** The first descriptor behind the standard ones. */
 const firstDescriptor = 3
+/** Where a program finds its open files by name; dangling where /proc is not mounted. */
+const descriptorFolder = '/dev/fd'
 
-/** Runs a program to its end, whatever its exit code. Throws Timeout, and ToolMissing when the machine lacks the program. */
+/**
+ * Runs a program to its end, whatever its exit code. Throws Timeout, GitKilled when a signal ended it, which says nothing about the data, and
+ * ToolMissing when the machine lacks the program or what it reads its files by.
+ */
 export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolOptions): Promise<ToolResult> {
   const names = Object.keys(run.files)
+  if (names.length > 0 && !existsSync(descriptorFolder))
+    throw new Fault('ToolMissing', `${descriptorFolder} does not exist, by which ${run.command} reads its files; mount /proc`)
   const descriptors = names.map((name) => unnamed(folder, run.files[name] ?? Buffer.alloc(0)))
   try {
     const args = run.args.map((arg) => {
       const index = names.findIndex((name) => arg === `{${name}}`)
-      return index < 0 ? arg : `/dev/fd/${firstDescriptor + index}`
+      return index < 0 ? arg : `${descriptorFolder}/${firstDescriptor + index}`
     })
     const stop = deadline(timeoutMs, signal)
     const child = spawn('sh', ['-c', underLimits, 'sh', run.command, ...args], {
@@ -58,15 +65,16 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
     const [stdout, stderr] = [gather(output), gather(errors)]
     input.on('error', () => undefined)
     input.end(run.input)
-    const code = await new Promise<number | null | Error>((resolve) => {
+    const end = await new Promise<number | NodeJS.Signals | null | Error>((resolve) => {
       child.once('error', resolve)
-      child.once('close', resolve)
+      child.once('close', (code, by) => resolve(code ?? by))
     })
     signal.throwIfAborted()
     if (stop.aborted) throw new Fault('Timeout', `${run.command} did not end within ${Math.round(timeoutMs / 1000)} s`)
-    if (code instanceof Error) throw new Fault('ToolMissing', `sh cannot be started: ${code.message}`, { cause: code })
-    if (code !== null && shellFoundNone.includes(code)) throw new Fault('ToolMissing', `${run.command} is not installed or cannot be run`)
-    return { code, stdout: stdout(), stderr: stderr() }
+    if (end instanceof Error) throw new Fault('ToolMissing', `sh cannot be started: ${end.message}`, { cause: end })
+    if (typeof end !== 'number') throw new Fault('GitKilled', `${run.command} was ended by ${end ?? 'a signal'}`)
+    if (shellFoundNone.includes(end)) throw new Fault('ToolMissing', `${run.command} is not installed or cannot be run`)
+    return { code: end, stdout: stdout(), stderr: stderr() }
   } finally {
     descriptors.forEach((descriptor) => closeSync(descriptor))
   }

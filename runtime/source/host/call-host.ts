@@ -2,6 +2,7 @@
  * Runs the calls of git that talk to a mirror's git host: with its credentials, through its proxy, within a share of git's memory.
  */
 import { existsSync } from 'node:fs'
+import { systemClock } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
 import { connect } from './connect.ts'
 import type { Network } from '../remote/network.ts'
@@ -22,7 +23,10 @@ type Options = {
   network: Network
   limits: GitLimits
   memory: GitMemory
-  /** How long the host may send next to nothing before git gives up. Grows fourfold after each such timeout, up to eight minutes. */
+  /**
+   * How long the host may send next to nothing before git gives up. Grows fourfold after each such timeout, up to eight minutes, and is what it was
+   * after a success, or what the host was found to need.
+   */
   patienceSeconds?: number
 }
 
@@ -35,6 +39,8 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
   const { url } = remote
   /** A host that accepted the call gets more time at the next one: a busy host needs a while to pack a large commit. */
   let patience = patienceSeconds
+  /** What the host was found to need: a success that took longer than the usual patience may have had a pause as long as that. */
+  let least = patienceSeconds
   /** The share of memory for fetches from this host. */
   let fetchSize: 'small' | 'large' = 'small'
 
@@ -50,7 +56,13 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
     const own = { maxPackBytes, maxMemoryBytes: Math.min(share.maxMemoryBytes, limits.maxMemoryBytes) }
     try {
       const run = { folder: at, args: all, ...connection.forGit, settings, protocols: [url.protocol], timeoutMs }
-      return await runGit(run, { limits: own, signal })
+      const startedMs = systemClock.monotonicMs()
+      const output = await runGit(run, { limits: own, signal })
+      const tookSeconds = (systemClock.monotonicMs() - startedMs) / 1000
+      // Twice as long, for the next pause is not the same. A call that was waited for no longer than usual needed no more than that.
+      if (tookSeconds > patienceSeconds) least = Math.max(least, Math.min(patience, Math.ceil(2 * tookSeconds)))
+      patience = least
+      return output
     } catch (error) {
       if (error instanceof Fault && error.reason === 'GitTimeout') patience = Math.min(mostPatienceSeconds, patience * moreEachTime)
       const { credentials } = remote.access

@@ -24,8 +24,8 @@ export type Commits = {
   ensure(commit: CommitHash, signal: AbortSignal): Promise<void>
   /** The commit from the mirror, else from the host. Throws RefNotFound and the faults of git. */
   byHash(commit: CommitHash, signal: AbortSignal): Promise<NamedCommit>
-  /** Fetches what the host has under the full name of a ref; undefined when there is no such ref. Throws the faults of git. */
-  byRef(ref: string, signal: AbortSignal): Promise<NamedCommit | undefined>
+  /** Fetches what the host has under the first of these full names of refs that it has; undefined when it has none. Throws the faults of git. */
+  byRef(names: readonly string[], signal: AbortSignal): Promise<NamedCommit | undefined>
   /**
    * A commit, or the annotated tag that `name` points to, byte by byte as git stores it; fetched again when a clean-up has dropped it. Throws
    * NotVerified for one that is too large, CommitGone when `name` no longer leads to it, and the faults of git.
@@ -53,7 +53,25 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
     try {
       return await fetch(what, own)
     } catch (error) {
-      if (error instanceof Fault && error.reason === 'RefNotFound') return undefined
+      if (isNotFound(error)) return undefined
+      throw error
+    }
+  }
+  /** Of these names the first that the host has; with `commit` the first that leads there. */
+  const fetchFirst = async (what: readonly string[], own: AbortSignal, commit?: CommitHash): Promise<NamedCommit | undefined> => {
+    for (const name of what) {
+      const found = await fetchIfThere(name, own)
+      if (found !== undefined && (commit ?? found.commit) === found.commit) return found
+    }
+    files.trust()
+    return undefined
+  }
+  /** Of something that has no other name. */
+  const fetchOnly = async (what: string, own: AbortSignal): Promise<NamedCommit> => {
+    try {
+      return await fetch(what, own)
+    } catch (error) {
+      if (isNotFound(error)) files.trust()
       throw error
     }
   }
@@ -74,9 +92,8 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
   }
   /** Fetches by the hash, and from a host that serves nothing by a hash, by the ref that led to the commit before. */
   const fetchCommit = async (commit: CommitHash, own: AbortSignal): Promise<void> => {
-    for (const name of [commit, names.get(commit)]) {
-      if (name !== undefined && (await fetchIfThere(name, own))?.commit === commit) return
-    }
+    const name = names.get(commit)
+    if ((await fetchFirst([commit, ...(name === undefined ? [] : [name])], own, commit)) !== undefined) return
     throw new Fault('CommitGone', `neither the mirror nor the git host has commit ${commit} any more`)
   }
 
@@ -89,16 +106,20 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
     },
     async byHash(commit, own) {
       const isHeld = await unlessDoubted(() => has(commit, own), own)
-      return isHeld === true ? { commit, name: commit, tag: undefined } : await fetch(commit, own)
+      return isHeld === true ? { commit, name: commit, tag: undefined } : await fetchOnly(commit, own)
     },
-    byRef: fetchIfThere,
+    byRef: fetchFirst,
     async rawObject(type, id, name, own) {
       const held = await unlessDoubted(() => files.rawObject(type, id, own), own)
       if (held !== undefined) return held
-      await fetch(name, own)
+      await fetchOnly(name, own)
       const fetched = await files.rawObject(type, id, own)
       if (fetched === undefined) throw new Fault('CommitGone', `${printable(name)} holds ${type} ${id} no more`)
       return fetched
     },
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof Fault && error.reason === 'RefNotFound'
 }

@@ -15,12 +15,14 @@ import {
   isThoroughDue,
   keepCommit,
   keepRef,
+  type Local,
   openFolder,
   repack,
   replaceFolder,
   sizeOfFolder,
   sweep,
 } from '../disk/mirror-folder.ts'
+import { volumeFault } from '../git/no-room.ts'
 import type { GitLimits } from '../git/git.ts'
 import type { GitMemory } from '../git/memory.ts'
 import { openHost } from '../host/call-host.ts'
@@ -47,6 +49,8 @@ export type FolderState = {
   drop(): void
   /** Whether a failure to read or fetch may be the folder's fault; if so, it is doubted from now on. */
   doubt(error: unknown): boolean
+  /** The host has nothing of what was asked for: where a new mirror was told so too, the folder is doubted no more. */
+  trust(): void
   is(state: State): boolean
   /** Whether a commit was fetched and kept. Readers may call it too, once the folder is prepared. Throws the faults of git. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
@@ -80,19 +84,19 @@ export function openFolderState(options: FolderOptions): FolderState {
     limits,
     reserve: options.reserve,
   })
-  const present = createPresentCommits(async (commit, signal) => {
-    const found = await local(folder, ['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
-    return found.toString('latin1').startsWith('commit')
-  })
+  const present = createPresentCommits((...how) => isKept((...call) => local(folder, ...call), ...how))
   let state: State = 'unseen'
   let format: ObjectFormat = 'sha1'
   /** The mirror's size after its last thorough clean-up; 0 when this process has made none. */
   let thoroughBytes = 0
+  /** Whether the host had nothing for a new mirror either, since the folder was last doubted. */
+  let isToldAnew = false
 
   const doubt = (error: unknown): boolean => {
     if (!isOwnFailure(error)) return false
     if (state !== 'doubted') warn(log, error, 'a mirror may be damaged')
     state = 'doubted'
+    isToldAnew = false
     present.forget()
     return true
   }
@@ -110,11 +114,15 @@ export function openFolderState(options: FolderOptions): FolderState {
       state = 'sound'
       log.info({ message: remote.url.protocol, commit: fetched.commit }, 'a mirror was made anew')
       return fetched
-    } catch (error) {
-      rmSync(aside, { recursive: true, force: true })
-      // The new mirror failed in the same way, so the old one is not to blame.
-      if (isOwnFailure(error)) state = 'unseen'
+    } catch (thrown) {
+      const error = volumeFault(thrown)
+      const reason = error instanceof Fault ? error.reason : undefined
       format = before
+      // The new mirror failed in the same way, so the old one is not to blame. Without room for a new one, what the old one has is served still.
+      if (isOwnFailure(error) || reason === 'SourceVolumeFull') state = 'unseen'
+      // What was asked for may have another name, which a doubted mirror must not be asked for.
+      isToldAnew = reason === 'RefNotFound'
+      rmSync(aside, { recursive: true, force: true })
       throw error
     }
   }
@@ -123,16 +131,12 @@ export function openFolderState(options: FolderOptions): FolderState {
     async prepare(signal) {
       if (state !== 'unseen') return
       const found = await openFolder(folder, limits, signal)
-      if (found.kind === 'damaged') {
-        log.warn({ reason: 'GitFailed', message: found.why }, 'a mirror may be damaged')
-        state = 'doubted'
-        return
-      }
       if (found.kind === 'absent') {
         createFolder(aside, format)
         replaceFolder(folder, aside)
-      } else format = found.format
+      } else if (found.kind === 'sound') format = found.format
       state = 'sound'
+      if (found.kind === 'damaged') doubt(new Fault('GitFailed', found.why))
     },
     async fetch(what, signal) {
       if (state !== 'sound') return await fetchAnew(what, signal)
@@ -153,8 +157,8 @@ export function openFolderState(options: FolderOptions): FolderState {
     async tidy(signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
       present.forget()
       try {
-        await repack((args, own, input) => local(folder, args, own, input), { kept: options.keptCommits(), thorough }, signal)
-        if (thorough) thoroughBytes = sizeOfFolder(folder)
+        if (await repack((...call) => local(folder, ...call), { kept: options.keptCommits(), thorough }, signal))
+          thoroughBytes = sizeOfFolder(folder)
       } catch (error) {
         if (signal.aborted) throw error
         sweep(folder)
@@ -169,9 +173,18 @@ export function openFolderState(options: FolderOptions): FolderState {
       state = 'unseen'
     },
     doubt,
+    trust() {
+      if (state === 'doubted' && isToldAnew) state = 'unseen'
+    },
     is: (asked) => state === asked,
     has: present.has,
   }
+}
+
+/** `local` runs git in the folder. */
+async function isKept(local: Local, commit: CommitHash, signal: AbortSignal): Promise<boolean> {
+  const found = await local(['cat-file', '--batch-check=%(objecttype)'], signal, `${keepRef(commit)}\n`)
+  return found.toString('latin1').startsWith('commit')
 }
 
 async function commitIn(

@@ -4,6 +4,7 @@
 import type { Clock } from '../../clock.ts'
 import type { CommitHash } from '../../gatewaysync/values.ts'
 import { countPacks } from '../disk/mirror-folder.ts'
+import { onVolume } from '../git/no-room.ts'
 import { readRawObject } from '../disk/raw-object.ts'
 import { committedAt, createRunLocal, type Fetched, type Push } from './fetch.ts'
 import { type FolderOptions, type FolderState, openFolderState } from './folder-state.ts'
@@ -28,6 +29,8 @@ export type MirrorFiles = {
   /** Whether a failure to read may be these files' fault; if so, the next fetch makes a new mirror. */
   doubt(error: unknown): boolean
   isDoubted(): boolean
+  /** The host has nothing of what was asked for: where a new mirror was told so too, these files are doubted no more. */
+  trust: FolderState['trust']
   /** When there are many packs, merges them once nothing has been fetched for two seconds. Returns at once; never throws. */
   tidyUp(): void
   /** Removes everything from the disk; the next use creates the mirror again. */
@@ -49,17 +52,21 @@ const quietMs = 2_000
 /** From this many packs on they are merged before the next fetch: a process that is always busy, or ends after each fetch, has no other time. */
 const mostPacks = 55
 
-/** Nothing is read or written before the first call. Reads throw the faults of git; the caller passes them to `doubt`. */
+/**
+ * Nothing is read or written before the first call. Reads throw the faults of git; the caller passes them to `doubt`. What the volume refuses to
+ * take is SourceVolumeFull.
+ */
 export function openMirrorFiles(options: Options): MirrorFiles {
   const { folder, limits, clock, signal: stop } = options
   const local = createRunLocal(limits)
   const writer = createOneWriter()
   const state = openFolderState(options)
+  const write = async <Value>(work: () => Promise<Value>): Promise<Value> => await writer.run(() => onVolume(work))
   let fetches = 0
   let tidying: Promise<void> | undefined
 
   const ready = async (signal: AbortSignal): Promise<void> => {
-    if (state.is('unseen')) await writer.run(() => state.prepare(signal))
+    if (state.is('unseen')) await write(() => state.prepare(signal))
   }
   const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
     await ready(signal)
@@ -71,29 +78,29 @@ export function openMirrorFiles(options: Options): MirrorFiles {
       before = fetches
       await clock.wait(quietMs, stop)
     }
-    await writer.run(async () => {
+    await write(async () => {
       if (isTidyDue(packsToTidy)) await state.tidy(stop)
     })
   }
   return {
     fetch: (what, signal) =>
-      writer.run(async () => {
+      write(async () => {
         fetches += 1
         await state.prepare(signal)
         if (isTidyDue(mostPacks)) await state.tidy(signal)
         return await state.fetch(what, signal)
       }),
     isThere: (ref, signal) =>
-      writer.run(async () => {
+      write(async () => {
         await state.prepare(signal)
         return await state.isThere(ref, signal)
       }),
     commit: (parent, edits, message, signal) =>
-      writer.run(async () => {
+      write(async () => {
         await state.prepare(signal)
         return await state.commit(parent, edits, message, signal)
       }),
-    push: (what, signal) => writer.run(() => state.push(what, signal)),
+    push: (what, signal) => write(() => state.push(what, signal)),
     async rawObject(type, id, signal) {
       await ready(signal)
       return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
@@ -102,21 +109,22 @@ export function openMirrorFiles(options: Options): MirrorFiles {
     committedAt: (commit, signal) => committedAt(local, folder, commit, signal),
     doubt: state.doubt,
     isDoubted: () => state.is('doubted'),
+    trust: state.trust,
     tidyUp() {
       if (tidying !== undefined || !isTidyDue(packsToTidy)) return
       tidying = tidyWhenQuiet()
         .catch(() => undefined)
         .finally(() => (tidying = undefined))
     },
-    drop: () => writer.run(async () => state.drop()),
+    drop: () => write(async () => state.drop()),
     async dropIfIdle() {
       if (!writer.isIdle()) return false
-      await writer.run(async () => state.drop())
+      await write(async () => state.drop())
       return true
     },
     async tidyIfIdle() {
       if (!writer.isIdle() || state.is('doubted')) return false
-      await writer.run(async () => {
+      await write(async () => {
         await state.prepare(stop)
         if (state.is('sound')) await state.tidy(stop, true)
       })

@@ -40,7 +40,7 @@ export type Mirror = {
   /** Runs a read of a commit, such as one in a worker thread; if the mirror proves damaged, once more in a new mirror. */
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
   /**
-   * Makes a commit on one that the mirror holds, beside no fetch or clean-up, and keeps it as long as one that was fetched. Throws CommitGone,
+   * Makes a commit on one that the mirror or the host has, beside no fetch or clean-up, and keeps it as long as one that was fetched. Throws CommitGone,
    * PayloadMalformed where an edit would take away what it does not name, and the faults of git.
    */
   commit: MirrorFiles['commit']
@@ -82,6 +82,7 @@ export function openMirror(options: MirrorOptions): Mirror {
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
     async commit(parent, edits, message, signal) {
+      await ensure(parent, signal)
       const made = await reading.whole(parent, () => files.commit(parent, edits, message, signal), signal)
       recent.add(made)
       return made

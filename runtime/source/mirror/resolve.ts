@@ -69,11 +69,9 @@ export function createResolve({ files, commits, reading, clock }: Deps, signal: 
 
 /** Tries one name after the other instead of listing all refs: fetching an exact ref brings nothing that is already held. */
 async function namedCommit(commits: Pick<Commits, 'byRef'>, ref: string, signal: AbortSignal): Promise<NamedCommit> {
-  for (const name of candidateRefs(ref)) {
-    const found = await commits.byRef(name, signal)
-    if (found !== undefined) return found
-  }
-  throw refNotFound(ref)
+  const found = await commits.byRef(candidateRefs(ref), signal)
+  if (found === undefined) throw refNotFound(ref)
+  return found
 }
 
 /** Whether a tag has a branch's name. That costs a question of its own, asked when a branch is first resolved and hourly with a poll. */

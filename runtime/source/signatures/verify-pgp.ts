@@ -2,6 +2,8 @@
  * Checks with gpgv whether an OpenPGP key of the Secret made a signature, over a keyring that holds only those keys. gpgv also exits with 0
  * for expired and revoked keys, so its status lines decide.
  */
+import { Fault } from '../../fault.ts'
+import { printable } from '../../gatewaysync/values.ts'
 import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodePgp } from './armour.ts'
 import type { SignatureResult } from './signature-result.ts'
@@ -9,7 +11,7 @@ import type { Keyring } from './keyring.ts'
 import { packetsOf, type PgpSignature, signatureOf, weakDigestOf, weaknessOf } from './openpgp.ts'
 import type { Signed } from './signed-object.ts'
 
-/** Throws Timeout and ToolMissing. */
+/** Throws Timeout, GitKilled and ToolMissing. */
 export async function verifyPgp({ payload, armour }: Signed, { pgp, pgpKeys }: Keyring, options: ToolOptions): Promise<SignatureResult> {
   const decoded = decodePgp(armour, 'PGP SIGNATURE')
   if (decoded.kind !== 'bytes') return bad(decoded.why)
@@ -22,7 +24,7 @@ export async function verifyPgp({ payload, armour }: Signed, { pgp, pgpKeys }: K
   if (key === undefined) return bad(`is signed by PGP key ${named ?? 'of no name'}, which is not in the Secret`)
   const weakness = weaknessOf(key)
   if (weakness !== undefined) return bad(`is signed by PGP key ${key.fingerprint}, which is too weak: ${weakness}`)
-  const { code, stdout } = await runTool(
+  const { code, stdout, stderr } = await runTool(
     {
       command: 'gpgv',
       args: ['--homedir', '/nonexistent', '--keyring', '{keyring}', '--status-fd', '1', '{signature}', '-'],
@@ -31,7 +33,17 @@ export async function verifyPgp({ payload, armour }: Signed, { pgp, pgpKeys }: K
     },
     options,
   )
-  return verdictOf(statusLines(stdout), { signature, fingerprint: key.fingerprint, code })
+  const lines = statusLines(stdout)
+  if (!lines.some(({ keyword }) => signatureKeyword.test(keyword)))
+    throw new Fault('ToolMissing', `gpgv did not look at the signature; install another version of it. It says: ${firstLineOf(stderr)}`)
+  return verdictOf(lines, { signature, fingerprint: key.fingerprint, code })
+}
+
+/** NEWSIG, GOODSIG, BADSIG, ERRSIG and others: a gpgv that looked at the signature says at least one of them. */
+const signatureKeyword = /SIG$/
+
+function firstLineOf(stderr: string): string {
+  return printable(stderr.split('\n')[0] ?? '', 200)
 }
 
 type Status = { keyword: string; fields: string[] }
@@ -47,7 +59,7 @@ function statusLines(output: string): Status[] {
     })
 }
 
-type Facts = { signature: PgpSignature; fingerprint: string; code: number | null }
+type Facts = { signature: PgpSignature; fingerprint: string; code: number }
 
 function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: Facts): SignatureResult {
   const all = (keyword: string): Status[] => lines.filter((line) => line.keyword === keyword)

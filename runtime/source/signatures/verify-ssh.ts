@@ -2,6 +2,7 @@
  * Checks with `ssh-keygen -Y verify` whether an SSH key of the Secret made a signature for git, over a file of allowed signers that holds
  * only the key that the signature names.
  */
+import { Fault } from '../../fault.ts'
 import { runTool, type ToolOptions } from '../git/tool.ts'
 import { decodeSsh, encodeSsh } from './armour.ts'
 import type { SignatureResult } from './signature-result.ts'
@@ -11,8 +12,10 @@ import { fingerprintOf, signingKeyOf, type SshKey, weaknessOf } from './ssh-keys
 
 const namespace = 'git'
 const signer = 'signer'
+/** What ssh-keygen says of an option or an operation that it does not know, as it does of `-Y verify` before OpenSSH 8.1. */
+const isTooOld = /^usage:|(?:unknown|illegal|unrecognized) option/im
 
-/** Throws Timeout and ToolMissing. */
+/** Throws Timeout, GitKilled and ToolMissing. */
 export async function verifySsh({ payload, armour }: Signed, { sshKeys }: Keyring, options: ToolOptions): Promise<SignatureResult> {
   const decoded = decodeSsh(armour)
   if (decoded.kind !== 'bytes') return bad(decoded.why)
@@ -35,6 +38,8 @@ export async function verifySsh({ payload, armour }: Signed, { sshKeys }: Keyrin
     return { kind: 'good', key: key.fingerprint, by: key.by }
   if (stderr.includes('key has expired')) return bad(`is signed by SSH key ${key.fingerprint}, which has expired`)
   if (stderr.includes('key is not yet valid')) return bad(`is signed by SSH key ${key.fingerprint}, which is not valid yet`)
+  if (code !== 0 && isTooOld.test(stderr))
+    throw new Fault('ToolMissing', 'ssh-keygen is too old to check a signature (ssh-keygen -Y verify); install OpenSSH 8.1 or newer')
   return bad('is not what its signature signs')
 }
 

@@ -28,7 +28,7 @@ export type SignedContents = {
   tag: { id: CommitHash; bytes: Buffer } | undefined
 }
 
-/** Throws Timeout and ToolMissing. */
+/** Throws Timeout, GitKilled and ToolMissing: then nothing is known of the signature, and nothing is let in. */
 export async function verify(contents: SignedContents, keyring: Keyring, options: ToolOptions): Promise<Verified> {
   const { mode } = contents
   const tag = mode === 'Commit' ? undefined : await verifyTag(contents, keyring, options)

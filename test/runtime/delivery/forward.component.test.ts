@@ -185,6 +185,19 @@ void t.test('what the leader says against an offer of changes reaches the agent;
   t.equal(await asked('changes', { commit: 'f'.repeat(40), from: null, profile: 'default' }), undefined, 'content has another way')
 })
 
+void t.test('that the leader lacks a program is passed on only of the answer that it cannot make without', async (t) => {
+  if (!requires(t, 'git')) return
+  const { ask, push } = await startReplicas(t, {
+    authorise: async () => await Promise.reject(new Fault('ToolMissing', 'mkfifo makes no pipes')),
+  })
+  const commit = parseCommitHash(await push({ 'projects/a.txt': 'a' }))
+  const call = { namespace: 'default', name: 'plant', token: 'gateway-0' }
+  const files = ask({ ...call, route: 'files', body: { commit, profile: 'default' } }, signal)
+  t.match(await files.catch((error: unknown) => error), { reason: 'ToolMissing' })
+  t.equal(await ask({ ...call, route: 'changes', body: { commit, from: null, profile: 'default' } }, signal), undefined)
+  t.equal(await ask({ ...call, route: 'blobs', body: { commit, profile: 'default', ids: [] } }, signal), undefined)
+})
+
 void t.test('the leader is asked with the token of the agent, and authorises it anew', async (t) => {
   if (!requires(t, 'git')) return
   const tokens: string[] = []

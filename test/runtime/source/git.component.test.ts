@@ -1,7 +1,9 @@
 /**
  * The child process that runs git: what it may cost, and how its end is told.
  */
+import { execFile } from 'node:child_process'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { runGit } from '../../../runtime/source/git/git.ts'
 import { makeRepository, temporaryFolder } from '../../support/repository.ts'
@@ -29,4 +31,34 @@ void t.test('git that does not end in time is a timeout, and one that the caller
   const ended = runGit({ ...run, timeoutMs: 60_000 }, { limits, signal: stop.signal })
   stop.abort(new Error('stopped by the caller'))
   await t.rejects(ended, { message: 'stopped by the caller' })
+})
+
+void t.test('a machine that is short of descriptors is told as that, and lacks no program', async (t) => {
+  if (!requires(t, 'git', 'sh')) return
+  const { folder } = makeRepository(path.join(temporaryFolder(t, 'git'), 'plant'))
+  const module = path.join(import.meta.dirname, '../../../runtime/source/git/git.ts')
+  // As many are taken as there are, but for so many, with each of which another step of starting git fails.
+  const program = `
+    import { closeSync, openSync } from 'node:fs'
+    import { runGit } from ${JSON.stringify(module)}
+    const run = { folder: ${JSON.stringify(path.join(folder, '.git'))}, args: ['rev-parse', '--git-dir'], timeoutMs: 60_000 }
+    const how = { limits: ${JSON.stringify(limits)}, signal: AbortSignal.timeout(60_000) }
+    await runGit(run, how)
+    const taken = []
+    try { for (;;) taken.push(openSync('/dev/null')) } catch {}
+    const told = []
+    for (let free = 0; free <= 8; free += 1) {
+      told.push(await runGit(run, how).then(() => 'ended well', ({ reason }) => String(reason)))
+      closeSync(taken.pop())
+    }
+    console.log(JSON.stringify(told))
+  `
+  const call = ['-c', 'ulimit -n 64 && exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program]
+  const { stdout } = await promisify(execFile)('sh', call, { env: { ...process.env, NODE_OPTIONS: '' } })
+  const told = JSON.parse(stdout) as string[]
+  t.ok(told.includes('GitKilled'))
+  t.strictSame(
+    told.filter((each) => each !== 'GitKilled' && each !== 'ended well'),
+    [],
+  )
 })

@@ -1,8 +1,9 @@
 /**
- * `first-sync.ts <dataDir>`: a mirror on this machine, delivery on a real port before it, and an agent that has nothing yet. Prints as JSON what
+ * `first-sync.ts`, with a data directory as JSON on its standard input: a mirror on this machine, delivery on a real port before it, and an agent that has nothing yet. Prints as JSON what
  * came of it: the phase, each answer of delivery, the milliseconds that the agent would have waited, and what was logged.
  */
 import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { createLog, silentLog } from '../../../runtime/log.ts'
 import { deliveryClient } from '../../../runtime/delivery/client.ts'
@@ -13,7 +14,7 @@ import { profileOf, wantedOf } from '../memory-source.ts'
 
 export type FirstSync = { phase: string; told: string[]; waitedMs: number; logged: string[] }
 
-const [dataDir = ''] = process.argv.slice(2)
+const dataDir = JSON.parse(await text(process.stdin)) as string
 const signal = AbortSignal.timeout(60_000)
 const logged: string[] = []
 const destination = new Writable({

@@ -7,6 +7,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { temporaryFolder } from '../../../support/repository.ts'
+import { lesserMachine } from '../../../support/lesser-machine.ts'
 import { absent, requires } from '../../../support/requires.ts'
 import { runCli, startCli } from '../../../support/run-cli.ts'
 import { kept, ofAnyTime, setUpPlant } from '../../../support/transcript.ts'
@@ -43,16 +44,7 @@ function mayNot(t: Test): boolean {
 void t.test('without git each command names it', { timeout: 200_000 }, async (t) => {
   if (mayNot(t)) return
   const { folder, play } = setUp(t)
-  const layers = path.join(folder, 'layers')
-  mkdirSync(layers)
-  const hide = [
-    `mount -t tmpfs none ${layers}`,
-    `mkdir ${layers}/upper ${layers}/work`,
-    `mount -t overlay -o lowerdir=/usr/bin,upperdir=${layers}/upper,workdir=${layers}/work none /usr/bin`,
-    'rm /usr/bin/git',
-    'exec "$@"',
-  ].join(' && ')
-  const under = ['unshare', '--mount', 'sh', '-c', hide, 'sh']
+  const under = lesserMachine(folder, ['rm /usr/bin/git'])
   const calls = [once, 'plan -f gatewaysync.yaml --data data', 'lint plant', 'lint plant --ref main', 'sign plant --dry-run']
   const all: string[] = []
   for (const call of calls) all.push(await play(call, under))

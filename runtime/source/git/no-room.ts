@@ -1,0 +1,31 @@
+/**
+ * A volume for mirrors that takes nothing more: what the system calls it, and what we say. That says nothing against what lies on the volume, which
+ * can be read as before.
+ */
+import { Fault } from '../../fault.ts'
+
+/** Each with the code of a failed call of this process, a pattern of what git writes of the same failure, and our own words. */
+export const refusalsOfVolume = [
+  {
+    code: 'ENOSPC',
+    said: /No space left on device|Out of diskspace/i,
+    words: 'no space is left on the volume for mirrors (source.storage)',
+  },
+  { code: 'EDQUOT', said: /Disk quota exceeded/i, words: 'the disk quota of the volume for mirrors (source.storage) is used up' },
+  { code: 'EROFS', said: /Read-only file system/i, words: 'the volume for mirrors (source.storage) is read-only' },
+] as const
+
+/** SourceVolumeFull for a call that the volume refused; any other value as it is. */
+export function volumeFault(error: unknown): unknown {
+  const refusal = refusalsOfVolume.find(({ code }) => error instanceof Error && 'code' in error && error.code === code)
+  return refusal === undefined ? error : new Fault('SourceVolumeFull', refusal.words, { cause: error })
+}
+
+/** Does what `work` does, but throws SourceVolumeFull where the volume refuses it. */
+export async function onVolume<Value>(work: () => Promise<Value> | Value): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    throw volumeFault(error)
+  }
+}

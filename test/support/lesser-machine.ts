@@ -1,0 +1,59 @@
+/**
+ * A program of the tests on a machine that lacks a tool or has another one in its place, without a change to this machine: in a mount namespace
+ * whose /usr/bin is a layer over the real one.
+ */
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Test } from 'tap'
+import { temporaryFolder } from './repository.ts'
+import { absent, requires } from './requires.ts'
+
+const programs = path.join(import.meta.dirname, 'programs')
+
+/** Whether a tool may be taken away here; if not, the test has been skipped (or failed under CI) and should return. */
+export function mayTakeToolsAway(t: Test): boolean {
+  if (process.geteuid?.() === 0) return requires(t, 'unshare', 'mount')
+  return absent(t, 'only root may take a program away')
+}
+
+/** What is different: scripts of sh by the name of the tool that they stand for, and commands of sh that run before the program. */
+export type Lesser = { tools?: Readonly<Record<string, string>>; commands?: readonly string[] }
+
+/**
+ * What a command is called by to run on such a machine. `folder`: for the layer; nobody else may use it. `commands`, of sh, change /usr/bin, which
+ * only that command sees.
+ */
+export function lesserMachine(folder: string, commands: readonly string[]): string[] {
+  const layers = path.join(folder, 'layers')
+  mkdirSync(layers)
+  const prepare = [
+    `mount -t tmpfs none ${layers}`,
+    `mkdir ${layers}/upper ${layers}/work`,
+    `mount -t overlay -o lowerdir=/usr/bin,upperdir=${layers}/upper,workdir=${layers}/work none /usr/bin`,
+    ...commands,
+    'exec "$@"',
+  ].join(' && ')
+  return ['unshare', '--mount', 'sh', '-c', prepare, 'sh']
+}
+
+/** Runs a program of test/support/programs there with a question as JSON on its standard input; returns the JSON that it prints. */
+export async function askThere(t: Test, { tools = {}, commands = [] }: Lesser, program: string, question: unknown): Promise<unknown> {
+  const folder = temporaryFolder(t, 'machine')
+  const replaced = Object.entries(tools).map(([name, script]) => {
+    writeFileSync(path.join(folder, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(path.join(folder, name), 0o755)
+    return `rm /usr/bin/${name} && cp ${folder}/${name} /usr/bin/${name}`
+  })
+  const [unshare = '', ...under] = lesserMachine(folder, [...replaced, ...commands])
+  // What tap loads into processes writes to a folder of its own when they end.
+  const env = { ...process.env, NODE_OPTIONS: '' }
+  const args = [...under, process.execPath, path.join(programs, program)]
+  return await new Promise((resolve, reject) => {
+    const child = execFile(unshare, args, { env, timeout: 90_000 }, (error, stdout, stderr) => {
+      if (error === null) resolve(JSON.parse(stdout))
+      else reject(new Error(stderr, { cause: error }))
+    })
+    child.stdin?.end(JSON.stringify(question))
+  })
+}
