@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
 import { Fault } from '../fault.ts'
 import type { Log } from '../log.ts'
+import { parsed, required } from './answers.ts'
 import { type Answer, call, type Call, type Connection } from './http.ts'
 import { jsonOrUndefined } from '../json.ts'
 
@@ -23,14 +24,17 @@ export type Designer = { user: string; project: string }
 export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] | undefined }
 
 /**
- * Throws GatewayUnreachable, GatewayNotReady (from `lock` also while somebody else holds it), GatewayUnauthorised, GatewayForbidden and, from
- * `lock` and `scan`, ScanFailed. `status` throws nothing.
+ * Throws GatewayUnreachable, GatewayNotReady (from `lock` also while somebody else holds it), GatewayUnauthorised, GatewayForbidden and, only
+ * from `scan`, ScanFailed: before it no file has been read, so that no other answer says anything about a commit. `status` throws nothing.
  */
 export type Gateway = {
   status(signal: AbortSignal): Promise<GatewayStatus>
   info(signal: AbortSignal): Promise<GatewayInfo>
   designers(signal: AbortSignal): Promise<Designer[]>
-  /** Holds back the gateway's own changes while files are written; ends with the next scan, or after a minute. */
+  /**
+   * Holds back the gateway's own changes while files are written; ends with the next scan, or after a minute. When it throws, what it had locked
+   * already is given back.
+   */
   lock(kinds: readonly ScanKind[], signal: AbortSignal): Promise<'held' | 'unsupported'>
   /** The status with which a page of the gateway is answered; redirects are not followed. */
   statusOf(path: string, signal: AbortSignal): Promise<number>
@@ -53,15 +57,16 @@ const lockTimes = { acquireTimeout: 10, holdTimeout: 60 }
 const lockTimeoutMs = 15_000
 const lockRetryMs = 1_000
 const lockAttempts = 5
+/** How a gateway answers that has no such route, or that does not take a POST there. */
+const noSuchRoute: readonly number[] = [404, 405, 501]
+/** Only a scan releases a lock; without one the gateway releases it by itself after a while. */
+export const lockReturnMs = 5_000
 const designersPerPage = 100
 const maxDesigners = 1_000
 /** Of so many problems more may have been left out. More than a report names, so that a new problem is found among many old ones. */
 export const maxProblems = 200
 
-/**
- * Opens no connection before the first call. Its calls throw GatewayUnreachable, GatewayUnauthorised, GatewayForbidden, GatewayNotReady and
- * ScanFailed.
- */
+/** Opens no connection before the first call. */
 export function connectGateway(deps: GatewayDeps): Gateway {
   const { apiKey, renew, ca = () => undefined } = deps
   const connection: Connection = { url: deps.url.replace(/\/+$/, ''), apiKey, ca, renew }
@@ -92,8 +97,17 @@ export function connectGateway(deps: GatewayDeps): Gateway {
       return found
     },
     async lock(kinds, signal) {
-      for (const kind of kinds) if ((await lockOne(ask, kind, deps.clock, signal)) === 'unsupported') return 'unsupported'
-      return 'held'
+      const taken: ScanKind[] = []
+      try {
+        for (const kind of kinds) {
+          if ((await lockOne(ask, kind, deps.clock, signal)) === 'unsupported') return taken.length === 0 ? 'unsupported' : 'held'
+          taken.push(kind)
+        }
+        return 'held'
+      } catch (error) {
+        for (const kind of taken) await release(ask, kind)
+        throw error
+      }
     },
     async statusOf(path, signal) {
       // Any other page may be a script that somebody wrote, and reads its headers; a sign that a server may decode or cut could lead to one.
@@ -121,7 +135,7 @@ type Ask = (asked: Call, signal: AbortSignal) => Promise<Answer>
 async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<'held' | 'unsupported'> {
   for (let attempt = 1; ; attempt += 1) {
     const answer = await ask({ method: 'POST', path: `${api}/scan-lock/${kind}`, body: lockTimes, timeoutMs: lockTimeoutMs }, signal)
-    if (answer.status === 404) return 'unsupported'
+    if (noSuchRoute.includes(answer.status)) return 'unsupported'
     const busy = answer.status === 408 || answer.status === 409
     if (!busy) {
       required(answer, `scan-lock/${kind}`, 'Write')
@@ -132,15 +146,23 @@ async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
   }
 }
 
+/** Gives a lock of ours back, also when whoever asked for it has stopped. Never throws. */
+async function release(ask: Ask, kind: ScanKind): Promise<void> {
+  const { signal } = new AbortController()
+  await ask({ method: 'POST', path: `${api}/scan/${kind}`, body: {}, timeoutMs: lockReturnMs }, signal).catch(() => undefined)
+}
+
 async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<Temporal.Instant> {
   const path = `${api}/scan/${kind}`
-  const read = (answer: Answer, level: 'Read' | 'Write') => parsed(scanSchema, required(answer, `scan/${kind}`, level), `scan/${kind}`)
+  const read = (answer: Answer, level: 'Read' | 'Write') =>
+    parsed(scanSchema, required(answer, `scan/${kind}`, level, 'ScanFailed'), `scan/${kind}`, 'ScanFailed')
   const before = read(await ask({ method: 'GET', path }, signal), 'Read')
   read(await ask({ method: 'POST', path, body: {} }, signal), 'Write')
   const endMs = clock.monotonicMs() + scanTimeoutMs
   for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
     const now = read(await ask({ method: 'GET', path }, signal), 'Read')
-    if (!now.scanActive && now.lastScanTimestamp > before.lastScanTimestamp)
+    // A later scan has another time, which is an earlier one where the gateway's clock was set back meanwhile.
+    if (!now.scanActive && now.lastScanTimestamp !== before.lastScanTimestamp)
       return Temporal.Instant.fromEpochMilliseconds(now.lastScanTimestamp)
     if (clock.monotonicMs() > endMs)
       throw new Fault('ScanFailed', `the gateway did not finish reading its ${kind} within ${scanTimeoutMs / 1000} s`)
@@ -204,29 +226,3 @@ const designersSchema = v.object({
 })
 const modulesSchema = v.object({ items: v.array(v.object({ name: v.optional(v.string()), id: v.optional(v.string()) })) })
 const problemsSchema = v.object({ items: v.array(v.object({ message: v.optional(v.string()), description: v.optional(v.string()) })) })
-
-function parsed<Schema extends v.GenericSchema>(schema: Schema, body: string, route: string): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, jsonOrUndefined(body))
-  if (result.success) return result.output
-  throw new Fault('ScanFailed', `the gateway's answer to ${route} cannot be understood: ${result.issues[0].message}`)
-}
-
-/** The body of a 2xx answer; throws the fault for any other status. */
-function required({ status, headers, body }: Answer, route: string, level: 'Read' | 'Write'): string {
-  if (status >= 200 && status < 300) return body
-  if (status === 401)
-    throw new Fault('GatewayUnauthorised', `${route}: the gateway knows no such API key (401); the Secret holds <name>:<secret>`)
-  if (status === 403) {
-    const why = `the API key lacks the permission ${level} (403); give it a security level of its own that has ${level}, or permit keys over http`
-    throw new Fault('GatewayForbidden', `${route}: ${why}`)
-  }
-  if (status >= 300 && status < 400) {
-    throw new Fault('GatewayNotReady', `${route}: redirected to ${printableLocation(headers.location)}; the gateway is being commissioned`)
-  }
-  if (status === 400 || status >= 500) throw new Fault('GatewayNotReady', `${route}: the gateway answered ${status}`)
-  throw new Fault('ScanFailed', `${route}: the gateway answered ${status}`)
-}
-
-function printableLocation(location: string | undefined): string {
-  return (location ?? 'nowhere').slice(0, 100)
-}

@@ -13,8 +13,14 @@ const askAbsentAgainMs = 1_000
 const askTimeoutMs = 2_000
 /** Faults of a gateway that is down, starting or being commissioned. */
 const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'GatewayNotReady', 'Timeout'])
-/** Faults of fetching the API key over delivery, which may be busy with other agents. */
-const keyless: ReadonlySet<Reason> = new Set<Reason>(['DeliveryUnreachable', 'DeliveryFailed', 'DeliveryUnauthorised', 'TooManyRequests'])
+/** Faults of fetching the API key over delivery, which may be busy with other agents; its Secret may come after the gateway. */
+const keyless: ReadonlySet<Reason> = new Set<Reason>([
+  'SecretNotFound',
+  'DeliveryUnreachable',
+  'DeliveryFailed',
+  'DeliveryUnauthorised',
+  'TooManyRequests',
+])
 const askKeylessAgainMs = 10_000
 
 type Deps = {

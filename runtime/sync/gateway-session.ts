@@ -3,7 +3,7 @@
  */
 import { timestamp } from '../clock.ts'
 import { asFault, Fault } from '../fault.ts'
-import { type Gateway, type GatewayStatus, maxProblems as maxToldProblems } from '../gateway/gateway.ts'
+import { type Gateway, type GatewayStatus, lockReturnMs, maxProblems as maxToldProblems } from '../gateway/gateway.ts'
 import { newProblems } from '../gateway/new-problems.ts'
 import type { Wanted } from './model/wanted.ts'
 import type { State } from './model/manifest.ts'
@@ -11,8 +11,6 @@ import type { ScanKind } from './model/paths.ts'
 
 /** At most this many names of Designer users are reported. */
 const namedDesigners = 20
-/** Only a scan releases the lock; without one the gateway releases it by itself after a while. */
-const lockReturnMs = 5_000
 /** Bounds of the SyncReport's schema. */
 const maxProblems = 10
 const maxProblemCharacters = 1024

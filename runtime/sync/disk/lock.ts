@@ -9,29 +9,13 @@ import * as fs from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
-import * as v from 'valibot'
 import type { Clock } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
 import { currentBootId } from './clean-marker.ts'
 import { diskFault, errorCode, giveToFolderOwner, isMissing, readSmallFile, writeAll } from './disk.ts'
 import { type EngineFolder, openEngineFolder } from './folders.ts'
+import { type Holder, judgeHolder, parseHolder } from './lock-holder.ts'
 import { startTimeOf } from './process-start.ts'
-
-const holderSchema = v.object({
-  /** Random, one for each process. */
-  id: v.string(),
-  pid: v.number(),
-  /** Clock ticks since boot at which the process started: a reused pid has another. */
-  startTime: v.string(),
-  bootId: v.string(),
-  /** A pid has a meaning only in its own namespace. */
-  pidNamespace: v.string(),
-  host: v.string(),
-  /** A role that only one process at a time can have, such as the agent of a pod, by the pod's uid; `''` when there is none. */
-  only: v.string(),
-})
-/** The content of a lock file. */
-export type Holder = v.InferOutput<typeof holderSchema>
 
 /** How often a holder gives a sign of life. */
 const beatMs = 5_000
@@ -55,20 +39,6 @@ export function currentHolder(only = ''): Holder {
     host: hostname(),
     only,
   }
-}
-
-/**
- * `ours` when the lock is held by this very process, `unseen` when only a sign of life can tell. `startTime` is that of the process which has
- * the holder's pid in our namespace; undefined when there is none. Pure.
- */
-export function judgeHolder(holder: Holder, self: Holder, startTime: string | undefined): 'ours' | 'alive' | 'dead' | 'unseen' {
-  if (holder.id === self.id) return 'ours'
-  const isSeen = holder.bootId === self.bootId && holder.pidNamespace === self.pidNamespace && self.pidNamespace !== ''
-  if (isSeen) return startTime !== undefined && startTime === holder.startTime ? 'alive' : 'dead'
-  if (holder.only !== '' && holder.only === self.only) return 'dead'
-  // This machine has been restarted since.
-  if (holder.host === self.host && holder.bootId !== self.bootId && holder.bootId !== '' && self.bootId !== '') return 'dead'
-  return 'unseen'
 }
 
 /** The locks of this process by data directory, with the timers of their signs of life. */
@@ -106,9 +76,12 @@ type Found = { holder: Holder | undefined; text: string; verdict: 'alive' | 'dea
 function tryLock(dataDir: string, self: Holder): Found | undefined {
   using engine = openEngineFolder(dataDir)
   for (let attempt = 0; attempt < 3; attempt += 1) {
-    if (createLock(engine, self)) return undefined
+    // Read first: a lock that is ours already needs no space on a volume that may be full.
     const text = readLock(engine)
-    if (text === undefined) continue
+    if (text === undefined) {
+      if (createLock(engine, self)) return undefined
+      continue
+    }
     const holder = parseHolder(text)
     if (holder === undefined) return { holder, text, verdict: 'unseen' }
     const verdict = judgeHolder(holder, self, startTimeOf(String(holder.pid)))
@@ -154,11 +127,15 @@ function createLock({ at }: EngineFolder, self: Holder): boolean {
   }
 }
 
+/** Leaves no part of a file behind when it throws, as it does on a full volume. */
 function writeLock(file: string, self: Holder): void {
   const fd = fs.openSync(file, 'wx', 0o600)
   try {
     giveToFolderOwner(fd, path.dirname(file))
     writeAll(fd, Buffer.from(JSON.stringify(self)))
+  } catch (error) {
+    fs.rmSync(file, { force: true })
+    throw error
   } finally {
     fs.closeSync(fd)
   }
@@ -176,15 +153,6 @@ function createWithoutLink(lock: string, self: Holder): boolean {
 
 function readLock({ at }: EngineFolder): string | undefined {
   return readSmallFile(at('lock'), maxLockBytes)?.toString('utf8')
-}
-
-function parseHolder(text: string): Holder | undefined {
-  try {
-    const parsed = v.safeParse(holderSchema, JSON.parse(text))
-    return parsed.success ? parsed.output : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Moves the lock away and checks what was moved: if somebody else took it over meanwhile, it is put back. */

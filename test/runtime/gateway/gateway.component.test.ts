@@ -136,6 +136,87 @@ void t.test('neither a scan that has not begun nor one that still runs is taken 
   t.equal(config?.epochMilliseconds, 3)
 })
 
+void t.test('a scan is finished too when the clock of the gateway was set back by an hour meanwhile', async (t) => {
+  const hourMs = 3_600_000
+  const states = [
+    { scanActive: false, lastScanTimestamp: 2 * hourMs },
+    { scanActive: true, lastScanTimestamp: 2 * hourMs },
+    { scanActive: false, lastScanTimestamp: 2 * hourMs },
+    { scanActive: true, lastScanTimestamp: 2 * hourMs },
+    { scanActive: false, lastScanTimestamp: hourMs },
+  ]
+  const url = await listening(t, (_request, response) => response.end(JSON.stringify(states.shift() ?? { items: [] })))
+  let nowMs = 0
+  const clock: Clock = { ...systemClock, monotonicMs: () => nowMs, wait: async () => void (nowMs += 10_000) }
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock, log: silentLog })
+  const { config } = await gateway.scan(['config'], AbortSignal.timeout(30_000))
+  t.equal(config?.epochMilliseconds, hourMs)
+})
+
+void t.test('only a scan fails as a scan: any other answer that cannot be used is a gateway that is not ready', async (t) => {
+  let answer = { status: 200, body: '' }
+  const url = await listening(t, (_request, response) => response.writeHead(answer.status).end(answer.body))
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+  const within = AbortSignal.timeout(30_000)
+  const rows: [number, string, string][] = [
+    [406, '', 'ScanFailed'],
+    [410, '{}', 'ScanFailed'],
+    [200, '<html>', 'ScanFailed'],
+    [200, '{"items":1}', 'ScanFailed'],
+    [429, '', 'GatewayNotReady'],
+    [400, '', 'GatewayNotReady'],
+  ]
+  for (const [status, body, scanned] of rows) {
+    answer = { status, body }
+    const name = `${status} ${body}`
+    t.equal(await reasonOf(gateway.scan(['config'], within)), scanned, name)
+    t.equal(await reasonOf(gateway.designers(within)), 'GatewayNotReady', name)
+    if (status === 200) continue
+    t.equal(await reasonOf(gateway.info(within)), 'GatewayNotReady', name)
+    t.equal(await reasonOf(gateway.lock(['config'], within)), 'GatewayNotReady', name)
+  }
+})
+
+void t.test('a gateway that takes no POST for the lock, or cannot do it, has none', async (t) => {
+  const simulator = await simulated(t, {})
+  const gateway = connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+  for (const status of [404, 405, 501]) {
+    simulator.failNext({ path: '/data/api/v1/scan-lock/projects', status, times: 1 })
+    t.equal(await gateway.lock(['projects', 'config'], AbortSignal.timeout(30_000)), 'unsupported', String(status))
+  }
+  simulator.failNext({ path: '/data/api/v1/scan-lock/config', status: 404, times: 1 })
+  t.equal(await gateway.lock(['projects', 'config'], AbortSignal.timeout(30_000)), 'held', 'where it has one of two')
+})
+
+void t.test('a lock that is had only in part is given back, and never that of somebody else', async (t) => {
+  const simulator = await simulated(t, {})
+  const clock: Clock = { ...systemClock, wait: async () => {} }
+  const make = (own: Clock) => connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: own, log: silentLog })
+  const gateway = make(clock)
+  const within = AbortSignal.timeout(30_000)
+  const posts = (): string[] =>
+    simulator.requests
+      .splice(0)
+      .filter(({ method }) => method === 'POST')
+      .map(({ path, status }) => `${path.replace('/data/api/v1/', '')} ${status}`)
+  simulator.failNext({ path: '/data/api/v1/scan-lock/config', status: 500, times: 1 })
+  t.equal(await reasonOf(gateway.lock(['projects', 'config'], within)), 'GatewayNotReady')
+  t.same(posts(), ['scan-lock/projects 200', 'scan-lock/config 500', 'scan/projects 200'])
+
+  t.equal(await make(systemClock).lock(['config'], within), 'held', 'somebody else')
+  t.equal(await reasonOf(gateway.lock(['projects', 'config'], within)), 'GatewayNotReady')
+  const tried = Array.from({ length: 5 }, () => 'scan-lock/config 409')
+  t.same(posts(), ['scan-lock/config 200', 'scan-lock/projects 200', ...tried, 'scan/projects 200'])
+
+  const stop = new AbortController()
+  const stopping: Clock = { ...systemClock, wait: async () => stop.abort(new Error('stopped by the caller')) }
+  await t.rejects(make(stopping).lock(['projects', 'config'], stop.signal), { message: 'stopped by the caller' })
+  t.same(posts(), ['scan-lock/projects 200', 'scan-lock/config 409', 'scan/projects 200'])
+
+  await gateway.scan(['config'], within)
+  t.equal(await gateway.lock(['projects', 'config'], within), 'held')
+})
+
 void t.test('a scan that never ends fails after two minutes', async (t) => {
   const url = await listening(t, (_request, response) => response.end('{"scanActive":true,"lastScanTimestamp":1}'))
   let nowMs = 0

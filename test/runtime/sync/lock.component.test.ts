@@ -3,17 +3,18 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/clock.ts'
 import { silentLog } from '../../../runtime/log.ts'
-import { type CycleResult, runCycle } from '../../../runtime/sync/cycle.ts'
+import { type CycleResult, type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { currentHolder, releaseLock } from '../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../scripts/quickstart/check.ts'
 import { memorySource, profileOf, wantedOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { absent, requires } from '../../support/requires.ts'
+import { fill, mounted } from '../../support/small-volume.ts'
 
 const program = path.resolve(import.meta.dirname, '../../support/programs/hold-lock.ts')
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
@@ -164,4 +165,29 @@ void t.test('of several agents that start at once over the lock of a dead one, e
     t.same(holders.map(({ said }) => said).toSorted(), ['FolderLocked', 'FolderLocked', 'FolderLocked', 'FolderLocked', 'held'])
     await Promise.all(holders.map(({ kill }) => kill()))
   }
+})
+
+void t.test('on a full volume a lock is not had, and nothing of it stays', async (t) => {
+  const dataDir = mounted(t, 'size=1m')
+  if (dataDir === undefined) return
+  fill(dataDir, 0)
+  for (let round = 0; round < 2; round += 1) {
+    t.match(await cycle(dataDir), { phase: 'Failed', reason: 'DiskFull' })
+    t.same(readdirSync(path.join(dataDir, '.cluster-sync')), [])
+  }
+  rmSync(path.join(dataDir, 'filler'))
+  t.equal((await cycle(dataDir)).phase, 'Synced')
+})
+
+void t.test('a volume that is full is no failure where the lock is had already and everything is in place', async (t) => {
+  const dataDir = mounted(t, 'size=1m')
+  if (dataDir === undefined) return
+  const source = memorySource()
+  const memory: EngineMemory = { manifest: undefined }
+  const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
+  const wanted = wantedOf(dataDir, source.commit({ 'projects/a': '1' }), profile)
+  t.equal((await runCycle(deps, wanted, AbortSignal.timeout(60_000))).phase, 'Synced')
+  fill(dataDir, 0)
+  t.match(await runCycle(deps, wanted, AbortSignal.timeout(60_000)), { phase: 'Synced', message: undefined })
+  releaseLock(dataDir)
 })

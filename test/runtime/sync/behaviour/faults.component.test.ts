@@ -3,7 +3,7 @@
  * to the inode, and the next cycle ends well.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/clock.ts'
@@ -13,6 +13,7 @@ import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
+import { fill, mounted } from '../../../support/small-volume.ts'
 
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 const signal = AbortSignal.timeout(120_000)
@@ -65,29 +66,6 @@ async function cycle(dataDir: string, tree: Tree, memory: EngineMemory): Promise
 
 const leftovers = (dataDir: string): string[] =>
   readdirSync(path.join(dataDir, '.cluster-sync')).filter((name) => /^(?:run-|journal|.*\.tmp$)/.test(name))
-
-/** A file system of its own, in memory; undefined (and the test skipped) where this user may not mount one. */
-function mounted(t: Test, options: string): string | undefined {
-  if (!requires(t, 'mount', 'umount')) return undefined
-  const folder = temporaryFolder(t, 'disk')
-  const dataDir = path.join(folder, 'data')
-  mkdirSync(dataDir)
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', dataDir], { stdio: 'pipe' })
-  } catch {
-    t.plan(0, 'this user may not mount a file system of limited size; run as root')
-    return undefined
-  }
-  t.teardown(() => execFileSync('umount', [dataDir]))
-  return dataDir
-}
-
-/** Leaves so many bytes free. */
-function fill(dataDir: string, freeBytes: number): void {
-  const { bavail, bsize } = statfsSync(dataDir)
-  const bytes = bavail * bsize - freeBytes
-  if (bytes > 0) writeFileSync(path.join(dataDir, 'filler'), Buffer.alloc(bytes))
-}
 
 void t.test('a disk that is full at any point leaves the old commit, and the sync ends well once there is space', async (t) => {
   const dataDir = mounted(t, 'size=2m')

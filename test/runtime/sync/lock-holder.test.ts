@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Holder, judgeHolder } from '../../../runtime/sync/disk/lock.ts'
+import { type Holder, judgeHolder } from '../../../runtime/sync/disk/lock-holder.ts'
 
 const self: Holder = { id: 'a', pid: 7, startTime: '100', bootId: 'boot-1', pidNamespace: 'pid:[1]', host: 'gw-0', only: 'pod-1' }
 
