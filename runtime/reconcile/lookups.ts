@@ -222,18 +222,22 @@ type Ended = { source: SourceObservation; hostAnswer: string | undefined; shared
 function lastLookupOf(lookup: Lookup, { source, hostAnswer, sharedFailures, atMs }: Ended, before: LastLookup | undefined): LastLookup {
   const { specKey, lookupKey, wanted } = lookup
   const fault = 'fault' in source ? source.fault : undefined
-  // Failures with another host, or other credentials, do not count for this lookup.
-  const failuresBefore = before?.lookupKey === lookupKey ? before.failures : 0
+  const requestId = requestIdOf(wanted)
+  // Failures with another host, with other credentials, or from before a request came, do not count for this lookup.
+  const counted = before?.lookupKey === lookupKey && before.requestId === requestId ? before : undefined
+  const isAwaited = requestId !== undefined || before?.commit === undefined
+  const earlierFailures = isAwaited ? (counted?.earlierFailures ?? Math.max(0, sharedFailures - 1)) : 0
   return {
     specKey,
     lookupKey,
     ref: wanted.ref,
-    requestId: requestIdOf(wanted),
+    requestId,
     atMs,
     commit: 'commit' in source ? source.commit : before?.commit,
     hostAnswer,
     // A GatewaySync that polls seldom counts the failures that others met, and so waits as long as they do.
-    failures: fault === undefined ? 0 : Math.max(1 + failuresBefore, sharedFailures),
+    failures: fault === undefined ? 0 : Math.max(1 + (counted?.failures ?? 0), sharedFailures - earlierFailures),
+    earlierFailures,
     fault,
   }
 }

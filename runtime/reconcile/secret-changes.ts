@@ -3,12 +3,13 @@
  * never watched, because a watch would need the right to list all Secrets.
  */
 import { type Clock, pause } from '../clock.ts'
+import { limitConcurrency } from '../limit-concurrency.ts'
 import type { ReadSecret } from '../source/remote/secrets.ts'
 import type { SyncKey } from './records.ts'
 
 /** Versions of the Secrets in use. */
 export type SecretChanges = {
-  /** Reads a Secret and remembers its version. */
+  /** Reads a Secret for a question to the git host, and remembers its version, or that it could not be read. */
   readSecret: ReadSecret
   /** How many changes have been noticed for a GatewaySync. */
   count(key: SyncKey): number
@@ -28,7 +29,10 @@ type Deps = {
 
 /** Changes take effect within 30 s, which includes this wait, reading all Secrets, and the lookup. */
 const everyMs = 15_000
+/** So many Secrets are read at once, so that reading a thousand does not take all of that time where each answer takes long. */
+const readAtOnce = 4
 const absent = 'absent'
+const unreadable = 'unreadable'
 
 /** `changed` is called for each GatewaySync that needs a Secret which has changed. */
 export function createSecretChanges({ readSecret, users, changed, clock }: Deps): SecretChanges {
@@ -50,19 +54,30 @@ export function createSecretChanges({ readSecret, users, changed, clock }: Deps)
     if (before !== undefined && before !== now) noticed(namespace, name)
     return secret
   }
+  const readToUse: ReadSecret = async (namespace, name, signal) => {
+    try {
+      return await read(namespace, name, signal)
+    } catch (error) {
+      // Who needed it has failed, and hears when it can be read, also where it is the same as ever.
+      if (!signal.aborted) versions.set(`${namespace}/${name}`, unreadable)
+      throw error
+    }
+  }
   const lookOnce = async (signal: AbortSignal): Promise<void> => {
     const named = new Map(
       [...users()].flatMap(({ namespace, secrets }) => secrets.map((name) => [`${namespace}/${name}`, { namespace, name }])),
     )
     for (const id of versions.keys()) if (!named.has(id)) versions.delete(id)
-    for (const { namespace, name } of named.values()) {
+    const limited = limitConcurrency(readAtOnce)
+    const look = async ({ namespace, name }: { namespace: string; name: string }): Promise<void> => {
       if (signal.aborted) return
-      // A Secret that cannot be read now counts as unchanged; its users report the failure.
+      // A Secret that cannot be read now counts as unchanged; whoever needs it meanwhile reports the failure.
       await read(namespace, name, signal).catch(() => undefined)
     }
+    await Promise.all([...named.values()].map((secret) => limited(() => look(secret))))
   }
   return {
-    readSecret: read,
+    readSecret: readToUse,
     count: (key) => counts.get(key) ?? 0,
     async run(signal) {
       while (!signal.aborted) {

@@ -64,8 +64,8 @@ void t.test(
     const sync = { apiVersion, kind: 'GatewaySync', metadata: { namespace, name: 'plant' }, spec }
     await until(() => kube.create(gatewaySyncType, sync, signal).catch(() => undefined), 'the API server serves the kind')
     const bound = async () => (await kube.get(roleBindingType, { namespace, name: role }, signal)) as { subjects?: object[] } | undefined
-    const create = () =>
-      kube.create(podType, tinyPod(namespace, 'gw-0', { account: 'gateway', annotations: { [podAnnotations.inject]: 'true' } }), signal)
+    const create = (name = 'gw-0') =>
+      kube.create(podType, tinyPod(namespace, name, { account: 'gateway', annotations: { [podAnnotations.inject]: 'true' } }), signal)
     const comes = async (t: Test): Promise<void> => {
       await create()
       const { subjects } = await until(bound, 'the account of the pod is bound')
@@ -85,6 +85,21 @@ void t.test(
       await lastPodGoes()
       await first.step(tenMinutesMs - 1)
       t.ok(await bound())
+      await comes(t)
+    })
+
+    await t.test('a binding that somebody deletes is there again for the next pod of the same account', async (t) => {
+      await kube.delete(roleBindingType, { namespace, name: role }, signal)
+      await create('gw-1')
+      const { subjects } = await until(bound, 'the account is bound again', 15_000)
+      t.same(subjects, [{ kind: 'ServiceAccount', name: 'gateway', namespace }])
+      await kube.delete(podType, { namespace, name: 'gw-1' }, signal)
+    })
+
+    await t.test('a namespace that has lost its pods and its binding has one for the next pod', async (t) => {
+      await lastPodGoes()
+      await kube.delete(roleBindingType, { namespace, name: role }, signal)
+      t.equal(await bound(), undefined)
       await comes(t)
     })
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts'
 import type { ToldBounds } from '../../gatewaysync/decide/told.ts'
 import { type LabelSelector, selects } from '../../gatewaysync/label-selector.ts'
 import type { Kube } from '../../kube/client.ts'
-import { runListWatch, type WatchFigures, type WatchHandlers } from '../../kube/list-watch.ts'
+import { type ListWatchDeps, runListWatch, type WatchFigures, type WatchHandlers } from '../../kube/list-watch.ts'
 import { gatewaySyncType, type KubeObject, type ObjectKey, podType, syncReportType } from '../../kube/types.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../reconcile/store.ts'
@@ -22,6 +22,12 @@ const livePods = 'status.phase!=Succeeded,status.phase!=Failed'
  * just been created takes effect sooner.
  */
 const forbiddenForMs = 30_000
+
+/**
+ * The longest waits between tries. Controllers are few, and pushes wait for them: they may come soon after the API server is back. A right to
+ * list that is missing is not expected back soon, and each try is logged.
+ */
+const waits = { longestRetryMs: 5_000, longestForbiddenMs: 30_000 }
 
 /** What is watched, and who hears of it. */
 export type Watching = {
@@ -72,13 +78,13 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
       },
     }
   }
-  await Promise.all(scopes.map((scope) => watchScope(deps, watching, scope, handlersOf, signal)))
+  await Promise.all(scopes.map((scope) => watchScope({ ...deps, ...waits }, watching, scope, handlersOf, signal)))
 }
 
 type ScopeHandlers = Required<Pick<WatchHandlers<unknown>, 'synced' | 'failed'>>
 
 async function watchScope(
-  deps: Deps,
+  deps: ListWatchDeps,
   { store, selector, told }: Watching,
   scope: string | undefined,
   handlersOf: (scope: string | undefined, name: string) => ScopeHandlers,
@@ -142,7 +148,7 @@ function projectOurs(object: KubeObject, selector: LabelSelector | undefined): G
 }
 
 async function watchPods(
-  deps: Deps,
+  deps: ListWatchDeps,
   store: Store,
   namespace: string | undefined,
   { handlers, listed }: { handlers: ScopeHandlers; listed: PodsListed },

@@ -1,7 +1,7 @@
 /**
- * Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding a namespace: written when it changes, and again now and
- * then, because somebody may have removed or changed it meanwhile; removed some time after the last gateway pod of the namespace, also by a
- * leader that never saw that pod.
+ * Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding a namespace: written when it changes, for each new pod,
+ * and again now and then, because somebody may have removed or changed it meanwhile, also by deleting the namespace; removed some time after
+ * the last gateway pod of the namespace, also by a leader that never saw that pod.
  */
 import { type Clock, pause } from '../../clock.ts'
 import { asFault, isAbort } from '../../fault.ts'
@@ -37,7 +37,8 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
   run(signal: AbortSignal): Promise<void>
 } {
   const { role, pods, clock, log } = deps
-  const written = new Map<string, { text: string; untilMs: number }>()
+  /** What was written, and the uids of the pods for which it was. */
+  const written = new Map<string, { text: string; uids: ReadonlySet<string>; untilMs: number }>()
   /** Since when, in monotonic ms, a namespace has had no gateway pod; infinite once its binding is removed. */
   const withoutPods = new Map<string, number>()
 
@@ -48,7 +49,6 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
     const leftMs = sinceMs + removedAfterMs - nowMs
     if (leftMs > 0) return Number.isFinite(leftMs) ? leftMs : undefined
     await deps.remove(namespace, name, signal)
-    written.delete(namespace)
     withoutPods.set(namespace, Number.POSITIVE_INFINITY)
     return undefined
   }
@@ -67,15 +67,22 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
     workers: 1,
     async pass(namespace, signal) {
       if (role === undefined) return { wakeAfterMs: undefined }
-      const binding = agentRoleBinding(namespace, role, pods(namespace))
-      if (binding === undefined) return { wakeAfterMs: await removeLater(namespace, role, signal) }
+      const present = pods(namespace)
+      const binding = agentRoleBinding(namespace, role, present)
+      if (binding === undefined) {
+        // Where the pods are gone, the binding may have gone with the namespace.
+        written.delete(namespace)
+        return { wakeAfterMs: await removeLater(namespace, role, signal) }
+      }
       withoutPods.delete(namespace)
       const text = JSON.stringify(binding)
       const last = written.get(namespace)
-      const leftMs = last?.text === text ? last.untilMs - clock.monotonicMs() : 0
+      // A new pod needs its rights at once, whatever became of the binding since it was written.
+      const isWritten = last?.text === text && present.every(({ uid }) => last.uids.has(uid))
+      const leftMs = isWritten ? last.untilMs - clock.monotonicMs() : 0
       if (leftMs > 0) return { wakeAfterMs: leftMs }
       await write(binding, signal)
-      written.set(namespace, { text, untilMs: clock.monotonicMs() + againAfterMs })
+      written.set(namespace, { text, uids: new Set(present.map(({ uid }) => uid)), untilMs: clock.monotonicMs() + againAfterMs })
       return { wakeAfterMs: againAfterMs }
     },
     failed: (namespace, error) =>

@@ -26,8 +26,10 @@ export type LastLookup = {
   commit: CommitHash | undefined
   /** The host's last answer: a commit, or the reason of a fault; undefined when it was not asked. */
   hostAnswer: string | undefined
-  /** Failures in a row, 0 after a success. */
+  /** Failures in a row, 0 after a success; while somebody waits for a request or for the first commit, those since that wait began. */
   failures: number
+  /** How many of the shared failures in a row came before that wait, and so do not count for it; 0 while nobody waits. */
+  earlierFailures: number
   fault: Fault | undefined
 }
 
@@ -70,9 +72,10 @@ export function dueForLookup({ spec, wanted, lookupKey, last, shared, nowMs, jit
   const listens = spec.polling.enabled || last.fault?.retry === 'backoff'
   const newer = listens && shared !== undefined && shared.atMs > last.atMs ? shared : undefined
   if (newer !== undefined && isNews(newer, last)) return { kind: 'now', why: 'news' }
-  const { atMs, failures, fault } = newer ?? last
+  const { atMs, fault } = newer ?? last
   if (fault?.retry === 'backoff') {
     const firstMs = wanted.undecided || last.commit === undefined ? awaitedRetryMs : firstRetryMs
+    const failures = newer === undefined ? last.failures : newer.failures - last.earlierFailures
     return after(atMs, backoffMs(failures, firstMs, longestRetryMs, jitter), nowMs, 'retry')
   }
   const pollMs = (durationMs(spec.polling.interval) ?? 60_000) * (0.9 + 0.2 * jitter)

@@ -9,8 +9,8 @@ import { until } from '../../support/world.ts'
 
 const tenMinutesMs = 600_000
 
-const podOf = (serviceAccount: string): PodRecord =>
-  ({ namespace: 'plant', name: `gw-${serviceAccount}`, serviceAccount, terminating: false }) as unknown as PodRecord
+const podOf = (serviceAccount: string, uid = `uid-${serviceAccount}`): PodRecord =>
+  ({ namespace: 'plant', name: `gw-${serviceAccount}`, uid, serviceAccount, terminating: false }) as unknown as PodRecord
 
 void t.test('a namespace is bound when its pods change, and anew every ten minutes, for a binding may have been removed', async (t) => {
   const { clock, step } = steppedClock()
@@ -63,6 +63,49 @@ void t.test('a namespace is bound when its pods change, and anew every ten minut
   stop.abort(new Error('stop'))
   await running
 })
+
+void t.test(
+  'each new pod finds its binding, also where the namespace was made anew, and nothing is written for those that are known',
+  async (t) => {
+    const { clock } = steppedClock()
+    let [pods, asked, applied] = [[podOf('a', '1')], 0, 0]
+    const bindings = createAgentBindings({
+      role: 'agents',
+      pods() {
+        asked += 1
+        return pods
+      },
+      apply: async () => void (applied += 1),
+      remove: async () => void t.fail('its time has not come'),
+      bound: async () => [],
+      clock,
+      log: silentLog,
+    })
+    const stop = new AbortController()
+    const running = bindings.run(stop.signal)
+    const rows: [string, PodRecord[], number][] = [
+      ['the first pod', [podOf('a', '1')], 1],
+      ['nothing new', [podOf('a', '1')], 1],
+      ['a second pod of the same account', [podOf('a', '1'), podOf('a', '2')], 2],
+      ['one of them goes', [podOf('a', '2')], 2],
+      ['a namespace that was made anew between two looks', [podOf('a', '3')], 3],
+      ['the last pod goes', [], 3],
+      ['the same pod, whose watch was away', [podOf('a', '3')], 4],
+    ]
+    for (const [name, present, count] of rows) {
+      pods = present
+      const before = asked
+      bindings.changed('plant')
+      await until(() => (asked > before ? true : undefined), 'the pods are looked at')
+      // A pass that writes does so before the next one begins.
+      bindings.changed('plant')
+      await until(() => (asked > before + 1 ? true : undefined), 'the pods are looked at again')
+      t.equal(applied, count, name)
+    }
+    stop.abort(new Error('stop'))
+    await running
+  },
+)
 
 void t.test('a binding that names another role is made anew', async (t) => {
   const { clock } = steppedClock()

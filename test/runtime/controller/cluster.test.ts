@@ -1,9 +1,9 @@
 /**
- * A watched namespace that is gone holds up none of the others.
+ * A watched namespace that is gone holds up none of the others, and an API server that is back is watched again soon.
  */
 import { KubeConfig } from '@kubernetes/client-node'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/clock.ts'
 import { watchCluster } from '../../../runtime/controller/cluster/cluster.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
@@ -24,12 +24,12 @@ function kubeThatForbids(forbidden: ReadonlySet<string>, reason: 'Forbidden' | '
   } as unknown as Kube
 }
 
-async function run(t: Test, kube: Kube, namespaces: string[], forbiddenForMs: number) {
+async function run(t: Test, kube: Kube, namespaces: string[], forbiddenForMs: number, clock: Clock = systemClock) {
   const stop = new AbortController()
   let ready = false
   const counts: number[] = []
   const watching = watchCluster(
-    { kube, clock: systemClock, log: silentLog },
+    { kube, clock, log: silentLog },
     { store: createStore(() => {}), namespaces, ready: () => (ready = true), forbidden: (count) => counts.push(count), forbiddenForMs },
     stop.signal,
   )
@@ -56,4 +56,21 @@ void t.test('what is away for another reason is waited for, and so is the whole 
   const other = await run(t, kubeThatForbids(new Set(['gone'])), ['plant', 'gone'], 600)
   await until(() => (other.isReady() ? true : undefined), 'several tries have passed')
   t.same([away.isReady(), whole.isReady(), early.isReady()], [false, false, false])
+})
+
+void t.test('an API server that is away is tried again after 5 s at most, and after 30 s where it refuses the right', async (t) => {
+  for (const [reason, longestMs] of [
+    ['ApiUnavailable', 5_000],
+    ['Forbidden', 30_000],
+  ] as const) {
+    const waits: number[] = []
+    // The longest that jitter makes of each wait, without waiting.
+    const wait = async (ms: number): Promise<void> => {
+      waits.push(ms)
+      await systemClock.wait(1)
+    }
+    await run(t, kubeThatForbids(new Set(['plant']), reason), ['plant'], 0, { ...systemClock, wait, random: () => 1 })
+    await until(() => (waits.length >= 20 ? true : undefined), 'it was tried many times')
+    t.equal(Math.max(...waits), longestMs, reason)
+  }
 })

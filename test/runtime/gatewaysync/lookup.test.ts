@@ -24,6 +24,7 @@ const good: LastLookup = {
   commit: commitA,
   hostAnswer: commitA,
   failures: 0,
+  earlierFailures: 0,
   fault: undefined,
 }
 const shared = (changes: Partial<SharedLookup>): SharedLookup => ({
@@ -125,6 +126,16 @@ void t.test('the git host is asked when it is due and not before', async (t) => 
       'a request that has met a passing fault',
       { wanted: asked, last: { ...good, requestId: 'r1', failures: 2, fault: passing } },
       { kind: 'later', inMs: 9_000 },
+    ],
+    [
+      'a request that waits while somebody else meets the same fault again, which others had met ten times before it came',
+      {
+        wanted: asked,
+        last: { ...good, requestId: 'r1', hostAnswer: 'GitTimeout', failures: 1, earlierFailures: 10, fault: passing },
+        shared: shared({ hostAnswer: 'GitTimeout', failures: 12, fault: passing }),
+        nowMs: 31_000,
+      },
+      { kind: 'later', inMs: 10_000 },
     ],
   ]
   for (const [name, changes, due] of rows) t.strictSame(dueForLookup({ ...base, ...changes }), due, name)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { resolveProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
+import { resolveProfile, syncHash, wantedHash } from '../../../runtime/gatewaysync/decide/profile.ts'
 import { sourceRoots } from '../../../runtime/gatewaysync/decide/source-roots.ts'
 import type { GatewaySyncSpecInput } from '../../../runtime/gatewaysync/schema/spec.ts'
 import { specWith } from '../../support/gatewaysync.ts'
@@ -34,6 +34,30 @@ void t.test('a profile that does not exist is refused with the names of those th
   for (const name of ['default', 'toString', '']) {
     t.throws(() => resolve(sync, name), { reason: 'UnknownProfile', message: /has: a, b$/ }, name)
   }
+})
+
+void t.test('the hash of each profile is made once for a spec, however often it is asked for, and anew for another spec', async (t) => {
+  const read: string[] = []
+  const counted = (syncPeriod: number) => {
+    const spec = specWith({ sync: { profiles: { a: { mappings: [mapping('a')], syncPeriod }, b: { mappings: [mapping('b')] } } } })
+    const profiles = new Proxy(spec.sync.profiles, {
+      get(target, name, receiver) {
+        read.push(String(name))
+        return Reflect.get(target, name, receiver) as unknown
+      },
+    })
+    return { spec, observed: { ...spec, sync: { ...spec.sync, profiles } } }
+  }
+  const readsOf = (of: ReturnType<typeof counted>, name: string): number => {
+    read.length = 0
+    t.equal(wantedHash(of.observed, name), syncHash(resolveProfile(of.spec.sync, name), of.spec.gateway), name)
+    return read.length
+  }
+  const [first, second] = [counted(5), counted(6)]
+  t.ok(readsOf(first, 'a') > 0)
+  t.ok(readsOf(first, 'b') > 0, 'another profile')
+  t.same([readsOf(first, 'a'), readsOf(first, 'b'), readsOf(first, 'a')], [0, 0, 0])
+  t.ok(readsOf(second, 'a') > 0, 'another spec')
 })
 
 void t.test('the roots of a profile are its sources and collections, without what lies below another', async (t) => {

@@ -4,6 +4,7 @@ import type { Secret } from '../../../runtime/source/remote/secrets.ts'
 import { sourceSecretNames } from '../../../runtime/gatewaysync/schema/secret-names.ts'
 import { Fault } from '../../../runtime/fault.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
+import { until } from '../../support/world.ts'
 
 const never = new AbortController().signal
 
@@ -65,15 +66,75 @@ void t.test('what a question has read counts as seen, so that no change between 
   t.same(heard, ['plant/one', 'plant/two'])
 })
 
-void t.test('a Secret that cannot be read has not changed', async (t) => {
-  const { put, readSecret, heard, fail } = setUp()
+void t.test(
+  'a Secret that a question could not read counts as changed as soon as it can be read, though nobody had read it before',
+  async (t) => {
+    const { put, run, readSecret, heard, fail, step } = setUp()
+    const stop = new AbortController()
+    const running = run(stop.signal)
+    put('plant/keys', '1')
+    fail(true)
+    await t.rejects(readSecret('plant', 'keys', never), new Fault('ApiUnavailable', 'away'))
+    await step(15_000)
+    t.same(heard, [], 'it is still away')
+    fail(false)
+    await step(15_000)
+    t.same(heard.splice(0), ['plant/one', 'plant/two'])
+    fail(true)
+    await t.rejects(readSecret('plant', 'keys', never), new Fault('ApiUnavailable', 'away'))
+    fail(false)
+    await readSecret('plant', 'keys', never)
+    t.same(heard.splice(0), ['plant/one', 'plant/two'], 'also where it is the same as ever, and a question is the first to read it')
+    await step(15_000)
+    t.same(heard, [])
+    stop.abort()
+    await running
+  },
+)
+
+void t.test('a Secret that could not be read while nobody needed it has not changed', async (t) => {
+  const { put, run, readSecret, heard, fail, step } = setUp()
+  const stop = new AbortController()
+  const running = run(stop.signal)
   put('plant/keys', '1')
   await readSecret('plant', 'keys', never)
   fail(true)
-  await t.rejects(readSecret('plant', 'keys', never), new Fault('ApiUnavailable', 'away'))
+  await step(15_000)
+  // A question that is given up has not failed.
+  await t.rejects(readSecret('plant', 'keys', AbortSignal.abort()))
   fail(false)
-  await readSecret('plant', 'keys', never)
+  await step(15_000)
   t.same(heard, [])
+  stop.abort()
+  await running
+})
+
+void t.test('four Secrets are read at once, and all of them at each look', async (t) => {
+  const names = Array.from({ length: 10 }, (_, index) => `keys-${index}`)
+  const reading: PromiseWithResolvers<undefined>[] = []
+  let most = 0
+  const { clock, step } = steppedClock()
+  const stop = new AbortController()
+  const { run } = createSecretChanges({
+    readSecret: async () => {
+      const answer = Promise.withResolvers<undefined>()
+      most = Math.max(most, reading.push(answer))
+      return await answer.promise
+    },
+    users: () => [{ key: 'plant/one', namespace: 'plant', secrets: names }],
+    changed: () => t.fail('nothing has changed'),
+    clock,
+  })
+  const running = run(stop.signal)
+  const look = step(15_000)
+  for (let answered = 0; answered < names.length; answered += 1) {
+    await until(() => (reading.length === Math.min(4, names.length - answered) ? true : undefined), 'as many as may be are read')
+    reading.shift()?.resolve(undefined)
+  }
+  await look
+  t.equal(most, 4)
+  stop.abort()
+  await running
 })
 
 void t.test('every Secret that spec.git names is one of its source', async (t) => {
