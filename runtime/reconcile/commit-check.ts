@@ -7,6 +7,7 @@ import { resolveProfile } from '../gatewaysync/decide/profile.ts'
 import { wantedRef } from '../gatewaysync/decide/request.ts'
 import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
 import type { Repository } from '../source/content/mirror-listing.ts'
+import { modesInUse } from './modes-in-use.ts'
 import type { ReconcileDeps } from './reconcile.ts'
 import type { Store } from './store.ts'
 import { type GatewaySyncRecord, syncKey, type SyncKey } from './records.ts'
@@ -21,10 +22,11 @@ type Deps = {
 /** Returns two steps of a reconcile pass. A check that did not finish before, on the same commit and content, is repeated only on request. */
 export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<ReconcileDeps, 'check' | 'prepareCheck'> {
   const check: ReconcileDeps['check'] = async (record, spec, commit, signal) => {
+    const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
     const request = {
-      profiles: Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name)),
+      profiles,
       validation: spec.validation,
-      modesInUse: modesInUse(store, record),
+      modesInUse: modesInUse(store.gatewayModes(record.namespace, record.name), profiles),
       commit,
       line: `${spec.git.repo} ${spec.git.ref}`,
     }
@@ -45,11 +47,4 @@ export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<Reconci
 /** The verdict in the status, if the checks of the same commit and content did not finish: a restart does not try again. */
 function unfinishedBefore({ status: { source, findings } }: GatewaySyncRecord, id: string): Verdict | undefined {
   return findings !== undefined && source?.unfinishedCheck === id ? { kind: 'checked', ...findings, unfinished: id } : undefined
-}
-
-/** The modes that the gateways of a GatewaySync report; undefined while none does. */
-function modesInUse(store: Store, { namespace, name }: GatewaySyncRecord): string[] | undefined {
-  const reports = store.reportsOf(namespace, name)
-  const modes = reports.flatMap(({ status }) => status?.mode?.name ?? []).filter((mode) => mode !== '')
-  return modes.length === 0 ? undefined : [...new Set(modes)]
 }

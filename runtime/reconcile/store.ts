@@ -3,8 +3,10 @@
  * decisions need is kept, indexed by namespace, so that thousands of pods stay small.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { type Clock, systemClock } from '../clock.ts'
 import { gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
 import type { Annotations } from '../gatewaysync/decide/request.ts'
+import { createFormerModes, type GatewayMode, modeOf } from './modes-in-use.ts'
 import { type GatewaySyncRecord, type PodRecord, type ReportRecord, type SyncKey, syncKey } from './records.ts'
 import { createSharing } from './share-strings.ts'
 
@@ -14,6 +16,7 @@ type Namespace = {
   others: Set<string>
   pods: Map<string, PodRecord>
   reports: Map<string, ReportRecord>
+  formerModes: ReturnType<typeof createFormerModes>
 }
 
 /** Read by every endpoint; written by the watches, and by the leader with what its writes returned. */
@@ -23,19 +26,19 @@ export type Store = ReturnType<typeof createStore>
 export type ChangeKind = 'pod' | 'report' | 'other'
 
 /** `changed` is called with each GatewaySync that an observation may concern. */
-export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
+export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, { monotonicMs }: Pick<Clock, 'monotonicMs'> = systemClock) {
   const namespaces = new Map<string, Namespace>()
   const share = createSharing()
   const watchers = new Set<() => void>()
   const seen = (): void => {
     for (const watcher of watchers) watcher()
   }
-  const answers = answersFrom(namespaces)
+  const answers = answersFrom(namespaces, monotonicMs)
 
   const inNamespace = (namespace: string): Namespace => {
     const known = namespaces.get(namespace)
     if (known !== undefined) return known
-    const fresh: Namespace = { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map() }
+    const fresh: Namespace = { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map(), formerModes: createFormerModes() }
     namespaces.set(namespace, fresh)
     return fresh
   }
@@ -91,10 +94,11 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       for (const other of syncs.keys()) changed(syncKey(namespace, other), 'other')
     },
     upsertPod(pod: PodRecord): void {
-      const { pods } = inNamespace(pod.namespace)
+      const { pods, reports, formerModes } = inNamespace(pod.namespace)
       const before = pods.get(pod.name)
       // Most of what changes in a pod is nothing to us.
       if (isDeepStrictEqual(before, pod)) return
+      if (before?.uid !== pod.uid) formerModes.keep(before, reports.get(pod.name), monotonicMs())
       podChanged(before)
       share(pod)
       pods.set(pod.name, pod)
@@ -102,8 +106,9 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
       podChanged(pod)
     },
     removePod(namespace: string, name: string): void {
-      const { pods } = inNamespace(namespace)
+      const { pods, reports, formerModes } = inNamespace(namespace)
       podChanged(pods.get(name))
+      formerModes.keep(pods.get(name), reports.get(name), monotonicMs())
       pods.delete(name)
       seen()
     },
@@ -120,8 +125,9 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
         changed(syncKey(report.namespace, report.gatewaySync), 'report')
     },
     removeReport(namespace: string, pod: string): void {
-      const { reports } = inNamespace(namespace)
+      const { pods, reports, formerModes } = inNamespace(namespace)
       const before = reports.get(pod)
+      formerModes.keep(pods.get(pod), before, monotonicMs())
       reports.delete(pod)
       seen()
       if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync), 'report')
@@ -130,7 +136,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void) {
 }
 
 /** What the store says of what it holds. */
-function answersFrom(namespaces: ReadonlyMap<string, Namespace>) {
+function answersFrom(namespaces: ReadonlyMap<string, Namespace>, monotonicMs: () => number) {
   const syncOfPod = (pod: PodRecord): string | undefined => {
     const { syncs, others } = namespaces.get(pod.namespace) ?? { syncs: new Map<string, GatewaySyncRecord>(), others: new Set<string>() }
     const [first] = syncs.size === 0 ? others : syncs.keys()
@@ -177,6 +183,18 @@ function answersFrom(namespaces: ReadonlyMap<string, Namespace>) {
         .flatMap(({ pod, report }) =>
           report !== undefined && report.gatewaySync === name && report.podUid === pod.uid && !pod.terminating ? [report] : [],
         )
+    },
+    /** The mode of each gateway of a GatewaySync, as far as it is known; also of those that went within the last hour. */
+    gatewayModes(namespace: string, name: string): GatewayMode[] {
+      const { pods, reports, formerModes } = namespaces.get(namespace) ?? {}
+      const former = formerModes?.of(name, monotonicMs()) ?? new Map<string, string>()
+      const present = podsOf(namespace, name).map((pod) => {
+        const report = reports?.get(pod.name)
+        const told = report?.gatewaySync === name && report.podUid === pod.uid ? modeOf(report) : undefined
+        return { pod, mode: told ?? former.get(pod.name) }
+      })
+      const gone = [...former].filter(([pod]) => pods?.has(pod) !== true).map(([, mode]) => ({ pod: undefined, mode }))
+      return [...present, ...gone]
     },
     /** The version that each agent has reported; undefined where it told none. */
     *agentVersions(): Generator<string | undefined> {

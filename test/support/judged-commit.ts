@@ -20,7 +20,8 @@ const commit = parseCommitHash('a'.repeat(40))
 
 /** The gate of a controller with reports of pods, over a commit of `files` that the GatewaySync `line` names. */
 export function judgedCommit(files: Files) {
-  const store = createStore(() => undefined)
+  let elapsedMs = 0
+  const store = createStore(() => undefined, { monotonicMs: () => elapsedMs })
   const gate = createGate()
   const asked: (readonly string[])[] = []
   const { check } = createCommitCheck({
@@ -34,19 +35,15 @@ export function judgedCommit(files: Files) {
       },
     },
   })
+  /** A pod without a report so far. */
+  const runs = (name: string, follows: string, { uid = name, injected = true, terminating = false, profile = '' } = {}): void => {
+    const annotations = { [podAnnotations.gatewaySync]: follows, ...(profile === '' ? {} : { [podAnnotations.profile]: profile }) }
+    const about = { labels: {}, agentDown: undefined, serviceAccount: 'gateway' }
+    store.upsertPod({ namespace: 'plant', name, uid, annotations, injected, terminating, ...about })
+  }
   /** A live pod that follows `follows`, unless its report is of a pod that is gone, and its report. */
   const reports = (pod: string, gatewaySync: string, mode: string, { follows = gatewaySync, uid = pod } = {}): void => {
-    store.upsertPod({
-      namespace: 'plant',
-      name: pod,
-      uid: pod,
-      annotations: { [podAnnotations.gatewaySync]: follows },
-      injected: true,
-      terminating: false,
-      labels: {},
-      agentDown: undefined,
-      serviceAccount: 'gateway',
-    })
+    runs(pod, follows)
     const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'argument' } }
     store.upsertReport({ namespace: 'plant', pod, gatewaySync, ...parseReport(uid, status) })
   }
@@ -69,5 +66,6 @@ export function judgedCommit(files: Files) {
     }
     return await check(record, spec(profile, validation), commit, signal)
   }
-  return { judge, reports, asked }
+  const passes = (ms: number): void => void (elapsedMs += ms)
+  return { judge, reports, runs, passes, store, asked }
 }

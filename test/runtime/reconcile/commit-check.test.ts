@@ -27,6 +27,66 @@ void t.test('a gateway that runs without a mode is no mode in use', async (t) =>
   t.match(await judge(collections), { kind: 'checked', errors: 1 })
 })
 
+void t.test('a gateway that is away for a while, or has not reported yet, has the mode that it had', async (t) => {
+  const errors = { prod: 0, dev: 1 }
+  const away: Record<string, (of: ReturnType<typeof judgedCommit>) => void> = {
+    'its pod is being deleted': ({ runs }) => runs('a-1', 'line', { terminating: true }),
+    'its pod is gone, and then its report': ({ store }) => {
+      store.removePod('plant', 'a-1')
+      store.removeReport('plant', 'a-1')
+    },
+    'its report is gone, and then its pod': ({ store }) => {
+      store.removeReport('plant', 'a-1')
+      store.removePod('plant', 'a-1')
+    },
+    'its report was deleted by somebody': ({ store }) => store.removeReport('plant', 'a-1'),
+    'a pod of its name has not reported yet': ({ store, runs }) => {
+      store.removePod('plant', 'a-1')
+      store.removeReport('plant', 'a-1')
+      runs('a-1', 'line', { uid: 'new' })
+    },
+    'that pod came before the old one was seen to go': ({ runs }) => runs('a-1', 'line', { uid: 'new' }),
+  }
+  for (const mode of ['dev', 'prod'] as const)
+    for (const [how, goes] of Object.entries(away)) {
+      const cluster = judgedCommit(broken)
+      cluster.reports('a-0', 'line', 'prod')
+      cluster.reports('a-1', 'line', mode)
+      t.match(await cluster.judge(collections), { errors: errors[mode] })
+      goes(cluster)
+      t.match(await cluster.judge(collections), { errors: errors[mode] }, `${mode}: ${how}`)
+    }
+})
+
+void t.test('a gateway that is away for more than an hour does not count any more', async (t) => {
+  const { judge, reports, store, passes } = judgedCommit(broken)
+  reports('a-0', 'line', 'prod')
+  reports('a-1', 'line', 'dev')
+  store.removePod('plant', 'a-1')
+  passes(3_599_999)
+  t.match(await judge(collections), { errors: 1 })
+  passes(1)
+  t.match(await judge(collections), { errors: 0 })
+})
+
+void t.test('while nobody knows the mode of a gateway, every mode counts', async (t) => {
+  const { judge, reports, runs } = judgedCommit(broken)
+  reports('a-0', 'line', 'prod')
+  runs('a-1', 'line', { injected: false })
+  t.match(await judge(collections), { errors: 0 }, 'one without an agent is brought nothing')
+  runs('b-0', 'other')
+  t.match(await judge(collections), { errors: 0 }, 'one that follows another GatewaySync is not asked about')
+  runs('a-2', 'line', { profile: 'nowhere' })
+  t.match(await judge(collections), { errors: 0 }, 'nor one whose profile there is not')
+  runs('a-3', 'line')
+  t.match(await judge(collections), { errors: 1 })
+  t.match(await judge({ collections: { root, mode: 'prod' } }), { errors: 0 }, 'the profile names the mode')
+  reports('a-3', 'line', 'prod')
+  t.match(await judge(collections), { errors: 0 })
+  reports('a-3', 'line', 'prod', { uid: 'another' })
+  t.match(await judge(collections), { errors: 1 }, 'a report of another pod proves nothing')
+})
+
 void t.test('a mode in use that the commit does not hold is a finding', async (t) => {
   const { judge, reports } = judgedCommit(validTree())
   reports('a-0', 'line', 'staging')
