@@ -87,7 +87,11 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
     metrics.reported(status)
     reporter.report(status)
   }
-  const follower = createAgentFollower({ ...deps, metrics }, settings, () => watch.name(), report)
+  const podFacts = (): PodFacts => {
+    watch.again()
+    return podFactsOf(settings)
+  }
+  const follower = createAgentFollower({ ...deps, metrics }, settings, { followedName: () => watch.name(), podFacts, report })
   const annotations = (): PodFacts['annotations'] => podFactsOf(settings).annotations
   const observe = (followed: FollowedSync | undefined): void => {
     follower.observe(followed)
@@ -121,8 +125,7 @@ async function run(
 function createAgentFollower(
   { clock, log, tracing, metrics }: Deps & { metrics: AgentMetrics },
   settings: Following,
-  followedName: () => string | undefined,
-  report: (status: SyncReportStatus) => void,
+  { followedName, podFacts, report }: { followedName(): string | undefined; podFacts(): PodFacts; report(status: SyncReportStatus): void },
 ): Follower {
   const { dataDir, gatewaySync, modeArgument, modeEnvironment } = settings
   const memory: EngineMemory = { manifest: undefined }
@@ -145,7 +148,7 @@ function createAgentFollower(
       },
       gateway: (spec) => metrics.watched(gatewayOf({ clock, log }, spec, (signal) => client().gateway(signal))),
       mode: createModeFinder({ clock, ignitionConf }, { argument: modeArgument, environment: modeEnvironment }),
-      podFacts: async () => podFactsOf(settings),
+      podFacts: async () => podFacts(),
       readSynced: () => readSynced(dataDir),
       async recover(failed, signal) {
         const recover = async () => await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)

@@ -51,8 +51,11 @@ export const reasons = {
   GitUnreachable: { retry: 'backoff', help: 'the git host could not be reached' },
   GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
   GitFailed: { retry: 'backoff', help: 'git ended with an error that has no reason of its own' },
-  GitKilled: { retry: 'backoff', help: 'git was ended from outside, as a node does that is short of memory' },
-  ToolMissing: { retry: 'backoff', help: 'a program that the work needs is not installed on this machine' },
+  GitKilled: {
+    retry: 'backoff',
+    help: 'git or a tool beside it was ended from outside or could not be started, as on a node that is short of memory',
+  },
+  ToolMissing: { retry: 'backoff', help: 'a program that the work needs is not installed on this machine, or is too old' },
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
   NotVerified: { retry: 'on-change', help: 'spec.git.verify asks for a signature that the commit does not have' },
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with these resource collections' },
@@ -104,7 +107,7 @@ export const reasons = {
   GatewayUnreachable: { retry: 'backoff', help: 'the gateway does not answer' },
   GatewayNotReady: {
     retry: 'backoff',
-    help: 'the gateway is starting, stopping or being commissioned, or somebody else holds its scan lock',
+    help: 'the gateway is starting, stopping or being commissioned, locked by somebody else, or gives an answer that cannot be used',
   },
   GatewayUnauthorised: { retry: 'backoff', help: 'the gateway refused the API key (401)' },
   GatewayForbidden: { retry: 'backoff', help: 'the API key lacks a security level that the call needs (403): scan needs Write' },

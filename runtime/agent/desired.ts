@@ -4,7 +4,7 @@
 import { Fault } from '../fault.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations } from '../gatewaysync/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/decide/profile.ts'
-import { readFollowedSpec } from '../gatewaysync/schema/followed-spec.ts'
+import { readFollowedSpec, readStartWish } from '../gatewaysync/schema/followed-spec.ts'
 import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
 import type { GatewaySyncSpec, HttpCheck } from '../gatewaysync/schema/spec.ts'
 import { answersSpec } from '../gatewaysync/decide/request.ts'
@@ -93,15 +93,17 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   }
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
   const read = readFollowedSpec(followed.spec, name)
-  if (read.kind === 'invalid') return idle('Blocked', 'InvalidSpec', `spec.${read.path}: ${read.message}`)
+  const wish = readStartWish(followed.spec, name)
+  const start = startSettings(wish, wish.paused)
+  if (read.kind === 'invalid') return idle('Blocked', 'InvalidSpec', `spec.${read.path}: ${read.message}`, start)
   const { spec } = read
   if (!Object.hasOwn(spec.sync.profiles, name)) {
     const known = read.profiles.toSorted().join(', ')
-    return idle('Blocked', 'UnknownProfile', `annotation ${podAnnotations.profile}: profile "${name}" does not exist; there are: ${known}`)
+    const message = `annotation ${podAnnotations.profile}: profile "${name}" does not exist; there are: ${known}`
+    return idle('Blocked', 'UnknownProfile', message, start)
   }
   const profile = resolveProfile(spec.sync, name)
   const paused = spec.paused || profile.paused
-  const start = startSettings(profile, paused)
   const { published, delivery, source, rollout } = followed.status
   if (published === undefined || !isCommitHash(published.commit)) {
     return idle('Pending', 'CommitNotPublished', nothingPublished, start)

@@ -15,7 +15,7 @@ import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFac
 import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next, tellsForMs } from './follower-state.ts'
 import { type Drift, driftAfter, handOn, type HandOnDeps } from './hand-on.ts'
 import type { AgentHealth } from './health.ts'
-import { awaitedOf, type HasCome, waitAfter, waitingMs } from './next-look.ts'
+import { awaitedOf, type HasCome, hasComeOrCalled, retryAfterMs, waitAfter, waitingMs } from './next-look.ts'
 import { createWake } from './wake.ts'
 
 /** What a follower works with; the agent's entry builds it. */
@@ -58,9 +58,10 @@ export type Follower = {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Waits after a cycle that failed: from the first to the longest. */
-const firstRetryMs = 1_000
-const longestRetryMs = 300_000
+/** The longest wait after changes that could not be handed on. */
+const longestOfferMs = 300_000
+/** When to read the pod again while there is nothing to do: its annotations may name another profile or GatewaySync by then. */
+const readPodAgainMs = 30_000
 /** How often a gateway is asked for what a look waits for. */
 const askGatewayMs = 1_000
 /** When to look again: after `waitMs`, or as soon as `hasCome` says so. */
@@ -104,7 +105,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const [held, startedAt, failuresBefore] = [inPlace(), now(), state.failures]
     take({ kind: 'podRead', pod, inPlace: held, at: startedAt })
     const desired = state.looked?.desired
-    if (desired?.kind !== 'sync') return { waitMs: undefined }
+    if (desired?.kind !== 'sync') return { waitMs: readPodAgainMs }
     // Before the gateway, because its API key comes over delivery too.
     const source = sources(desired.delivery)
     const gateway = gateways(desired.gateway)
@@ -121,7 +122,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, held))
     const hasCome = gateway === undefined ? undefined : awaitedOf(result, desired, { gateway, mode, modeOf: deps.mode })
     const waitMs = waitAfter(result, desired, gateway !== undefined)
-    const againMs = handed.againMs === 'failed' ? backoffMs(failedOffers, waitingMs, longestRetryMs, clock.random()) : handed.againMs
+    const againMs = handed.againMs === 'failed' ? backoffMs(failedOffers, waitingMs, longestOfferMs, clock.random()) : handed.againMs
     // What is told no longer is to leave the report in time.
     const toldForMs =
       handed.told.changes === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.ceil(tellsForMs(state, clock.monotonicMs()))) + 1
@@ -129,7 +130,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     return { waitMs: Math.min(waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), toldForMs), hasCome }
   }
 
-  const retryMs = (): number => backoffMs(state.failures, firstRetryMs, longestRetryMs, clock.random())
+  const retryMs = (): number => retryAfterMs(state.failures, gateOf(state, clock.monotonicMs()), clock.random())
 
   /** Waits for a change or until the next look is due. A gateway that has done what was waited for counts as a change. */
   const rest = async ({ waitMs, hasCome }: Rest, signal: AbortSignal): Promise<void> => {
@@ -139,7 +140,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
       clock.monotonicMs() + Math.min(waitMs ?? Number.POSITIVE_INFINITY, gate.kind === 'held' ? gate.forMs : Number.POSITIVE_INFINITY)
     while (hasCome !== undefined && untilMs - clock.monotonicMs() > askGatewayMs) {
       if (await wake.wait(askGatewayMs, signal)) return
-      if (signal.aborted || (await hasCome(signal))) return
+      if (signal.aborted || (await hasComeOrCalled(wake, hasCome, signal))) return
     }
     const leftMs = untilMs - clock.monotonicMs()
     await wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)

@@ -3,7 +3,7 @@
  */
 import type { Fault } from '../fault.ts'
 import { durationMs } from '../gatewaysync/schema/fields.ts'
-import type { ResolvedProfile } from '../gatewaysync/decide/profile.ts'
+import type { StartWish } from '../gatewaysync/schema/followed-spec.ts'
 
 /** `started` answers /startz, `live` answers /livez. */
 export type AgentHealth = {
@@ -27,7 +27,7 @@ export type StartSettings = {
 export const unknownStart: StartSettings = { policy: 'block', deadlineMs: 600_000, graceMs: 30_000 }
 
 /** The settings of a profile. One that is paused or a dry run writes nothing, so its gateway does not wait. */
-export function startSettings(profile: ResolvedProfile, paused: boolean): StartSettings {
+export function startSettings(profile: Omit<StartWish, 'paused'>, paused: boolean): StartSettings {
   const { startPolicy, startDeadline, startGrace, dryRun } = profile
   return {
     policy: paused || dryRun ? 'start' : startPolicy,

@@ -1,14 +1,20 @@
 /**
  * When an agent looks again after a cycle, and what it asks its gateway for until then.
  */
+import { backoffMs } from '../clock.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { CycleResult, Wanted } from '../sync/cycle.ts'
 import type { Desired } from './desired.ts'
+import type { StartGate } from './health.ts'
+import type { Wake } from './wake.ts'
 
 type Mode = Wanted['facts']['mode']
 /** Whether something has come that a look waits for. */
 export type HasCome = (signal: AbortSignal) => Promise<boolean>
 
+/** Waits after a cycle that failed: from the first to the longest, which is shorter while the gateway's start is held back by it. */
+const firstRetryMs = 1_000
+const longestRetryMs = { held: 10_000, usual: 60_000 }
 /** Wait for a gateway that is starting, being commissioned, or has a Designer open. */
 export const waitingMs = 5_000
 
@@ -36,9 +42,27 @@ export function awaitedOf(
   }
 }
 
+/** Whether something has come that is waited for, or somebody calls meanwhile: a gateway may take long to answer. */
+export async function hasComeOrCalled(wake: Wake, hasCome: HasCome, signal: AbortSignal): Promise<boolean> {
+  const asking = new AbortController()
+  const either = AbortSignal.any([signal, asking.signal])
+  const end = (): void => asking.abort(new Error('answered'))
+  const answer = hasCome(either)
+    .catch(() => false)
+    .finally(end)
+  const called = await wake.wait(undefined, either)
+  end()
+  return called || (await answer)
+}
+
 /** Whether the profile follows the gateway's mode and the gateway has not told it yet. */
 function lacksMode({ profile }: Extract<Desired, { kind: 'sync' }>, mode: Mode): boolean {
   return profile.collections?.mode === 'auto' && mode?.from !== 'gateway' && mode?.from !== 'target'
+}
+
+/** How long to wait after a cycle that failed, as often in a row as `failures`, in ms; `random` is from 0 to 1. */
+export function retryAfterMs(failures: number, gate: StartGate, random: number): number {
+  return backoffMs(failures, firstRetryMs, longestRetryMs[gate.kind === 'held' ? 'held' : 'usual'], random)
 }
 
 /** How long to wait after a cycle, in ms; undefined: it failed and is retried with growing waits. */

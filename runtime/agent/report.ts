@@ -43,7 +43,7 @@ const believedMs = 10_000
 const syncingAfterMs = 1_000
 
 /** Whether two reports differ only in their times. */
-function saysTheSame(one: SyncReportStatus, other: SyncReportStatus): boolean {
+function saysTheSame(one: Partial<SyncReportStatus>, other: Partial<SyncReportStatus>): boolean {
   const [a, b] = [one, other].map(({ startedAt: _startedAt, finishedAt: _finishedAt, ...told }) => canonicalJson(told))
   return a === b
 }
@@ -82,7 +82,8 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
     if (stored?.spec.gatewaySync !== gatewaySync) stored = undefined
     try {
       stored ??= await ensureObject(spec, signal)
-      const patch = mergePatchBetween(stored.status, status)
+      // Syncing, which is kept back, may stand between two reports that say the same.
+      const patch = saysTheSame(stored.status, status) ? undefined : mergePatchBetween(stored.status, status)
       if (patch !== undefined) await kube.mergePatch(syncReportType, key, { status: patch }, { subresource: 'status' }, signal)
       // Last, so that a predecessor's status is never taken for ours.
       if (!stored.ours) await kube.mergePatch(syncReportType, key, { spec }, {}, signal)

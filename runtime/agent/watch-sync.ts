@@ -17,6 +17,8 @@ const longestForbiddenMs = 5_000
 export type SyncWatch = {
   /** The name of the GatewaySync that is followed now; undefined: none, or not exactly one. */
   name(): string | undefined
+  /** The pod's annotations may have changed: decides anew which one is followed. */
+  again(): void
   /** Watches until the signal. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -38,9 +40,12 @@ type Pod = {
 export function watchSync({ observe, ...deps }: Deps, { namespace, named, annotations }: Pod): SyncWatch {
   const known = new Map<string, FollowedSync>()
   let name = named
-  const tell = (): void => {
+  const followedName = (): string | undefined => {
     const [only] = known.keys()
-    name = named ?? gatewaySyncOfPod(annotations(), known.size === 1 ? only : undefined)
+    return named ?? gatewaySyncOfPod(annotations(), known.size === 1 ? only : undefined)
+  }
+  const tell = (): void => {
+    name = followedName()
     observe(name === undefined ? undefined : known.get(name))
   }
   const set = {
@@ -70,5 +75,11 @@ export function watchSync({ observe, ...deps }: Deps, { namespace, named, annota
       tell()
     },
   }
-  return { name: () => name, run: (signal) => runListWatch({ ...deps, longestForbiddenMs }, set, handlers, signal) }
+  return {
+    name: () => name,
+    again() {
+      if (listed && followedName() !== name) tell()
+    },
+    run: (signal) => runListWatch({ ...deps, longestForbiddenMs }, set, handlers, signal),
+  }
 }

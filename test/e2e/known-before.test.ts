@@ -1,5 +1,5 @@
 /**
- * What is not known any more, or may not be followed, takes nothing from a gateway: its profile, its label, its GatewaySync and a commit that a
+ * What is not known any more, or may not be followed, takes nothing from a gateway: its profile, its label, a folder of its commit, its GatewaySync and a commit that a
  * gateway could start with are taken away, each in turn, and the files that were applied last stay until it is back.
  */
 import { readFileSync } from 'node:fs'
@@ -9,9 +9,8 @@ import { listTree } from '../../scripts/quickstart/check.ts'
 import { engineFolder } from '../../runtime/gatewaysync/names.ts'
 import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
 import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
-import { gatewaySyncType, type KubeObject, podType } from '../../runtime/kube/types.ts'
+import { gatewaySyncType } from '../../runtime/kube/types.ts'
 import { install, readyAt, simulatedGateway } from '../support/installation.ts'
-import { type PodObject, writeDownward } from '../support/kubelet.ts'
 import { pushTo } from '../support/push.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/world.ts'
@@ -66,7 +65,7 @@ async function startPlant(t: Test) {
     })
   await createSync()
   const labels = { [label]: 'north' }
-  const { pod } = await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir, mode: 'dev', labels })
+  const gateway = await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir, mode: 'dev', labels })
   const ready = (commit: string) => readyAt(cluster, namespace, commit)
   await ready(first)
   return {
@@ -76,13 +75,8 @@ async function startPlant(t: Test) {
     removeSync: () => kube.delete(gatewaySyncType, key, signal),
     setProfiles: (profiles: Record<string, object | null>) =>
       kube.mergePatch(gatewaySyncType, key, { spec: { sync: { profiles } } }, {}, signal),
-    /** Sets the label or takes it away, and does what a kubelet does then. */
-    async setLabel(value: string | null) {
-      const patch = { metadata: { labels: { [label]: value } } }
-      const after = (await kube.mergePatch(podType, { namespace, name: 'gw-0' }, patch, {}, signal)) as KubeObject & PodObject
-      for (const { name, downwardAPI } of after.spec.volumes ?? [])
-        writeDownward(path.join(folder, `pod-${pod.metadata.uid}`, name), after, downwardAPI?.items ?? [])
-    },
+    /** Sets the label or takes it away. */
+    setLabel: (value: string | null) => gateway.change({ labels: { [label]: value } }),
     commit: repository.commit,
     push: () => pushTo(receiver, namespace, 'plant'),
     /** What the gateway's folder holds, by path, without our own records. */
@@ -145,6 +139,23 @@ void t.test('what a gateway has stays while what it follows is not known', { tim
     await plant.ready(second)
     const { 'recipes/deep/b.txt': _deleted, ...rest } = applied
     t.same(plant.files(), { ...rest, 'recipes/a.txt': 'three' })
+  })
+
+  await t.test('a folder that a mapping needs and that a commit lacks leaves what was last applied', async (t) => {
+    const before = plant.files()
+    const without = plant.commit({ 'recipes/a.txt': null })
+    await plant.push()
+    const report = await plant.untilReported(
+      ({ reason, attempt }) => reason === 'SourcePathMissing' && attempt?.commit === without,
+      'the report says that the commit has no such folder',
+    )
+    t.match(report, { phase: 'Blocked', message: /recipes/ })
+    await plant.untilReadyIs('GatewaysBlocked', without)
+    t.same(plant.files(), before)
+    const back = plant.commit({ 'recipes/a.txt': 'three' })
+    await plant.push()
+    await plant.ready(back)
+    t.same(plant.files(), before)
   })
 
   await t.test('a GatewaySync that is deleted leaves every file, and its agent goes on where it comes back', async (t) => {

@@ -68,7 +68,12 @@ void t.test('a pod that was there first follows the GatewaySync that comes, with
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
     sync: { profiles: { default: { mappings: [{ source: 'projects/', destination: 'elsewhere' }] } } },
   })
-  await until(async () => ((await cluster.status(namespace, 'plant')).gateways?.total === 0 ? true : undefined), 'the pod follows neither')
+  const follow = (total: number) =>
+    until(async () => ((await cluster.status(namespace, 'plant')).gateways?.total === total ? true : undefined), `${total} follow it`)
+  await follow(0)
+  // Until somebody names one on the live pod.
+  await agent.change({ annotations: { [podAnnotations.gatewaySync]: 'plant' } }, () => follow(1))
+  await readyAt(cluster, namespace, second)
 
   await toldOnPods
 })

@@ -110,7 +110,9 @@ function tell({ faults, interrupted, watched, followedMs, readings, taken, outco
     list(faults),
     `the own watches: ${list({ ...interrupted, lists: watched.lists, 'versions told by watches': watched.versions })}`,
     `the replicas' watches: listed anew ${sum('lists')}, went on ${sum('resumed')}, differences ${sum('differences')}; read ${readings.length} times`,
-    `another leader after ${followedMs.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s`,
+    ...Object.entries(followedMs).map(
+      ([how, times]) => `another leader after one that was ${how}: ${times.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s`,
+    ),
     `${pushes} pushes, told again ${toldAgain} times, ${taken.size} requests: ${list(Object.fromEntries(Object.entries(ends).map(([end, ids = []]) => [end, ids.length])))}`,
   ]
   process.stdout.write(`${lines.join('\n')}\n`)

@@ -4,7 +4,7 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import type { FollowedSync } from '../../runtime/agent/desired.ts'
+import type { FollowedSync, PodFacts } from '../../runtime/agent/desired.ts'
 import { endInterrupted } from '../../runtime/agent/end-interrupted.ts'
 import { createFollower, type FollowDeps, type Follower } from '../../runtime/agent/follow.ts'
 import { serveProbes } from '../../runtime/agent/probes.ts'
@@ -20,6 +20,8 @@ import { until } from './world.ts'
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
 type Options = {
+  /** What the downward API says at the time of the call. */
+  pod?: () => PodFacts
   dataDir?: string
   clock?: Clock
   gateway?: Gateway
@@ -60,7 +62,7 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       source: () => slow,
       gateway: () => gateway,
       mode,
-      podFacts: async () => pod,
+      podFacts: async () => options.pod?.() ?? pod,
       readSynced: () => readSynced(dataDir),
       recover:
         options.recover ??

@@ -16,7 +16,7 @@ import { gatewaySyncType, type KubeObject, leaseType, podType, syncReportType } 
 import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
 import { startGitHost, type GitHost } from './git-host.ts'
 import { deployed, type GatewayOptions, gatewayPod, onThisMachine, reachable } from './installed-objects.ts'
-import { type PodObject, startContainer } from './kubelet.ts'
+import { type PodObject, startContainer, writeDownward } from './kubelet.ts'
 import { freePort, freePorts, type Ports } from './ports.ts'
 import { presentRelease, type Release } from './releases.ts'
 import { temporaryFolder } from './repository.ts'
@@ -89,6 +89,14 @@ export type Gateway = {
   stop(): Promise<number | null>
   /** Starts it again in the same pod. */
   start(): Promise<void>
+  /**
+   * Changes labels or annotations of the pod, as `kubectl label` and `annotate` do, and then does what a kubelet does. `meanwhile`: what comes
+   * first, for a kubelet takes up to a minute.
+   */
+  change(
+    metadata: Partial<Record<'annotations' | 'labels', Record<string, string | null>>>,
+    meanwhile?: () => Promise<unknown>,
+  ): Promise<void>
 }
 
 /** Installs the product for some namespaces, one for each prefix, on the control plane of the run or one of its own; an account `gateway` is in each. */
@@ -249,6 +257,12 @@ export async function install(
         stop: () => stopChild(agent),
         async start() {
           agent = await run()
+        },
+        async change(metadata, meanwhile) {
+          const after = (await kube.mergePatch(podType, { namespace, name }, { metadata }, {}, signal)) as KubeObject & PodObject
+          await meanwhile?.()
+          for (const { name: volume, downwardAPI } of after.spec.volumes ?? [])
+            writeDownward(path.join(own, volume), after, downwardAPI?.items ?? [])
         },
       }
     },

@@ -40,7 +40,7 @@ const steps: Readonly<Record<Reason, string>> = {
   PushRefused: 'Choose another branch with --branch, or ask the people who run the git host for the right to create one.',
   PullRequestRefused: 'Give the token of spec.capture the right to open pull requests, then ask again. The branch is pushed all the same.',
   PullRequestFailed: 'Check the network to the API of the git host, then ask again. The branch is pushed all the same.',
-  ToolMissing: 'Install the program that the message names; docs/standalone.md lists what is needed.',
+  ToolMissing: 'Install the program that the message names, or a newer one; docs/standalone.md lists what is needed.',
   SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
   NotVerified: 'Sign the commit or tag with a key that spec.git.verify knows, and push it.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, correct what it names, and push.',

@@ -204,6 +204,8 @@ function observeGateway(
   if (status.phase === 'Pending' && status.reason === ('TooManyRequests' satisfies Reason))
     return is('pending', status.reason, status.message)
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
+  const unknown = status.ignoredFields?.find((path) => hashes.isSet(path))
+  if (unknown !== undefined) return is('blocked', 'AgentOutdated', outdated(status, `it does not know spec.${unknown}`))
   if (status.syncHash !== hashes.of(name)) {
     const why = whyIncomparable(status, hashes, name)
     if (why !== undefined) return is('blocked', 'AgentOutdated', outdated(status, why))
@@ -245,13 +247,7 @@ function memberAt(document: unknown, path: string): unknown {
 }
 
 /** Why an agent can never report the wanted hash; undefined: it may just be late. */
-function whyIncomparable(
-  { syncHash: reported, ignoredFields = [] }: ReportedState,
-  hashes: WantedHashes,
-  profile: string,
-): string | undefined {
-  const field = ignoredFields.find((path) => hashes.isSet(path))
-  if (field !== undefined) return `it does not know spec.${field}`
+function whyIncomparable({ syncHash: reported }: ReportedState, hashes: WantedHashes, profile: string): string | undefined {
   const wanted = hashes.of(profile)
   if (reported === undefined || wanted === undefined || ruleOf(reported) === ruleOf(wanted)) return undefined
   return 'it tells what it has applied in another way'

@@ -4,7 +4,7 @@
  * a value that it cannot act on makes the spec invalid for it. Pure.
  */
 import * as v from 'valibot'
-import { gatewaySettings, type GatewaySyncSpec, validationSettings } from './spec.ts'
+import { gatewaySettings, type GatewaySyncSpec, type SyncDefaults, validationSettings } from './spec.ts'
 import { profileSettings, syncDefaults } from './sync-spec.ts'
 import { unknownMembers } from '../without-defaults.ts'
 
@@ -47,12 +47,40 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
     const [issue] = parsed.issues
     return { kind: 'invalid', path: v.getDotPath(issue) ?? '', message: issue.message }
   }
-  const { gateway, sync } = document as { gateway?: unknown; sync: { defaults?: unknown } }
+  const { gateway, sync, validation } = document as { gateway?: unknown; sync: { defaults?: unknown }; validation?: unknown }
   const ignored = [
     ...unknownMembers(gatewaySettings, gateway, 'gateway'),
+    ...unknownMembers(validationSettings, validation, 'validation'),
+    ...unknownMembers(schema.entries.sync, { ...sync, defaults: {}, profiles: {} }, 'sync'),
     ...unknownMembers(syncDefaults, sync.defaults, 'sync.defaults'),
     ...unknownMembers(profileSettings, profiles[profile], `sync.profiles.${profile}`),
   ]
   const ignoredFields = ignored.filter((path) => path.length <= 256).slice(0, maxIgnored)
   return { kind: 'read', spec: parsed.output, profiles: Object.keys(profiles), ignoredFields }
+}
+
+/** How a profile, or the defaults where there is no such profile, would have a gateway start. */
+export type StartWish = Pick<SyncDefaults, 'startPolicy' | 'startDeadline' | 'startGrace' | 'dryRun' | 'paused'>
+
+const { startPolicy, startDeadline, startGrace, dryRun, paused } = syncDefaults.entries
+const startDefaults = v.object({ startPolicy, startDeadline, startGrace, dryRun, paused })
+
+/** Reads that of any `spec`, also of one that is invalid or has no profile of the name: what cannot be read has its default. Never throws. */
+export function readStartWish(document: unknown, profile: string): StartWish {
+  const parts = [memberOf(document, 'sync', 'defaults'), memberOf(document, 'sync', 'profiles', profile)]
+  const wish = { ...v.parse(startDefaults, {}) }
+  for (const part of parts)
+    for (const [name, entry] of Object.entries(startDefaults.entries)) {
+      const value = memberOf(part, name)
+      const read = v.safeParse(entry, value)
+      if (value !== undefined && read.success) Object.assign(wish, { [name]: read.output })
+    }
+  return { ...wish, paused: wish.paused || memberOf(document, 'paused') === true }
+}
+
+function memberOf(value: unknown, ...names: readonly string[]): unknown {
+  return names.reduce<unknown>(
+    (at, name) => (typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined),
+    value,
+  )
 }

@@ -7,6 +7,7 @@ import type { Repository } from '../../support/repository.ts'
 import { type Cluster, openCluster, plantRepository } from './cluster.ts'
 import { diagnose } from './diagnose.ts'
 import { readGiven, say } from './given.ts'
+import { ownFaults } from './own-faults.ts'
 import { captureRepair } from './cases/capture.ts'
 import { checkInstallation } from './cases/check.ts'
 import { applyTogether } from './cases/first-start.ts'
@@ -67,6 +68,7 @@ for (const { name, isGround, run } of cases) {
   const startedMs = performance.now()
   await t.test(name, { timeout: caseTimeoutMs }, async (t) => {
     await run(t, cluster, repository)
+    t.same(await ownFaults(cluster), [], 'nothing is logged that a sound node has no reason for')
   })
   say(`${name}: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
   if (t.passing()) continue

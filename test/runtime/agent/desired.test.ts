@@ -58,6 +58,54 @@ void t.test('whatever is missing leaves the gateway as it is and says what is mi
     t.match(desiredSync('plant', sync, facts, undefined), { kind: 'idle', phase, fault: { reason } }, name)
 })
 
+void t.test('how a gateway starts is as its spec says, also where the spec is invalid or lacks its profile', async (t) => {
+  const { git } = followed.spec as { git: object }
+  const lost = { ...pod, annotations: { [podAnnotations.profile]: 'nowhere' } }
+  const block = { policy: 'block', deadlineMs: 600_000, graceMs: 30_000 }
+  const rows: [string, object, PodFacts, string, object][] = [
+    ['defaults', { sync: { defaults: { startPolicy: 'start' }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
+    [
+      'a deadline',
+      { sync: { defaults: { startDeadline: '1m', startGrace: '5s' }, profiles: {} } },
+      lost,
+      'UnknownProfile',
+      { policy: 'block', deadlineMs: 60_000, graceMs: 5_000 },
+    ],
+    ['a pause', { paused: true, sync: { profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
+    ['a pause of the defaults', { sync: { defaults: { paused: true }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
+    ['a dry run', { sync: { defaults: { dryRun: true }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
+    ['nothing', { sync: { profiles: {} } }, lost, 'UnknownProfile', block],
+    [
+      'an invalid neighbour',
+      { sync: { defaults: { startPolicy: 'start', syncPeriod: 'often' }, profiles: { default: {} } } },
+      pod,
+      'InvalidSpec',
+      { policy: 'start' },
+    ],
+    [
+      'an invalid profile',
+      { sync: { profiles: { default: { startPolicy: 'start', mappings: 7 } } } },
+      pod,
+      'InvalidSpec',
+      { policy: 'start' },
+    ],
+    [
+      'what it says is invalid',
+      { sync: { defaults: { startPolicy: 'sometimes', startDeadline: 7 }, profiles: { default: {} } } },
+      pod,
+      'InvalidSpec',
+      block,
+    ],
+    ['no object', { sync: 'all' }, pod, 'InvalidSpec', block],
+  ]
+  for (const [name, spec, facts, reason, start] of rows)
+    t.match(
+      desiredSync('plant', { ...followed, spec: { git, ...spec } }, facts, undefined),
+      { kind: 'idle', fault: { reason }, start },
+      name,
+    )
+})
+
 void t.test('a published commit that answers an earlier spec is brought nowhere, and kept where it is in place', async (t) => {
   const { git, ...others } = followed.spec as { git: { repo: string; ref: string } }
   const request = (ref: string, specRef: string) => ({ source: { ref, requested: { ref, id: 'a', specRef } } })

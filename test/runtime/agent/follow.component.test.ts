@@ -1,12 +1,14 @@
 /**
  * An agent's loop around the real engine: a pause takes effect at once, in the middle of a sync as at the start.
  */
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { type Clock, systemClock } from '../../../runtime/clock.ts'
-import { connectGateway } from '../../../runtime/gateway/gateway.ts'
+import { connectGateway, type Gateway } from '../../../runtime/gateway/gateway.ts'
 import { createModeFinder } from '../../../runtime/gateway/mode.ts'
+import { podAnnotations } from '../../../runtime/gatewaysync/names.ts'
 import { silentLog } from '../../../runtime/log.ts'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
 import { clockAhead, follow } from '../../support/follower.ts'
@@ -154,6 +156,77 @@ void t.test('a gateway that starts after its agent is told of its files as soon 
   const simulator = await startSimulator({ dataDir, name: 'gw-0', mode: '', port })
   t.teardown(async () => simulator.stop())
   t.match(await reported('Synced'), { scan: { projects: { finishedAt: /./ } } })
+})
+
+void t.test('a pause is heard while the gateway is asked whether it runs, however long it takes to answer', async (t) => {
+  const dataDir = temporaryFolder(t, 'hanging')
+  const real = connectGateway({
+    url: `http://127.0.0.1:${await freePort()}`,
+    apiKey: async () => undefined,
+    clock: systemClock,
+    log: silentLog,
+  })
+  const hung = { hangs: false, asked: 0, given: 0 }
+  const gateway: Gateway = {
+    ...real,
+    async status(signal) {
+      if (!hung.hangs) return await real.status(signal)
+      hung.asked += 1
+      await once(signal, 'abort')
+      hung.given += 1
+      return 'unreachable'
+    },
+  }
+  const wait: Clock['wait'] = async (ms, signal) => await systemClock.wait(ms > 1_000 ? 3_600_000 : 5, signal)
+  const { follower, followed, reported } = follow(t, { dataDir, gateway, clock: { ...systemClock, monotonicMs: () => 0, wait } })
+  follower.observe(followed({ 'projects/a': '1' }, false))
+  await reported('Pending')
+  hung.hangs = true
+  await until(() => (hung.asked > 0 ? true : undefined), 'the gateway is asked')
+  t.equal(hung.given, 0)
+  hung.hangs = false
+  follower.observe(followed({ 'projects/a': '1' }, true))
+  await until(() => (hung.given > 0 ? true : undefined), 'nobody waits for its answer any more')
+  await reported('Paused')
+})
+
+void t.test('the annotations of a pod are read again though its agent has nothing to do', async (t) => {
+  const wait: Clock['wait'] = async (_ms, signal) => await systemClock.wait(5, signal)
+  let profile = 'nowhere'
+  const pod = () => ({ podName: 'gw-0', namespace: 'plant', annotations: { [podAnnotations.profile]: profile }, labels: {} })
+  const { follower, followed, reported } = follow(t, { pod, clock: { ...systemClock, wait } })
+  follower.observe(followed({ 'projects/a': '1' }, false))
+  t.match(await reported('Blocked'), { reason: 'UnknownProfile' })
+  profile = 'default'
+  t.match(await reported('Synced'), { profile: 'default' })
+})
+
+void t.test('what keeps a sync from its end is tried every ten seconds while the gateway waits for it, else every minute', async (t) => {
+  const waits: number[] = []
+  const wait: Clock['wait'] = async (ms, signal) => {
+    waits.push(ms)
+    await systemClock.wait(5, signal)
+  }
+  const longest = async (): Promise<number> => {
+    waits.length = 0
+    await until(() => (waits.length > 30 ? true : undefined), 'it is tried many times')
+    return Math.max(...waits)
+  }
+  const { follower, followed, reported, dataDir } = follow(t, { clock: { ...systemClock, wait, random: () => 0.5 } })
+  const lost = {
+    ...followed({}, false),
+    status: { ...followed({}, false).status, published: { commit: 'f'.repeat(40), ref: 'main', at: '' } },
+  }
+  follower.observe(lost)
+  await reported('Failed')
+  t.ok((await longest()) <= 10_000, 'its gateway has nothing to start with')
+  follower.observe(followed({ 'projects/a': '1' }, false))
+  await reported('Synced')
+  t.ok(existsSync(path.join(dataDir, 'projects/a')))
+  follower.observe(lost)
+  await reported('Failed')
+  const usualMs = await longest()
+  t.ok(usualMs > 10_000 && usualMs <= 60_000, `${usualMs}`)
 })
 
 void t.test('an agent that has nothing to do for hours is alive', async (t) => {

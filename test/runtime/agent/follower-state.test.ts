@@ -188,6 +188,16 @@ for (const { name, events, atMs, effects } of rows) {
   })
 }
 
+void t.test('a commit that was tried in vain is not told to be tried again; another one is', async (t) => {
+  const blocked: CycleResult = { phase: 'Blocked', reason: 'TemplateFailed', message: 'no such variable' }
+  const once = [observed(followed()), podRead, cycleBegan, cycleEnded(blocked), podRead]
+  const told = (events: FollowerEvent[]): unknown[] =>
+    after(events).effects.map((effect) => (effect.kind === 'report' ? effect.status.phase : effect.kind))
+  t.strictSame(told([observed(followed()), podRead, cycleBegan]), ['Syncing'])
+  t.strictSame(told([...once, cycleBegan]), [])
+  t.strictSame(told([...once, observed(followed({ published: other })), podRead, cycleBegan]), ['Syncing'])
+})
+
 void t.test('failures are counted in a row, whether a cycle failed or a bug ended it', async (t) => {
   const failed = cycleEnded({ phase: 'Failed', reason: 'DiskFull', message: 'full' })
   const followedPod = [observed(followed()), podRead]

@@ -194,3 +194,19 @@ void t.test('an idle gateway writes no report: that nothing has changed is no ne
   while (world.report()?.status?.phase !== 'Drifted') await turn()
   await again.stop()
 })
+
+void t.test('a gateway that is tried again and again in vain writes no report: neither that it is tried nor when is news', async (t) => {
+  const world = cluster()
+  const agent = start(world)
+  const blocked = (at: string): SyncReportStatus => ({ phase: 'Blocked', reason: 'TemplateFailed', startedAt: at, finishedAt: at })
+  agent.report(blocked('2026-01-01T00:00:00Z'))
+  while (world.report()?.status?.phase !== 'Blocked') await turn()
+  const before = world.seen.length
+  for (let minute = 10; minute < 40; minute++) {
+    agent.report({ phase: 'Syncing', startedAt: `2026-01-01T00:${minute}:00Z` })
+    agent.report(blocked(`2026-01-01T00:${minute}:01Z`))
+    for (let turns = 0; turns < 5; turns++) await turn()
+  }
+  await agent.stop()
+  t.equal(world.seen.length, before)
+})

@@ -9,6 +9,7 @@ import { makeRepository, temporaryFolder } from '../../support/repository.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { shown } from '../../support/shown-output.ts'
 import { setUpRun, writeGatewaySync } from '../../support/standalone-run.ts'
+import { until } from '../../support/world.ts'
 
 const manifest = (actor: string, at: string, files = ['view.json']): string =>
   JSON.stringify({
@@ -104,6 +105,9 @@ void t.test('capture pushes one commit on a branch of its own, after whose merge
     `M\t${view}/view.json`,
   ])
 
+  // Within one second it would be the same commit, which is there already.
+  const pushedAtMs = Number(show('%ct')) * 1000
+  await until(() => (Date.now() >= pushedAtMs + 1000 ? true : undefined), 'the second of the first push is over')
   const again = await runCli(['capture', ...where, '--push'])
   t.equal(again.code, 2, 'the same capture has the same branch')
   t.match(again.stderr, /has a branch of this name already.*PushRefused/)

@@ -8,7 +8,7 @@ import { parseWatchFigures } from './figures.ts'
 const good: Observed = {
   broken: [],
   faults: { 'leader killed': 2, 'connections cut': 1 },
-  followedMs: [2_000, 24_000, 3_000],
+  followedMs: { killed: [1_000, 24_000, 1_400], frozen: [6_000, 11_000, 24_000] },
   interrupted: { Conflict: 3, ApiUnavailable: 9 },
   watched: { lists: 4, versions: 60 },
   missed: [],
@@ -30,7 +30,16 @@ const bad: [string, Partial<Observed>, string][] = [
   ['a fault that never happened', { faults: { ...good.faults, frozen: 0 } }, '1 faults did not happen: frozen'],
   ['no 410', { interrupted: { ApiUnavailable: 9 } }, 'no watch was interrupted by Conflict'],
   ['no cut connection', { interrupted: { Conflict: 1, ApiUnavailable: 0 } }, 'no watch was interrupted by ApiUnavailable'],
-  ['slow followers', { followedMs: [2_000, 11_000, 12_000] }, 'half of the lost leaders were followed after 11000 ms or later'],
+  [
+    'slow followers of the killed',
+    { followedMs: { ...good.followedMs, killed: [1_000, 4_000, 5_000] } },
+    'half of the leaders that were killed were followed after 4000 ms or later',
+  ],
+  [
+    'slow followers of the frozen',
+    { followedMs: { ...good.followedMs, frozen: [6_000, 12_000, 13_000] } },
+    'half of the leaders that were frozen were followed after 12000 ms or later',
+  ],
   ['watches that told nothing', { watched: { lists: 4, versions: 0 } }, 'the own watches told no version between their lists'],
   ['a version that no watch told', { missed: ['pods: a in 5'] }, '1 times a watch missed something: pods: a in 5'],
   ['figures of nobody', { readings: [] }, 'no replica told the figures of its watches'],

@@ -8,8 +8,7 @@ export type Observed = {
   broken: readonly string[]
   /** How often each fault happened; all that there are. */
   faults: Readonly<Record<string, number>>
-  /** How long it took each time until another replica led. */
-  followedMs: readonly number[]
+  followedMs: FollowedMs
   /** Which reasons the soak's own watches were interrupted for. */
   interrupted: Readonly<Record<string, number>>
   /** How often the soak's own watches listed, and how many versions they told between their lists. */
@@ -25,10 +24,13 @@ export type Observed = {
   gateways: readonly { name: string; wrong: readonly string[] }[]
 }
 
+/** How long it took each time until another replica led, after one that was killed and one that was frozen. */
+export type FollowedMs = { killed: readonly number[]; frozen: readonly number[] }
+
 export type Reading = { replica: string; when: string; figures: WatchFigures }
 
 /** Of the times until another replica leads, the median must be below this: by waiting for the Lease alone it would be above 15 s. */
-const followedWithinMs = 10_000
+const followedWithinMs = { killed: 3_000, frozen: 12_000 }
 /** By 410 and by connections that end: without both of them the watches were hardly tried. */
 const neededInterruptions = ['Conflict', 'ApiUnavailable']
 
@@ -37,7 +39,6 @@ export function judge(observed: Observed): string[] {
   const { broken, faults, followedMs, interrupted, missed, readings, taken, outcomes, gateways, watched } = observed
   const lost = [...taken].filter(([id]) => !outcomes.has(id)).map(([id, key]) => `${id} of ${key}`)
   const refused = [...taken].filter(([id]) => outcomes.get(id) === 'Refused').map(([id, key]) => `${id} of ${key}`)
-  const lateMs = median(followedMs)
   return [
     ...broken,
     ...summary(
@@ -47,7 +48,10 @@ export function judge(observed: Observed): string[] {
     ...neededInterruptions.filter((reason) => (interrupted[reason] ?? 0) === 0).map((reason) => `no watch was interrupted by ${reason}`),
     ...(watched.versions > 0 ? [] : ['the own watches told no version between their lists']),
     ...(taken.size > 0 ? [] : ['no request was taken']),
-    ...(lateMs < followedWithinMs ? [] : [`half of the lost leaders were followed after ${Math.round(lateMs)} ms or later`]),
+    ...(['killed', 'frozen'] as const)
+      .map((how) => ({ how, lateMs: median(followedMs[how]) }))
+      .filter(({ how, lateMs }) => lateMs >= followedWithinMs[how])
+      .map(({ how, lateMs }) => `half of the leaders that were ${how} were followed after ${Math.round(lateMs)} ms or later`),
     ...summary('times a watch missed something', missed),
     ...(readings.length > 0 ? [] : ['no replica told the figures of its watches']),
     ...summary('times lists of replicas found what no watch had told', readings.flatMap(differencesOf)),

@@ -8,6 +8,7 @@ import { systemClock } from '../../../runtime/clock.ts'
 import { freePorts, type Ports } from '../../support/ports.ts'
 import type { Installation } from '../../support/installation.ts'
 import { pick, type Random } from '../../support/seeded-random.ts'
+import type { FollowedMs } from './judge.ts'
 
 export type Replicas = {
   /** Kills the one that leads, or else one that does not, and starts it again in its pod. */
@@ -15,7 +16,7 @@ export type Replicas = {
   /** Kills or freezes the one that leads, and lets it come again, or wake, once another leads. */
   replaceLeader(how: 'SIGKILL' | 'SIGSTOP'): Promise<void>
   /** How long each such change of leaders took. */
-  followedMs: readonly number[]
+  followedMs: FollowedMs
   /** Base URLs of the push receivers. */
   receivers: readonly string[]
   all: readonly NamedReplica[]
@@ -49,7 +50,7 @@ export async function startReplicas(
     const own = ports[index]
     if (own !== undefined) replicas.push({ name, ports: own, child: await cluster.startReplica(name, own) })
   }
-  const followedMs: number[] = []
+  const followedMs = { killed: [] as number[], frozen: [] as number[] }
   const leader = () => until(async () => (await cluster.leader().catch(() => undefined)) || undefined, 'somebody holds the Lease')
   /** One of the replicas, not the nobody to whom the Lease may have been given for a second. */
   const leads = () =>
@@ -94,7 +95,7 @@ export async function startReplicas(
         async () => (((await cluster.leader().catch(() => undefined)) || replica.name) === replica.name ? undefined : true),
         'another leads',
       )
-      followedMs.push(systemClock.monotonicMs() - startedMs)
+      followedMs[how === 'SIGKILL' ? 'killed' : 'frozen'].push(systemClock.monotonicMs() - startedMs)
       if (how === 'SIGKILL') await start(replica)
       else replica.child.kill('SIGCONT')
     },

@@ -50,12 +50,17 @@ void t.test('a new field where an agent looks is left out and told; a value that
     kind: 'sync',
     ignoredFields: ['sync.defaults.settleTime', 'sync.profiles.default.mappings[0].owner'],
   })
+  const besides = document({ settle: true }, { validation: { level: 3 } })
+  t.match(desiredSync('plant', followed(besides), facts, undefined), { kind: 'sync', ignoredFields: ['validation.level', 'sync.settle'] })
   const value = document({ defaults: { drift: 'ignore' } })
   t.match(desiredSync('plant', followed(value), facts, undefined), { kind: 'idle', phase: 'Blocked', fault: { reason: 'InvalidSpec' } })
 })
 
 void t.test('the controller says which agents are too old, and only where the spec asks for what they lack', async (t) => {
-  const spec = v.parse(gatewaySyncSpec({ allowLocal: false }), document({ defaults: { startGrace: '1m' } }))
+  const spec = v.parse(
+    gatewaySyncSpec({ allowLocal: false }),
+    document({ defaults: { startGrace: '1m' } }, { validation: { policy: 'Warn' } }),
+  )
   const wanted = syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
   const stateOf = (status: object) => {
     const reports = new Map([['gw-0', parseReport('u', { commit, agentVersion: '0.1.0', ...status })]])
@@ -71,6 +76,11 @@ void t.test('the controller says which agents are too old, and only where the sp
     'OldConfiguration',
   ])
   t.strictSame(stateOf({ phase: 'Synced', syncHash: other, ignoredFields: ['sync.defaults.startGrace'] }), ['blocked', 'AgentOutdated'])
+  t.strictSame(
+    stateOf({ phase: 'Synced', syncHash: wanted, ignoredFields: ['validation.policy'] }),
+    ['blocked', 'AgentOutdated'],
+    'it is in no hash, and agents act on it',
+  )
   t.strictSame(stateOf({ phase: 'Blocked', reason: 'InvalidSpec', message: 'spec.x: ?' }), ['blocked', 'AgentOutdated'])
   t.strictSame(
     stateOf({ phase: 'Synced', syncHash: '0'.repeat(64) }),
