@@ -207,9 +207,10 @@ function afterCycleBegan(state: FollowerState, { inPlace, at }: Extract<Follower
   const { looked } = state
   if (looked?.desired.kind !== 'sync') return { state, effects: [] }
   const { desired, pod } = looked
-  const tried = state.reported?.attempt
-  // What was tried in vain and is tried again says nothing new before it ends otherwise.
-  const isAgain = tried?.commit === desired.commit && tried.syncHash === desired.syncHash
+  const { attempt: tried, phase, reason } = state.reported ?? {}
+  const waits = phase === 'Blocked' || (phase === 'Pending' && reason !== 'TooManyRequests')
+  // What waits for somebody and is tried again says nothing new before it ends otherwise.
+  const isAgain = waits && tried?.commit === desired.commit && tried.syncHash === desired.syncHash
   if (desired.paused || isAgain || !isMove(desired, inPlace)) return { state, effects: [] }
   const base = { gateway: gatewayName(pod), startedAt: at, profile: desired.profile.name }
   return reporting(state, { ...kept(state.reported), ...base, phase: 'Syncing' }, nowMs)

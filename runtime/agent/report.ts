@@ -87,7 +87,7 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
       if (patch !== undefined) await kube.mergePatch(syncReportType, key, { status: patch }, { subresource: 'status' }, signal)
       // Last, so that a predecessor's status is never taken for ours.
       if (!stored.ours) await kube.mergePatch(syncReportType, key, { spec }, {}, signal)
-      stored = { status, spec, ours: true }
+      stored = { status: patch === undefined ? stored.status : status, spec, ours: true }
       writtenMs = clock.monotonicMs()
     } catch (error) {
       // Deleted, or owned by an older pod of the name: the next try looks again.

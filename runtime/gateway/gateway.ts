@@ -162,7 +162,7 @@ async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
   for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
     const now = read(await ask({ method: 'GET', path }, signal), 'Read')
     // A later scan has another time, which is an earlier one where the gateway's clock was set back meanwhile.
-    if (!now.scanActive && now.lastScanTimestamp !== before.lastScanTimestamp)
+    if (!now.scanActive && now.lastScanTimestamp !== before.lastScanTimestamp && now.lastScanTimestamp > 0)
       return Temporal.Instant.fromEpochMilliseconds(now.lastScanTimestamp)
     if (clock.monotonicMs() > endMs)
       throw new Fault('ScanFailed', `the gateway did not finish reading its ${kind} within ${scanTimeoutMs / 1000} s`)

@@ -11,8 +11,8 @@ const askAgainMs = 60_000
 /** How long the absence of a gateway is cached: it may be up in a moment. */
 const askAbsentAgainMs = 1_000
 const askTimeoutMs = 2_000
-/** Faults of a gateway that is down, starting or being commissioned. */
-const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'GatewayNotReady', 'Timeout'])
+/** Faults of a gateway that is down. */
+const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'Timeout'])
 /** Faults of fetching the API key over delivery, which may be busy with other agents; its Secret may come after the gateway. */
 const keyless: ReadonlySet<Reason> = new Set<Reason>([
   'SecretNotFound',
@@ -50,7 +50,9 @@ export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | 
     } catch (error) {
       signal.throwIfAborted()
       const { reason } = asFault(error)
-      if (absent.has(reason)) waitMs = askAbsentAgainMs
+      // A gateway that runs and gives no answer to this will not have one in a moment.
+      const isAbsent = absent.has(reason) || (reason === 'GatewayNotReady' && (await gateway.status(signal)) !== 'running')
+      if (isAbsent) waitMs = askAbsentAgainMs
       else if (keyless.has(reason)) waitMs = askKeylessAgainMs
     }
     askAgainAtMs = clock.monotonicMs() + waitMs

@@ -5,30 +5,47 @@ import { podAnnotations } from '../gatewaysync/names.ts'
 import { defaultProfileName, type ResolvedProfile } from '../gatewaysync/decide/profile.ts'
 import type { PodRecord, ReportRecord } from './records.ts'
 
-/** A gateway as a commit is judged for it. `pod` undefined: it has gone a while ago. `mode` undefined: nobody knows. */
-export type GatewayMode = { pod: PodRecord | undefined; mode: string | undefined }
+/**
+ * A gateway as a commit is judged for it. `pod` undefined: it has gone a while ago. `mode` undefined: nobody knows. `seenForMs`: for how long this
+ * pod has been seen.
+ */
+export type GatewayMode = { pod: PodRecord | undefined; mode: string | undefined; seenForMs: number }
 
 /** A pod that is drained, recreated or scheduled anew is back within minutes, and has then the mode that it had. */
 const keptMs = 3_600_000
+/** So long the mode of a pod is waited for; one that never starts, or never tells, must not have unused modes decide for ever. */
+const untoldForMs = 600_000
 
-/** The modes of pods of one namespace when they went, for an hour; times in monotonic ms. */
-export function createFormerModes() {
-  const known = new Map<string, { gatewaySync: string; mode: string; untilMs: number }>()
+/** Since when each pod of one namespace is seen, and the modes of pods when they went, for an hour; times in monotonic ms. */
+export function createPodModes() {
+  const former = new Map<string, { gatewaySync: string; mode: string; untilMs: number }>()
+  const since = new Map<string, number>()
   const drop = (nowMs: number): void => {
-    for (const [pod, { untilMs }] of known) if (untilMs <= nowMs) known.delete(pod)
+    for (const [pod, { untilMs }] of former) if (untilMs <= nowMs) former.delete(pod)
+  }
+  /** A pod goes, or its report; a report that is not of this pod proves nothing. */
+  const keep = (pod: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void => {
+    drop(nowMs)
+    const mode = report?.podUid === pod?.uid ? modeOf(report) : undefined
+    if (pod !== undefined && report !== undefined && mode !== undefined)
+      former.set(pod.name, { gatewaySync: report.gatewaySync, mode, untilMs: nowMs + keptMs })
   }
   return {
-    /** A pod goes, or its report; a report that is not of this pod proves nothing. */
-    keep(pod: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void {
-      drop(nowMs)
-      const mode = report?.podUid === pod?.uid ? modeOf(report) : undefined
-      if (pod !== undefined && report !== undefined && mode !== undefined)
-        known.set(pod.name, { gatewaySync: report.gatewaySync, mode, untilMs: nowMs + keptMs })
+    keep,
+    /** A pod is there, in the place of `before` with its report. */
+    appears(name: string, before: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void {
+      keep(before, report, nowMs)
+      since.set(name, nowMs)
     },
+    goes(pod: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void {
+      keep(pod, report, nowMs)
+      if (pod !== undefined) since.delete(pod.name)
+    },
+    seenForMs: (pod: string, nowMs: number): number => nowMs - (since.get(pod) ?? nowMs),
     /** The last modes of a GatewaySync's pods, by the names of these. */
-    of(gatewaySync: string, nowMs: number): ReadonlyMap<string, string> {
+    formerOf(gatewaySync: string, nowMs: number): ReadonlyMap<string, string> {
       drop(nowMs)
-      return new Map([...known].filter(([, former]) => former.gatewaySync === gatewaySync).map(([pod, { mode }]) => [pod, mode]))
+      return new Map([...former].filter(([, kept]) => kept.gatewaySync === gatewaySync).map(([pod, { mode }]) => [pod, mode]))
     },
   }
 }
@@ -40,12 +57,12 @@ export function modeOf(report: ReportRecord | undefined): string | undefined {
 }
 
 /**
- * The modes for which a commit is judged; undefined: all, where no gateway has one, or one could have any. Gateways whose profile names its mode,
- * or reads no collections, need tell nothing.
+ * The modes for which a commit is judged; undefined: all, where no gateway has one, or one that is new could have any. Gateways whose profile
+ * names its mode, or reads no collections, need tell nothing.
  */
 export function modesInUse(gateways: readonly GatewayMode[], profiles: readonly ResolvedProfile[]): string[] | undefined {
   const modes = new Set<string>()
-  for (const { pod, mode } of gateways) {
+  for (const { pod, mode, seenForMs } of gateways) {
     if (pod === undefined) {
       if (mode !== undefined) modes.add(mode)
       continue
@@ -55,8 +72,8 @@ export function modesInUse(gateways: readonly GatewayMode[], profiles: readonly 
     // Without an agent nothing is brought to it.
     if (collections === undefined || !pod.injected) continue
     const own = collections.mode === 'auto' ? mode : collections.mode
-    if (own === undefined) return undefined
-    modes.add(own)
+    if (own !== undefined) modes.add(own)
+    else if (seenForMs < untoldForMs) return undefined
   }
   modes.delete('')
   return modes.size === 0 ? undefined : [...modes]

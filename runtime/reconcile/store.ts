@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../clock.ts'
 import { gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
 import type { Annotations } from '../gatewaysync/decide/request.ts'
-import { createFormerModes, type GatewayMode, modeOf } from './modes-in-use.ts'
+import { createPodModes, type GatewayMode, modeOf } from './modes-in-use.ts'
 import { type GatewaySyncRecord, type PodRecord, type ReportRecord, type SyncKey, syncKey } from './records.ts'
 import { createSharing } from './share-strings.ts'
 
@@ -16,7 +16,7 @@ type Namespace = {
   others: Set<string>
   pods: Map<string, PodRecord>
   reports: Map<string, ReportRecord>
-  formerModes: ReturnType<typeof createFormerModes>
+  modes: ReturnType<typeof createPodModes>
 }
 
 /** Read by every endpoint; written by the watches, and by the leader with what its writes returned. */
@@ -38,7 +38,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
   const inNamespace = (namespace: string): Namespace => {
     const known = namespaces.get(namespace)
     if (known !== undefined) return known
-    const fresh: Namespace = { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map(), formerModes: createFormerModes() }
+    const fresh: Namespace = { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map(), modes: createPodModes() }
     namespaces.set(namespace, fresh)
     return fresh
   }
@@ -94,11 +94,11 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
       for (const other of syncs.keys()) changed(syncKey(namespace, other), 'other')
     },
     upsertPod(pod: PodRecord): void {
-      const { pods, reports, formerModes } = inNamespace(pod.namespace)
+      const { pods, reports, modes } = inNamespace(pod.namespace)
       const before = pods.get(pod.name)
       // Most of what changes in a pod is nothing to us.
       if (isDeepStrictEqual(before, pod)) return
-      if (before?.uid !== pod.uid) formerModes.keep(before, reports.get(pod.name), monotonicMs())
+      if (before?.uid !== pod.uid) modes.appears(pod.name, before, reports.get(pod.name), monotonicMs())
       podChanged(before)
       share(pod)
       pods.set(pod.name, pod)
@@ -106,9 +106,9 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
       podChanged(pod)
     },
     removePod(namespace: string, name: string): void {
-      const { pods, reports, formerModes } = inNamespace(namespace)
+      const { pods, reports, modes } = inNamespace(namespace)
       podChanged(pods.get(name))
-      formerModes.keep(pods.get(name), reports.get(name), monotonicMs())
+      modes.goes(pods.get(name), reports.get(name), monotonicMs())
       pods.delete(name)
       seen()
     },
@@ -125,9 +125,9 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
         changed(syncKey(report.namespace, report.gatewaySync), 'report')
     },
     removeReport(namespace: string, pod: string): void {
-      const { pods, reports, formerModes } = inNamespace(namespace)
+      const { pods, reports, modes } = inNamespace(namespace)
       const before = reports.get(pod)
-      formerModes.keep(pods.get(pod), before, monotonicMs())
+      modes.keep(pods.get(pod), before, monotonicMs())
       reports.delete(pod)
       seen()
       if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync), 'report')
@@ -186,14 +186,15 @@ function answersFrom(namespaces: ReadonlyMap<string, Namespace>, monotonicMs: ()
     },
     /** The mode of each gateway of a GatewaySync, as far as it is known; also of those that went within the last hour. */
     gatewayModes(namespace: string, name: string): GatewayMode[] {
-      const { pods, reports, formerModes } = namespaces.get(namespace) ?? {}
-      const former = formerModes?.of(name, monotonicMs()) ?? new Map<string, string>()
+      const nowMs = monotonicMs()
+      const { pods, reports, modes } = namespaces.get(namespace) ?? {}
+      const former = modes?.formerOf(name, nowMs) ?? new Map<string, string>()
       const present = podsOf(namespace, name).map((pod) => {
         const report = reports?.get(pod.name)
         const told = report?.gatewaySync === name && report.podUid === pod.uid ? modeOf(report) : undefined
-        return { pod, mode: told ?? former.get(pod.name) }
+        return { pod, mode: told ?? former.get(pod.name), seenForMs: modes?.seenForMs(pod.name, nowMs) ?? 0 }
       })
-      const gone = [...former].filter(([pod]) => pods?.has(pod) !== true).map(([, mode]) => ({ pod: undefined, mode }))
+      const gone = [...former].filter(([pod]) => pods?.has(pod) !== true).map(([, mode]) => ({ pod: undefined, mode, seenForMs: 0 }))
       return [...present, ...gone]
     },
     /** The version that each agent has reported; undefined where it told none. */

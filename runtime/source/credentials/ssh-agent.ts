@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { deadline } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
-import { systemPath } from '../git/git.ts'
+import { isProgramMissing, systemPath } from '../git/git.ts'
 
 /** `socket` is its path; `stop` settles when the process has ended. */
 export type Agent = { socket: string; stop(): Promise<void> }
@@ -74,7 +74,8 @@ export async function addKey({ socket }: Agent, { privateKey, passphrase, askPro
   if (end === 0) return
   if (stop.aborted) throw new Fault('Timeout', `ssh-add did not end within ${timeoutMs / 1000} s`)
   if (end instanceof Error) {
-    throw new Fault('ToolMissing', `ssh-add is not installed or cannot be run: ${end.message}`, { cause: end })
+    if (isProgramMissing(end)) throw new Fault('ToolMissing', `ssh-add is not installed or cannot be run: ${end.message}`, { cause: end })
+    throw new Fault('GitKilled', `ssh-add could not be started: ${end.message}`, { cause: end })
   }
   if (end === agentGone) throw new Fault('GitKilled', 'ssh-agent was ended before it had the key of spec.git.auth.sshKey')
   if (typeof end !== 'number') throw new Fault('GitKilled', `ssh-add was ended by ${end ?? 'a signal'}`)

@@ -20,6 +20,8 @@ export function faultOf(errors: string, command: string, asked: GitTarget | unde
   for (const { pattern, reason, words, byHost, byUs } of meanings) {
     for (const line of lines) {
       if (line.startsWith('remote:') && byHost !== true && (byUs === true || asked?.url.protocol !== 'ssh')) continue
+      // Over ssh a shell of the host writes there too.
+      if (byUs === true && asked?.url.protocol === 'ssh' && !/^(?:fatal|error|warning): /.test(line)) continue
       const found = pattern.exec(line)
       if (found !== null) return new Fault(reason, words(asked ?? noTarget, found))
     }

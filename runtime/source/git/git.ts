@@ -159,15 +159,20 @@ export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref()
   return { stdin, stdout, stderr, ended, signal: (name) => signalGroup(child.pid, name), unref }
 }
 
-/** What a process that cannot be started lacks; of an error that came from another thread only the message is left. */
-const isMissing = / (?:ENOENT|EACCES)$/
+/** By which a machine or its owner ends a process, or a helper that is gone; a crash over damaged files has others. */
+const outsideSignals: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGPIPE'])
+
+/** Whether a process could not be started for want of its program; of an error that came from another thread only the message is left. */
+export function isProgramMissing({ message }: Error): boolean {
+  return / (?:ENOENT|EACCES)$/.test(message)
+}
 
 /** A failure to start: of the repository's folder, of a program, or of a machine that is short of something. */
 function startFault(folder: string, error: Error): Fault {
   const { message } = error
   // Node reports a missing program and a missing working directory with the same error.
   if (!existsSync(`${folder}/`)) return new Fault('GitFailed', `git cannot be started: ${message}`, { cause: error })
-  if (isMissing.test(message)) return new Fault('ToolMissing', `sh is not installed or cannot be run: ${message}`, { cause: error })
+  if (isProgramMissing(error)) return new Fault('ToolMissing', `sh is not installed or cannot be run: ${message}`, { cause: error })
   return new Fault('GitKilled', `git cannot be started, for this machine is short of something: ${message}`, { cause: error })
 }
 
@@ -226,8 +231,8 @@ export async function ending(child: GitProcess, run: GitRun, signal: AbortSignal
   signal.throwIfAborted()
   if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
   if (ended.error !== undefined) throw startFault(run.folder, ended.error)
-  // Somebody else's SIGKILL, such as the kernel's for lack of memory, says nothing about the repository.
-  if (ended.by === 'SIGKILL') throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
+  // Somebody else's signal, such as the kernel's for lack of memory, says nothing about the repository.
+  if (ended.by !== null && outsideSignals.has(ended.by)) throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
   // git says what it finds wrong with its files or the host, but not that the helper was killed that calls the host.
   if (run.about !== undefined && ended.code !== null && errors === '')
     throw new Fault('GitKilled', 'a helper of git ended without a word, as one does that is ended from outside')

@@ -9,6 +9,7 @@ import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { deadline } from '../../clock.ts'
 import { Fault } from '../../fault.ts'
+import { isProgramMissing } from './git.ts'
 
 /** One call of a program. */
 export type ToolRun = {
@@ -71,7 +72,8 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
     })
     signal.throwIfAborted()
     if (stop.aborted) throw new Fault('Timeout', `${run.command} did not end within ${Math.round(timeoutMs / 1000)} s`)
-    if (end instanceof Error) throw new Fault('ToolMissing', `sh cannot be started: ${end.message}`, { cause: end })
+    if (end instanceof Error)
+      throw new Fault(isProgramMissing(end) ? 'ToolMissing' : 'GitKilled', `sh cannot be started: ${end.message}`, { cause: end })
     if (typeof end !== 'number') throw new Fault('GitKilled', `${run.command} was ended by ${end ?? 'a signal'}`)
     if (shellFoundNone.includes(end)) throw new Fault('ToolMissing', `${run.command} is not installed or cannot be run`)
     return { code: end, stdout: stdout(), stderr: stderr() }

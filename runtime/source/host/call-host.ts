@@ -25,7 +25,7 @@ type Options = {
   memory: GitMemory
   /**
    * How long the host may send next to nothing before git gives up. Grows fourfold after each such timeout, up to eight minutes, and is what it was
-   * after a success, or what the host was found to need.
+   * once the host has answered all of those calls, or what the host was found to need.
    */
   patienceSeconds?: number
 }
@@ -33,6 +33,7 @@ type Options = {
 const usualPatienceSeconds = 30
 const mostPatienceSeconds = 480
 const moreEachTime = 4
+const mostUnanswered = 16
 
 /** Calls git for one remote. A call that runs out of memory is repeated once with the large share, and so are all later fetches. */
 export function openHost({ remote, network, limits, memory, patienceSeconds = usualPatienceSeconds }: Options): CallHost {
@@ -41,12 +42,15 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
   let patience = patienceSeconds
   /** What the host was found to need: a success that took longer than the usual patience may have had a pause as long as that. */
   let least = patienceSeconds
+  /** The calls for which the host was silent too long, until it has answered them: the answer to another question says nothing about these. */
+  const unanswered = new Set<string>()
   /** The share of memory for fetches from this host. */
   let fetchSize: 'small' | 'large' = 'small'
 
   const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
     const { at, args, timeoutMs, maxPackBytes = limits.maxPackBytes } = call
     const [command = '', ...rest] = args
+    const asked = `${command} ${rest.at(-1) ?? ''}`
     const local = command === 'push' ? localReceivePack : localUploadPack
     const all = url.protocol === 'file' ? [command, local(url.text), ...rest] : args
     // Before taking a share of memory: a name server or an API that does not answer must not occupy one.
@@ -61,10 +65,15 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
       const tookSeconds = (systemClock.monotonicMs() - startedMs) / 1000
       // Twice as long, for the next pause is not the same. A call that was waited for no longer than usual needed no more than that.
       if (tookSeconds > patienceSeconds) least = Math.max(least, Math.min(patience, Math.ceil(2 * tookSeconds)))
-      patience = least
+      unanswered.delete(asked)
+      if (unanswered.size === 0) patience = least
       return output
     } catch (error) {
-      if (error instanceof Fault && error.reason === 'GitTimeout') patience = Math.min(mostPatienceSeconds, patience * moreEachTime)
+      if (error instanceof Fault && error.reason === 'GitTimeout') {
+        patience = Math.min(mostPatienceSeconds, patience * moreEachTime)
+        // Of many that are never asked again nobody could tell.
+        if (unanswered.size < mostUnanswered) unanswered.add(asked)
+      }
       const { credentials } = remote.access
       if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorised') credentials.refused()
       throw error

@@ -196,6 +196,14 @@ void t.test('a commit that was tried in vain is not told to be tried again; anot
   t.strictSame(told([observed(followed()), podRead, cycleBegan]), ['Syncing'])
   t.strictSame(told([...once, cycleBegan]), [])
   t.strictSame(told([...once, observed(followed({ published: other })), podRead, cycleBegan]), ['Syncing'])
+  const ended = (result: CycleResult): unknown[] =>
+    told([observed(followed()), podRead, cycleBegan, cycleEnded(result), podRead, cycleBegan])
+  t.strictSame(ended({ phase: 'Pending', reason: 'DesignerOpen', message: '' }), [])
+  for (const result of [
+    { phase: 'Failed', reason: 'DiskFull', message: '' },
+    { phase: 'Pending', reason: 'TooManyRequests', message: '' },
+  ] as const)
+    t.strictSame(ended(result), ['Syncing'], 'it has its turn, or the cause may be gone')
 })
 
 void t.test('failures are counted in a row, whether a cycle failed or a bug ended it', async (t) => {

@@ -2,9 +2,12 @@
  * Gateways and their GatewaySync, applied together on a node that has the images: how long until all are Ready, with a few files and with many.
  */
 import type { Test } from 'tap'
+import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
 import { plantFiles } from '../../../benchmark/contents.ts'
+import { memoryOf } from '../../../support/measured-process.ts'
 import { type Cluster, patience, untilSynced } from '../cluster.ts'
 import { say } from '../given.ts'
+import { processOf } from '../processes.ts'
 import { plantSite, type Site } from '../site.ts'
 
 const sync = 'plant'
@@ -32,6 +35,8 @@ export async function applyTogether(t: Test, cluster: Cluster): Promise<void> {
     say(`two gateways with ${files} files, applied with their GatewaySync: Ready after ${Math.round(performance.now() - appliedMs)} ms`)
     await untilSynced(cluster, site, sync, repository, commit)
     t.pass(`each of two gateways has ${files} files`)
+    const agents = (await cluster.pods(namespace)).map((pod) => memoryOf(processOf(pod, agentContainerName)).anonymousMiB)
+    say(`their agents then hold ${agents.map(Math.round).join(' and ')} MiB of anonymous memory`)
     await cluster.kubectl('delete', 'namespace', namespace, '--wait=false')
   }
 }
