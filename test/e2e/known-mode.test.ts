@@ -1,5 +1,6 @@
 /**
  * A gateway's deployment mode that only the running gateway tells: a pod that is made anew while its gateway is down takes no file of that mode.
+ * Until then nothing is wrong, and nothing warns.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,8 +8,9 @@ import t from 'tap'
 import { podType } from '../../runtime/kube/types.ts'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
 import { install, readyAt, simulatedGateway } from '../support/installation.ts'
+import { pushTo } from '../support/push.ts'
 import { requires } from '../support/requires.ts'
-import { until } from '../support/world.ts'
+import { eventsIn, until } from '../support/world.ts'
 
 const manifest = (parent: string): string => JSON.stringify({ title: 'x', description: '', enabled: true, inheritable: true, parent })
 const ofProd = 'config/resources/prod/config-mode.json'
@@ -22,9 +24,10 @@ void t.test(
     t.teardown(() => {
       if (!t.passing()) t.comment(cluster.logs.join(''))
     })
-    const { host, folder, world } = cluster
+    const { host, folder, world, receiver } = cluster
     const namespace = cluster.namespace('plant')
-    const commit = host.repository('plant.git').commit({
+    const repository = host.repository('plant.git')
+    const first = repository.commit({
       'resources/core/config-mode.json': manifest('external'),
       'resources/prod/config-mode.json': manifest('core'),
       'resources/dev/config-mode.json': manifest('core'),
@@ -41,7 +44,17 @@ void t.test(
     })
     const options = { account: 'gateway', simulator, dataDir }
     const before = await cluster.gateway(namespace, 'gw-0', options)
-    t.match((await readyAt(cluster, namespace, commit)).gateways, { total: 1, synced: 1 })
+    t.match((await readyAt(cluster, namespace, first)).gateways, { total: 1, synced: 1 })
+    const commit = repository.commit({})
+    await pushTo(receiver, namespace, 'plant')
+    await readyAt(cluster, namespace, commit)
+    const events = await eventsIn(world, namespace)
+    t.ok(events.length > 0)
+    t.same(
+      events.filter(({ type }) => type === 'Warning'),
+      [],
+      'a new GatewaySync and a push are no reason to warn',
+    )
     t.match(await cluster.report(namespace, 'gw-0'), { mode: { name: 'prod', from: 'gateway' } })
     const file = path.join(dataDir, ofProd)
     const content = readFileSync(file, 'utf8')
