@@ -88,8 +88,9 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
     reporter.report(status)
   }
   const podFacts = (): PodFacts => {
-    watch.again()
-    return podFactsOf(settings)
+    const facts = podFactsOf(settings)
+    watch.again(facts.annotations)
+    return facts
   }
   const follower = createAgentFollower({ ...deps, metrics }, settings, { followedName: () => watch.name(), podFacts, report })
   const annotations = (): PodFacts['annotations'] => podFactsOf(settings).annotations

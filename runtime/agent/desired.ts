@@ -94,7 +94,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
   const read = readFollowedSpec(followed.spec, name)
   const wish = readStartWish(followed.spec, name)
-  const start = startSettings(wish, wish.paused)
+  const start = startSettings(wish)
   if (read.kind === 'invalid') return idle('Blocked', 'InvalidSpec', `spec.${read.path}: ${read.message}`, start)
   const { spec } = read
   if (!Object.hasOwn(spec.sync.profiles, name)) {
@@ -103,7 +103,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     return idle('Blocked', 'UnknownProfile', message, start)
   }
   const profile = resolveProfile(spec.sync, name)
-  const paused = spec.paused || profile.paused
+  const { paused } = wish
   const { published, delivery, source, rollout } = followed.status
   if (published === undefined || !isCommitHash(published.commit)) {
     return idle('Pending', 'CommitNotPublished', nothingPublished, start)

@@ -26,9 +26,8 @@ export type StartSettings = {
 /** Used until the GatewaySync has been read: the schema's own defaults. */
 export const unknownStart: StartSettings = { policy: 'block', deadlineMs: 600_000, graceMs: 30_000 }
 
-/** The settings of a profile. One that is paused or a dry run writes nothing, so its gateway does not wait. */
-export function startSettings(profile: Omit<StartWish, 'paused'>, paused: boolean): StartSettings {
-  const { startPolicy, startDeadline, startGrace, dryRun } = profile
+/** The settings that a profile asks for. One that is paused or a dry run writes nothing, so its gateway does not wait. */
+export function startSettings({ startPolicy, startDeadline, startGrace, dryRun, paused }: StartWish): StartSettings {
   return {
     policy: paused || dryRun ? 'start' : startPolicy,
     deadlineMs: durationMs(startDeadline) ?? unknownStart.deadlineMs,

@@ -13,7 +13,7 @@ import { type CycleStep, cycleSteps } from '../sync/step.ts'
 
 /** What the agent's parts report, and the text of a scrape. */
 export type AgentMetrics = {
-  /** What was reported last. A status with `finishedAt` has ended a cycle. */
+  /** What was reported last. A status with `finishedAt` has ended a cycle, unless nothing was tried because there is nothing to do. */
   reported(status: SyncReportStatus): void
   /** The duration of a cycle's step, however it ended. */
   stepped(step: CycleStep, durationMs: number): void
@@ -35,6 +35,11 @@ const outcomes = ['ok', 'failed'] as const
 const operations = ['added', 'changed', 'removed'] as const
 /** Phases in which the published commit is in place. */
 const successes: ReadonlySet<SyncReportStatus['phase']> = new Set(['Synced', 'Drifted'])
+
+/** Whether there was nothing to do, which is reported each time that the pod is read: whatever is tried says which commit, or what became of its files. */
+function isIdle({ phase, attempt, files }: SyncReportStatus): boolean {
+  return (phase === 'Pending' || phase === 'Blocked') && attempt === undefined && files === undefined
+}
 
 /** Counters live as long as the process. `version`: the agent's. */
 export function createAgentMetrics({ version }: { version: string }): AgentMetrics {
@@ -73,8 +78,9 @@ export function createAgentMetrics({ version }: { version: string }): AgentMetri
       last = status
       if (status.finishedAt === undefined) return
       const isFailed = status.phase === 'Failed'
-      cycles[isFailed ? 'failed' : 'ok'] += 1
       failuresInARow = isFailed ? failuresInARow + 1 : 0
+      if (isIdle(status)) return
+      cycles[isFailed ? 'failed' : 'ok'] += 1
       if (successes.has(status.phase)) succeededAtMs = Date.parse(status.finishedAt)
       for (const operation of operations) files[operation] += status.files?.[operation] ?? 0
       writtenBytes += status.files?.bytes ?? 0

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../clock.ts'
 import { gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
+import type { Annotations } from '../gatewaysync/decide/request.ts'
 import type { Kube } from '../kube/client.ts'
 import { runListWatch } from '../kube/list-watch.ts'
 import { gatewaySyncType, type KubeObject } from '../kube/types.ts'
@@ -17,8 +18,8 @@ const longestForbiddenMs = 5_000
 export type SyncWatch = {
   /** The name of the GatewaySync that is followed now; undefined: none, or not exactly one. */
   name(): string | undefined
-  /** The pod's annotations may have changed: decides anew which one is followed. */
-  again(): void
+  /** Decides anew which one is followed, by the pod's annotations as they are now. */
+  again(annotations: Annotations): void
   /** Watches until the signal. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -30,7 +31,7 @@ type Pod = {
   /** The name that injection found in the pod's annotations. */
   named: string | undefined
   /** The pod's annotations as they are now. */
-  annotations(): Readonly<Record<string, string>>
+  annotations(): Annotations
 }
 
 /**
@@ -40,12 +41,12 @@ type Pod = {
 export function watchSync({ observe, ...deps }: Deps, { namespace, named, annotations }: Pod): SyncWatch {
   const known = new Map<string, FollowedSync>()
   let name = named
-  const followedName = (): string | undefined => {
+  const followedName = (now: Annotations): string | undefined => {
     const [only] = known.keys()
-    return named ?? gatewaySyncOfPod(annotations(), known.size === 1 ? only : undefined)
+    return named ?? gatewaySyncOfPod(now, known.size === 1 ? only : undefined)
   }
-  const tell = (): void => {
-    name = followedName()
+  const tell = (now = annotations()): void => {
+    name = followedName(now)
     observe(name === undefined ? undefined : known.get(name))
   }
   const set = {
@@ -77,8 +78,8 @@ export function watchSync({ observe, ...deps }: Deps, { namespace, named, annota
   }
   return {
     name: () => name,
-    again() {
-      if (listed && followedName() !== name) tell()
+    again(now) {
+      if (listed && followedName(now) !== name) tell(now)
     },
     run: (signal) => runListWatch({ ...deps, longestForbiddenMs }, set, handlers, signal),
   }

@@ -1,5 +1,5 @@
 /**
- * The deployment modes that the gateways of a GatewaySync run with: of those that report, and of those that will be back. Pure.
+ * The deployment modes that the gateways of a GatewaySync run with: of those that report, and of those that will be back.
  */
 import { podAnnotations } from '../gatewaysync/names.ts'
 import { defaultProfileName, type ResolvedProfile } from '../gatewaysync/decide/profile.ts'
@@ -13,6 +13,8 @@ export type GatewayMode = { pod: PodRecord | undefined; mode: string | undefined
 
 /** A pod that is drained, recreated or scheduled anew is back within minutes, and has then the mode that it had. */
 const keptMs = 3_600_000
+/** Of so many pods of a namespace that went last: whoever makes pods and takes them away must not fill the memory. */
+const mostKept = 1_000
 /** So long the mode of a pod is waited for; one that never starts, or never tells, must not have unused modes decide for ever. */
 const untoldForMs = 600_000
 
@@ -20,15 +22,21 @@ const untoldForMs = 600_000
 export function createPodModes() {
   const former = new Map<string, { gatewaySync: string; mode: string; untilMs: number }>()
   const since = new Map<string, number>()
+  /** The oldest stand first. */
   const drop = (nowMs: number): void => {
-    for (const [pod, { untilMs }] of former) if (untilMs <= nowMs) former.delete(pod)
+    for (const [pod, { untilMs }] of former) {
+      if (untilMs > nowMs && former.size <= mostKept) return
+      former.delete(pod)
+    }
   }
   /** A pod goes, or its report; a report that is not of this pod proves nothing. */
   const keep = (pod: PodRecord | undefined, report: ReportRecord | undefined, nowMs: number): void => {
-    drop(nowMs)
     const mode = report?.podUid === pod?.uid ? modeOf(report) : undefined
-    if (pod !== undefined && report !== undefined && mode !== undefined)
+    if (pod !== undefined && report !== undefined && mode !== undefined) {
+      former.delete(pod.name)
       former.set(pod.name, { gatewaySync: report.gatewaySync, mode, untilMs: nowMs + keptMs })
+    }
+    drop(nowMs)
   }
   return {
     keep,

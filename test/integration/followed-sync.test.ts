@@ -32,7 +32,7 @@ void t.test(
       { kube, clock: systemClock, log: silentLog, observe: (followed) => void seen.push(followed?.uid) },
       { namespace, named: undefined, annotations: () => annotations },
     )
-    watch.again()
+    watch.again(annotations)
     t.strictSame(seen, [], 'nothing is told before all were listed')
     await create('one')
     const stop = new AbortController()
@@ -42,10 +42,10 @@ void t.test(
     await until(() => (watch.name() === undefined ? true : undefined), 'of two none is followed')
     const two = (await kube.get(gatewaySyncType, { namespace, name: 'two' }, signal))?.metadata.uid
     const before = seen.length
-    watch.again()
+    watch.again(annotations)
     t.equal(seen.length, before, 'nothing has changed')
     annotations = { [podAnnotations.gatewaySync]: 'two' }
-    watch.again()
+    watch.again(annotations)
     t.strictSame([watch.name(), seen.at(-1), seen.length], ['two', two, before + 1])
     stop.abort()
     await running

@@ -71,7 +71,7 @@ export function openHost({ remote, network, limits, memory, patienceSeconds = us
     } catch (error) {
       if (error instanceof Fault && error.reason === 'GitTimeout') {
         patience = Math.min(mostPatienceSeconds, patience * moreEachTime)
-        // Of many that are never asked again nobody could tell.
+        // A call that is never made again stays here and keeps the patience, so there is a bound.
         if (unanswered.size < mostUnanswered) unanswered.add(asked)
       }
       const { credentials } = remote.access

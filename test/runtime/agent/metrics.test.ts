@@ -68,9 +68,24 @@ void t.test('failures in a row are counted until one cycle does not fail, and wh
   t.equal(value('clustersync_agent_phase{phase="Synced"}'), 0)
   t.equal(value('clustersync_agent_written_bytes_total'), 7)
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000, 'a failure is no success')
-  metrics.reported({ phase: 'Blocked', reason: 'MassDeletion', finishedAt })
+  const attempt = { commit: 'a'.repeat(40), syncHash: 'h' }
+  metrics.reported({ phase: 'Blocked', reason: 'MassDeletion', finishedAt, attempt })
   t.equal(value('clustersync_agent_failures_in_a_row'), 0, 'who waits for somebody tries no more')
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000)
+})
+
+void t.test('no cycle is counted where there was nothing to do', async (t) => {
+  const { metrics, value } = setup()
+  metrics.reported({ phase: 'Failed', reason: 'DiskFull', finishedAt })
+  for (const status of [
+    { phase: 'Pending', reason: 'NotFound' },
+    { phase: 'Blocked', reason: 'UnknownProfile', commit: 'a'.repeat(40) },
+  ] as const)
+    metrics.reported({ ...status, finishedAt })
+  t.equal(value('clustersync_agent_cycles_total{outcome="ok"}'), 0)
+  t.equal(value('clustersync_agent_cycles_total{outcome="failed"}'), 1)
+  t.equal(value('clustersync_agent_failures_in_a_row'), 0, 'nothing fails any more')
+  t.equal(value('clustersync_agent_phase{phase="Blocked"}'), 1)
 })
 
 void t.test('steps are timed in seconds', async (t) => {

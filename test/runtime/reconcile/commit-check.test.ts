@@ -69,6 +69,21 @@ void t.test('a gateway that is away for more than an hour does not count any mor
   t.match(await judge(collections), { errors: 0 })
 })
 
+void t.test('of many gateways that go, those that went last are remembered', async (t) => {
+  const { judge, reports, store } = judgedCommit(broken)
+  reports('a-0', 'line', 'prod')
+  const goes = (name: string, mode: string): void => {
+    reports(name, 'line', mode)
+    store.removePod('plant', name)
+    store.removeReport('plant', name)
+  }
+  goes('b-0', 'dev')
+  for (let index = 1; index < 1_000; index += 1) goes(`b-${index}`, 'prod')
+  t.match(await judge(collections), { errors: 1 })
+  goes('b-1000', 'prod')
+  t.match(await judge(collections), { errors: 0 })
+})
+
 void t.test('while nobody knows the mode of a new gateway, every mode counts, for ten minutes', async (t) => {
   const { judge, reports, runs, passes } = judgedCommit(broken)
   reports('a-0', 'line', 'prod')
