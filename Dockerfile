@@ -1,5 +1,5 @@
 # Three images from one file. `npm run images` bundles the programs, makes the folder that is copied from, and builds them.
-# BASE needs Node 26; the controller and the command line also git, ssh for a user without an entry in /etc/passwd (libnss-wrapper), what checks
+# BASE needs Node 22.18 or newer; the controller and the command line also git, ssh for a user without an entry in /etc/passwd (libnss-wrapper), what checks
 # signatures, and the authorities of public git hosts: where BASE has them all, nothing is downloaded.
 # A release names BASE by digest, which only a registry can tell: npm run images -- --release --base node:26-trixie-slim@sha256:...
 ARG BASE=node:26-trixie-slim
@@ -24,7 +24,7 @@ RUN set -eu; missing=; \
 FROM with-git AS controller
 COPY controller/app/ /app/
 USER 65532:65532
-# One heap of the C library instead of one for each thread is 5 to 8 MiB less (docs/performance.md has the measurements). What is more than a
+# One heap of the C library instead of one for each thread is 5 to 8 MiB less (docs/development/benchmarks.md has the measurements). What is more than a
 # page or two goes back to the system at once, such as the memory in which code is compiled.
 ENV MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=8192
 # While V8 marks in small steps it lets the young generation grow beyond its bound; a pause of some 10 ms costs less. A small young

@@ -54,61 +54,61 @@ export declare function toJson_GatewaySyncProps(obj: GatewaySyncProps | undefine
  */
 export interface GatewaySyncSpec {
     /**
-     * Where the configuration comes from.
+     * The git repository that holds the configuration.
      *
      * @schema GatewaySyncSpec#git
      */
     readonly git: GatewaySyncSpecGit;
     /**
-     * How often the git host is asked.
+     * Polling of the git host.
      *
      * @schema GatewaySyncSpec#polling
      */
     readonly polling?: GatewaySyncSpecPolling;
     /**
-     * Replaces the operator's global pair for this resource; either suffices.
+     * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
      *
      * @schema GatewaySyncSpec#webhook
      */
     readonly webhook?: GatewaySyncSpecWebhook;
     /**
-     * The gateway's own HTTP API.
+     * The HTTP API of the gateways.
      *
      * @schema GatewaySyncSpec#gateway
      */
     readonly gateway?: GatewaySyncSpecGateway;
     /**
-     * Which folders go where.
+     * What is written to the gateways.
      *
      * @schema GatewaySyncSpec#sync
      */
     readonly sync: GatewaySyncSpecSync;
     /**
-     * Checks of resource collections before a commit is published.
+     * Validation of resource collections before a commit is published.
      *
      * @schema GatewaySyncSpec#validation
      */
     readonly validation?: GatewaySyncSpecValidation;
     /**
-     * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+     * Rolls out commits and configurations in stages; by default all gateways update at once. See docs/how-to/rollout.md.
      *
      * @schema GatewaySyncSpec#rollout
      */
     readonly rollout?: GatewaySyncSpecRollout;
     /**
-     * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
+     * Captures local changes of gateways as commits, on request or automatically. By default nothing is captured. See docs/how-to/capture.md.
      *
      * @schema GatewaySyncSpec#capture
      */
     readonly capture?: GatewaySyncSpecCapture;
     /**
-     * The injected container.
+     * The injected agent container.
      *
      * @schema GatewaySyncSpec#agent
      */
     readonly agent?: GatewaySyncSpecAgent;
     /**
-     * Stops gateway writes only; fetching, checking and acknowledging go on.
+     * Stops writes to gateways. Fetching, validation and the handling of requests continue.
      *
      * @schema GatewaySyncSpec#paused
      */
@@ -119,55 +119,70 @@ export interface GatewaySyncSpec {
  */
 export declare function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record<string, any> | undefined;
 /**
- * Where the configuration comes from.
+ * The git repository that holds the configuration.
  *
  * @schema GatewaySyncSpecGit
  */
 export interface GatewaySyncSpecGit {
     /**
-     * URL of the repository: https://…, ssh://… or git@host:path, and http://… without credentials. No redirect is followed.
+     * URL of the repository: https://…, ssh://…, git@host:path, or http://… without credentials. Redirects are not followed.
      *
      * @schema GatewaySyncSpecGit#repo
      */
     readonly repo: string;
     /**
-     * Branch, tag, refs/… name or full commit hash.
+     * Branch, tag, refs/… name, full commit hash, or HEAD for the default branch of the repository. Defaults to HEAD.
      *
+     * @default HEAD.
      * @schema GatewaySyncSpecGit#ref
      */
-    readonly ref: string;
+    readonly ref?: string;
     /**
-     * Credentials of a private repository, of one kind.
+     * SemVer range, such as >=1.2 <2, with at most 8 alternatives (||). The tag with the highest version in the range is followed.
+     *
+     * @schema GatewaySyncSpecGit#semver
+     */
+    readonly semver?: string;
+    /**
+     * Glob pattern, such as plant-*. Of the matching tags, the one with the highest name is followed; plant-10 is higher than plant-9.
+     *
+     * @schema GatewaySyncSpecGit#tagPattern
+     */
+    readonly tagPattern?: string;
+    /**
+     * Credentials of a private repository. Set exactly one kind.
      *
      * @schema GatewaySyncSpecGit#auth
      */
     readonly auth?: GatewaySyncSpecGitAuth;
     /**
-     * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
+     * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
      *
      * @schema GatewaySyncSpecGit#caBundle
      */
     readonly caBundle?: GatewaySyncSpecGitCaBundle;
     /**
-     * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+     * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
      *
+     * @default the value source.proxy.
      * @schema GatewaySyncSpecGit#proxy
      */
     readonly proxy?: GatewaySyncSpecGitProxy;
     /**
-     * Glob patterns of the refs that a push or another request may ask for. Default: any branch or tag; no hashes, no other refs.
+     * Glob patterns of the refs that webhooks and other requests may select. Defaults to all branches and tags; commit hashes and other refs are refused.
      *
+     * @default all branches and tags; commit hashes and other refs are refused.
      * @schema GatewaySyncSpecGit#allowedRefs
      */
     readonly allowedRefs?: string[];
     /**
-     * Publish only commits that one of these PGP or SSH keys has signed.
+     * Publishes only commits that are signed by one of these PGP or SSH keys.
      *
      * @schema GatewaySyncSpecGit#verify
      */
     readonly verify?: GatewaySyncSpecGitVerify;
     /**
-     * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+     * Reports a commit status to the git host: whether the commit was refused, and how many gateways run it.
      *
      * @schema GatewaySyncSpecGit#commitStatus
      */
@@ -178,13 +193,13 @@ export interface GatewaySyncSpecGit {
  */
 export declare function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): Record<string, any> | undefined;
 /**
- * How often the git host is asked.
+ * Polling of the git host.
  *
  * @schema GatewaySyncSpecPolling
  */
 export interface GatewaySyncSpecPolling {
     /**
-     * When false, only webhooks and other requests for this GatewaySync cause syncs, and one look when a controller begins to lead.
+     * When false, only webhooks and other requests cause syncs; each new leader also checks once.
      *
      * @schema GatewaySyncSpecPolling#enabled
      */
@@ -201,54 +216,61 @@ export interface GatewaySyncSpecPolling {
  */
 export declare function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | undefined): Record<string, any> | undefined;
 /**
- * Replaces the operator's global pair for this resource; either suffices.
+ * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
  *
  * @schema GatewaySyncSpecWebhook
  */
 export interface GatewaySyncSpecWebhook {
     /**
-     * Secret that signs the deliveries of a git host.
+     * HMAC key that the git host signs webhooks with.
      *
      * @schema GatewaySyncSpecWebhook#hmac
      */
     readonly hmac?: GatewaySyncSpecWebhookHmac;
     /**
-     * Bearer token of other senders.
+     * Bearer token for other senders.
      *
      * @schema GatewaySyncSpecWebhook#token
      */
     readonly token?: GatewaySyncSpecWebhookToken;
+    /**
+     * URL of the repository in webhooks, if it differs from spec.git.repo, as with a mirror or an internal address.
+     *
+     * @schema GatewaySyncSpecWebhook#repository
+     */
+    readonly repository?: string;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecWebhook' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecWebhook(obj: GatewaySyncSpecWebhook | undefined): Record<string, any> | undefined;
 /**
- * The gateway's own HTTP API.
+ * The HTTP API of the gateways.
  *
  * @schema GatewaySyncSpecGateway
  */
 export interface GatewaySyncSpecGateway {
     /**
-     * Default 8088, or 8043 when tls is true.
+     * Port of the gateway. Defaults to 8088, or to 8043 if tls is true.
      *
+     * @default 8088, or to 8043 if tls is true.
      * @schema GatewaySyncSpecGateway#port
      */
     readonly port?: number;
     /**
-     * Whether the gateway's HTTP API is served over TLS.
+     * Whether the gateway serves its HTTP API over TLS.
      *
      * @schema GatewaySyncSpecGateway#tls
      */
     readonly tls?: boolean;
     /**
-     * Certificate authority of the gateway, PEM.
+     * CA certificates of the gateway in PEM.
      *
      * @schema GatewaySyncSpecGateway#caBundle
      */
     readonly caBundle?: GatewaySyncSpecGatewayCaBundle;
     /**
-     * API key, name:secret, sent as X-Ignition-API-Token.
+     * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
      *
      * @schema GatewaySyncSpecGateway#api
      */
@@ -259,19 +281,19 @@ export interface GatewaySyncSpecGateway {
  */
 export declare function toJson_GatewaySyncSpecGateway(obj: GatewaySyncSpecGateway | undefined): Record<string, any> | undefined;
 /**
- * Which folders go where.
+ * What is written to the gateways.
  *
  * @schema GatewaySyncSpecSync
  */
 export interface GatewaySyncSpecSync {
     /**
-     * Settings of every profile that does not set them itself.
+     * Defaults of all profiles.
      *
      * @schema GatewaySyncSpecSync#defaults
      */
     readonly defaults?: GatewaySyncSpecSyncDefaults;
     /**
-     * What goes where; a pod chooses by annotation, default "default".
+     * Profiles by name. A pod selects one by annotation; the default is "default".
      *
      * @schema GatewaySyncSpecSync#profiles
      */
@@ -279,7 +301,7 @@ export interface GatewaySyncSpecSync {
         [key: string]: GatewaySyncSpecSyncProfiles;
     };
     /**
-     * A commit that a gateway cannot take, whose scan fails, or that it complains of goes back everywhere: a rollout with one stage of all gateways. spec.rollout takes its place.
+     * Rolls all gateways back if one of them cannot apply the commit, its scan fails, or it reports new problems. Ignored if spec.rollout is set.
      *
      * @schema GatewaySyncSpecSync#rollbackOnFailedScan
      */
@@ -290,19 +312,19 @@ export interface GatewaySyncSpecSync {
  */
 export declare function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | undefined): Record<string, any> | undefined;
 /**
- * Checks of resource collections before a commit is published.
+ * Validation of resource collections before a commit is published.
  *
  * @schema GatewaySyncSpecValidation
  */
 export interface GatewaySyncSpecValidation {
     /**
-     * Enforce keeps the last good commit when a check finds an error.
+     * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
      *
      * @schema GatewaySyncSpecValidation#policy
      */
     readonly policy?: GatewaySyncSpecValidationPolicy;
     /**
-     * Severity per rule of docs/rules.md.
+     * Severity by rule; rules are listed in docs/reference/rules.md.
      *
      * @schema GatewaySyncSpecValidation#rules
      */
@@ -315,37 +337,37 @@ export interface GatewaySyncSpecValidation {
  */
 export declare function toJson_GatewaySyncSpecValidation(obj: GatewaySyncSpecValidation | undefined): Record<string, any> | undefined;
 /**
- * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+ * Rolls out commits and configurations in stages; by default all gateways update at once. See docs/how-to/rollout.md.
  *
  * @schema GatewaySyncSpecRollout
  */
 export interface GatewaySyncSpecRollout {
     /**
-     * One after the other; a gateway belongs to the first that chooses it.
+     * Stages in order. A gateway belongs to the first stage that selects it.
      *
      * @schema GatewaySyncSpecRollout#stages
      */
     readonly stages: GatewaySyncSpecRolloutStages[];
     /**
-     * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+     * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
      *
      * @schema GatewaySyncSpecRollout#onFailure
      */
     readonly onFailure?: GatewaySyncSpecRolloutOnFailure;
     /**
-     * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+     * Number or percentage of failed gateways in a stage at which the rollout fails.
      *
      * @schema GatewaySyncSpecRollout#failAfter
      */
     readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
     /**
-     * When gateways may begin to take a commit; absent: always. What has begun ends; to go back is always allowed.
+     * When gateways may start to update; always if not set. Updates that have started continue, and a rollback is always allowed.
      *
      * @schema GatewaySyncSpecRollout#windows
      */
     readonly windows?: GatewaySyncSpecRolloutWindows[];
     /**
-     * A gateway that has not taken the commit this long after the last progress of its stage has failed.
+     * A gateway fails if it has not applied the commit this long after the last progress of its stage.
      *
      * @schema GatewaySyncSpecRollout#progressDeadline
      */
@@ -356,49 +378,49 @@ export interface GatewaySyncSpecRollout {
  */
 export declare function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | undefined): Record<string, any> | undefined;
 /**
- * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
+ * Captures local changes of gateways as commits, on request or automatically. By default nothing is captured. See docs/how-to/capture.md.
  *
  * @schema GatewaySyncSpecCapture
  */
 export interface GatewaySyncSpecCapture {
     /**
-     * When false, agents hand on nothing.
+     * When false, agents submit no changes.
      *
      * @schema GatewaySyncSpecCapture#enabled
      */
     readonly enabled?: boolean;
     /**
-     * Branch of a gateway. It belongs to the operator alone, and is never forced.
+     * Branch for the changes of a gateway. Only the operator writes to it, and never with force.
      *
      * @schema GatewaySyncSpecCapture#branch
      */
     readonly branch?: string;
     /**
-     * Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.
+     * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
      *
      * @schema GatewaySyncSpecCapture#auth
      */
     readonly auth: GatewaySyncSpecCaptureAuth;
     /**
-     * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+     * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
      *
-     * @schema GatewaySyncSpecCapture#on
+     * @schema GatewaySyncSpecCapture#trigger
      */
-    readonly on?: GatewaySyncSpecCaptureOn;
+    readonly trigger?: GatewaySyncSpecCaptureTrigger;
     /**
-     * With on: Drift, for how long the changes of a gateway must have stayed as they are; 10m unless it is said. At least 1m.
+     * How long local changes must remain unchanged before they are captured with trigger Drift. At least 1m; defaults to 10m.
      *
      * @schema GatewaySyncSpecCapture#quiet
      */
     readonly quiet?: string;
     /**
-     * Opens one pull request of each branch, to spec.git.ref, or brings its text up to date: files, findings and differences.
+     * Opens one pull request from each branch to spec.git.ref, and keeps its text (files, findings, diff) up to date.
      *
      * @schema GatewaySyncSpecCapture#pullRequest
      */
     readonly pullRequest?: boolean;
     /**
-     * The API of the git host, for pull requests.
+     * API of the git host for pull requests.
      *
      * @schema GatewaySyncSpecCapture#api
      */
@@ -409,25 +431,25 @@ export interface GatewaySyncSpecCapture {
  */
 export declare function toJson_GatewaySyncSpecCapture(obj: GatewaySyncSpecCapture | undefined): Record<string, any> | undefined;
 /**
- * The injected container.
+ * The injected agent container.
  *
  * @schema GatewaySyncSpecAgent
  */
 export interface GatewaySyncSpecAgent {
     /**
-     * Taken only where the installation value agent.allowImageOverride permits it.
+     * Image of the agent; used only if the value agent.allowImageOverride permits it.
      *
      * @schema GatewaySyncSpecAgent#image
      */
     readonly image?: GatewaySyncSpecAgentImage;
     /**
-     * Resources of the container, in place of those of the installation.
+     * Resources of the container, instead of those of the installation.
      *
      * @schema GatewaySyncSpecAgent#resources
      */
     readonly resources?: GatewaySyncSpecAgentResources;
     /**
-     * Secrets that the image is pulled with, beside those of the pod.
+     * Secrets to pull the image with, in addition to those of the pod.
      *
      * @schema GatewaySyncSpecAgent#imagePullSecrets
      */
@@ -438,37 +460,37 @@ export interface GatewaySyncSpecAgent {
  */
 export declare function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefined): Record<string, any> | undefined;
 /**
- * Credentials of a private repository, of one kind.
+ * Credentials of a private repository. Set exactly one kind.
  *
  * @schema GatewaySyncSpecGitAuth
  */
 export interface GatewaySyncSpecGitAuth {
     /**
-     * Access token for https, of any git host.
+     * Access token for HTTPS, for any git host.
      *
      * @schema GatewaySyncSpecGitAuth#token
      */
     readonly token?: GatewaySyncSpecGitAuthToken;
     /**
-     * User and password for https: the keys username and password of a Secret.
+     * User name and password for HTTPS: the keys username and password of a Secret.
      *
      * @schema GatewaySyncSpecGitAuth#basic
      */
     readonly basic?: GatewaySyncSpecGitAuthBasic;
     /**
-     * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+     * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
      *
      * @schema GatewaySyncSpecGitAuth#clientCertificate
      */
     readonly clientCertificate?: GatewaySyncSpecGitAuthClientCertificate;
     /**
-     * Private key for ssh, and the host keys that the git host may show.
+     * Private key for SSH and the accepted host keys.
      *
      * @schema GatewaySyncSpecGitAuth#sshKey
      */
     readonly sshKey?: GatewaySyncSpecGitAuthSshKey;
     /**
-     * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+     * GitHub App that is installed for the repository. The controller requests and renews its tokens.
      *
      * @schema GatewaySyncSpecGitAuth#githubApp
      */
@@ -479,13 +501,13 @@ export interface GatewaySyncSpecGitAuth {
  */
 export declare function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | undefined): Record<string, any> | undefined;
 /**
- * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
+ * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
  *
  * @schema GatewaySyncSpecGitCaBundle
  */
 export interface GatewaySyncSpecGitCaBundle {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecGitCaBundle#secretRef
      */
@@ -496,8 +518,9 @@ export interface GatewaySyncSpecGitCaBundle {
  */
 export declare function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundle | undefined): Record<string, any> | undefined;
 /**
- * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+ * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
  *
+ * @default the value source.proxy.
  * @schema GatewaySyncSpecGitProxy
  */
 export interface GatewaySyncSpecGitProxy {
@@ -513,19 +536,19 @@ export interface GatewaySyncSpecGitProxy {
  */
 export declare function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | undefined): Record<string, any> | undefined;
 /**
- * Publish only commits that one of these PGP or SSH keys has signed.
+ * Publishes only commits that are signed by one of these PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerify
  */
 export interface GatewaySyncSpecGitVerify {
     /**
-     * What must be signed: the commit, the annotated tag that ref names, or both.
+     * What must be signed: the commit, the annotated tag that the ref names, or both.
      *
      * @schema GatewaySyncSpecGitVerify#mode
      */
     readonly mode: GatewaySyncSpecGitVerifyMode;
     /**
-     * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+     * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
      *
      * @schema GatewaySyncSpecGitVerify#secretRef
      */
@@ -536,32 +559,35 @@ export interface GatewaySyncSpecGitVerify {
  */
 export declare function toJson_GatewaySyncSpecGitVerify(obj: GatewaySyncSpecGitVerify | undefined): Record<string, any> | undefined;
 /**
- * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+ * Reports a commit status to the git host: whether the commit was refused, and how many gateways run it.
  *
  * @schema GatewaySyncSpecGitCommitStatus
  */
 export interface GatewaySyncSpecGitCommitStatus {
     /**
-     * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+     * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
      *
      * @schema GatewaySyncSpecGitCommitStatus#provider
      */
     readonly provider: GatewaySyncSpecGitCommitStatusProvider;
     /**
-     * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+     * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
      *
+     * @default the credentials of spec.git.auth.
      * @schema GatewaySyncSpecGitCommitStatus#secretRef
      */
     readonly secretRef?: GatewaySyncSpecGitCommitStatusSecretRef;
     /**
-     * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+     * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
      *
+     * @default the standard URL of the provider at the host of the repository.
      * @schema GatewaySyncSpecGitCommitStatus#apiURL
      */
     readonly apiUrl?: string;
     /**
-     * Name of the status at the host. Default: cluster-sync/<namespace>/<name>. Two clusters need different ones.
+     * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Two clusters need different names.
      *
+     * @default cluster-sync/<namespace>/<name>. Two clusters need different names.
      * @schema GatewaySyncSpecGitCommitStatus#context
      */
     readonly context?: string;
@@ -571,13 +597,13 @@ export interface GatewaySyncSpecGitCommitStatus {
  */
 export declare function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCommitStatus | undefined): Record<string, any> | undefined;
 /**
- * Secret that signs the deliveries of a git host.
+ * HMAC key that the git host signs webhooks with.
  *
  * @schema GatewaySyncSpecWebhookHmac
  */
 export interface GatewaySyncSpecWebhookHmac {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecWebhookHmac#secretRef
      */
@@ -588,13 +614,13 @@ export interface GatewaySyncSpecWebhookHmac {
  */
 export declare function toJson_GatewaySyncSpecWebhookHmac(obj: GatewaySyncSpecWebhookHmac | undefined): Record<string, any> | undefined;
 /**
- * Bearer token of other senders.
+ * Bearer token for other senders.
  *
  * @schema GatewaySyncSpecWebhookToken
  */
 export interface GatewaySyncSpecWebhookToken {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecWebhookToken#secretRef
      */
@@ -605,13 +631,13 @@ export interface GatewaySyncSpecWebhookToken {
  */
 export declare function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookToken | undefined): Record<string, any> | undefined;
 /**
- * Certificate authority of the gateway, PEM.
+ * CA certificates of the gateway in PEM.
  *
  * @schema GatewaySyncSpecGatewayCaBundle
  */
 export interface GatewaySyncSpecGatewayCaBundle {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecGatewayCaBundle#secretRef
      */
@@ -622,7 +648,7 @@ export interface GatewaySyncSpecGatewayCaBundle {
  */
 export declare function toJson_GatewaySyncSpecGatewayCaBundle(obj: GatewaySyncSpecGatewayCaBundle | undefined): Record<string, any> | undefined;
 /**
- * API key, name:secret, sent as X-Ignition-API-Token.
+ * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
  *
  * @schema GatewaySyncSpecGatewayApi
  */
@@ -645,13 +671,13 @@ export interface GatewaySyncSpecGatewayApi {
  */
 export declare function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGatewayApi | undefined): Record<string, any> | undefined;
 /**
- * Settings of every profile that does not set them itself.
+ * Defaults of all profiles.
  *
  * @schema GatewaySyncSpecSyncDefaults
  */
 export interface GatewaySyncSpecSyncDefaults {
     /**
-     * Globs of what is left out; those of defaults, profile and mapping add up.
+     * Globs of files to exclude, in addition to those of the enclosing levels.
      *
      * @schema GatewaySyncSpecSyncDefaults#excludePatterns
      */
@@ -665,67 +691,67 @@ export interface GatewaySyncSpecSyncDefaults {
         [key: string]: string;
     };
     /**
-     * Seconds between two looks for drift.
+     * Time between checks for drift; 5s to 1h.
      *
      * @schema GatewaySyncSpecSyncDefaults#syncPeriod
      */
-    readonly syncPeriod?: number;
+    readonly syncPeriod?: string;
     /**
-     * What to do while a Designer session is open.
+     * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
      *
      * @schema GatewaySyncSpecSyncDefaults#designerSessionPolicy
      */
     readonly designerSessionPolicy?: GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
     /**
-     * Plan and report, write nothing.
+     * Reports what a sync would change, and writes nothing.
      *
      * @schema GatewaySyncSpecSyncDefaults#dryRun
      */
     readonly dryRun?: boolean;
     /**
-     * Write nothing; checking and acknowledging go on.
+     * Writes nothing. Validation and reports continue.
      *
      * @schema GatewaySyncSpecSyncDefaults#paused
      */
     readonly paused?: boolean;
     /**
-     * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+     * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
      *
      * @schema GatewaySyncSpecSyncDefaults#drift
      */
     readonly drift?: GatewaySyncSpecSyncDefaultsDrift;
     /**
-     * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+     * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
      *
      * @schema GatewaySyncSpecSyncDefaults#prune
      */
     readonly prune?: GatewaySyncSpecSyncDefaultsPrune;
     /**
-     * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+     * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
      *
      * @schema GatewaySyncSpecSyncDefaults#maxDeletions
      */
     readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
     /**
-     * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+     * Whether a gateway without a complete commit on its volume waits for one before it starts.
      *
      * @schema GatewaySyncSpecSyncDefaults#startPolicy
      */
     readonly startPolicy?: GatewaySyncSpecSyncDefaultsStartPolicy;
     /**
-     * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+     * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
      *
      * @schema GatewaySyncSpecSyncDefaults#startDeadline
      */
     readonly startDeadline?: string;
     /**
-     * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+     * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
      *
      * @schema GatewaySyncSpecSyncDefaults#startGrace
      */
     readonly startGrace?: string;
     /**
-     * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+     * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
      *
      * @schema GatewaySyncSpecSyncDefaults#check
      */
@@ -746,13 +772,13 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly collections?: GatewaySyncSpecSyncProfilesCollections;
     /**
-     * Folders and files and where they go; a later one wins for a path.
+     * Folders and files to write. For a path that several mappings contain, the last one is used.
      *
      * @schema GatewaySyncSpecSyncProfiles#mappings
      */
     readonly mappings?: GatewaySyncSpecSyncProfilesMappings[];
     /**
-     * Globs of what is left out; those of defaults, profile and mapping add up.
+     * Globs of files to exclude, in addition to those of the enclosing levels.
      *
      * @schema GatewaySyncSpecSyncProfiles#excludePatterns
      */
@@ -766,67 +792,67 @@ export interface GatewaySyncSpecSyncProfiles {
         [key: string]: string;
     };
     /**
-     * Seconds between two looks for drift.
+     * Time between checks for drift; 5s to 1h.
      *
      * @schema GatewaySyncSpecSyncProfiles#syncPeriod
      */
-    readonly syncPeriod?: number;
+    readonly syncPeriod?: string;
     /**
-     * What to do while a Designer session is open.
+     * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
      *
      * @schema GatewaySyncSpecSyncProfiles#designerSessionPolicy
      */
     readonly designerSessionPolicy?: GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
     /**
-     * Plan and report, write nothing.
+     * Reports what a sync would change, and writes nothing.
      *
      * @schema GatewaySyncSpecSyncProfiles#dryRun
      */
     readonly dryRun?: boolean;
     /**
-     * Write nothing; checking and acknowledging go on.
+     * Writes nothing. Validation and reports continue.
      *
      * @schema GatewaySyncSpecSyncProfiles#paused
      */
     readonly paused?: boolean;
     /**
-     * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+     * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
      *
      * @schema GatewaySyncSpecSyncProfiles#drift
      */
     readonly drift?: GatewaySyncSpecSyncProfilesDrift;
     /**
-     * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+     * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
      *
      * @schema GatewaySyncSpecSyncProfiles#prune
      */
     readonly prune?: GatewaySyncSpecSyncProfilesPrune;
     /**
-     * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+     * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
      *
      * @schema GatewaySyncSpecSyncProfiles#maxDeletions
      */
     readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
     /**
-     * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+     * Whether a gateway without a complete commit on its volume waits for one before it starts.
      *
      * @schema GatewaySyncSpecSyncProfiles#startPolicy
      */
     readonly startPolicy?: GatewaySyncSpecSyncProfilesStartPolicy;
     /**
-     * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+     * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
      *
      * @schema GatewaySyncSpecSyncProfiles#startDeadline
      */
     readonly startDeadline?: string;
     /**
-     * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+     * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
      *
      * @schema GatewaySyncSpecSyncProfiles#startGrace
      */
     readonly startGrace?: string;
     /**
-     * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+     * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
      *
      * @schema GatewaySyncSpecSyncProfiles#check
      */
@@ -837,7 +863,7 @@ export interface GatewaySyncSpecSyncProfiles {
  */
 export declare function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfiles | undefined): Record<string, any> | undefined;
 /**
- * Enforce keeps the last good commit when a check finds an error.
+ * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */
@@ -865,31 +891,31 @@ export declare enum GatewaySyncSpecValidationRules {
  */
 export interface GatewaySyncSpecRolloutStages {
     /**
-     * By which the stage is shown and approved.
+     * Name of the stage, used in the status and in approvals.
      *
      * @schema GatewaySyncSpecRolloutStages#name
      */
     readonly name: string;
     /**
-     * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+     * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
      *
      * @schema GatewaySyncSpecRolloutStages#gateways
      */
     readonly gateways?: GatewaySyncSpecRolloutStagesGateways;
     /**
-     * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+     * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
      *
      * @schema GatewaySyncSpecRolloutStages#maxConcurrent
      */
     readonly maxConcurrent?: GatewaySyncSpecRolloutStagesMaxConcurrent;
     /**
-     * How long every gateway of the stage must be healthy before the next stage begins.
+     * How long all gateways of the stage must be healthy before the next stage starts.
      *
      * @schema GatewaySyncSpecRolloutStages#soak
      */
     readonly soak?: string;
     /**
-     * Manual: the stage begins once somebody has approved it.
+     * Automatic starts the stage after the previous one; Manual waits for approval.
      *
      * @schema GatewaySyncSpecRolloutStages#approval
      */
@@ -900,7 +926,7 @@ export interface GatewaySyncSpecRolloutStages {
  */
 export declare function toJson_GatewaySyncSpecRolloutStages(obj: GatewaySyncSpecRolloutStages | undefined): Record<string, any> | undefined;
 /**
- * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+ * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
  *
  * @schema GatewaySyncSpecRolloutOnFailure
  */
@@ -911,7 +937,7 @@ export declare enum GatewaySyncSpecRolloutOnFailure {
     ROLLBACK = "Rollback"
 }
 /**
- * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+ * Number or percentage of failed gateways in a stage at which the rollout fails.
  *
  * @schema GatewaySyncSpecRolloutFailAfter
  */
@@ -926,25 +952,25 @@ export declare class GatewaySyncSpecRolloutFailAfter {
  */
 export interface GatewaySyncSpecRolloutWindows {
     /**
-     * Days on which the window opens.
+     * Days when the window opens.
      *
      * @schema GatewaySyncSpecRolloutWindows#days
      */
     readonly days: GatewaySyncSpecRolloutWindowsDays[];
     /**
-     * When it opens.
+     * Time of day when the window opens.
      *
      * @schema GatewaySyncSpecRolloutWindows#from
      */
     readonly from: string;
     /**
-     * When it closes: on the next day where this is not later than from.
+     * Time of day when the window closes; on the next day if it is not later than from.
      *
      * @schema GatewaySyncSpecRolloutWindows#to
      */
     readonly to: string;
     /**
-     * Whose clocks are meant, as the IANA database names it.
+     * Time zone of the window: a name of the IANA database.
      *
      * @schema GatewaySyncSpecRolloutWindows#timeZone
      */
@@ -955,37 +981,37 @@ export interface GatewaySyncSpecRolloutWindows {
  */
 export declare function toJson_GatewaySyncSpecRolloutWindows(obj: GatewaySyncSpecRolloutWindows | undefined): Record<string, any> | undefined;
 /**
- * Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.
+ * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
  *
  * @schema GatewaySyncSpecCaptureAuth
  */
 export interface GatewaySyncSpecCaptureAuth {
     /**
-     * Access token for https, of any git host.
+     * Access token for HTTPS, for any git host.
      *
      * @schema GatewaySyncSpecCaptureAuth#token
      */
     readonly token?: GatewaySyncSpecCaptureAuthToken;
     /**
-     * User and password for https: the keys username and password of a Secret.
+     * User name and password for HTTPS: the keys username and password of a Secret.
      *
      * @schema GatewaySyncSpecCaptureAuth#basic
      */
     readonly basic?: GatewaySyncSpecCaptureAuthBasic;
     /**
-     * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+     * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
      *
      * @schema GatewaySyncSpecCaptureAuth#clientCertificate
      */
     readonly clientCertificate?: GatewaySyncSpecCaptureAuthClientCertificate;
     /**
-     * Private key for ssh, and the host keys that the git host may show.
+     * Private key for SSH and the accepted host keys.
      *
      * @schema GatewaySyncSpecCaptureAuth#sshKey
      */
     readonly sshKey?: GatewaySyncSpecCaptureAuthSshKey;
     /**
-     * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+     * GitHub App that is installed for the repository. The controller requests and renews its tokens.
      *
      * @schema GatewaySyncSpecCaptureAuth#githubApp
      */
@@ -996,37 +1022,39 @@ export interface GatewaySyncSpecCaptureAuth {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAuth | undefined): Record<string, any> | undefined;
 /**
- * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+ * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
  *
- * @schema GatewaySyncSpecCaptureOn
+ * @schema GatewaySyncSpecCaptureTrigger
  */
-export declare enum GatewaySyncSpecCaptureOn {
+export declare enum GatewaySyncSpecCaptureTrigger {
     /** Request */
     REQUEST = "Request",
     /** Drift */
     DRIFT = "Drift"
 }
 /**
- * The API of the git host, for pull requests.
+ * API of the git host for pull requests.
  *
  * @schema GatewaySyncSpecCaptureApi
  */
 export interface GatewaySyncSpecCaptureApi {
     /**
-     * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+     * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
      *
      * @schema GatewaySyncSpecCaptureApi#provider
      */
     readonly provider: GatewaySyncSpecCaptureApiProvider;
     /**
-     * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+     * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
      *
+     * @default the credentials of spec.capture.auth.
      * @schema GatewaySyncSpecCaptureApi#secretRef
      */
     readonly secretRef?: GatewaySyncSpecCaptureApiSecretRef;
     /**
-     * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+     * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
      *
+     * @default the standard URL of the provider at the host of the repository.
      * @schema GatewaySyncSpecCaptureApi#apiURL
      */
     readonly apiUrl?: string;
@@ -1036,13 +1064,13 @@ export interface GatewaySyncSpecCaptureApi {
  */
 export declare function toJson_GatewaySyncSpecCaptureApi(obj: GatewaySyncSpecCaptureApi | undefined): Record<string, any> | undefined;
 /**
- * Taken only where the installation value agent.allowImageOverride permits it.
+ * Image of the agent; used only if the value agent.allowImageOverride permits it.
  *
  * @schema GatewaySyncSpecAgentImage
  */
 export interface GatewaySyncSpecAgentImage {
     /**
-     * Registry and name of the image.
+     * Registry and repository of the image.
      *
      * @schema GatewaySyncSpecAgentImage#repository
      */
@@ -1054,7 +1082,7 @@ export interface GatewaySyncSpecAgentImage {
      */
     readonly tag?: string;
     /**
-     * When the node pulls the image.
+     * Image pull policy.
      *
      * @schema GatewaySyncSpecAgentImage#pullPolicy
      */
@@ -1065,13 +1093,13 @@ export interface GatewaySyncSpecAgentImage {
  */
 export declare function toJson_GatewaySyncSpecAgentImage(obj: GatewaySyncSpecAgentImage | undefined): Record<string, any> | undefined;
 /**
- * Resources of the container, in place of those of the installation.
+ * Resources of the container, instead of those of the installation.
  *
  * @schema GatewaySyncSpecAgentResources
  */
 export interface GatewaySyncSpecAgentResources {
     /**
-     * What the scheduler keeps free for it.
+     * Resource requests.
      *
      * @schema GatewaySyncSpecAgentResources#requests
      */
@@ -1079,7 +1107,7 @@ export interface GatewaySyncSpecAgentResources {
         [key: string]: GatewaySyncSpecAgentResourcesRequests;
     };
     /**
-     * What it may use at most.
+     * Resource limits.
      *
      * @schema GatewaySyncSpecAgentResources#limits
      */
@@ -1107,13 +1135,13 @@ export interface GatewaySyncSpecAgentImagePullSecrets {
  */
 export declare function toJson_GatewaySyncSpecAgentImagePullSecrets(obj: GatewaySyncSpecAgentImagePullSecrets | undefined): Record<string, any> | undefined;
 /**
- * Access token for https, of any git host.
+ * Access token for HTTPS, for any git host.
  *
  * @schema GatewaySyncSpecGitAuthToken
  */
 export interface GatewaySyncSpecGitAuthToken {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecGitAuthToken#secretRef
      */
@@ -1124,7 +1152,7 @@ export interface GatewaySyncSpecGitAuthToken {
  */
 export declare function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthToken | undefined): Record<string, any> | undefined;
 /**
- * User and password for https: the keys username and password of a Secret.
+ * User name and password for HTTPS: the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthBasic
  */
@@ -1141,7 +1169,7 @@ export interface GatewaySyncSpecGitAuthBasic {
  */
 export declare function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecGitAuthBasic | undefined): Record<string, any> | undefined;
 /**
- * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthClientCertificate
  */
@@ -1158,31 +1186,31 @@ export interface GatewaySyncSpecGitAuthClientCertificate {
  */
 export declare function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncSpecGitAuthClientCertificate | undefined): Record<string, any> | undefined;
 /**
- * Private key for ssh, and the host keys that the git host may show.
+ * Private key for SSH and the accepted host keys.
  *
  * @schema GatewaySyncSpecGitAuthSshKey
  */
 export interface GatewaySyncSpecGitAuthSshKey {
     /**
-     * The private key: a key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace that holds the private key.
      *
      * @schema GatewaySyncSpecGitAuthSshKey#secretRef
      */
     readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
     /**
-     * Passphrase of the private key, if it has one.
+     * Passphrase of an encrypted private key.
      *
      * @schema GatewaySyncSpecGitAuthSshKey#passphrase
      */
     readonly passphrase?: GatewaySyncSpecGitAuthSshKeyPassphrase;
     /**
-     * Host keys of the git host, as ssh-keyscan prints them.
+     * Host keys of the git host, in the format of ssh-keyscan.
      *
      * @schema GatewaySyncSpecGitAuthSshKey#knownHosts
      */
     readonly knownHosts?: GatewaySyncSpecGitAuthSshKeyKnownHosts;
     /**
-     * Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.
+     * Accepts any host key. An attacker on the network can then impersonate the git host; use it for trials only.
      *
      * @schema GatewaySyncSpecGitAuthSshKey#insecureIgnoreHostKey
      */
@@ -1193,32 +1221,33 @@ export interface GatewaySyncSpecGitAuthSshKey {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthSshKey | undefined): Record<string, any> | undefined;
 /**
- * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+ * GitHub App that is installed for the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecGitAuthGithubApp
  */
 export interface GatewaySyncSpecGitAuthGithubApp {
     /**
-     * App ID, as the App's page at GitHub shows it.
+     * ID of the GitHub App, as shown on its settings page.
      *
      * @schema GatewaySyncSpecGitAuthGithubApp#appId
      */
     readonly appId: number;
     /**
-     * Number at the end of the address of the installation's page at GitHub.
+     * ID of the installation: the number at the end of the URL of its settings page.
      *
      * @schema GatewaySyncSpecGitAuthGithubApp#installationId
      */
     readonly installationId: number;
     /**
-     * Private key of the App, PEM.
+     * Private key of the GitHub App in PEM.
      *
      * @schema GatewaySyncSpecGitAuthGithubApp#privateKeySecretRef
      */
     readonly privateKeySecretRef: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef;
     /**
-     * API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.
+     * API URL of GitHub Enterprise Server, https://<host>/api/v3. Defaults to the API of github.com.
      *
+     * @default the API of github.com.
      * @schema GatewaySyncSpecGitAuthGithubApp#apiBaseURL
      */
     readonly apiBaseUrl?: string;
@@ -1228,7 +1257,7 @@ export interface GatewaySyncSpecGitAuthGithubApp {
  */
 export declare function toJson_GatewaySyncSpecGitAuthGithubApp(obj: GatewaySyncSpecGitAuthGithubApp | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitCaBundleSecretRef
  */
@@ -1268,7 +1297,7 @@ export interface GatewaySyncSpecGitProxySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitProxySecretRef(obj: GatewaySyncSpecGitProxySecretRef | undefined): Record<string, any> | undefined;
 /**
- * What must be signed: the commit, the annotated tag that ref names, or both.
+ * What must be signed: the commit, the annotated tag that the ref names, or both.
  *
  * @schema GatewaySyncSpecGitVerifyMode
  */
@@ -1281,7 +1310,7 @@ export declare enum GatewaySyncSpecGitVerifyMode {
     TAG_AND_COMMIT = "TagAndCommit"
 }
 /**
- * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+ * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerifySecretRef
  */
@@ -1298,7 +1327,7 @@ export interface GatewaySyncSpecGitVerifySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitVerifySecretRef(obj: GatewaySyncSpecGitVerifySecretRef | undefined): Record<string, any> | undefined;
 /**
- * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
  *
  * @schema GatewaySyncSpecGitCommitStatusProvider
  */
@@ -1317,8 +1346,9 @@ export declare enum GatewaySyncSpecGitCommitStatusProvider {
     AZUREDEVOPS = "azuredevops"
 }
 /**
- * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+ * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
  *
+ * @default the credentials of spec.git.auth.
  * @schema GatewaySyncSpecGitCommitStatusSecretRef
  */
 export interface GatewaySyncSpecGitCommitStatusSecretRef {
@@ -1340,7 +1370,7 @@ export interface GatewaySyncSpecGitCommitStatusSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncSpecGitCommitStatusSecretRef | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecWebhookHmacSecretRef
  */
@@ -1363,7 +1393,7 @@ export interface GatewaySyncSpecWebhookHmacSecretRef {
  */
 export declare function toJson_GatewaySyncSpecWebhookHmacSecretRef(obj: GatewaySyncSpecWebhookHmacSecretRef | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecWebhookTokenSecretRef
  */
@@ -1386,7 +1416,7 @@ export interface GatewaySyncSpecWebhookTokenSecretRef {
  */
 export declare function toJson_GatewaySyncSpecWebhookTokenSecretRef(obj: GatewaySyncSpecWebhookTokenSecretRef | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGatewayCaBundleSecretRef
  */
@@ -1409,46 +1439,46 @@ export interface GatewaySyncSpecGatewayCaBundleSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGatewayCaBundleSecretRef(obj: GatewaySyncSpecGatewayCaBundleSecretRef | undefined): Record<string, any> | undefined;
 /**
- * What to do while a Designer session is open.
+ * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
  *
  * @schema GatewaySyncSpecSyncDefaultsDesignerSessionPolicy
  */
 export declare enum GatewaySyncSpecSyncDefaultsDesignerSessionPolicy {
-    /** proceed */
-    PROCEED = "proceed",
-    /** wait */
-    WAIT = "wait",
-    /** fail */
-    FAIL = "fail"
+    /** Proceed */
+    PROCEED = "Proceed",
+    /** Wait */
+    WAIT = "Wait",
+    /** Fail */
+    FAIL = "Fail"
 }
 /**
- * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+ * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
 export declare enum GatewaySyncSpecSyncDefaultsDrift {
-    /** report */
-    REPORT = "report",
-    /** restore */
-    RESTORE = "restore",
-    /** hold */
-    HOLD = "hold"
+    /** Report */
+    REPORT = "Report",
+    /** Restore */
+    RESTORE = "Restore",
+    /** Hold */
+    HOLD = "Hold"
 }
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncDefaultsPrune
  */
 export declare enum GatewaySyncSpecSyncDefaultsPrune {
-    /** owned */
-    OWNED = "owned",
-    /** all */
-    ALL = "all",
-    /** none */
-    NONE = "none"
+    /** Owned */
+    OWNED = "Owned",
+    /** All */
+    ALL = "All",
+    /** None */
+    NONE = "None"
 }
 /**
- * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
  *
  * @schema GatewaySyncSpecSyncDefaultsMaxDeletions
  */
@@ -1459,30 +1489,30 @@ export declare class GatewaySyncSpecSyncDefaultsMaxDeletions {
     private constructor();
 }
 /**
- * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+ * Whether a gateway without a complete commit on its volume waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
 export declare enum GatewaySyncSpecSyncDefaultsStartPolicy {
-    /** block */
-    BLOCK = "block",
-    /** start */
-    START = "start"
+    /** Block */
+    BLOCK = "Block",
+    /** Start */
+    START = "Start"
 }
 /**
- * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
  *
  * @schema GatewaySyncSpecSyncDefaultsCheck
  */
 export interface GatewaySyncSpecSyncDefaultsCheck {
     /**
-     * Asked by the agent, with GET; redirects are not followed.
+     * HTTP GET request by the agent. Redirects are not followed.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheck#http
      */
     readonly http?: GatewaySyncSpecSyncDefaultsCheckHttp;
     /**
-     * Asked by the controller, which must be permitted to reach the address.
+     * Prometheus query by the controller, which needs network access to the server.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheck#prometheus
      */
@@ -1505,7 +1535,7 @@ export interface GatewaySyncSpecSyncProfilesCollections {
      */
     readonly root: string;
     /**
-     * Deployment mode, or auto: what the gateway itself is started with.
+     * Deployment mode, or auto for the mode that the gateway is started with.
      *
      * @schema GatewaySyncSpecSyncProfilesCollections#mode
      */
@@ -1538,31 +1568,31 @@ export interface GatewaySyncSpecSyncProfilesMappings {
      */
     readonly type?: GatewaySyncSpecSyncProfilesMappingsType;
     /**
-     * When false, an absent source leaves the destination alone.
+     * When false, the destination is left unchanged if the source does not exist.
      *
      * @schema GatewaySyncSpecSyncProfilesMappings#required
      */
     readonly required?: boolean;
     /**
-     * Render every file of this mapping with LiquidJS.
+     * Renders every file of this mapping with LiquidJS.
      *
      * @schema GatewaySyncSpecSyncProfilesMappings#template
      */
     readonly template?: boolean;
     /**
-     * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+     * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
      *
      * @schema GatewaySyncSpecSyncProfilesMappings#prune
      */
     readonly prune?: GatewaySyncSpecSyncProfilesMappingsPrune;
     /**
-     * Globs of what is left out; those of defaults, profile and mapping add up.
+     * Globs of files to exclude, in addition to those of the enclosing levels.
      *
      * @schema GatewaySyncSpecSyncProfilesMappings#excludePatterns
      */
     readonly excludePatterns?: string[];
     /**
-     * Values to set in JSON files on their way to the gateway.
+     * Values to set in JSON files before they are written to the gateway.
      *
      * @schema GatewaySyncSpecSyncProfilesMappings#patches
      */
@@ -1573,46 +1603,46 @@ export interface GatewaySyncSpecSyncProfilesMappings {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappings(obj: GatewaySyncSpecSyncProfilesMappings | undefined): Record<string, any> | undefined;
 /**
- * What to do while a Designer session is open.
+ * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
  *
  * @schema GatewaySyncSpecSyncProfilesDesignerSessionPolicy
  */
 export declare enum GatewaySyncSpecSyncProfilesDesignerSessionPolicy {
-    /** proceed */
-    PROCEED = "proceed",
-    /** wait */
-    WAIT = "wait",
-    /** fail */
-    FAIL = "fail"
+    /** Proceed */
+    PROCEED = "Proceed",
+    /** Wait */
+    WAIT = "Wait",
+    /** Fail */
+    FAIL = "Fail"
 }
 /**
- * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+ * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
 export declare enum GatewaySyncSpecSyncProfilesDrift {
-    /** report */
-    REPORT = "report",
-    /** restore */
-    RESTORE = "restore",
-    /** hold */
-    HOLD = "hold"
+    /** Report */
+    REPORT = "Report",
+    /** Restore */
+    RESTORE = "Restore",
+    /** Hold */
+    HOLD = "Hold"
 }
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncProfilesPrune
  */
 export declare enum GatewaySyncSpecSyncProfilesPrune {
-    /** owned */
-    OWNED = "owned",
-    /** all */
-    ALL = "all",
-    /** none */
-    NONE = "none"
+    /** Owned */
+    OWNED = "Owned",
+    /** All */
+    ALL = "All",
+    /** None */
+    NONE = "None"
 }
 /**
- * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
  *
  * @schema GatewaySyncSpecSyncProfilesMaxDeletions
  */
@@ -1623,30 +1653,30 @@ export declare class GatewaySyncSpecSyncProfilesMaxDeletions {
     private constructor();
 }
 /**
- * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+ * Whether a gateway without a complete commit on its volume waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
 export declare enum GatewaySyncSpecSyncProfilesStartPolicy {
-    /** block */
-    BLOCK = "block",
-    /** start */
-    START = "start"
+    /** Block */
+    BLOCK = "Block",
+    /** Start */
+    START = "Start"
 }
 /**
- * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
  *
  * @schema GatewaySyncSpecSyncProfilesCheck
  */
 export interface GatewaySyncSpecSyncProfilesCheck {
     /**
-     * Asked by the agent, with GET; redirects are not followed.
+     * HTTP GET request by the agent. Redirects are not followed.
      *
      * @schema GatewaySyncSpecSyncProfilesCheck#http
      */
     readonly http?: GatewaySyncSpecSyncProfilesCheckHttp;
     /**
-     * Asked by the controller, which must be permitted to reach the address.
+     * Prometheus query by the controller, which needs network access to the server.
      *
      * @schema GatewaySyncSpecSyncProfilesCheck#prometheus
      */
@@ -1657,19 +1687,19 @@ export interface GatewaySyncSpecSyncProfilesCheck {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSyncProfilesCheck | undefined): Record<string, any> | undefined;
 /**
- * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+ * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
  *
  * @schema GatewaySyncSpecRolloutStagesGateways
  */
 export interface GatewaySyncSpecRolloutStagesGateways {
     /**
-     * Globs of gateway names: of the annotation clustersync.io/gateway-name, else of the pod.
+     * Globs of gateway names: the annotation clustersync.io/gateway-name, or the name of the pod.
      *
      * @schema GatewaySyncSpecRolloutStagesGateways#names
      */
     readonly names?: string[];
     /**
-     * Labels of the pod.
+     * Selects pods by label.
      *
      * @schema GatewaySyncSpecRolloutStagesGateways#labels
      */
@@ -1680,7 +1710,7 @@ export interface GatewaySyncSpecRolloutStagesGateways {
  */
 export declare function toJson_GatewaySyncSpecRolloutStagesGateways(obj: GatewaySyncSpecRolloutStagesGateways | undefined): Record<string, any> | undefined;
 /**
- * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+ * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
  *
  * @schema GatewaySyncSpecRolloutStagesMaxConcurrent
  */
@@ -1691,7 +1721,7 @@ export declare class GatewaySyncSpecRolloutStagesMaxConcurrent {
     private constructor();
 }
 /**
- * Manual: the stage begins once somebody has approved it.
+ * Automatic starts the stage after the previous one; Manual waits for approval.
  *
  * @schema GatewaySyncSpecRolloutStagesApproval
  */
@@ -1721,13 +1751,13 @@ export declare enum GatewaySyncSpecRolloutWindowsDays {
     SUN = "Sun"
 }
 /**
- * Access token for https, of any git host.
+ * Access token for HTTPS, for any git host.
  *
  * @schema GatewaySyncSpecCaptureAuthToken
  */
 export interface GatewaySyncSpecCaptureAuthToken {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecCaptureAuthToken#secretRef
      */
@@ -1738,7 +1768,7 @@ export interface GatewaySyncSpecCaptureAuthToken {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthToken(obj: GatewaySyncSpecCaptureAuthToken | undefined): Record<string, any> | undefined;
 /**
- * User and password for https: the keys username and password of a Secret.
+ * User name and password for HTTPS: the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthBasic
  */
@@ -1755,7 +1785,7 @@ export interface GatewaySyncSpecCaptureAuthBasic {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthBasic(obj: GatewaySyncSpecCaptureAuthBasic | undefined): Record<string, any> | undefined;
 /**
- * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthClientCertificate
  */
@@ -1772,31 +1802,31 @@ export interface GatewaySyncSpecCaptureAuthClientCertificate {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj: GatewaySyncSpecCaptureAuthClientCertificate | undefined): Record<string, any> | undefined;
 /**
- * Private key for ssh, and the host keys that the git host may show.
+ * Private key for SSH and the accepted host keys.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKey
  */
 export interface GatewaySyncSpecCaptureAuthSshKey {
     /**
-     * The private key: a key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace that holds the private key.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKey#secretRef
      */
     readonly secretRef: GatewaySyncSpecCaptureAuthSshKeySecretRef;
     /**
-     * Passphrase of the private key, if it has one.
+     * Passphrase of an encrypted private key.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKey#passphrase
      */
     readonly passphrase?: GatewaySyncSpecCaptureAuthSshKeyPassphrase;
     /**
-     * Host keys of the git host, as ssh-keyscan prints them.
+     * Host keys of the git host, in the format of ssh-keyscan.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKey#knownHosts
      */
     readonly knownHosts?: GatewaySyncSpecCaptureAuthSshKeyKnownHosts;
     /**
-     * Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.
+     * Accepts any host key. An attacker on the network can then impersonate the git host; use it for trials only.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKey#insecureIgnoreHostKey
      */
@@ -1807,32 +1837,33 @@ export interface GatewaySyncSpecCaptureAuthSshKey {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthSshKey(obj: GatewaySyncSpecCaptureAuthSshKey | undefined): Record<string, any> | undefined;
 /**
- * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+ * GitHub App that is installed for the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecCaptureAuthGithubApp
  */
 export interface GatewaySyncSpecCaptureAuthGithubApp {
     /**
-     * App ID, as the App's page at GitHub shows it.
+     * ID of the GitHub App, as shown on its settings page.
      *
      * @schema GatewaySyncSpecCaptureAuthGithubApp#appId
      */
     readonly appId: number;
     /**
-     * Number at the end of the address of the installation's page at GitHub.
+     * ID of the installation: the number at the end of the URL of its settings page.
      *
      * @schema GatewaySyncSpecCaptureAuthGithubApp#installationId
      */
     readonly installationId: number;
     /**
-     * Private key of the App, PEM.
+     * Private key of the GitHub App in PEM.
      *
      * @schema GatewaySyncSpecCaptureAuthGithubApp#privateKeySecretRef
      */
     readonly privateKeySecretRef: GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef;
     /**
-     * API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.
+     * API URL of GitHub Enterprise Server, https://<host>/api/v3. Defaults to the API of github.com.
      *
+     * @default the API of github.com.
      * @schema GatewaySyncSpecCaptureAuthGithubApp#apiBaseURL
      */
     readonly apiBaseUrl?: string;
@@ -1842,7 +1873,7 @@ export interface GatewaySyncSpecCaptureAuthGithubApp {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj: GatewaySyncSpecCaptureAuthGithubApp | undefined): Record<string, any> | undefined;
 /**
- * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
  *
  * @schema GatewaySyncSpecCaptureApiProvider
  */
@@ -1861,8 +1892,9 @@ export declare enum GatewaySyncSpecCaptureApiProvider {
     AZUREDEVOPS = "azuredevops"
 }
 /**
- * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+ * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
  *
+ * @default the credentials of spec.capture.auth.
  * @schema GatewaySyncSpecCaptureApiSecretRef
  */
 export interface GatewaySyncSpecCaptureApiSecretRef {
@@ -1884,7 +1916,7 @@ export interface GatewaySyncSpecCaptureApiSecretRef {
  */
 export declare function toJson_GatewaySyncSpecCaptureApiSecretRef(obj: GatewaySyncSpecCaptureApiSecretRef | undefined): Record<string, any> | undefined;
 /**
- * When the node pulls the image.
+ * Image pull policy.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
  */
@@ -1915,7 +1947,7 @@ export declare class GatewaySyncSpecAgentResourcesLimits {
     private constructor();
 }
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitAuthTokenSecretRef
  */
@@ -1972,7 +2004,7 @@ export interface GatewaySyncSpecGitAuthClientCertificateSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: GatewaySyncSpecGitAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined;
 /**
- * The private key: a key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace that holds the private key.
  *
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
@@ -1995,13 +2027,13 @@ export interface GatewaySyncSpecGitAuthSshKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpecGitAuthSshKeySecretRef | undefined): Record<string, any> | undefined;
 /**
- * Passphrase of the private key, if it has one.
+ * Passphrase of an encrypted private key.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphrase
  */
 export interface GatewaySyncSpecGitAuthSshKeyPassphrase {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecGitAuthSshKeyPassphrase#secretRef
      */
@@ -2012,13 +2044,13 @@ export interface GatewaySyncSpecGitAuthSshKeyPassphrase {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj: GatewaySyncSpecGitAuthSshKeyPassphrase | undefined): Record<string, any> | undefined;
 /**
- * Host keys of the git host, as ssh-keyscan prints them.
+ * Host keys of the git host, in the format of ssh-keyscan.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts#secretRef
      */
@@ -2029,7 +2061,7 @@ export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeyKnownHosts(obj: GatewaySyncSpecGitAuthSshKeyKnownHosts | undefined): Record<string, any> | undefined;
 /**
- * Private key of the App, PEM.
+ * Private key of the GitHub App in PEM.
  *
  * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef
  */
@@ -2052,19 +2084,19 @@ export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef | undefined): Record<string, any> | undefined;
 /**
- * Asked by the agent, with GET; redirects are not followed.
+ * HTTP GET request by the agent. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncDefaultsCheckHttp
  */
 export interface GatewaySyncSpecSyncDefaultsCheckHttp {
     /**
-     * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+     * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheckHttp#path
      */
     readonly path: string;
     /**
-     * Status that a healthy gateway answers with.
+     * Expected status code.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheckHttp#status
      */
@@ -2075,19 +2107,19 @@ export interface GatewaySyncSpecSyncDefaultsCheckHttp {
  */
 export declare function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpecSyncDefaultsCheckHttp | undefined): Record<string, any> | undefined;
 /**
- * Asked by the controller, which must be permitted to reach the address.
+ * Prometheus query by the controller, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus
  */
 export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
     /**
-     * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+     * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#query
      */
     readonly query: string;
     /**
-     * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+     * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#url
      */
@@ -2103,36 +2135,36 @@ export declare function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj: G
  * @schema GatewaySyncSpecSyncProfilesMappingsType
  */
 export declare enum GatewaySyncSpecSyncProfilesMappingsType {
-    /** dir */
-    DIR = "dir",
-    /** file */
-    FILE = "file"
+    /** Directory */
+    DIRECTORY = "Directory",
+    /** File */
+    FILE = "File"
 }
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsPrune
  */
 export declare enum GatewaySyncSpecSyncProfilesMappingsPrune {
-    /** owned */
-    OWNED = "owned",
-    /** all */
-    ALL = "all",
-    /** none */
-    NONE = "none"
+    /** Owned */
+    OWNED = "Owned",
+    /** All */
+    ALL = "All",
+    /** None */
+    NONE = "None"
 }
 /**
  * @schema GatewaySyncSpecSyncProfilesMappingsPatches
  */
 export interface GatewaySyncSpecSyncProfilesMappingsPatches {
     /**
-     * Glob of the files to patch, relative to the mapping destination.
+     * Glob of the files to patch, relative to the destination of the mapping.
      *
      * @schema GatewaySyncSpecSyncProfilesMappingsPatches#file
      */
     readonly file: string;
     /**
-     * JSONPath (RFC 9535; a bare name means $.name) to new value, which may be a template. The type of the replaced value stays.
+     * New values by JSONPath (RFC 9535; a bare name means $.name); values may be templates, and the type of the replaced value is kept. At most 8; a file may have several patches.
      *
      * @schema GatewaySyncSpecSyncProfilesMappingsPatches#set
      */
@@ -2145,19 +2177,19 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySyncSpecSyncProfilesMappingsPatches | undefined): Record<string, any> | undefined;
 /**
- * Asked by the agent, with GET; redirects are not followed.
+ * HTTP GET request by the agent. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncProfilesCheckHttp
  */
 export interface GatewaySyncSpecSyncProfilesCheckHttp {
     /**
-     * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+     * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
      *
      * @schema GatewaySyncSpecSyncProfilesCheckHttp#path
      */
     readonly path: string;
     /**
-     * Status that a healthy gateway answers with.
+     * Expected status code.
      *
      * @schema GatewaySyncSpecSyncProfilesCheckHttp#status
      */
@@ -2168,19 +2200,19 @@ export interface GatewaySyncSpecSyncProfilesCheckHttp {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpecSyncProfilesCheckHttp | undefined): Record<string, any> | undefined;
 /**
- * Asked by the controller, which must be permitted to reach the address.
+ * Prometheus query by the controller, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncProfilesCheckPrometheus
  */
 export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
     /**
-     * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+     * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
      *
      * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#query
      */
     readonly query: string;
     /**
-     * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+     * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
      *
      * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#url
      */
@@ -2191,13 +2223,13 @@ export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj: GatewaySyncSpecSyncProfilesCheckPrometheus | undefined): Record<string, any> | undefined;
 /**
- * Labels of the pod.
+ * Selects pods by label.
  *
  * @schema GatewaySyncSpecRolloutStagesGatewaysLabels
  */
 export interface GatewaySyncSpecRolloutStagesGatewaysLabels {
     /**
-     * Labels that the pod has, all of them.
+     * Labels that the pod must have.
      *
      * @schema GatewaySyncSpecRolloutStagesGatewaysLabels#matchLabels
      */
@@ -2210,7 +2242,7 @@ export interface GatewaySyncSpecRolloutStagesGatewaysLabels {
  */
 export declare function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj: GatewaySyncSpecRolloutStagesGatewaysLabels | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecCaptureAuthTokenSecretRef
  */
@@ -2267,7 +2299,7 @@ export interface GatewaySyncSpecCaptureAuthClientCertificateSecretRef {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthClientCertificateSecretRef(obj: GatewaySyncSpecCaptureAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined;
 /**
- * The private key: a key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace that holds the private key.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef
  */
@@ -2290,13 +2322,13 @@ export interface GatewaySyncSpecCaptureAuthSshKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthSshKeySecretRef(obj: GatewaySyncSpecCaptureAuthSshKeySecretRef | undefined): Record<string, any> | undefined;
 /**
- * Passphrase of the private key, if it has one.
+ * Passphrase of an encrypted private key.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyPassphrase
  */
 export interface GatewaySyncSpecCaptureAuthSshKeyPassphrase {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKeyPassphrase#secretRef
      */
@@ -2307,13 +2339,13 @@ export interface GatewaySyncSpecCaptureAuthSshKeyPassphrase {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphrase(obj: GatewaySyncSpecCaptureAuthSshKeyPassphrase | undefined): Record<string, any> | undefined;
 /**
- * Host keys of the git host, as ssh-keyscan prints them.
+ * Host keys of the git host, in the format of ssh-keyscan.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHosts
  */
 export interface GatewaySyncSpecCaptureAuthSshKeyKnownHosts {
     /**
-     * A key of a Secret in the same namespace.
+     * Key of a Secret in the same namespace.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHosts#secretRef
      */
@@ -2324,7 +2356,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeyKnownHosts {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHosts(obj: GatewaySyncSpecCaptureAuthSshKeyKnownHosts | undefined): Record<string, any> | undefined;
 /**
- * Private key of the App, PEM.
+ * Private key of the GitHub App in PEM.
  *
  * @schema GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef
  */
@@ -2347,7 +2379,7 @@ export interface GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef(obj: GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef
  */
@@ -2370,7 +2402,7 @@ export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj: GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef
  */
@@ -2393,7 +2425,7 @@ export interface GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef(obj: GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef
  */
@@ -2416,7 +2448,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef(obj: GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef | undefined): Record<string, any> | undefined;
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef
  */
@@ -2492,13 +2524,13 @@ export declare function toJson_SyncReportProps(obj: SyncReportProps | undefined)
  */
 export interface SyncReportSpec {
     /**
-     * Name of the GatewaySync that this gateway follows.
+     * Name of the GatewaySync that the gateway follows.
      *
      * @schema SyncReportSpec#gatewaySync
      */
     readonly gatewaySync: string;
     /**
-     * The uid of the pod that writes this report.
+     * UID of the pod that writes this report.
      *
      * @schema SyncReportSpec#podUid
      */

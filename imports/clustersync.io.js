@@ -98,6 +98,8 @@ export function toJson_GatewaySyncSpecGit(obj) {
     const result = {
         'repo': obj.repo,
         'ref': obj.ref,
+        'semver': obj.semver,
+        'tagPattern': obj.tagPattern,
         'auth': toJson_GatewaySyncSpecGitAuth(obj.auth),
         'caBundle': toJson_GatewaySyncSpecGitCaBundle(obj.caBundle),
         'proxy': toJson_GatewaySyncSpecGitProxy(obj.proxy),
@@ -134,6 +136,7 @@ export function toJson_GatewaySyncSpecWebhook(obj) {
     const result = {
         'hmac': toJson_GatewaySyncSpecWebhookHmac(obj.hmac),
         'token': toJson_GatewaySyncSpecWebhookToken(obj.token),
+        'repository': obj.repository,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -216,7 +219,7 @@ export function toJson_GatewaySyncSpecCapture(obj) {
         'enabled': obj.enabled,
         'branch': obj.branch,
         'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
-        'on': obj.on,
+        'trigger': obj.trigger,
         'quiet': obj.quiet,
         'pullRequest': obj.pullRequest,
         'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
@@ -431,7 +434,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Enforce keeps the last good commit when a check finds an error.
+ * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */
@@ -476,7 +479,7 @@ export function toJson_GatewaySyncSpecRolloutStages(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+ * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
  *
  * @schema GatewaySyncSpecRolloutOnFailure
  */
@@ -488,7 +491,7 @@ export var GatewaySyncSpecRolloutOnFailure;
     GatewaySyncSpecRolloutOnFailure["ROLLBACK"] = "Rollback";
 })(GatewaySyncSpecRolloutOnFailure || (GatewaySyncSpecRolloutOnFailure = {}));
 /**
- * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+ * Number or percentage of failed gateways in a stage at which the rollout fails.
  *
  * @schema GatewaySyncSpecRolloutFailAfter
  */
@@ -541,17 +544,17 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+ * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
  *
- * @schema GatewaySyncSpecCaptureOn
+ * @schema GatewaySyncSpecCaptureTrigger
  */
-export var GatewaySyncSpecCaptureOn;
-(function (GatewaySyncSpecCaptureOn) {
+export var GatewaySyncSpecCaptureTrigger;
+(function (GatewaySyncSpecCaptureTrigger) {
     /** Request */
-    GatewaySyncSpecCaptureOn["REQUEST"] = "Request";
+    GatewaySyncSpecCaptureTrigger["REQUEST"] = "Request";
     /** Drift */
-    GatewaySyncSpecCaptureOn["DRIFT"] = "Drift";
-})(GatewaySyncSpecCaptureOn || (GatewaySyncSpecCaptureOn = {}));
+    GatewaySyncSpecCaptureTrigger["DRIFT"] = "Drift";
+})(GatewaySyncSpecCaptureTrigger || (GatewaySyncSpecCaptureTrigger = {}));
 /**
  * Converts an object of type 'GatewaySyncSpecCaptureApi' to JSON representation.
  */
@@ -720,7 +723,7 @@ export function toJson_GatewaySyncSpecGitProxySecretRef(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * What must be signed: the commit, the annotated tag that ref names, or both.
+ * What must be signed: the commit, the annotated tag that the ref names, or both.
  *
  * @schema GatewaySyncSpecGitVerifyMode
  */
@@ -749,7 +752,7 @@ export function toJson_GatewaySyncSpecGitVerifySecretRef(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
  *
  * @schema GatewaySyncSpecGitCommitStatusProvider
  */
@@ -830,49 +833,49 @@ export function toJson_GatewaySyncSpecGatewayCaBundleSecretRef(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * What to do while a Designer session is open.
+ * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
  *
  * @schema GatewaySyncSpecSyncDefaultsDesignerSessionPolicy
  */
 export var GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
 (function (GatewaySyncSpecSyncDefaultsDesignerSessionPolicy) {
-    /** proceed */
-    GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["PROCEED"] = "proceed";
-    /** wait */
-    GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["WAIT"] = "wait";
-    /** fail */
-    GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["FAIL"] = "fail";
+    /** Proceed */
+    GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["PROCEED"] = "Proceed";
+    /** Wait */
+    GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["WAIT"] = "Wait";
+    /** Fail */
+    GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["FAIL"] = "Fail";
 })(GatewaySyncSpecSyncDefaultsDesignerSessionPolicy || (GatewaySyncSpecSyncDefaultsDesignerSessionPolicy = {}));
 /**
- * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+ * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
 export var GatewaySyncSpecSyncDefaultsDrift;
 (function (GatewaySyncSpecSyncDefaultsDrift) {
-    /** report */
-    GatewaySyncSpecSyncDefaultsDrift["REPORT"] = "report";
-    /** restore */
-    GatewaySyncSpecSyncDefaultsDrift["RESTORE"] = "restore";
-    /** hold */
-    GatewaySyncSpecSyncDefaultsDrift["HOLD"] = "hold";
+    /** Report */
+    GatewaySyncSpecSyncDefaultsDrift["REPORT"] = "Report";
+    /** Restore */
+    GatewaySyncSpecSyncDefaultsDrift["RESTORE"] = "Restore";
+    /** Hold */
+    GatewaySyncSpecSyncDefaultsDrift["HOLD"] = "Hold";
 })(GatewaySyncSpecSyncDefaultsDrift || (GatewaySyncSpecSyncDefaultsDrift = {}));
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncDefaultsPrune
  */
 export var GatewaySyncSpecSyncDefaultsPrune;
 (function (GatewaySyncSpecSyncDefaultsPrune) {
-    /** owned */
-    GatewaySyncSpecSyncDefaultsPrune["OWNED"] = "owned";
-    /** all */
-    GatewaySyncSpecSyncDefaultsPrune["ALL"] = "all";
-    /** none */
-    GatewaySyncSpecSyncDefaultsPrune["NONE"] = "none";
+    /** Owned */
+    GatewaySyncSpecSyncDefaultsPrune["OWNED"] = "Owned";
+    /** All */
+    GatewaySyncSpecSyncDefaultsPrune["ALL"] = "All";
+    /** None */
+    GatewaySyncSpecSyncDefaultsPrune["NONE"] = "None";
 })(GatewaySyncSpecSyncDefaultsPrune || (GatewaySyncSpecSyncDefaultsPrune = {}));
 /**
- * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
  *
  * @schema GatewaySyncSpecSyncDefaultsMaxDeletions
  */
@@ -889,16 +892,16 @@ export class GatewaySyncSpecSyncDefaultsMaxDeletions {
     }
 }
 /**
- * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+ * Whether a gateway without a complete commit on its volume waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
 export var GatewaySyncSpecSyncDefaultsStartPolicy;
 (function (GatewaySyncSpecSyncDefaultsStartPolicy) {
-    /** block */
-    GatewaySyncSpecSyncDefaultsStartPolicy["BLOCK"] = "block";
-    /** start */
-    GatewaySyncSpecSyncDefaultsStartPolicy["START"] = "start";
+    /** Block */
+    GatewaySyncSpecSyncDefaultsStartPolicy["BLOCK"] = "Block";
+    /** Start */
+    GatewaySyncSpecSyncDefaultsStartPolicy["START"] = "Start";
 })(GatewaySyncSpecSyncDefaultsStartPolicy || (GatewaySyncSpecSyncDefaultsStartPolicy = {}));
 /**
  * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheck' to JSON representation.
@@ -953,49 +956,49 @@ export function toJson_GatewaySyncSpecSyncProfilesMappings(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * What to do while a Designer session is open.
+ * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
  *
  * @schema GatewaySyncSpecSyncProfilesDesignerSessionPolicy
  */
 export var GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
 (function (GatewaySyncSpecSyncProfilesDesignerSessionPolicy) {
-    /** proceed */
-    GatewaySyncSpecSyncProfilesDesignerSessionPolicy["PROCEED"] = "proceed";
-    /** wait */
-    GatewaySyncSpecSyncProfilesDesignerSessionPolicy["WAIT"] = "wait";
-    /** fail */
-    GatewaySyncSpecSyncProfilesDesignerSessionPolicy["FAIL"] = "fail";
+    /** Proceed */
+    GatewaySyncSpecSyncProfilesDesignerSessionPolicy["PROCEED"] = "Proceed";
+    /** Wait */
+    GatewaySyncSpecSyncProfilesDesignerSessionPolicy["WAIT"] = "Wait";
+    /** Fail */
+    GatewaySyncSpecSyncProfilesDesignerSessionPolicy["FAIL"] = "Fail";
 })(GatewaySyncSpecSyncProfilesDesignerSessionPolicy || (GatewaySyncSpecSyncProfilesDesignerSessionPolicy = {}));
 /**
- * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+ * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
 export var GatewaySyncSpecSyncProfilesDrift;
 (function (GatewaySyncSpecSyncProfilesDrift) {
-    /** report */
-    GatewaySyncSpecSyncProfilesDrift["REPORT"] = "report";
-    /** restore */
-    GatewaySyncSpecSyncProfilesDrift["RESTORE"] = "restore";
-    /** hold */
-    GatewaySyncSpecSyncProfilesDrift["HOLD"] = "hold";
+    /** Report */
+    GatewaySyncSpecSyncProfilesDrift["REPORT"] = "Report";
+    /** Restore */
+    GatewaySyncSpecSyncProfilesDrift["RESTORE"] = "Restore";
+    /** Hold */
+    GatewaySyncSpecSyncProfilesDrift["HOLD"] = "Hold";
 })(GatewaySyncSpecSyncProfilesDrift || (GatewaySyncSpecSyncProfilesDrift = {}));
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncProfilesPrune
  */
 export var GatewaySyncSpecSyncProfilesPrune;
 (function (GatewaySyncSpecSyncProfilesPrune) {
-    /** owned */
-    GatewaySyncSpecSyncProfilesPrune["OWNED"] = "owned";
-    /** all */
-    GatewaySyncSpecSyncProfilesPrune["ALL"] = "all";
-    /** none */
-    GatewaySyncSpecSyncProfilesPrune["NONE"] = "none";
+    /** Owned */
+    GatewaySyncSpecSyncProfilesPrune["OWNED"] = "Owned";
+    /** All */
+    GatewaySyncSpecSyncProfilesPrune["ALL"] = "All";
+    /** None */
+    GatewaySyncSpecSyncProfilesPrune["NONE"] = "None";
 })(GatewaySyncSpecSyncProfilesPrune || (GatewaySyncSpecSyncProfilesPrune = {}));
 /**
- * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
  *
  * @schema GatewaySyncSpecSyncProfilesMaxDeletions
  */
@@ -1012,16 +1015,16 @@ export class GatewaySyncSpecSyncProfilesMaxDeletions {
     }
 }
 /**
- * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+ * Whether a gateway without a complete commit on its volume waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
 export var GatewaySyncSpecSyncProfilesStartPolicy;
 (function (GatewaySyncSpecSyncProfilesStartPolicy) {
-    /** block */
-    GatewaySyncSpecSyncProfilesStartPolicy["BLOCK"] = "block";
-    /** start */
-    GatewaySyncSpecSyncProfilesStartPolicy["START"] = "start";
+    /** Block */
+    GatewaySyncSpecSyncProfilesStartPolicy["BLOCK"] = "Block";
+    /** Start */
+    GatewaySyncSpecSyncProfilesStartPolicy["START"] = "Start";
 })(GatewaySyncSpecSyncProfilesStartPolicy || (GatewaySyncSpecSyncProfilesStartPolicy = {}));
 /**
  * Converts an object of type 'GatewaySyncSpecSyncProfilesCheck' to JSON representation.
@@ -1055,7 +1058,7 @@ export function toJson_GatewaySyncSpecRolloutStagesGateways(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+ * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
  *
  * @schema GatewaySyncSpecRolloutStagesMaxConcurrent
  */
@@ -1072,7 +1075,7 @@ export class GatewaySyncSpecRolloutStagesMaxConcurrent {
     }
 }
 /**
- * Manual: the stage begins once somebody has approved it.
+ * Automatic starts the stage after the previous one; Manual waits for approval.
  *
  * @schema GatewaySyncSpecRolloutStagesApproval
  */
@@ -1181,7 +1184,7 @@ export function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
  *
  * @schema GatewaySyncSpecCaptureApiProvider
  */
@@ -1217,7 +1220,7 @@ export function toJson_GatewaySyncSpecCaptureApiSecretRef(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * When the node pulls the image.
+ * Image pull policy.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
  */
@@ -1399,24 +1402,24 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj) {
  */
 export var GatewaySyncSpecSyncProfilesMappingsType;
 (function (GatewaySyncSpecSyncProfilesMappingsType) {
-    /** dir */
-    GatewaySyncSpecSyncProfilesMappingsType["DIR"] = "dir";
-    /** file */
-    GatewaySyncSpecSyncProfilesMappingsType["FILE"] = "file";
+    /** Directory */
+    GatewaySyncSpecSyncProfilesMappingsType["DIRECTORY"] = "Directory";
+    /** File */
+    GatewaySyncSpecSyncProfilesMappingsType["FILE"] = "File";
 })(GatewaySyncSpecSyncProfilesMappingsType || (GatewaySyncSpecSyncProfilesMappingsType = {}));
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsPrune
  */
 export var GatewaySyncSpecSyncProfilesMappingsPrune;
 (function (GatewaySyncSpecSyncProfilesMappingsPrune) {
-    /** owned */
-    GatewaySyncSpecSyncProfilesMappingsPrune["OWNED"] = "owned";
-    /** all */
-    GatewaySyncSpecSyncProfilesMappingsPrune["ALL"] = "all";
-    /** none */
-    GatewaySyncSpecSyncProfilesMappingsPrune["NONE"] = "none";
+    /** Owned */
+    GatewaySyncSpecSyncProfilesMappingsPrune["OWNED"] = "Owned";
+    /** All */
+    GatewaySyncSpecSyncProfilesMappingsPrune["ALL"] = "All";
+    /** None */
+    GatewaySyncSpecSyncProfilesMappingsPrune["NONE"] = "None";
 })(GatewaySyncSpecSyncProfilesMappingsPrune || (GatewaySyncSpecSyncProfilesMappingsPrune = {}));
 /**
  * Converts an object of type 'GatewaySyncSpecSyncProfilesMappingsPatches' to JSON representation.

@@ -1,16 +1,14 @@
 /**
- * The two custom resource definitions, made from the schemas that the runtime validates with. Pure.
+ * The two CRDs, generated from the schemas that the runtime validates with. Pure.
  */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { k8s } from 'cdk8s-plus-28'
 import type * as v from 'valibot'
-import { gatewaySyncKind, group, syncReportKind, version } from '../runtime/gatewaysync/names.ts'
-import { syncReportSpec, syncReportStatus } from '../runtime/gatewaysync/schema/report.ts'
-import { type CelRule, celRuleOf } from '../runtime/gatewaysync/schema/rule.ts'
-import { gatewaySyncSpec } from '../runtime/gatewaysync/schema/spec.ts'
-import { gatewaySyncStatus } from '../runtime/gatewaysync/schema/status.ts'
-import type { ManifestOf } from './constructs/api-object.ts'
-import { asGiven } from './constructs/written.ts'
+import { gatewaySyncKind, group, syncReportKind, version } from '../runtime/api/names.ts'
+import { syncReportSpec, syncReportStatus } from '../runtime/api/schema/report.ts'
+import { type CelRule, celRuleOf } from '../runtime/api/schema/rule.ts'
+import { gatewaySyncSpec } from '../runtime/api/schema/spec.ts'
+import { gatewaySyncStatus } from '../runtime/api/schema/status.ts'
 
 type Words = Record<string, unknown>
 
@@ -95,10 +93,14 @@ const syncReportColumns: Column[] = [
 ]
 
 /** A CustomResourceDefinition. */
-type CustomResource = { apiVersion: string; kind: string; metadata: { name: string; annotations: Record<string, string> }; spec: Spec }
-type Spec = ManifestOf<typeof k8s.KubeCustomResourceDefinition>['spec']
+type CustomResource = {
+  apiVersion: string
+  kind: string
+  metadata: { name: string; annotations: Record<string, string> }
+  spec: { names: { kind: string } & Words; versions: object[] } & Words
+}
 
-/** When a definition is deleted, every object of its kind is deleted too, so no tool may prune it because its list no longer names it. */
+/** Deleting a CRD deletes every object of its kind, so no tool may prune it because it is missing in a newer list. */
 const keep = {
   'helm.sh/resource-policy': 'keep',
   'argocd.argoproj.io/sync-options': 'Prune=false,Delete=false',
@@ -155,7 +157,7 @@ function definition(
           name: version,
           served: true,
           storage: true,
-          schema: { openAPIV3Schema: asGiven(schema) },
+          schema: { openAPIV3Schema: schema },
           subresources: { status: {} },
           additionalPrinterColumns: columns,
         },

@@ -1,5 +1,5 @@
 /**
- * `npx cdk8s synth`: writes dist/, the CRDs and the operator in one file each, or the folder that `--output` names. Values come from
+ * `npx cdk8s synth`: writes the CRDs and the operator, one file each, to dist/ or to the folder that `--output` names. Values come from
  * infra/install.ts, or from the file that CLUSTER_SYNC_VALUES names (YAML, JSON, or TypeScript that exports `values`).
  */
 import { readFileSync, rmSync } from 'node:fs'
@@ -7,10 +7,14 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { App } from 'cdk8s'
 import { parse } from 'yaml'
+import { writeChart } from './chart/files.ts'
 import { install } from './install.ts'
 import { installation } from './operator-chart.ts'
 import { publishManifests } from './publish.ts'
 import type { ValuesInput } from './values.ts'
+
+/** The committed folder, which also holds the chart. */
+const dist = 'dist'
 
 const causes: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
@@ -26,17 +30,19 @@ try {
   const outdir = process.env['CDK8S_OUTDIR'] ?? scratch
   const publishing = path.resolve(outdir) === path.resolve(scratch)
   if (publishing) rmSync(scratch, { recursive: true, force: true })
+  // The command line emptied the folder that `--output` names; the chart depends on no values, so that refused ones do not remove it.
+  if (path.resolve(outdir) === path.resolve(dist)) writeChart(path.join(dist, 'chart'))
   const app = new App({ outdir })
   installation(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
   app.synth()
-  if (publishing) for (const file of publishManifests(scratch, 'dist')) tell(`wrote ${file}`)
+  if (publishing) for (const file of publishManifests(scratch, dist)) report(`wrote ${file}`)
 } catch (error) {
-  tell(error instanceof Error ? error.message : String(error))
+  report(error instanceof Error ? error.message : String(error))
   process.exitCode = 2
 }
 
 /** The command line swallows standard output. */
-function tell(line: string): void {
+function report(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 

@@ -1,44 +1,42 @@
 /**
- * The names of everything that an installation creates. Pure.
+ * The names, labels and annotations of everything that an installation creates. Pure.
  */
-import { group } from '../runtime/gatewaysync/names.ts'
-import { contains, cut, either, isSet, merged, named, namedObject, text } from './helm/combinators.ts'
-import type { Live, Value } from './helm/expression.ts'
-import { chartName } from './helm/templates.ts'
+import type { ApiObjectMetadata } from 'cdk8s'
+import { group } from '../runtime/api/names.ts'
 import type { Values } from './values.ts'
 
-/** As Helm has it: the name begins most names of objects. */
+export const chartName = 'cluster-sync-operator'
+
+/** As in Helm: the name is the beginning of most object names. */
 export type Release = { name: string; namespace: string }
 
-export { chartName }
-
-/** A release as the constructs take it. `service` is what manages its objects. */
-export type LiveRelease = { name: Value<string>; namespace: Value<string>; service?: Value<string> }
-
 export type Names = {
-  fullname: Value<string>
-  namespace: Value<string>
-  serviceAccount: Value<string>
-  controllerRole: Value<string>
-  /** The controller's rights in the namespaces that it works in. */
-  watchedRole: Value<string>
-  /** The right to read single Secrets, those that GatewaySyncs name. */
-  secretsRole: Value<string>
-  agentRole: Value<string>
-  metricsReaderRole: Value<string>
-  webhookService: Value<string>
-  deliveryService: Value<string>
-  metricsService: Value<string>
-  receiverService: Value<string>
-  statusPageService: Value<string>
-  certificateSecret: Value<string>
-  /** Of every object; never a part of a selector. */
-  labels: Value<Readonly<Record<string, Value<string>>>>
-  annotations: Value<Readonly<Record<string, string>>>
-  selector: Readonly<Record<string, Value<string>>>
+  fullname: string
+  namespace: string
+  serviceAccount: string
+  /** Permissions on objects without a namespace. */
+  controllerRole: string
+  /** Permissions in the namespaces that the controller watches. */
+  watchedRole: string
+  /** Permission to read the Secrets that GatewaySyncs name. */
+  secretsRole: string
+  agentRole: string
+  metricsReaderRole: string
+  webhookService: string
+  deliveryService: string
+  metricsService: string
+  receiverService: string
+  statusPageService: string
+  certificateSecret: string
+  /** Holds the keys of the push receiver that the values contain. */
+  receiverSecret: string
+  /** Of every object; never part of a selector. */
+  labels: Readonly<Record<string, string>>
+  annotations: Readonly<Record<string, string>>
+  selector: Readonly<Record<string, string>>
 }
 
-/** The labels that tell one installation's pods from all others. */
+/** The labels that distinguish the pods of one installation from all others. */
 export const selectorKeys = ['app.kubernetes.io/name', 'app.kubernetes.io/instance'] as const
 /** The labels of every object, which no value changes. */
 export const ownLabelKeys = [
@@ -48,45 +46,52 @@ export const ownLabelKeys = [
   'app.kubernetes.io/managed-by',
 ] as const
 
-/** Kubernetes names of Services hold 63 characters. */
-const maxName = 63
+/** Service names have at most 63 characters. */
+const maxNameLength = 63
 const longestSuffix = '-webhook-receiver'
 
-/** Follows the usual rule of Helm charts; the full name is cut so that the longest suffix still fits. */
-export function namesOf(release: LiveRelease, values: Live<Values>, version: Value<string>): Names {
-  const { name, namespace, service = 'cdk8s' } = release
-  const { nameOverride, fullnameOverride, webhook, serviceAccount, commonLabels, commonAnnotations } = values
-  const { existingSecret } = webhook
-  const chart = named('name', either(isSet(nameOverride), nameOverride, chartName))
-  const full = either(isSet(fullnameOverride), fullnameOverride, either(contains(name, chart), name, text`${name}-${chart}`))
-  const fullname = named('fullname', cut(full, maxName - longestSuffix.length))
-  const selector: Record<(typeof selectorKeys)[number], Value<string>> = {
-    'app.kubernetes.io/name': chart,
-    'app.kubernetes.io/instance': name,
-  }
-  const own: Record<(typeof ownLabelKeys)[number], Value<string>> = {
+/** Follows the convention of Helm charts. The full name is cut so that the longest suffix still fits. */
+export function namesOf({ name, namespace }: Release, values: Values, version: string): Names {
+  const chart = values.nameOverride || chartName
+  const uncut = values.fullnameOverride || (name.includes(chart) ? name : `${name}-${chart}`)
+  const fullname = uncut.slice(0, maxNameLength - longestSuffix.length).replace(/-+$/, '')
+  const selector = { 'app.kubernetes.io/name': chart, 'app.kubernetes.io/instance': name }
+  const ownLabels: Record<(typeof ownLabelKeys)[number], string> = {
     ...selector,
     'app.kubernetes.io/version': version,
     'app.kubernetes.io/part-of': group,
-    'app.kubernetes.io/managed-by': service,
+    'app.kubernetes.io/managed-by': 'cdk8s',
   }
   return {
     fullname,
     namespace,
-    serviceAccount: either(isSet(serviceAccount.name), serviceAccount.name, fullname),
-    controllerRole: text`${fullname}-controller`,
-    watchedRole: text`${fullname}-watched`,
-    secretsRole: text`${fullname}-secrets`,
-    agentRole: text`${fullname}-agent`,
-    metricsReaderRole: text`${fullname}-metrics-reader`,
-    webhookService: text`${fullname}-webhook`,
-    deliveryService: text`${fullname}-delivery`,
-    metricsService: text`${fullname}-metrics`,
-    receiverService: text`${fullname}${longestSuffix}`,
-    statusPageService: text`${fullname}-status-page`,
-    certificateSecret: either(isSet(existingSecret), existingSecret, text`${fullname}-certificate`),
+    serviceAccount: values.serviceAccount.name || fullname,
+    controllerRole: `${fullname}-controller`,
+    watchedRole: `${fullname}-watched`,
+    secretsRole: `${fullname}-secrets`,
+    agentRole: `${fullname}-agent`,
+    metricsReaderRole: `${fullname}-metrics-reader`,
+    webhookService: `${fullname}-webhook`,
+    deliveryService: `${fullname}-delivery`,
+    metricsService: `${fullname}-metrics`,
+    receiverService: `${fullname}${longestSuffix}`,
+    statusPageService: `${fullname}-status-page`,
+    certificateSecret: values.webhook.existingSecret || `${fullname}-certificate`,
+    receiverSecret: `${fullname}-receiver`,
     selector,
-    labels: namedObject('labels', merged<Value<string>>(commonLabels, own)),
-    annotations: commonAnnotations,
+    labels: { ...values.commonLabels, ...ownLabels },
+    annotations: values.commonAnnotations,
   }
+}
+
+type Own = { labels?: Readonly<Record<string, string>>; annotations?: Readonly<Record<string, string>> }
+
+/** The metadata of an object without a namespace. Its own labels and annotations override the common ones. */
+export function clusterMetadata(names: Names, name: string, { labels, annotations }: Own = {}): ApiObjectMetadata {
+  return { name, labels: { ...names.labels, ...labels }, annotations: { ...names.annotations, ...annotations } }
+}
+
+/** The metadata of an object in the release's namespace. */
+export function metadata(names: Names, name: string, own: Own = {}): ApiObjectMetadata {
+  return { ...clusterMetadata(names, name, own), namespace: names.namespace }
 }

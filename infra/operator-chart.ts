@@ -1,132 +1,133 @@
 /**
- * The whole installation as one cdk8s chart, for our own `dist/` and for the cdk8s app of a GitOps repository.
+ * The whole installation as a cdk8s chart, for this repository's `dist/` and for cdk8s apps of other repositories.
  */
-import { ApiObject, Chart } from 'cdk8s'
-import { k8s } from 'cdk8s-plus-28'
-import type { Construct, IConstruct } from 'constructs'
-import { version } from '../runtime/version.ts'
-import { checkRelease, checkValues } from './values/check.ts'
-import type { Admission } from './constructs/admission.ts'
-import type { AgentRights } from './constructs/agent-rights.ts'
-import { apiObject } from './constructs/api-object.ts'
-import type { Certificates } from './constructs/certificates.ts'
-import { type Concerns, concernsIn, templatesOf } from './constructs/concerns.ts'
-import type { Controller } from './constructs/controller.ts'
-import type { Delivery } from './constructs/delivery.ts'
-import { installationOf } from './constructs/installation.ts'
-import type { Monitoring } from './constructs/monitoring.ts'
-import type { Network } from './constructs/network.ts'
-import type { Policies } from './constructs/policies.ts'
-import type { Receiver } from './constructs/receiver.ts'
-import type { StatusPage } from './constructs/status-page.ts'
+import { ApiObject, Chart, JsonPatch } from 'cdk8s'
+import * as kplus from 'cdk8s-plus-28'
+import type { Construct } from 'constructs'
+import { version } from '../runtime/platform/version.ts'
+import { Admission } from './constructs/admission.ts'
+import { AgentPermissions } from './constructs/agent-permissions.ts'
+import { Certificates } from './constructs/certificates.ts'
+import { ContentServer } from './constructs/content-server.ts'
+import { Controller } from './constructs/controller.ts'
+import { ControllerPermissions } from './constructs/controller-permissions.ts'
+import { patchable } from './constructs/fields.ts'
+import { Monitoring } from './constructs/monitoring.ts'
+import { NetworkPolicy } from './constructs/network-policy.ts'
+import { Policies } from './constructs/policies.ts'
+import { Receiver } from './constructs/receiver.ts'
+import { StatusPage } from './constructs/status-page.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
-import { unlessEmpty } from './helm/nodes.ts'
-import type { Release } from './names.ts'
+import type { Installation } from './installation.ts'
+import { namesOf, type Release } from './names.ts'
+import { checkRelease, checkValues } from './values/check.ts'
 import type { ValuesInput } from './values.ts'
 
 export type OperatorProps = {
-  /** Release name, which begins most names, and the namespace of everything that has one. */
+  /** The release name, with which most object names begin, and the namespace of all objects that have one. */
   release: Release
   values?: ValuesInput
   /** Also creates the namespace. Default: false, the namespace exists already. */
   createNamespace?: boolean
-  /** Is told each warning once, when the app is synthesised. Default: a line on standard error. */
+  /** Called once for each warning when the app is synthesized. Default: writes to standard error. */
   onWarning?: (warning: string) => void
 }
 
 /**
- * Its objects are members of its concerns, so that an app can reach and patch each of them: `operator.receiver.ingress?.addJsonPatch(…)`.
- * The constructor throws an Error that names each key of the values which is wrong.
+ * The operator. Every object is a public member of its concern: `operator.receiver.service?.exposeViaIngress('/webhook')`,
+ * `operator.controller.deployment.podMetadata.addLabel(…)`, `ApiObject.of(operator.controller.deployment).addJsonPatch(…)`.
+ * The constructor throws an Error that names each wrong key of the values.
  */
-export class OperatorChart extends Chart implements Concerns {
-  /** One sentence for each value that is set and has no effect, beginning with its key. */
+export class OperatorChart extends Chart {
+  /** Values that have no effect, or less than expected; each begins with its key. */
   readonly warnings: readonly string[]
-  /** Defined where `createNamespace` is true. The namespace may hold more than this installation, so it has none of our own labels. */
-  readonly ownNamespace: ApiObject | undefined
-  readonly controller: Controller
-  readonly agentRights: AgentRights
+  readonly namespaceObject: kplus.Namespace | undefined
+  readonly permissions: ControllerPermissions
+  readonly agentPermissions: AgentPermissions
   readonly policies: Policies
   readonly certificates: Certificates
-  readonly delivery: Delivery
+  readonly contentServer: ContentServer
   readonly admission: Admission
   readonly receiver: Receiver
   readonly statusPage: StatusPage
-  readonly network: Network
+  readonly networkPolicy: NetworkPolicy
+  readonly controller: Controller
   readonly monitoring: Monitoring
 
-  constructor(scope: Construct, id: string, { release, values: input, createNamespace = false, onWarning = tell }: OperatorProps) {
+  constructor(scope: Construct, id: string, { release, values: input = {}, createNamespace = false, onWarning = warn }: OperatorProps) {
     super(scope, id, { disableResourceNameHashes: true })
     checkRelease(release)
-    const { values, warnings } = checkValues(input ?? {})
+    const { values, warnings } = checkValues(input)
     this.warnings = warnings
-    this.warn(onWarning)
-    const { commonLabels, commonAnnotations } = values
-    const metadata = { name: release.namespace, labels: unlessEmpty(commonLabels), annotations: unlessEmpty(commonAnnotations) }
-    this.ownNamespace = createNamespace ? apiObject(this, 'namespace', k8s.KubeNamespace, { metadata }) : undefined
-    const concerns = concernsIn(this, installationOf(release, values, version))
-    this.controller = concerns.controller
-    this.agentRights = concerns.agentRights
-    this.policies = concerns.policies
-    this.certificates = concerns.certificates
-    this.delivery = concerns.delivery
-    this.admission = concerns.admission
-    this.receiver = concerns.receiver
-    this.statusPage = concerns.statusPage
-    this.network = concerns.network
-    this.monitoring = concerns.monitoring
+    this.reportWarnings(onWarning)
+
+    const installation: Installation = { names: namesOf(release, values, version), values, version }
+    // Objects are written in this order, so that referenced objects come first.
+    if (createNamespace) this.namespaceObject = this.createNamespace(installation)
+    this.permissions = new ControllerPermissions(this, 'Permissions', installation)
+    this.agentPermissions = new AgentPermissions(this, 'AgentPermissions', installation)
+    this.policies = new Policies(this, 'Policies', installation)
+    this.certificates = new Certificates(this, 'Certificates', installation)
+    this.contentServer = new ContentServer(this, 'ContentServer', installation)
+    this.receiver = new Receiver(this, 'Receiver', installation)
+    this.statusPage = new StatusPage(this, 'StatusPage', installation)
+    this.monitoring = new Monitoring(this, 'Monitoring', installation)
+    this.networkPolicy = new NetworkPolicy(this, 'NetworkPolicy', installation)
+    this.controller = new Controller(this, 'Controller', {
+      ...installation,
+      serviceAccount: this.permissions.serviceAccount,
+      service: this.contentServer.service,
+    })
+    // Last: once it is there, pods that request an agent wait for the controller.
+    this.admission = new Admission(this, 'Admission', installation)
+    for (const object of this.apiObjects) patchable(object)
   }
 
-  /** Every object of the chart, rights before what uses them; those that an app has added come last. */
+  /** All objects, also those of nested constructs. */
   override get apiObjects(): ApiObject[] {
-    const own = [this.ownNamespace, ...Object.values(templatesOf(this)).flat()].filter((object) => object !== undefined)
-    return [...new Set([...own, ...this.inTree()])]
+    return this.node.findAll().filter((construct): construct is ApiObject => ApiObject.isApiObject(construct))
   }
 
-  /** In the order of `apiObjects`; where an app adds dependencies, in the order of these. */
-  override toJson(): unknown[] {
-    const written: unknown[] = super.toJson()
-    if (this.node.findAll().some(({ node }) => node.dependencies.length > 0)) return written
-    const byObject = new Map(this.inTree().map((object, index) => [object, written[index]]))
-    return this.apiObjects.map((object) => byObject.get(object))
+  private createNamespace({ names, values }: Installation): kplus.Namespace {
+    const { commonLabels: labels, commonAnnotations: annotations } = values
+    // Other things may be in the namespace too, so it does not have the labels of this installation.
+    const namespace = new kplus.Namespace(this, 'Namespace', { metadata: { name: names.namespace, labels, annotations } })
+    ApiObject.of(namespace).addJsonPatch(JsonPatch.remove('/spec'))
+    return namespace
   }
 
-  /** Adds the warnings to the metadata of the construct, and passes them on when the app is validated, before any file is written. */
-  private warn(onWarning: (warning: string) => void): void {
-    const untold = [...this.warnings]
-    for (const warning of untold) this.node.addMetadata('warning', warning)
+  /** Adds the warnings to the construct's metadata, and reports them when the app is validated, before any file is written. */
+  private reportWarnings(onWarning: (warning: string) => void): void {
+    const unreported = [...this.warnings]
+    for (const warning of unreported) this.node.addMetadata('warning', warning)
     this.node.addValidation({
       validate: () => {
-        for (const warning of untold.splice(0)) onWarning(warning)
+        for (const warning of unreported.splice(0)) onWarning(warning)
         return []
       },
     })
   }
-
-  private inTree(): ApiObject[] {
-    const isOurs = (construct: IConstruct): construct is ApiObject => ApiObject.isApiObject(construct) && Chart.of(construct) === this
-    return this.node.findAll().filter(isOurs)
-  }
 }
 
-function tell(warning: string): void {
+function warn(warning: string): void {
   process.stderr.write(`warning: ${warning}\n`)
 }
 
-/** Everything that is installed, the definitions first: charts `crds` and `operator`. Throws as `OperatorChart` does. */
+/** Charts `crds` and `operator`, in the order in which they are applied. Throws as `OperatorChart` does. */
 export function installation(app: Construct, props: OperatorProps): Chart[] {
   const { values } = checkValues(props.values ?? {})
   const crds = values.crds.install ? [new CrdChart(app, 'crds')] : []
   return [...crds, new OperatorChart(app, 'operator', props)]
 }
 
-/** The two kinds, which are installed before everything else and outlive an installation. */
+/** The CRDs, which are applied before everything else and outlive an installation. */
 export class CrdChart extends Chart {
   readonly gatewaySync: ApiObject
   readonly syncReport: ApiObject
 
   constructor(scope: Construct, id: string) {
     super(scope, id, { disableResourceNameHashes: true })
-    this.gatewaySync = new ApiObject(this, 'gatewaysync', gatewaySyncCrd())
-    this.syncReport = new ApiObject(this, 'syncreport', syncReportCrd())
+    this.gatewaySync = new ApiObject(this, 'GatewaySync', gatewaySyncCrd())
+    this.syncReport = new ApiObject(this, 'SyncReport', syncReportCrd())
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Copies synthesised manifests to the folder that keeps them, once all of them were written, so that refused values change nothing there.
+ * Copies synthesized manifests to their folder once all of them were written, so that refused values change nothing there.
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** How cdk8s ends the names of its files. All other files in a folder belong to somebody else. */
+/** The suffix of cdk8s file names. All other files in a folder belong to the user. */
 const suffix = '.k8s.yaml'
 
 /** Replaces each file atomically and removes those of charts that no longer exist. Returns the paths written. */

@@ -1,9 +1,9 @@
 /**
- * What an installation can be told: every key of the specification's section 2.1 with its type, default and meaning, and our own
- * additions. The one source of the TypeScript type, the validation and the documentation. Pure.
+ * The values of an installation: every key of the specification's section 2.1 with its type, default and meaning, and additional keys. The
+ * single source of the TypeScript type, the validation and the documentation. Pure.
  */
 import * as v from 'valibot'
-import { logLevels } from '../runtime/log-level.ts'
+import { logLevels } from '../runtime/platform/log/level.ts'
 import { gitHosts, networks, proxyUrl, repository, tag } from './values/address-fields.ts'
 import {
   annotations,
@@ -14,6 +14,7 @@ import {
   labels,
   namePart,
   namespace,
+  objectName,
   optionalObjectName,
   peers,
   port,
@@ -30,21 +31,26 @@ import { statusPageValues } from './values/status-page.ts'
 import { containerSecurity, serviceValues, workloadValues } from './values/workload.ts'
 
 const logLevel = (what: string) =>
-  v.optional(v.pipe(v.picklist(logLevels), v.description(`Log lines of ${what} below this level are left out.`)), 'info')
+  v.optional(v.pipe(v.picklist(logLevels), v.description(`Minimum level of the log lines of ${what}.`)), 'info')
 
 const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 
 const image = (usual: string, what: string) => ({
   repository: repository(`Image of the ${what}.`, usual),
-  tag: tag('Empty: the version of this package.'),
+  tag: tag('Tag of the image. Defaults to the version of this package.'),
 })
-/** The images of the values by themselves; a release names the registry that it pushes them to instead. */
+/** The default images; a release uses the registry that it pushes them to instead. */
 export const defaultRepositories = { controller: 'clustersync/controller', agent: 'clustersync/agent' }
 
-/** What `values` may hold, with meaning and default: the source of docs/values.md, of the chart's values.yaml and of its JSON schema. */
+/** What `values` may hold, with meaning and default: the source of docs/reference/values.md, of the chart's values.yaml and of its JSON schema. */
 export const valuesSchema = v.strictObject({
   replicaCount: v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.description('Controller replicas; one leads, others take over fast.')),
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.description('Number of controller replicas. One is the leader; another one takes over if it fails.'),
+    ),
     1,
   ),
   image: v.optional(
@@ -61,17 +67,19 @@ export const valuesSchema = v.strictObject({
   leaderElection: v.optional(v.strictObject({ enabled: flag('Disable only for single-replica development.', true) }), {}),
   resources: v.optional(
     v.strictObject({
-      requests: v.optional(v.strictObject({ cpu: quantity('CPU request.', '10m'), memory: quantity('Memory request.', '64Mi') }), {}),
-      limits: v.optional(v.strictObject({ cpu: quantity('CPU limit.', '500m'), memory: quantity('Memory limit.', '128Mi') }), {}),
+      requests: quantities('Requests of the controller by resource; null removes a default.', { cpu: '10m', memory: '64Mi' }),
+      limits: quantities('Limits of the controller by resource; null removes a default.', { cpu: '500m', memory: '128Mi' }),
     }),
     {},
   ),
   nodeSelector: labels('Node selector of the controller pod.'),
   tolerations: items('Tolerations of the controller pod.'),
   podAnnotations: annotations('Extra annotations of the controller pod.'),
-  podLabels: labels('Extra labels of the controller pod; those that select it stay.'),
-  commonLabels: labels('Labels of every object but the definitions; never a part of a selector. Our own labels stay.'),
-  commonAnnotations: annotations('Annotations of every object but the definitions; those of a single object win.'),
+  podLabels: labels('Extra labels of the controller pod. They cannot replace the labels of its selector.'),
+  commonLabels: labels(
+    'Labels of all objects except the CRDs. They are not used in selectors and do not replace the labels of the operator.',
+  ),
+  commonAnnotations: annotations('Annotations of all objects except the CRDs. Annotations of a single object take precedence.'),
   ...workloadValues,
   affinity: anything('Affinity of the controller pod.'),
   controller: v.optional(
@@ -79,35 +87,38 @@ export const valuesSchema = v.strictObject({
       logDevMode: v.optional(
         v.pipe(
           v.picklist(['true', 'false'], 'must be the string "true" or "false"'),
-          v.description('"true": log lines for a console instead of JSON, of every level.'),
+          v.description('"true" writes log lines of all levels for a console instead of JSON.'),
         ),
         'false',
       ),
       logLevel: logLevel('the controller'),
       watchLabelSelector: v.optional(
-        v.strictObject(selectorValues('the GatewaySyncs and gateway pods that this installation takes care of')),
+        v.strictObject(selectorValues('the GatewaySyncs and gateway pods that this installation manages')),
         {},
       ),
     }),
     {},
   ),
-  certManager: v.optional(v.strictObject({ enabled: flag('Certificates by cert-manager; else the controller issues its own.', true) }), {}),
+  certManager: v.optional(
+    v.strictObject({ enabled: flag('Requests certificates from cert-manager. Otherwise the controller issues its own.', true) }),
+    {},
+  ),
   ...monitoringValues,
   notifications: notificationValues,
   networkPolicy: v.optional(
     v.strictObject({
-      enabled: flag('Restricts who may reach the controller: each port only those who need it.', false),
+      enabled: flag('Creates a NetworkPolicy that restricts ingress to the ports of the controller.', false),
       metrics: peers(
         'metrics',
-        "pods without an agent of the release's namespace, and those of any namespace with the label clustersync.io/metrics-reader=true",
+        'pods without an agent in the namespace of the release, and pods with the label clustersync.io/metrics-reader=true on them or on their namespace',
       ),
-      delivery: peers('delivery', 'pods with an agent'),
-      receiver: peers('the push receiver', 'anybody'),
-      statusPage: peers('the status page', "pods without an agent of the release's namespace"),
+      delivery: peers('the content server', 'pods with an agent'),
+      receiver: peers('the webhook receiver', 'all'),
+      statusPage: peers('the status page', 'pods without an agent in the namespace of the release'),
       egress: v.optional(
         v.strictObject({
-          enabled: flag('Restricts egress too, to DNS and the ports below.', false),
-          ports: portList('TCP ports that may be reached: those of the API server and of git hosts.', [443, 6443, 22]),
+          enabled: flag('Also restricts egress, to DNS and the ports below.', false),
+          ports: portList('Allowed TCP ports: those of the API server and the git hosts.', [443, 6443, 22]),
           dnsPort: port('Port of the DNS pods; 5353 on OpenShift.', 53),
         }),
         {},
@@ -117,36 +128,58 @@ export const valuesSchema = v.strictObject({
   ),
   webhook: v.optional(
     v.strictObject({
-      enabled: flag('Injects agents.', true),
+      enabled: flag('Creates the admission webhook that injects agents.', true),
       port: port('Port of the admission server.', 9443),
       namespaceSelector: v.optional(
         v.strictObject({
-          requireLabel: flag('Only namespaces labelled clustersync.io/injection=enabled.', false),
-          ...selectorValues('namespaces whose pods may get an agent'),
+          requireLabel: flag(
+            'Injects agents only in namespaces with the label clustersync.io/injection=enabled. With false it injects them in all namespaces except kube-system and kube-node-lease.',
+            false,
+          ),
+          ...selectorValues('the namespaces in which agents are injected'),
         }),
         {},
       ),
       failurePolicy: v.optional(
-        v.pipe(v.picklist(['Fail', 'Ignore']), v.description('Fail: a pod that asked waits for its agent.')),
+        v.pipe(
+          v.picklist(['Fail', 'Ignore']),
+          v.description('Fail refuses pods that request an agent while the webhook is unavailable; Ignore starts them without one.'),
+        ),
         'Fail',
       ),
       timeoutSeconds: v.optional(
-        v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30), v.description('How long the API server waits.')),
+        v.pipe(
+          v.number(),
+          v.integer(),
+          v.minValue(1),
+          v.maxValue(30),
+          v.description('Timeout of the API server for the webhook, in seconds.'),
+        ),
         5,
       ),
-      existingSecret: optionalObjectName('A Secret with tls.crt, tls.key and ca.crt to serve with, instead of a certificate made here.'),
+      existingSecret: optionalObjectName('Secret with tls.crt, tls.key and ca.crt for the webhook, instead of a generated certificate.'),
       service: v.optional(v.strictObject(serviceValues('admission')), {}),
     }),
     {},
   ),
   rbac: v.optional(
     v.strictObject({
-      autoBindAgent: v.optional(v.strictObject({ enabled: flag("Binds gateway pods' ServiceAccounts to the agents' role.", true) }), {}),
+      autoBindAgent: v.optional(
+        v.strictObject({ enabled: flag('Binds the ServiceAccounts of gateway pods to the role of the agents.', true) }),
+        {},
+      ),
       secrets: v.optional(
         v.strictObject({
-          enabled: flag('Lets the controller read Secrets that GatewaySyncs name; none is needed for public repositories alone.', true),
+          enabled: flag('Permits the controller to read the Secrets that GatewaySyncs name. Public repositories need none.', true),
           namespaces: v.optional(
-            v.pipe(v.array(namespace), v.description('Namespaces whose Secrets it may read; empty: those that it works in.')),
+            v.pipe(
+              v.array(namespace),
+              v.description('Namespaces in which the controller may read Secrets. Defaults to those of watchNamespaces.'),
+            ),
+            [],
+          ),
+          names: v.optional(
+            v.pipe(v.array(objectName), v.description('Names of the Secrets that the controller may read. Defaults to all.')),
             [],
           ),
         }),
@@ -159,7 +192,7 @@ export const valuesSchema = v.strictObject({
   statusPage: statusPageValues,
   delivery: v.optional(
     v.strictObject({
-      port: port('Port at which agents fetch content.', 9445),
+      port: port('Port of the content server, from which agents fetch content.', 9445),
       service: v.optional(v.strictObject(serviceValues('delivery')), {}),
     }),
     {},
@@ -168,67 +201,71 @@ export const valuesSchema = v.strictObject({
     v.strictObject({
       storage: v.optional(
         v.strictObject({
-          sizeLimit: quantity('Size of the volume for mirrors; at least 64Mi.', '2Gi'),
-          existingClaim: optionalObjectName('A PersistentVolumeClaim instead of an emptyDir; for one replica.'),
+          sizeLimit: quantity('Size of the volume for git mirrors; at least 64Mi.', '2Gi'),
+          existingClaim: optionalObjectName('Existing PersistentVolumeClaim to use instead of an emptyDir, with one replica only.'),
         }),
         {},
       ),
       persistence: v.optional(
         v.strictObject({
           enabled: flag(
-            'Keeps mirrors on a claim for each replica, which a StatefulSet makes: what is published is delivered also after a restart while the git host is away.',
+            'Keeps git mirrors on a PersistentVolumeClaim per replica of a StatefulSet. Published commits are then delivered after a restart even if the git host is unreachable.',
             false,
           ),
-          size: quantity('Size of each claim, at least source.storage.sizeLimit. Kubernetes lets nobody change it later.', '3Gi'),
-          storageClassName: optionalObjectName("Storage class of the claims; empty: the cluster's default."),
+          size: quantity('Size of each claim; at least source.storage.sizeLimit. It cannot be changed later.', '3Gi'),
+          storageClassName: optionalObjectName('Storage class of the claims. Defaults to that of the cluster.'),
           accessMode: v.optional(
             v.pipe(v.picklist(['ReadWriteOnce', 'ReadWriteOncePod']), v.description('Access mode of the claims.')),
             'ReadWriteOnce',
           ),
           annotations: annotations('Annotations of the claims.'),
           whenDeleted: v.optional(
-            v.pipe(v.picklist(['Delete', 'Retain']), v.description('What becomes of the claims when the StatefulSet is deleted.')),
+            v.pipe(v.picklist(['Delete', 'Retain']), v.description('What happens to the claims when the StatefulSet is deleted.')),
             'Delete',
           ),
         }),
         {},
       ),
-      allowedHosts: gitHosts('Git hosts that repositories may be on; empty: any.'),
-      allowPrivateAddresses: flag('Permits git hosts with addresses of private networks, as those of most plants.', true),
+      allowedHosts: gitHosts('Permitted git hosts. Defaults to all.'),
+      allowPrivateAddresses: flag('Permits git hosts with private addresses, as in most plants.', true),
       allowedAddresses: networks(
-        'Addresses and networks that git hosts may have besides; this machine, link-local ones and the API server are refused otherwise.',
+        'Additional permitted addresses and networks of git hosts. Otherwise loopback, link-local addresses and the API server are refused.',
       ),
-      proxy: proxyUrl('Proxy to git hosts, such as http://proxy.example.com:3128; one with a password belongs in spec.git.proxy.'),
+      proxy: proxyUrl('Proxy for git hosts, such as http://proxy.example.com:3128. Set a proxy with a password in spec.git.proxy.'),
       noProxy: v.optional(
-        v.pipe(v.string(), v.maxLength(4096), v.description('Hosts, domains and networks without the proxy, separated by commas.')),
+        v.pipe(
+          v.string(),
+          v.maxLength(4096),
+          v.description('Hosts, domains and networks that are reached without the proxy, separated by commas.'),
+        ),
         '',
       ),
     }),
     {},
   ),
-  watchNamespaces: v.optional(v.pipe(v.array(namespace), v.description('Namespaces to work in, which must exist; empty: all.')), []),
+  watchNamespaces: v.optional(v.pipe(v.array(namespace), v.description('Namespaces to manage, which must exist. Defaults to all.')), []),
   agent: v.optional(
     v.strictObject({
       resources: v.optional(
         v.strictObject({
-          requests: quantities('Requests of agents; with no limits either: 10m and 64Mi.'),
-          limits: quantities('Limits of agents; with no requests either: 256Mi of memory.'),
+          requests: quantities('Resource requests of agents. Defaults to 10m and 64Mi if no limits are set either.'),
+          limits: quantities('Resource limits of agents. Defaults to 256Mi of memory if no requests are set either.'),
         }),
         {},
       ),
       guaranteed: v.optional(
         v.strictObject({
-          enabled: flag('Gives an agent equal requests and limits in a pod that is Guaranteed without it, so that it stays so.', true),
-          cpu: quantity('CPU of an agent there, request and limit.', '500m'),
-          memory: quantity('Memory of an agent there, request and limit.', '256Mi'),
+          enabled: flag('Gives the agent equal requests and limits in pods of the QoS class Guaranteed, so that they keep it.', true),
+          cpu: quantity('CPU request and limit of the agent in such pods.', '500m'),
+          memory: quantity('Memory request and limit of the agent in such pods.', '256Mi'),
         }),
         {},
       ),
       securityContext: containerSecurity(
-        "Security context of agents in place of ours as a whole, beside the user, group and SELinux options of the gateway's container.",
+        'Security context of agents. It replaces the default as a whole; user, group and SELinux options are those of the gateway container.',
       ),
       logLevel: logLevel('agents'),
-      allowImageOverride: flag('Whether a GatewaySync may name another agent image.', false),
+      allowImageOverride: flag('Permits GatewaySyncs to select another agent image.', false),
     }),
     {},
   ),
@@ -238,15 +275,15 @@ export const valuesSchema = v.strictObject({
     v.strictObject({
       enabled: flag('Creates a PodDisruptionBudget when there is more than one replica.', true),
       minAvailable: v.optional(
-        v.pipe(v.number(), v.integer(), v.minValue(1), v.description('Replicas that an eviction leaves; fewer than replicaCount.')),
+        v.pipe(v.number(), v.integer(), v.minValue(1), v.description('Minimum number of available replicas; less than replicaCount.')),
         1,
       ),
     }),
     {},
   ),
-  extraEnv: environment('Extra environment of the controller: entries {name, value} or {name, valueFrom}.'),
+  extraEnv: environment('Extra environment variables of the controller: entries {name, value} or {name, valueFrom}.'),
   crds: v.optional(
-    v.strictObject({ install: flag('Writes the two definitions beside the operator; Helm installs them unless --skip-crds.', true) }),
+    v.strictObject({ install: flag('Includes the CRDs in the manifests. Helm always installs them unless --skip-crds is set.', true) }),
     {},
   ),
 })

@@ -1,43 +1,44 @@
 /**
- * The agent's entry: flow C in one gateway pod. It reads its own GatewaySync and writes its own SyncReport; content comes from delivery.
+ * Entry point of the agent, the sidecar of one gateway pod: reads its GatewaySync, writes its SyncReport and fetches content from the
+ * controller's content server.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import type { AgentSettings } from './agent-settings.ts'
-import { podInfoFiles } from './agent-settings.ts'
+import type { AgentSettings } from './settings/agent.ts'
+import { podInfoFiles } from './settings/agent.ts'
 import { type FollowedSync, parseDownwardFile, type PodFacts } from './agent/desired.ts'
-import { createCaptureOffers, createQuietOffers } from './capture/offer.ts'
-import { createChangesTeller } from './capture/tell.ts'
+import { createCaptureUpload, createQuietUpload } from './capture/submit/upload.ts'
+import { createChangesReporter } from './capture/detect/report.ts'
 import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
-import { endInterrupted } from './agent/end-interrupted.ts'
+import { endInterrupted } from './agent/recover.ts'
 import { createFollower, type Follower } from './agent/follow.ts'
 import { type AgentMetrics, createAgentMetrics } from './agent/metrics.ts'
 import { keepProbeFiles } from './agent/probe-files.ts'
 import { type ProbeDeps, serveProbes } from './agent/probes.ts'
 import { createReporter, type Reporter } from './agent/report.ts'
 import { type SyncWatch, watchSync } from './agent/watch-sync.ts'
-import { waitedBefore } from './agent/waited-before.ts'
-import { type Clock, systemClock } from './clock.ts'
-import { readAgentConfig } from './config.ts'
-import { type DeliveryClient, deliveryClient } from './delivery/client.ts'
-import type { GatewayAccess, Source } from './delivery/protocol.ts'
-import { Fault } from './fault.ts'
+import { waitedBefore } from './agent/startup-hold.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { readAgentConfig } from './settings/environment.ts'
+import { type DeliveryClient, deliveryClient } from './content/client/client.ts'
+import type { GatewayAccess, Source } from './content/protocol/protocol.ts'
+import { Fault } from './platform/fault.ts'
 import { connectGateway, type Gateway } from './gateway/gateway.ts'
 import { createModeFinder } from './gateway/mode.ts'
-import type { SyncReportStatus } from './gatewaysync/schema/report.ts'
-import type { GatewaySyncSpec } from './gatewaysync/schema/spec.ts'
+import type { SyncReportStatus } from './api/schema/report.ts'
+import type { GatewaySyncSpec } from './api/schema/spec.ts'
 import { createKube, loadKube } from './kube/client.ts'
-import { createLog, type Log, logOf } from './log.ts'
+import { createLog, type Log, logOf } from './platform/log/log.ts'
 import { readSmallFile } from './sync/disk/disk.ts'
 import { type EngineMemory, readSynced, recoverFolder, runCycle } from './sync/cycle.ts'
 import { releaseLock } from './sync/disk/lock.ts'
-import { openTracing } from './tracing/open.ts'
-import type { Tracing } from './tracing/trace.ts'
-import { version } from './version.ts'
+import { openTracing } from './telemetry/tracing/open.ts'
+import type { Tracing } from './telemetry/tracing/trace.ts'
+import { version } from './platform/version.ts'
 
 const maxConfBytes = 1024 * 1024
-/** After SIGTERM: time to finish a publish and write a report; then the process ends in any case. */
+/** Time after SIGTERM to finish applying a commit and to write a report; then the process exits in any case. */
 const stopWithinMs = 15_000
 
 type Deps = { clock: Clock; log: Log; tracing: Tracing }
@@ -58,19 +59,19 @@ async function main(): Promise<void> {
     await tracing.close()
   }
   log.info({}, 'agent stopped')
-  // Anything that still waits, such as a half-open connection, must not keep the pod alive.
+  // Open work, such as a half-open connection, must not keep the pod alive.
   setImmediate(() => process.exit(0)).unref()
 }
 
-/** For a pod without a data volume: answers probes so that the gateway can start, and does nothing else. */
+/** For a pod without a data volume: only answers probes, so that the gateway can start. */
 async function idle({ clock, log }: Pick<Deps, 'clock' | 'log'>, settings: AgentSettings, signal: AbortSignal): Promise<void> {
-  log.warn({}, 'nothing to do: the pod has no data volume that could be told from others')
+  log.warn({}, 'data volume unknown: name it with an annotation on the pod')
   const health = () => ({ started: true, live: true, why: undefined })
   const metrics = (): string => createAgentMetrics({ version }).text()
   await answerProbes({ clock, log, health, metrics }, settings, signal)
 }
 
-/** Answers the kubelet at the port, or in files where injection chose so, until the signal. */
+/** Answers the kubelet on the port, or through files if the injection chose that, until the signal aborts. */
 async function answerProbes(deps: ProbeDeps, { port, probeDir }: AgentSettings, signal: AbortSignal): Promise<void> {
   await (probeDir === undefined ? serveProbes(deps, { port, host: '::' }, signal).closed : keepProbeFiles(deps, probeDir, signal))
 }
@@ -106,7 +107,7 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
   await probes
 }
 
-/** Follows until the signal. The reporter ends after the follower, so that the last report is written. */
+/** Follows the GatewaySync until the signal aborts. The reporter stops after the follower, so that the last report is written. */
 async function run(
   { watch, follower, reporter }: { watch: SyncWatch; follower: Follower; reporter: Reporter },
   signal: AbortSignal,
@@ -135,9 +136,9 @@ function createAgentFollower(
   const traceCycle = createCycleTraces({ clock, tracing }, gatewayPod, readSynced(dataDir)?.commit)
   const before = waitedBefore({ log }, settings)
   let client: ClientOf = () => unusableClient(new Fault('DeliveryUnreachable', 'no GatewaySync is followed'))
-  const offers = createCaptureOffers()
-  const tell = createChangesTeller()
-  const quietOffers = createQuietOffers({ clock })
+  const upload = createCaptureUpload()
+  const listChanges = createChangesReporter()
+  const uploadQuiet = createQuietUpload({ clock })
   const ignitionConf = (): string | undefined => readSmallFile(conf, maxConfBytes)?.toString('utf8')
   return createFollower(
     {
@@ -159,10 +160,10 @@ function createAgentFollower(
         const deps = { source, gateway, clock, log: logOf(log, wanted.requestId), memory, only: settings.podUid }
         return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
       },
-      tell,
-      capture: (source, wanted, asked, signal) => offers(source, wanted, asked, (offer) => client().capture(offer, signal), signal),
+      listChanges,
+      capture: (source, wanted, asked, signal) => upload(source, wanted, asked, (offer) => client().capture(offer, signal), signal),
       captureQuiet: (source, wanted, quiet, signal) =>
-        quietOffers(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),
+        uploadQuiet(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),
       report,
     },
     { gatewaySync, dataDir, agentVersion: version, ...before },
@@ -172,8 +173,8 @@ function createAgentFollower(
 type ClientOf = () => DeliveryClient
 
 /**
- * The client for the GatewaySync that is followed at the time of the call. The token is sent only to the host that injection named, whatever
- * the status says.
+ * Creates the content client for the GatewaySync that is followed at the time of the call. The token is sent only to the host that the
+ * injection set, whatever the status says.
  */
 function clientFor(
   { clock }: { clock: Clock },
@@ -183,7 +184,7 @@ function clientFor(
 ): ClientOf {
   if (URL.parse(url)?.host !== settings.deliveryHost) {
     const message = `status.delivery names ${url}, and this pod was injected to use ${settings.deliveryHost}; recreate the pod`
-    return () => unusableClient(new Fault('DeliveryUnauthorised', message))
+    return () => unusableClient(new Fault('DeliveryUnauthorized', message))
   }
   const token = async (): Promise<string> => readFileSync(settings.deliveryTokenFile, 'utf8').trim()
   const open = (name: string): { name: string; client: DeliveryClient } => ({
@@ -227,7 +228,7 @@ function unusableClient(fault: Fault): DeliveryClient {
   }
 }
 
-/** The gateway, on the pod's own network. Its access is fetched only if the GatewaySync names a key or an authority. */
+/** Connects to the gateway on the pod's own network. Its access is fetched only if the GatewaySync names an API key or a CA. */
 function gatewayOf(
   { clock, log }: Pick<Deps, 'clock' | 'log'>,
   spec: GatewaySyncSpec['gateway'],

@@ -1,12 +1,12 @@
 /**
- * The controller's entry. Every replica watches, serves pushes, admission and delivery; the one that holds the Lease also reconciles.
+ * Runs the controller. Every replica watches and serves webhooks, admission and content; the one that holds the Lease also reconciles.
  */
-import { type Clock, systemClock } from './clock.ts'
-import { type ControllerConfig, readControllerConfig } from './config.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
+import { type ControllerConfig, readControllerConfig } from './settings/environment.ts'
 import { createCaptures } from './controller/captures/captures.ts'
 import { watchCluster } from './controller/cluster/cluster.ts'
 import { boundGarbage } from './controller/process/bound-garbage.ts'
-import { createEnding, type Ending } from './controller/process/ending.ts'
+import { createEnding, type Ending } from './controller/process/shutdown.ts'
 import { openEndpoints, openProbes } from './controller/endpoints.ts'
 import { watchEventLoop } from './controller/process/event-loop.ts'
 import { createLeadership } from './controller/leadership.ts'
@@ -17,16 +17,16 @@ import { createReadiness } from './controller/process/readiness.ts'
 import { isOpen, warnOpen } from './controller/serve/receiver.ts'
 import { reclaimMemory } from './controller/process/reclaim-memory.ts'
 import { waitForApiServer } from './controller/process/wait-for-api-server.ts'
-import { asFault, Fault, isAbort } from './fault.ts'
-import { keptReport } from './gatewaysync/decide/told.ts'
+import { asFault, Fault, isAbort } from './platform/fault.ts'
+import { keptReport } from './reconcile/decide/report-details.ts'
 import { createKube, type Kube, loadKube } from './kube/client.ts'
-import { createLog, type Log } from './log.ts'
-import { consoleDestination } from './log-console.ts'
-import { createMetrics } from './metrics/metrics.ts'
-import { stopWithinSeconds } from './settings.ts'
-import { openTracing } from './tracing/open.ts'
-import type { Tracing } from './tracing/trace.ts'
-import { version } from './version.ts'
+import { createLog, type Log } from './platform/log/log.ts'
+import { consoleDestination } from './platform/log/console.ts'
+import { createMetrics } from './telemetry/metrics/metrics.ts'
+import { stopWithinSeconds } from './settings/controller.ts'
+import { openTracing } from './telemetry/tracing/open.ts'
+import type { Tracing } from './telemetry/tracing/trace.ts'
+import { version } from './platform/version.ts'
 
 async function main(): Promise<void> {
   const clock = systemClock
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const ending = createEnding(clock, config.settings.shutdownDelaySeconds * 1000)
   process.once('SIGTERM', () => ending.begin('SIGTERM'))
   process.once('SIGINT', () => ending.now('SIGINT'))
-  // From then on everything is released; after a deadline the process ends in any case.
+  // Everything is released then; after a deadline the process exits in any case.
   ending.closing.addEventListener('abort', () =>
     AbortSignal.timeout(stopWithinSeconds * 1000).addEventListener('abort', () => process.exit(1)),
   )
@@ -60,7 +60,7 @@ async function main(): Promise<void> {
   log.info({}, 'controller stopped')
 }
 
-/** `leading`: a client for Lease and status; `reviews`: one for callers' tokens. Neither waits for a connection behind anything else. */
+/** `leading`: a client for Lease and status; `reviews`: one for callers' tokens. Each has its own connections. */
 type Deps = { kube: Kube; leading: Kube; reviews: Kube; tracing: Tracing; clock: Clock; log: Log }
 
 /** Serves until `ending.closing`; leads until `ending.leaving` at most. */
@@ -112,7 +112,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const observe = { restarted: metrics.watchRestarted, relisted: metrics.relisted }
   const watching = watchCluster(
     { ...deps, observe },
-    { store, namespaces, selector, ready, forbidden: metrics.forbiddenNamespaces, ...(settings.statusPage && { told: keptReport }) },
+    { store, namespaces, selector, ready, forbidden: metrics.forbiddenNamespaces, ...(settings.statusPage && { details: keptReport }) },
     signal,
   )
   await readiness.whenListed(signal)

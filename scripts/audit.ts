@@ -1,6 +1,6 @@
 /**
- * `npm run audit`: asks the registry whether what is installed bears its signatures. A registry that has none, or cannot be reached, is
- * said and is no failure; a wrong signature is one.
+ * `npm run audit`: verifies the registry signatures of the installed packages. A registry without signatures, or an unreachable one, is
+ * reported and is not a failure; a wrong signature is one.
  */
 import { spawnSync } from 'node:child_process'
 

@@ -1,6 +1,6 @@
 /**
- * `npm run check`: types, lint, format, what nothing uses and generated files, without the tests. With names of files: lint and format of
- * these, and the types of everything.
+ * `npm run check`: types, lint, format, language, unused exports and generated files, without the tests. With names of files: lint, format
+ * and language of these, and the types of everything.
  */
 import { runGates } from './gates.ts'
 

@@ -1,6 +1,6 @@
 /**
- * `npm run docs [-- folder] [--source <url>] [--serve] [--port <port>]`: writes the documentation as a site that can be searched, in build/docs or
- * the folder that is named. A dead link, and a page that no list names, is an error. --source says where the files of the repository can be read,
+ * `npm run docs [-- folder] [--source <url>] [--serve] [--port <port>]`: writes the documentation as a searchable site, to build/docs or
+ * the given folder. A dead link, and a page that is missing in the navigation, is an error. --source is the URL of the repository's files,
  * so that pages link to them, and --serve shows the site on this machine until Ctrl-C.
  */
 import path from 'node:path'

@@ -3,7 +3,7 @@
  */
 import type { Plugin } from 'esbuild'
 
-/** client-node's index pulls in every generated API; only KubeConfig is used, so what nobody names may be dropped. */
+/** client-node's index loads every generated API; only KubeConfig is used, so unreferenced code may be dropped. */
 export const dropUnusedClient: Plugin = {
   name: 'drop-unused-client',
   setup({ onResolve, resolve }) {

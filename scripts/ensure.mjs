@@ -1,65 +1,95 @@
-// Makes a fresh clone ready and then runs a command: installs from the lockfile when node_modules is missing or older than it, builds
-// tap's plugin set, and starts the command on the pinned Node. Plain JavaScript that Node 18 understands, because it may be all there is.
-import { spawn, spawnSync } from 'node:child_process'
+// Makes a fresh clone ready and then runs a command: installs the packages from the lockfile when node_modules is missing or older than it,
+// builds tap's plugin set unless the first argument is --no-test-runner, and starts the command on a Node that is new enough. Plain JavaScript
+// that Node 18 understands.
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-
-if (Number(process.versions.node.split('.')[0]) < 18) {
-  process.stderr.write(
-    `Node ${process.versions.node} is too old to install the packages of this project: install Node 18 or newer, best the one in .node-version\n`,
-  )
-  process.exit(1)
-}
+import { findNode } from './node.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
-const stamp = join(modules, '.cluster-sync-installed')
-const path = [join(modules, '.bin'), process.env.PATH].join(delimiter)
+/** What was installed, and with which plugins the test runner was built; npm removes the latter with the package. */
+const stamps = { 'package-lock.json': join(modules, '.cluster-sync-installed'), '.taprc': join(modules, '@tapjs/test/.cluster-sync-built') }
+const isRunnerNeeded = process.argv[2] !== '--no-test-runner'
+const [command, ...args] = process.argv.slice(isRunnerNeeded ? 2 : 3)
+const shell = process.platform === 'win32'
 
-/** What an installation depends on: the lockfile, the plugins of tap and the Node that runs them. */
-function wanted() {
-  const hash = createHash('sha256')
-  for (const file of ['package-lock.json', '.taprc']) hash.update(readFileSync(join(root, file)))
-  return hash.digest('hex')
+function say(line) {
+  process.stderr.write(`${line}\n`)
 }
 
-function run(command, args, options) {
-  const shell = process.platform === 'win32'
-  return spawnSync(command, args, { cwd: root, env: { ...process.env, PATH: path }, shell, ...options })
-}
-
-function step(command, args) {
-  const { status, stdout, stderr, error } = run(command, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
-  if (status === 0) return
-  const detail = error === undefined ? `${stdout}\n${stderr}`.trim().split('\n').slice(0, 15).join('\n') : error.message
-  process.stderr.write(
-    `could not prepare this checkout: "${command} ${args.join(' ')}" failed; is the npm registry reachable?\n${detail}\n`,
-  )
+function stop(message) {
+  say(message)
   process.exit(1)
 }
 
-const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
-if (installed !== wanted()) {
-  process.stderr.write('installing dependencies from package-lock.json\n')
-  step('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
-  step(join(modules, '.bin', 'tap'), ['build'])
-  writeFileSync(stamp, wanted())
+function hashOf(file) {
+  return createHash('sha256')
+    .update(readFileSync(join(root, file)))
+    .digest('hex')
 }
 
-const [command, ...args] = process.argv.slice(2)
+function isDone(file) {
+  return existsSync(stamps[file]) && readFileSync(stamps[file], 'utf8') === hashOf(file)
+}
+
+/** Runs one step of the installation; a line every ten seconds shows that it goes on. */
+async function step(title, command, args, env) {
+  say(title)
+  const startedMs = Date.now()
+  const timer = setInterval(() => say(`  ${title}: ${Math.round((Date.now() - startedMs) / 1000)} s`), 10_000)
+  const child = spawn(command, args, { cwd: root, env, shell, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output = `${output}${chunk}`.slice(-4096)))
+  const code = await new Promise((resolve) => {
+    child.on('error', (error) => {
+      output = error.code === 'ENOENT' ? `${command} is not installed` : error.message
+      resolve(1)
+    })
+    child.on('close', resolve)
+  })
+  clearInterval(timer)
+  if (code !== 0) stop(`"${[command, ...args].join(' ')}" failed; is the npm registry reachable?\n${output.trim()}`)
+}
+
+const node = (() => {
+  if (Number(process.versions.node.split('.')[0]) < 18)
+    return stop(`Node ${process.versions.node} is too old to install the packages of this project: install Node 22.18 or newer`)
+  try {
+    return findNode(say)
+  } catch (error) {
+    return stop(error.message)
+  }
+})()
+const env = {
+  ...process.env,
+  PATH: [join(modules, '.bin'), dirname(node), process.env.PATH].join(delimiter),
+  // Thousands of short processes would otherwise strip and compile the same files: it halves their CPU time.
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(modules, '.cache/node-compile'),
+}
+
+if (!isDone('package-lock.json')) {
+  // A later change of the lockfile is installed over what is there, which is much quicker. npm runs on the Node that it came with.
+  const how = existsSync(join(modules, '.package-lock.json')) ? ['install', '--no-save'] : ['ci']
+  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  await step('installing the packages of package-lock.json', 'npm', [...how, ...quiet], process.env)
+  writeFileSync(stamps['package-lock.json'], hashOf('package-lock.json'))
+}
+if (isRunnerNeeded && !isDone('.taprc')) {
+  await step('preparing the test runner', join(modules, '.bin', 'tap'), ['build'], env)
+  writeFileSync(stamps['.taprc'], hashOf('.taprc'))
+}
+
 if (command !== undefined) {
-  const child = spawn(command, args, { env: { ...process.env, PATH: path }, shell: process.platform === 'win32', stdio: 'inherit' })
-  // A terminal sends Ctrl-C to the command itself; everyone else tells only us.
+  const child = spawn(command, args, { env, shell, stdio: 'inherit' })
+  // A terminal sends Ctrl-C to the command itself; other senders signal only this process.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(name, () => {
       if (name !== 'SIGINT' || !process.stdin.isTTY) child.kill(name)
     })
   }
-  child.on('error', (error) => {
-    process.stderr.write(`could not start ${command}: ${error.message}\n`)
-    process.exit(1)
-  })
+  child.on('error', (error) => stop(`could not start ${command}: ${error.message}`))
   child.on('exit', (code) => process.exit(code ?? 1))
 }

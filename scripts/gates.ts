@@ -1,9 +1,9 @@
 /**
- * The gates that every change passes before its tests: types, lint, format, what nothing uses, generated files.
+ * The checks of every change before its tests: types, lint, format, language, unused exports, generated files.
  */
 import { spawn } from 'node:child_process'
 
-/** What a gate remembers of files that have not changed since; with it a check of one change takes a third of the time. */
+/** Results for unchanged files; they shorten a second check to a third. */
 const caches = 'node_modules/.cache/gates'
 
 const types = ['tsc', ['-p', '.', '--incremental', '--tsBuildInfoFile', `${caches}/tsc.tsbuildinfo`]] as const
@@ -11,22 +11,30 @@ const prettier = ['--check', '--log-level=warn', '--cache', '--cache-strategy=co
 
 type Gate = readonly [command: string, args: readonly string[]]
 
-/** What is told about some files alone; what nothing uses and what is generated concerns all. */
+/** Without files: every check. With files: types of all, the rest of these files. */
 function gatesFor(files: readonly string[]): readonly Gate[] {
   const ofFiles: Gate[] = [
     ['oxlint', files],
     ['prettier', [...prettier, ...(files.length === 0 ? ['.'] : files)]],
   ]
-  if (files.length > 0) return [types, ...ofFiles]
+  const pages = files.filter((file) => file.endsWith('.md'))
+  const prose: Gate = ['node', ['scripts/prose.ts', ...pages]]
+  if (files.length > 0) return [types, ...ofFiles, ...(pages.length > 0 ? [prose] : [])]
   return [
     types,
     ...ofFiles,
+    prose,
     ['knip', ['--no-progress', '--treat-config-hints-as-errors']],
     ['node', ['scripts/generate/main.ts', '--check']],
   ]
 }
 
-/** Runs every gate, whatever the others say; returns how many failed. `files`: only what concerns these; none means everything. */
+/** The types of everything; returns 1 if they are wrong. */
+export async function checkTypes(): Promise<number> {
+  return (await run(...types)) === 0 ? 0 : 1
+}
+
+/** Runs every check, also after one has failed; returns how many failed. `files`: check these only; none means everything. */
 export async function runGates(files: readonly string[] = []): Promise<number> {
   let failed = 0
   for (const [command, args] of gatesFor(files)) if ((await run(command, args)) !== 0) failed += 1

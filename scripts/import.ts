@@ -1,25 +1,25 @@
 /**
- * `npm run import [folder] [group...]`: writes imports/, typed constructs for infra/ and for an own cdk8s app: our kinds, those of
- * cert-manager and of the monitoring operator, and kinds of Kubernetes that are newer than cdk8s-plus-28. Sources in src/ are compiled
- * beside it, because they hold enums, which Node does not run by itself.
+ * `npm run import [folder] [group...]`: writes imports/, typed constructs of the project's kinds, of those of cert-manager and of the
+ * Prometheus operator, and of Kubernetes kinds that are newer than cdk8s-plus-28. crds/ holds the CRDs without descriptions, which `npx
+ * cdk8s import` reads too; src/ holds the sources, which are compiled beside it, because Node does not run their enums.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import path from 'node:path'
 import { parse, stringify } from 'yaml'
 import { gatewaySyncCrd, syncReportCrd } from '../infra/crd.ts'
-import { group as ownGroup } from '../runtime/gatewaysync/names.ts'
+import { group as ownGroup } from '../runtime/api/names.ts'
 import { definitionsFrom, type OpenApi } from './import/openapi.ts'
 
 type Definition = { spec: Record<string, unknown> }
 
 const root = path.resolve(import.meta.dirname, '..')
-/** Copies of other projects' definitions that may stand beside this one; read in place. */
+/** Copies of other projects' CRDs that may exist beside this one; read in place. */
 const copies = path.resolve(root, '../shared/crds')
 const downloadTimeoutMs = 60_000
 
-/** Other projects' definitions: for each group the folder that they are published in, and the kinds that an installation uses. */
+/** CRDs of other projects: for each group the folder where they are published, and the kinds that an installation uses. */
 const foreign: Readonly<Record<string, { home: string; kinds: readonly string[] }>> = {
   'cert-manager.io': {
     home: 'https://raw.githubusercontent.com/cert-manager/cert-manager/master/deploy/crds',
@@ -41,8 +41,10 @@ const native = {
 } as const
 
 const [folder = path.join(root, 'imports'), ...groups] = process.argv.slice(2)
-for (const group of groups.length > 0 ? groups : [ownGroup, native.group, ...Object.keys(foreign)])
-  generate(group, await definitionsOf(group))
+for (const group of groups.length > 0 ? groups : [ownGroup, native.group, ...Object.keys(foreign)]) {
+  writeDefinitions(group, await definitionsOf(group))
+  generate(group)
+}
 compile()
 
 async function definitionsOf(group: string): Promise<Definition[]> {
@@ -87,24 +89,17 @@ function slim(value: unknown, keysAreNames = false): unknown {
   )
 }
 
-/** Writes src/<group>.ts. */
-function generate(group: string, definitions: readonly Definition[]): void {
-  const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-import-'))
-  try {
-    const file = path.join(work, 'definitions.yaml')
-    writeFileSync(file, definitions.map((definition) => stringify(definition, { aliasDuplicateObjects: false })).join('---\n'))
-    run('cdk8s', ['import', '--language=typescript', '--no-save', '--check-upgrade=false', `--output=${work}`, file])
-    const source = readFileSync(path.join(work, `${group}.ts`), 'utf8')
-    mkdirSync(path.join(folder, 'src'), { recursive: true })
-    writeFileSync(path.join(folder, 'src', `${group}.ts`), group === ownGroup ? source : withoutComments(source))
-  } finally {
-    rmSync(work, { recursive: true, force: true })
-  }
+/** Writes crds/<group>.yaml, which cdk8s.yaml lists. */
+function writeDefinitions(group: string, definitions: readonly Definition[]): void {
+  const text = definitions.map((definition) => stringify(definition, { aliasDuplicateObjects: false })).join('---\n')
+  mkdirSync(path.join(folder, 'crds'), { recursive: true })
+  writeFileSync(path.join(folder, 'crds', `${group}.yaml`), text)
 }
 
-/** What is left of them without descriptions names only the schema's paths. */
-function withoutComments(source: string): string {
-  return source.replaceAll(/^ *\/\*\*[^]*?\*\/\n/gm, '').replaceAll(/\n{2,}/g, '\n')
+/** Writes src/<group>.ts, as `npx cdk8s import` does. */
+function generate(group: string): void {
+  const definitions = path.join(folder, 'crds', `${group}.yaml`)
+  run('cdk8s', ['import', '--no-save', '--check-upgrade=false', `--output=${path.join(folder, 'src')}`, definitions])
 }
 
 function compile(): void {

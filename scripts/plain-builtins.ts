@@ -5,12 +5,15 @@ import { isBuiltin } from 'node:module'
 import type { Plugin } from 'esbuild'
 
 /**
- * An `import` of a module of Node asks for all of its members, also for those that Node loads only when they are asked for: `node:http` then
- * loads a whole client for WebSocket and HTTP/2, `node:util` parsers and colours. Without them a process starts 30 ms sooner and is 3 MiB less.
+ * An `import` of a Node module loads all of its members, including lazily loaded ones: `node:http` then loads a whole client for WebSocket
+ * and HTTP/2, `node:util` parsers and colors. Without them a process starts 30 ms sooner and takes 3 MiB less.
  */
 const withCostlyMembers: ReadonlySet<string> = new Set(['http', 'util'])
 
-/** Takes these modules by a call that asks for no member, and gives those that are plain values. To import another by name is an error of the build. */
+/**
+ * Loads these modules with a call that names no member, and provides the members that are plain values. Importing another member by name is
+ * a build error.
+ */
 export const plainBuiltins: Plugin = {
   name: 'plain-builtins',
   setup({ onResolve, onLoad }) {

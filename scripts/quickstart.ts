@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { parseArgs, styleText } from 'node:util'
+import { requireGit } from './quickstart/needs.ts'
 import { startQuickstart } from './quickstart/plant.ts'
 
 const { once } = readArguments()
@@ -15,6 +16,7 @@ const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Error(name)))
 
 try {
+  requireGit()
   await startQuickstart({ folder, once, say }, stop)
 } catch (error) {
   say('red', error instanceof Error ? error.message : String(error))
@@ -23,8 +25,8 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-function say(colour: Parameters<typeof styleText>[0], line: string): void {
-  process.stdout.write(`${styleText(colour, line)}\n`)
+function say(color: Parameters<typeof styleText>[0], line: string): void {
+  process.stdout.write(`${styleText(color, line)}\n`)
 }
 
 function readArguments(): { once: boolean } {

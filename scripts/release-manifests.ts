@@ -5,10 +5,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { chartFiles } from '../infra/helm/chart.ts'
+import { chartFiles } from '../infra/chart/files.ts'
 import { chartName } from '../infra/names.ts'
 import { defaultRepositories } from '../infra/values.ts'
-import { version } from '../runtime/version.ts'
+import { version } from '../runtime/platform/version.ts'
 import { tarOf } from './tar.ts'
 
 const [folder, repository] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * `npm run release:notes <tag> <file>`: writes what CHANGELOG.md says of the version that a tag such as v1.2.3 names. Fails when that is not
- * the version of package.json, or when the changelog has nothing about it.
+ * `npm run release:notes <tag> <file>`: writes the section of CHANGELOG.md for the version of a tag such as v1.2.3. Fails if that is not
+ * the version of package.json, or if the changelog has no such section.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -17,7 +17,7 @@ mkdirSync(path.dirname(file), { recursive: true })
 writeFileSync(file, `${notes}\n`)
 process.stdout.write(`wrote ${file}\n`)
 
-/** What stands under the heading of a version, with or without a date after it. */
+/** The text below the heading of a version, with or without a date after it. */
 function sectionOf(changelog: string, of: string): string {
   const sections = changelog.split(/^## /m).slice(1)
   const [, ...lines] = (sections.find((section) => section.split(/\s/, 1)[0] === of) ?? '').split('\n')

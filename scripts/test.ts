@@ -1,61 +1,167 @@
 /**
- * `npm test`: every gate in turn, then every test, then by itself the suite that runs on a node of Kubernetes, and last one line
- * `N passed, N failed` with the numbers of the test runner, and `, N skipped` where there are some.
- * Arguments are files or folders to run instead of all; the gates then stand aside.
+ * `npm test`: types, then every test that takes seconds and needs no API server and no images. `npm run test:all`: these, the slow ones, then
+ * the tests of the folders in `layers`, then each suite alone; it says first what is missing on this machine, or installs and builds that with `--prepare`. Arguments are files
+ * or folders to run instead. The last line is `N passed, N failed` with the numbers of the test runner, and `, N skipped` if there are any. With
+ * CI=true a skipped test counts as failed, unless it needs data that is not part of the project.
  */
-import { spawn } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { globSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { runGates } from './gates.ts'
+import { controlPlanePrograms, findProgram, nodePrograms, type Program } from '../test/cluster/binaries.ts'
+import { checkTypes } from './gates.ts'
 
-/** Takes minutes and both processors: tests beside it would wait for it, and it for them. */
-const nodeSuite = 'test/e2e/on-a-node.suite.ts'
-const nodeSuiteTimeoutSeconds = 2_400
+/** Each takes minutes and both processors: tests beside one would wait for it, and it for them. */
+const suites = ['test/fresh-machine/fresh-machine.suite.ts', 'test/e2e/on-a-node.suite.ts']
+const suiteTimeoutSeconds = 2_400
+/**
+ * The whole run has 90 minutes, and a layer takes up to 20. On a slow machine no further one begins, and the results of the others still
+ * count.
+ */
+const latestLayerMs = 60 * 60_000
 
-const named = process.argv.slice(2).map((name) => path.normalize(name).replace(/\/$/, ''))
+/** Need minutes, and programs of Kubernetes. */
+const layers: Readonly<Record<string, readonly Program[]>> = {
+  'test/integration': controlPlanePrograms,
+  'test/e2e': controlPlanePrograms,
+  'test/images': [],
+}
+
+/** A test that is skipped for one of these reasons does not fail the run: the data is not part of the project. */
+const ofOthersData = /the data file shared\/\S+ is not beside the project|the history of this clone lacks/
+
+/** Whole flows through processes, large data and long properties: half of the time of all tests outside the layers. */
+const isSlow = (file: string): boolean => file.endsWith('.slow.test.ts')
+const testTimeoutSeconds = 900
+
+/** `failures` are lines to read: file, test and the first lines of its diagnosis. */
+type Run = { passed: number; failed: number; skipped: number; code: number; failures: string[] }
+const maxLinesPerFailure = 40
+
+const flags = new Set(process.argv.slice(2).filter((argument) => argument.startsWith('--')))
+const isGate = process.env['CI'] === 'true'
+const isAll = flags.has('--all')
+const named = process.argv
+  .slice(2)
+  .filter((name) => !flags.has(name))
+  .map((name) => path.normalize(name).replace(/\/$/, ''))
 const only = named
-  .filter((name) => name !== nodeSuite)
-  .map((name) => (statSync(name, { throwIfNoEntry: false })?.isDirectory() ? `${name}/**/*.test.ts` : name))
-const isWithNode = named.length === 0 || named.some((name) => name === nodeSuite || nodeSuite.startsWith(`${name}/`))
+  .filter((name) => !suites.includes(name))
+  .flatMap((name) => (statSync(name, { throwIfNoEntry: false })?.isDirectory() ? testsIn(name) : [name]))
 
-const failedGates = named.length === 0 ? await runGates() : 0
-const runs = [
-  ...(named.length === 0 || only.length > 0 ? [await tap(only)] : []),
-  ...(isWithNode ? [await tap([`--timeout=${nodeSuiteTimeoutSeconds}`, nodeSuite])] : []),
-]
+if (flags.has('--prepare')) prepare()
+// In .ci/run, `npm run check` has checked them.
+const failedGates = named.length === 0 && !isGate ? await checkTypes() : 0
+const runs: Run[] = []
+if (only.length > 0) runs.push(await tap(only))
+if (named.length === 0) {
+  if (isAll) sayWhatIsMissing()
+  const outside = testsIn('test').filter((file) => !Object.keys(layers).some((folder) => file.startsWith(`${folder}/`)))
+  runs.push(await tap(isAll ? outside : outside.filter((file) => !isSlow(file))))
+}
+if (named.length === 0 && isAll) for (const [folder, programs] of Object.entries(layers)) runs.push(await runLayer(folder, programs))
+for (const suite of suites) {
+  const isNamed = named.some((name) => name === suite || suite.startsWith(`${name}/`))
+  const isDue = named.length === 0 && isAll
+  if (isDue && isGateLate()) runs.push(skipped(suite, 'there is no time left', 0))
+  else if (isNamed || isDue) runs.push(await tap([suite], suiteTimeoutSeconds))
+}
 const sum = (key: 'passed' | 'failed' | 'skipped'): number => runs.reduce((total, run) => total + run[key], 0)
-const [passed, failed, skipped] = [sum('passed'), sum('failed'), sum('skipped')]
+const [passed, failed, skips] = [sum('passed'), sum('failed'), sum('skipped')]
 const isRunWhole = runs.every(({ code }) => code === 0)
 const failures = failed + failedGates
-process.stdout.write(`${passed} passed, ${failures} failed${skipped === 0 ? '' : `, ${skipped} skipped`}\n`)
-process.exitCode = failures === 0 && isRunWhole && passed + skipped > 0 ? 0 : 1
+for (const line of runs.flatMap((run) => run.failures)) process.stdout.write(`${line}\n`)
+process.stdout.write(`${passed} passed, ${failures} failed${skips === 0 ? '' : `, ${skips} skipped`}\n`)
+process.exitCode = failures === 0 && isRunWhole && passed + skips > 0 ? 0 : 1
 
-/** Runs tap and counts the tests themselves: lines of the second level, below each file. */
-function tap(args: readonly string[]): Promise<{ passed: number; failed: number; skipped: number; code: number }> {
+/** .ci/run passes its start time in seconds. */
+function isGateLate(): boolean {
+  return Date.now() - Number(process.env['CLUSTER_SYNC_GATE_STARTED'] ?? Infinity) * 1000 > latestLayerMs
+}
+
+function testsIn(folder: string): string[] {
+  return globSync(`${folder}/**/*.test.ts`).toSorted()
+}
+
+function prepare(): void {
+  for (const [command, ...args] of [
+    ['bash', 'scripts/system-packages.sh'],
+    ['node', 'test/cluster/build.ts'],
+  ] as const) {
+    const { status, error } = spawnSync(command, args, { stdio: 'inherit' })
+    if (status !== 0) throw new Error(`${[command, ...args].join(' ')} failed`, { cause: error })
+  }
+}
+
+function missingOf(programs: readonly Program[]): string[] {
+  return programs.filter((name) => findProgram(name) === undefined)
+}
+
+function sayWhatIsMissing(): void {
+  const packages = spawnSync('bash', ['scripts/system-packages.sh', '--missing'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean)
+  const programs = missingOf(nodePrograms)
+  for (const [names, what] of [
+    [packages, 'installs these packages with scripts/system-packages.sh'],
+    [programs, 'builds these programs of Kubernetes with test/cluster/build.ts; they need Go'],
+  ] as const)
+    if (names.length > 0) process.stdout.write(`missing, so tests are skipped: ${names.join(', ')} (--prepare ${what})\n`)
+}
+
+/** Runs the tests of a folder, unless its programs are missing or the run has no time left for them. */
+async function runLayer(folder: string, programs: readonly Program[]): Promise<Run> {
+  const missing = missingOf(programs)
+  if (missing.length > 0) return skipped(folder, `${missing.join(', ')} not built`, isGate ? 1 : 0)
+  if (isGateLate()) return skipped(folder, 'there is no time left', 0)
+  return await tap(testsIn(folder))
+}
+
+function skipped(what: string, why: string, failed: 0 | 1): Run {
+  process.stdout.write(`SKIPPED ${what}: ${why}\n`)
+  return { passed: 0, failed, skipped: 1 - failed, code: 0, failures: failed === 1 ? [`FAILED ${what}: ${why}`] : [] }
+}
+
+/** Runs test files and counts the tests themselves: lines of the second level, below each file. */
+function tap(files: readonly string[], timeoutSeconds = testTimeoutSeconds): Promise<Run> {
   return new Promise((resolve, reject) => {
     // One control plane serves all test files of this run.
     const env = { ...process.env, CLUSTER_SYNC_TEST_RUN: String(process.pid) }
-    const child = spawn('tap', ['--reporter=tap', ...args], { stdio: ['ignore', 'pipe', 'inherit'], env })
+    const args = ['scripts/run-tests.ts', String(timeoutSeconds), ...files]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], env })
     let passed = 0
     let failed = 0
     let skips = 0
     let file = ''
+    const failures: string[] = []
+    let linesLeft = 0
+    const print = (line: string): void => {
+      process.stdout.write(`${line}\n`)
+      if (linesLeft > 0) failures.push(line)
+      linesLeft -= 1
+    }
     createInterface({ input: child.stdout }).on('line', (line) => {
       const test = /^ {4}(not )?ok \d+ - (.*)$/.exec(line)
       const whole = /^(not )?ok \d+ - (.*)$/.exec(line)
-      const skipped = / # SKIP (.*)$/.exec(line)
+      const skip = / # SKIP (.*)$/.exec(line)
       file = /^# Subtest: (.*)$/.exec(line)?.[1] ?? file
-      if (skipped !== null) {
-        skips += 1
-        process.stdout.write(`SKIPPED ${file}: ${line.trim()}\n`)
+      if (skip !== null) {
+        const isFailure = isGate && !ofOthersData.test(skip[1] ?? '')
+        if (isFailure) failed += 1
+        else skips += 1
+        const skipped = `SKIPPED ${file}: ${line.trim()}`
+        process.stdout.write(`${skipped}\n`)
+        if (isFailure) failures.push(skipped)
       } else if (test !== null && test[1] === undefined) passed += 1
       else if (test !== null) failed += 1
-      if (whole !== null) process.stdout.write(`${line}\n`)
-      else if (/not ok/.test(line) || failing(line)) process.stdout.write(`${line}\n`)
+      const isPassed = test === null ? whole !== null && whole[1] === undefined : test[1] === undefined
+      if (isPassed) linesLeft = 0
+      else if (linesLeft <= 0 && /^ *not ok/.test(line)) {
+        failures.push(`FAILED in ${file}`)
+        linesLeft = maxLinesPerFailure
+      }
+      if (whole !== null || /not ok/.test(line) || failing(line)) print(line)
     })
     child.on('error', reject)
-    child.on('close', (code) => resolve({ passed, failed, skipped: skips, code: code ?? 1 }))
+    child.on('close', (code) => resolve({ passed, failed, skipped: skips, code: code ?? 1, failures }))
   })
 }
 

@@ -1,5 +1,5 @@
 /**
- * Which test runs which command of which page. A command that stands on a page and in no row fails, and so does a row without its command.
+ * The test for each command of each page. A command without a row fails, and so does a row without its command.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -18,39 +18,50 @@ const pages = [
 ].filter((name) => name.endsWith('.md'))
 
 /**
- * `every`: the test that carries out whatever the page shows. Else each command stands once: behind the test that runs it, or in `left` with the
- * reason why none does.
+ * `every`: the test that runs all commands of the page. Otherwise each command is listed once: by the test that runs it, or in `left` with
+ * the reason why none does.
  */
 type Row = { every?: string; by?: Readonly<Record<string, readonly string[]>>; left?: Readonly<Record<string, string>> }
 
-const secrets = 'test/docs-secrets.component.test.ts'
-const run = 'test/docs-run.component.test.ts'
+const secrets = 'test/docs-secrets.component.slow.test.ts'
+const run = 'test/docs-run.component.slow.test.ts'
 const fleet = 'test/integration/fleet.test.ts'
-const gitHost = 'test/docs-git-hosts.component.test.ts'
-const cliPackage = 'test/command-line-package.component.test.ts'
+const gitHost = 'test/docs-git-hosts.component.slow.test.ts'
+const cliPackage = 'test/command-line-package.component.slow.test.ts'
 const installPage = 'test/integration/install-docs.test.ts'
 const helm = 'test/integration/helm.test.ts'
-const webhook = { every: 'test/runtime/receiver/behaviour/docs.component.test.ts' }
-const runHere = 'npx --no -- cluster-sync run -f plant.yaml --data /usr/local/bin/ignition/data --secrets secrets'
+const runHere = 'cluster-sync run -f plant.yaml --data /usr/local/bin/ignition/data --secrets secrets'
 const logs = 'there is no kubelet; test/e2e/node reads logs of pods'
 
 const rows: Readonly<Record<string, Row>> = {
-  'README.md': { by: { 'test/quickstart.component.test.ts': ['npm start'] }, left: { 'npm test': 'it is this suite' } },
+  'README.md': {
+    by: {
+      'test/quickstart.component.slow.test.ts': ['npm start'],
+      [cliPackage]: ['npm run package:cli', 'npm install --global ./build/cluster-sync-operator-cli-0.1.0.tgz'],
+      [installPage]: ['npx cdk8s synth', 'kubectl apply -f dist/'],
+      [helm]: ['helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace'],
+    },
+    left: {
+      'npm ci': 'the packages of the checkout serve; the gate installs them first',
+      'cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway http://localhost:8088':
+        'the page of one machine has the same command, which is run',
+    },
+  },
   'CONTRIBUTING.md': {
     left: { 'bash scripts/system-packages.sh': '.ci/run begins with it', 'npm run check': 'npm test runs the same gates' },
   },
   'scripts/package/cli/README.md': {
     by: { [cliPackage]: ['npm install --global ./cluster-sync-operator-cli-*.tgz', 'cluster-sync --help'] },
   },
-  'docs/api-key.md': {
+  'docs/how-to/api-key.md': {
     by: {
       [run]: [
-        'npx --no -- cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway https://localhost:8043 --api-key-file gateway-api-key',
+        'cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway https://localhost:8043 --api-key-file gateway-api-key',
       ],
     },
   },
-  'docs/gateways.md': { every: 'test/e2e/node/cases/install.ts' },
-  'docs/install.md': {
+  'docs/how-to/gateways.md': { every: 'test/e2e/node/cases/install.ts' },
+  'docs/how-to/install.md': {
     by: {
       [installPage]: [
         'npx cdk8s synth',
@@ -70,10 +81,6 @@ const rows: Readonly<Record<string, Row>> = {
         'kubectl apply --server-side --force-conflicts -f dist/chart/crds/',
         'npm run chart',
       ],
-      'test/infra/package.test.ts': [
-        'npm run package:infra',
-        'npm install ../cluster-sync-operator/build/cluster-sync-operator-infra-0.1.0.tgz',
-      ],
     },
     left: {
       'npm ci': 'the packages of the checkout serve; the gate installs them first',
@@ -83,8 +90,8 @@ const rows: Readonly<Record<string, Row>> = {
       'docker push registry.example.com/clustersync/cli:0.1.0': 'there is no registry',
     },
   },
-  'docs/modes.md': { every: 'test/docs-modes.component.test.ts' },
-  'docs/notifications.md': {
+  'docs/how-to/modes.md': { every: 'test/docs-modes.component.test.ts' },
+  'docs/how-to/notifications.md': {
     by: {
       [secrets]: [
         'kubectl create secret generic commit-status --namespace plant --from-file=token',
@@ -92,7 +99,7 @@ const rows: Readonly<Record<string, Row>> = {
       ],
     },
   },
-  'docs/operations.md': {
+  'docs/reference/operations.md': {
     by: {
       [fleet]: [
         'kubectl get gatewaysyncs,syncreports --all-namespaces',
@@ -107,23 +114,23 @@ const rows: Readonly<Record<string, Row>> = {
       'kubectl logs deployment/cluster-sync-operator --namespace cluster-sync --since=1h | grep \'"requestId":"2f0c8a52\'': logs,
     },
   },
-  'docs/pipelines.md': {
+  'docs/how-to/pipelines.md': {
     by: {
       [run]: ['cluster-sync plan -f gatewaysync.yaml --base main'],
-      'test/pipelines.component.test.ts': [
+      'test/pipelines.component.slow.test.ts': [
         'hook=$(git rev-parse --git-path hooks/pre-commit)',
         'test -e "$hook" || { printf \'#!/bin/sh\\nexec cluster-sync lint\\n\' >"$hook"; chmod +x "$hook"; }',
       ],
     },
   },
-  'docs/proxy.md': { every: 'test/docs-proxy.component.test.ts' },
-  'docs/rollback.md': { by: { [run]: ['git revert 3bb65981', 'git push'] } },
-  'docs/rollout.md': {
+  'docs/how-to/proxy.md': { every: 'test/docs-proxy.component.slow.test.ts' },
+  'docs/how-to/rollback.md': { by: { [run]: ['git revert 3bb65981', 'git push'] } },
+  'docs/how-to/rollout.md': {
     by: {
       [fleet]: ['kubectl annotate gatewaysyncs.clustersync.io plant --namespace plant --overwrite clustersync.io/skip-stages=<commit>'],
     },
   },
-  'docs/runbook.md': {
+  'docs/how-to/runbook.md': {
     by: {
       [fleet]: [
         'kubectl get gatewaysyncs --all-namespaces',
@@ -131,8 +138,6 @@ const rows: Readonly<Record<string, Row>> = {
         'kubectl get syncreports --namespace plant',
         'kubectl describe syncreport gateway-0 --namespace plant',
         'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
-        'kubectl get gatewaysync plant --namespace plant --output jsonpath=\'{range .status.history[*]}{.at} {.outcome} {.commit} {.ref}{"\\n"}{end}\'',
-        'kubectl annotate gatewaysync plant --namespace plant --overwrite clustersync.io/requested-ref=v1.4.1 clustersync.io/requested-at="$(date --iso-8601=ns)"',
         'kubectl patch gatewaysync plant --namespace plant --type=merge --patch \'{"spec":{"paused":true}}\'',
       ],
     },
@@ -144,9 +149,9 @@ const rows: Readonly<Record<string, Row>> = {
       'kubectl describe pod gateway-0 --namespace plant': 'a kubelet alone writes Events of containers',
     },
   },
-  'docs/signatures.md': {
+  'docs/how-to/signatures.md': {
     by: {
-      'test/docs-signatures.component.test.ts': [
+      'test/docs-signatures.component.slow.test.ts': [
         'ssh-keygen -t ed25519 -f release -C release@example.com',
         'git config gpg.format ssh',
         'git config user.signingKey "$PWD/release"',
@@ -158,20 +163,101 @@ const rows: Readonly<Record<string, Row>> = {
       [secrets]: ['kubectl create secret generic release-keys --namespace plant --from-file=release.pub --from-file=release.asc'],
     },
   },
-  'docs/standalone.md': {
+  'docs/how-to/standalone.md': {
     by: {
-      [run]: ['npx --no -- cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway http://localhost:8088'],
+      [run]: ['cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway http://localhost:8088'],
       [cliPackage]: ['npm install --global ./cluster-sync-operator-cli-0.1.0.tgz', 'cluster-sync --version'],
     },
   },
-  'docs/status-page.md': {
+  'docs/how-to/status-page.md': {
     by: {
-      [run]: ['npx --no -- cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --status-port 8080'],
+      [run]: ['cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --status-port 8080'],
     },
     left: { 'kubectl -n cluster-sync port-forward service/cluster-sync-operator-status-page 8444': 'there is no kubelet' },
   },
-  'docs/tutorial.md': { every: 'test/tutorial.component.test.ts' },
-  'docs/git-hosts/README.md': {
+  'docs/tutorials/kubernetes.md': {
+    left: {
+      ...leftOut(
+        'there is no container engine',
+        'kind create cluster --config kind.yaml',
+        'npm run images -- --only controller --only agent',
+        'kind load docker-image clustersync/controller:0.1.0 clustersync/agent:0.1.0',
+        'kubectl exec gateway-0 --namespace plant --container gateway -- grep title /usr/local/bin/ignition/data/projects/line-1/project.json',
+        'kind delete cluster',
+      ),
+      ...leftOut(
+        'other pages have the same commands, which are run',
+        'npm ci',
+        'helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace --set certManager.enabled=false',
+        'kubectl rollout status deployment/cluster-sync-operator --namespace cluster-sync',
+        'kubectl create namespace plant',
+        'kubectl apply -f gateway.yaml',
+        'kubectl apply -f gatewaysync.yaml',
+        'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
+        'kubectl get gatewaysyncs,syncreports --namespace plant',
+        'kubectl get syncreports --namespace plant',
+        'kubectl describe gatewaysync plant --namespace plant',
+        'bin/cluster-sync.js rollback plant --namespace plant --to "$(git -C ../plant rev-parse HEAD~3)" --wait',
+        'bin/cluster-sync.js status plant --namespace plant',
+        'bin/cluster-sync.js rollback plant --namespace plant --to main --wait',
+      ),
+      ...leftOut(
+        'the tutorial on one machine has the same steps, which are run',
+        'git clone https://git.example.com/you/plant.git ../plant',
+        'cp -r examples/plant/services ../plant/',
+        'git -C ../plant add .',
+        'git -C ../plant commit --message "Add the plant"',
+        'git -C ../plant push origin HEAD:main',
+        'sed -i \'s/"Line 1"/"Press line"/\' ../plant/services/projects/line-1/project.json',
+        'git -C ../plant commit --all --message "Name the press line"',
+        'sed -i \'s/"parent": "core"/"parent": "cor"/\' ../plant/services/config/resources/dev/config-mode.json',
+        'git -C ../plant commit --all --message "Tidy up"',
+        'git -C ../plant revert --no-edit HEAD',
+      ),
+    },
+  },
+  'docs/tutorials/plant-engineer.md': { every: run },
+  'docs/tutorials/platform-engineer.md': {
+    by: {
+      [secrets]: [
+        'kubectl create secret generic webhook --namespace cluster-sync --from-file=hmac=webhook-secret',
+        'kubectl create secret generic git --namespace plant --from-file=token=token',
+      ],
+    },
+    left: {
+      ...leftOut(
+        'there is no registry',
+        'npm run images -- --repository registry.example.com/clustersync',
+        'docker push registry.example.com/clustersync/controller:0.1.0',
+        'docker push registry.example.com/clustersync/agent:0.1.0',
+      ),
+      ...leftOut(
+        'other pages have the same commands, which are run',
+        'kubectl create namespace plant',
+        'helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace --values values.yaml',
+        'openssl rand -hex 32 >webhook-secret',
+        'kubectl apply -f plant.yaml',
+        'cluster-sync check',
+        'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
+      ),
+    },
+  },
+  'docs/tutorials/cdk8s.md': {
+    by: {
+      'test/infra/package.slow.test.ts': [
+        'npm run package:infra',
+        'npm install ../cluster-sync-operator/build/cluster-sync-operator-infra-0.1.0.tgz',
+      ],
+    },
+    left: leftOut(
+      'other pages have the same commands, which are run',
+      'npx cdk8s synth',
+      'kubectl apply -f dist/',
+      'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
+    ),
+  },
+  'docs/tutorials/one-machine.md': { every: 'test/tutorial.component.slow.test.ts' },
+  'docs/how-to/git-hosts/README.md': {
     by: {
       [gitHost]: [
         'kubectl create secret generic git-ca --namespace plant --from-file=ca.crt=plant-ca.crt',
@@ -181,22 +267,22 @@ const rows: Readonly<Record<string, Row>> = {
     },
     left: { 'kubectl describe gatewaysync plant --namespace plant': 'the same command of operations.md is run' },
   },
-  'docs/git-hosts/azure-devops.md': gitHostPage(
+  'docs/how-to/git-hosts/azure-devops.md': gitHostPage(
     'kubectl create secret generic git --namespace plant --from-file=token=token',
     "ssh-keygen -t rsa -b 4096 -N '' -C cluster-sync -f identity",
     'ssh-keyscan ssh.dev.azure.com > known_hosts',
     'ssh-keygen -l -f known_hosts',
     'kubectl create secret generic git-key --namespace plant --from-file=identity=identity --from-file=known_hosts=known_hosts',
   ),
-  'docs/git-hosts/bitbucket.md': gitHostPage(
+  'docs/how-to/git-hosts/bitbucket.md': gitHostPage(
     'kubectl create secret generic git --namespace plant --from-file=token=token',
     'kubectl create secret generic git-user --namespace plant --from-literal=username=x-bitbucket-api-token-auth --from-file=password=token',
     'kubectl create secret generic git-server --namespace plant --from-literal=username=cluster-sync --from-file=password=token',
   ),
-  'docs/git-hosts/gitea.md': gitHostPage(
+  'docs/how-to/git-hosts/gitea.md': gitHostPage(
     'kubectl create secret generic git --namespace plant --from-file=token=token --from-file=ca.crt=plant-ca.crt',
   ),
-  'docs/git-hosts/github.md': gitHostPage(
+  'docs/how-to/git-hosts/github.md': gitHostPage(
     'kubectl create secret generic git --namespace plant --from-file=token=token',
     "ssh-keygen -t ed25519 -N '' -C cluster-sync -f identity",
     'ssh-keyscan github.com > known_hosts',
@@ -204,34 +290,26 @@ const rows: Readonly<Record<string, Row>> = {
     'kubectl create secret generic git-key --namespace plant --from-file=identity=identity --from-file=known_hosts=known_hosts',
     'kubectl create secret generic git-app --namespace plant --from-file=key.pem=plant.private-key.pem',
   ),
-  'docs/git-hosts/gitlab.md': gitHostPage(
+  'docs/how-to/git-hosts/gitlab.md': gitHostPage(
     'kubectl create secret generic git --namespace plant --from-literal=username=gitlab+deploy-token-1 --from-file=password=token',
     'kubectl create secret generic git-token --namespace plant --from-file=token=token',
   ),
-  'docs/git-hosts/ssh.md': gitHostPage(
+  'docs/how-to/git-hosts/ssh.md': gitHostPage(
     "ssh-keygen -t ed25519 -N '' -C cluster-sync -f identity",
     'ssh-keyscan git.plant.example > known_hosts',
     'ssh-keygen -l -f known_hosts',
     'kubectl create secret generic git --namespace plant --from-file=identity=identity --from-file=known_hosts=known_hosts',
   ),
-  'docs/webhooks/README.md': {
+  'docs/how-to/webhooks/README.md': {
     left: {
-      'npx --no -- cluster-sync trigger https://receiver.example/webhook/plants/line-1 --ref main --hmac-secret-file webhook-secret':
+      'cluster-sync trigger https://receiver.example/webhook/plants/line-1 --ref main --hmac-secret-file webhook-secret':
         'set-up.md, with the same command, is run',
     },
   },
-  'docs/webhooks/azure-devops.md': webhook,
-  'docs/webhooks/bitbucket.md': webhook,
-  'docs/webhooks/forgejo.md': webhook,
-  'docs/webhooks/gitea.md': webhook,
-  'docs/webhooks/gitee.md': webhook,
-  'docs/webhooks/github.md': webhook,
-  'docs/webhooks/gitlab.md': webhook,
-  'docs/webhooks/gogs.md': webhook,
-  'docs/webhooks/harness.md': webhook,
-  'docs/webhooks/set-up.md': {
+  'docs/how-to/webhooks/hosts.md': { every: 'test/runtime/receiver/behavior/docs.component.test.ts' },
+  'docs/how-to/webhooks/set-up.md': {
     by: {
-      'test/docs-webhook-set-up.component.test.ts': [
+      'test/docs-webhook-set-up.component.slow.test.ts': [
         'openssl rand -hex 32 >webhook-secret',
         'cluster-sync run -f gatewaysync.yaml --data data --receiver-port 9444 --hmac-secret-file webhook-secret',
         'cluster-sync trigger http://localhost:9444/webhook/default/plant --hmac-secret-file webhook-secret',
@@ -241,15 +319,20 @@ const rows: Readonly<Record<string, Row>> = {
   },
 }
 
+/** Several commands that no test runs for the same reason. */
+function leftOut(reason: string, ...commands: readonly string[]): Record<string, string> {
+  return Object.fromEntries(commands.map((command) => [command, reason]))
+}
+
 function gitHostPage(...commands: readonly string[]): Row {
   const isRun = commands.some((command) => command.includes('secret generic git '))
   return { by: { [gitHost]: isRun ? [...commands, runHere] : commands } }
 }
 
-/** The commands of a page, each as one line: without comments behind them, and continued lines joined. */
+/** The commands of a page, one per line: without trailing comments, and with continued lines joined. */
 function commandsOf(page: string): string[] {
   const shell = ['sh', 'bash'].flatMap((language) => textsIn(page, language))
-  // What stands behind a prompt, between what was printed.
+  // Lines with a prompt, between output lines.
   const prompts = textsIn(page, 'console').flatMap((text) => [...text.matchAll(/^\$ (.*)$/gm)].map(([, command = '']) => command))
   return [...shell.flatMap((text) => text.replaceAll(/\\\n\s*/g, '').split('\n')), ...prompts]
     .map((line) => line.replace(/ +# .*$/, '').trim())
@@ -257,21 +340,21 @@ function commandsOf(page: string): string[] {
 }
 
 void t.test('every page with commands has a row', async (t) => {
-  t.same(Object.keys(rows).toSorted(), pages.filter((page) => commandsOf(page).length > 0).toSorted())
+  t.strictSame(Object.keys(rows).toSorted(), pages.filter((page) => commandsOf(page).length > 0).toSorted())
 })
 
-void t.test('every command of a page is run by a test, or it is said why not', async (t) => {
+void t.test('every command of a page is run by a test or listed with a reason', async (t) => {
   for (const [page, { every, by = {}, left = {} }] of Object.entries(rows)) {
     if (every !== undefined) continue
     const known = [...Object.values(by).flat(), ...Object.keys(left)]
-    t.same([...new Set(known)].toSorted(), [...new Set(commandsOf(page))].toSorted(), page)
+    t.strictSame([...new Set(known)].toSorted(), [...new Set(commandsOf(page))].toSorted(), page)
   }
 })
 
-/** The first reads all pages; the others carry out what pages show in words of their own. */
-const readsAll: ReadonlySet<string> = new Set([secrets, cliPackage, 'test/infra/package.test.ts'])
+/** The first ones read all pages; the others run commands of pages without naming them. */
+const readsAll: ReadonlySet<string> = new Set([secrets, cliPackage, installPage, helm, 'test/infra/package.slow.test.ts'])
 
-void t.test('each test that is named reads the page, or the commands of all pages', async (t) => {
+void t.test('each listed test reads the page, or the commands of all pages', async (t) => {
   for (const [page, { every, by = {} }] of Object.entries(rows)) {
     for (const test of [...(every === undefined ? [] : [every]), ...Object.keys(by)]) {
       const text = readFileSync(path.join(root, test), 'utf8')

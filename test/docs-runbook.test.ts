@@ -1,5 +1,5 @@
 /**
- * docs/runbook.md has an entry for each alert and each reason, and every command, field, value and section that it names exists.
+ * docs/how-to/runbook.md has an entry for each alert and each reason, and every command, field, value and section in it exists.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,8 +8,8 @@ import { alertRules } from '../infra/constructs/alerts.ts'
 import { install } from '../infra/install.ts'
 import { namesOf } from '../infra/names.ts'
 import { checkValues } from '../infra/values/check.ts'
-import { reasons } from '../runtime/fault.ts'
-import { conditionReasons } from '../runtime/gatewaysync/decide/conditions.ts'
+import { reasons } from '../runtime/platform/fault.ts'
+import { conditionReasons } from '../runtime/api/schema/conditions.ts'
 import {
   agentContainerName,
   confirmDeletionsAnnotation,
@@ -21,16 +21,17 @@ import {
   podAnnotations,
   requestAnnotations,
   syncReportKind,
-} from '../runtime/gatewaysync/names.ts'
+} from '../runtime/api/names.ts'
 import { runCli } from './support/run-cli.ts'
+import { containsText } from './support/assertions.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8')
-const page = read('docs/runbook.md')
+const page = read('docs/how-to/runbook.md')
 
 const { values } = checkValues({})
 const names = namesOf(install.release, values, '')
-const alertNames = alertRules(names, values).map(({ alert }) => alert)
+const alertNames = alertRules(names, values.prometheusRule).map(({ alert }) => alert)
 
 type Entry = { name: string; text: string }
 
@@ -43,43 +44,43 @@ function entriesOf(section: string): Entry[] {
     .map((text) => ({ name: text.slice(0, text.indexOf('\n')), text }))
 }
 
-/** What stands in code, wrapped lines joined: inline, and each line of a block. */
+/** The code of the text with wrapped lines joined: inline, and each line of a block. */
 function codeIn(text: string): string[] {
   const blocks = [...text.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n').filter(Boolean))
   const inline = [...text.replaceAll(/^```[^]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '))
   return [...blocks, ...inline]
 }
 
-/** The words of a command; what stands in quotes is one word. */
+/** The words of a command; a quoted text is one word. */
 const wordsOf = (command: string): string[] => command.match(/(?:"(?:\\.|[^"])*"|'[^']*'|[^\s"'])+/g) ?? []
 
-void t.test('each alert and each reason has an entry, in the order of their tables, and nothing else has one', async (t) => {
-  t.same(
+void t.test('exactly the alerts and reasons have entries, in the order of their tables', async (t) => {
+  t.strictSame(
     entriesOf('Alerts').map(({ name }) => name),
     alertNames,
   )
-  t.same(
+  t.strictSame(
     entriesOf('Reasons').map(({ name }) => name),
     Object.keys(reasons),
   )
 })
 
-void t.test('an entry says what it means, what is noticed, where to look and what to do', async (t) => {
+void t.test('an entry explains its meaning, the check and the fix', async (t) => {
   for (const { name, text } of [...entriesOf('Alerts'), ...entriesOf('Reasons')]) {
     const [, meaning = ''] = text.split('\n\n')
-    t.match(meaning, /^(?:[A-Z]|git |`)[^]{20,}\.$/, `${name} begins with its meaning`)
-    t.same(
-      [...text.matchAll(/^- \*\*([^*]+):\*\* \S/gm)].map(([, label]) => label),
-      ['You notice', 'Look', 'Do'],
+    t.match(meaning, /^(?:[A-Z]|git |`)[^]{20,}?\. \*\*(?:Impact|Check):/, `${name} begins with its meaning`)
+    t.strictSame(
+      [...text.matchAll(/\*\*([^*]+):\*\* \S/g)].flatMap(([, label]) => (label === 'Impact' ? [] : [label])),
+      ['Check', 'Fix'],
       name,
     )
-    const [, look = ''] = /^- \*\*Look:\*\*([^]*?)^- \*\*Do:\*\*/m.exec(text) ?? []
-    const commands = codeIn(look).filter((code) => /^(?:kubectl|npx|git|openssl|ssh-keyscan|curl|df) /.test(code))
-    t.ok(commands.length > 0, `${name} has a command to look with`)
+    const [, look = ''] = /\*\*Check:\*\*([^]*?)\*\*Fix:\*\*/.exec(text) ?? []
+    const commands = codeIn(look).filter((code) => /^(?:kubectl|cluster-sync|git|openssl|ssh-keyscan|curl|df) /.test(code))
+    t.ok(commands.length > 0, `${name} has a command to check with`)
   }
 })
 
-void t.test('commands of kubectl use verbs, kinds and names that exist', async (t) => {
+void t.test('kubectl commands use existing verbs, kinds and names', async (t) => {
   const kinds = [
     ...[gatewaySyncKind, syncReportKind].flatMap(({ plural, singular }) => [plural, singular]),
     'pod',
@@ -101,14 +102,14 @@ void t.test('commands of kubectl use verbs, kinds and names that exist', async (
   for (const command of commands) {
     const [, verb = '', ...words] = wordsOf(command)
     t.ok(verb === 'wait' || verbs.has(verb), command)
-    t.same(
+    t.strictSame(
       words.filter((word) => word.startsWith('--') && word !== '--' && !flags.test(word)),
       [],
       command,
     )
     if (!['get', 'describe', 'annotate', 'patch', 'wait'].includes(verb) || words[0]?.startsWith('--') === true) continue
     const named = (words[0] ?? '').split('/')[0]?.split(',') ?? []
-    t.same(
+    t.strictSame(
       named.filter((kind) => !kinds.includes(kind)),
       [],
       command,
@@ -117,20 +118,19 @@ void t.test('commands of kubectl use verbs, kinds and names that exist', async (
     t.ok(isClusterWide || /--namespace \S+/.test(command), `${command} names a namespace`)
   }
   const containers = [...page.matchAll(/--container (\S+?)[`\s]/g)].map(([, name]) => name)
-  t.same(new Set(containers), new Set([agentContainerName, gatewayContainerName]))
-  t.match(page, `kubectl logs deployment/${names.fullname as string} --namespace ${install.release.namespace}`)
-  t.match(page, `kubectl get lease ${names.fullname as string} --namespace ${install.release.namespace}`)
-  t.match(page, `\`${names.metricsReaderRole as string}\``)
-  t.match(page, `system:serviceaccount:${install.release.namespace}:${names.serviceAccount as string}`)
+  t.strictSame(new Set(containers), new Set([agentContainerName, gatewayContainerName]))
+  containsText(t, page, `kubectl logs deployment/${names.fullname} --namespace ${install.release.namespace}`)
+  containsText(t, page, `kubectl get lease ${names.fullname} --namespace ${install.release.namespace}`)
+  containsText(t, page, `\`${names.metricsReaderRole}\``)
+  containsText(t, page, `system:serviceaccount:${install.release.namespace}:${names.serviceAccount}`)
 })
 
-void t.test('commands of ours, and the options that are given, exist', async (t) => {
-  const commands = codeIn(page).filter((code) => code.startsWith('npx '))
+void t.test('the cluster-sync commands and their options exist', async (t) => {
+  const commands = codeIn(page).filter((code) => code.startsWith('cluster-sync '))
   t.ok(commands.length > 0)
   const helpOf = new Map<string, string>()
   for (const command of commands) {
-    const [, , dashes, program, name = '', ...words] = wordsOf(command)
-    t.same([dashes, program], ['--', 'cluster-sync'], command)
+    const [, name = '', ...words] = wordsOf(command)
     if (!helpOf.has(name)) helpOf.set(name, (await runCli([name, '--help'])).stdout)
     for (const option of words.filter((word) => /^--?[a-z]/.test(word))) {
       t.match(helpOf.get(name), new RegExp(`(^|[\\s,])${option}\\b`, 'm'), command)
@@ -138,9 +138,9 @@ void t.test('commands of ours, and the options that are given, exist', async (t)
   }
 })
 
-void t.test('fields, values, annotations, labels and reasons that are named exist', async (t) => {
+void t.test('the named fields, values, annotations, labels and reasons exist', async (t) => {
   const definitions = read('dist/crds.k8s.yaml')
-  const valueKeys = [...read('docs/values.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, key = '']) => key)
+  const valueKeys = [...read('docs/reference/values.md').matchAll(/^\| `([^`]+)` \|/gm)].map(([, key = '']) => key)
   const tops = new Set(valueKeys.map((key) => key.split('.')[0]))
   const known = new Set<string>([...Object.keys(reasons), ...Object.keys(conditionReasons), ...alertNames])
   const keys = [
@@ -163,12 +163,15 @@ void t.test('fields, values, annotations, labels and reasons that are named exis
     }
     for (const [name] of code.matchAll(/clustersync\.io\/[a-z-]+/g)) t.ok(keys.includes(name), name)
     for (const [, reason = ''] of code.matchAll(/reason=(\w+)/g))
-      t.match(read('docs/operations.md') + read('docs/webhooks/README.md'), `\`${reason}\``)
+      t.ok(
+        known.has(reason) || (read('docs/reference/operations.md') + read('docs/how-to/webhooks/README.md')).includes(`\`${reason}\``),
+        reason,
+      )
   }
   for (const [, name = ''] of page.matchAll(/\[(\w+)\]\(#\w+\)/g)) if (/^[A-Z]\w+[A-Z]/.test(name)) t.ok(known.has(name), name)
 })
 
-void t.test('every section that a link leads to is there', async (t) => {
+void t.test('every linked section exists', async (t) => {
   const sectionsOf = (file: string): string[] =>
     [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
       title
@@ -176,9 +179,9 @@ void t.test('every section that a link leads to is there', async (t) => {
         .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
         .replaceAll(' ', '-'),
     )
-  for (const from of ['docs/runbook.md', 'docs/operations.md']) {
+  for (const from of ['docs/how-to/runbook.md', 'docs/reference/operations.md']) {
     for (const [, file = '', section = ''] of read(from).matchAll(/\]\(([\w/.-]*\.md)?#([^)]+)\)/g)) {
-      const target = file === '' ? from : path.join('docs', file)
+      const target = file === '' ? from : path.join(path.dirname(from), file)
       t.ok(existsSync(path.join(root, target)) && sectionsOf(target).includes(section), `${from}: ${file}#${section}`)
     }
   }

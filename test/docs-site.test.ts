@@ -1,9 +1,10 @@
 /**
- * The site that `npm run docs` writes: what a page becomes, and what is refused.
+ * The site that `npm run docs` writes: the HTML of a page, and the errors.
  */
 import t from 'tap'
 import { siteOf } from '../scripts/docs/site.ts'
 import { siteOfCheckout } from '../scripts/docs/write.ts'
+import { containsText, lacksText } from './support/assertions.ts'
 
 const start = '# Start\n\n[on](docs/a/README.md#one-more-thing)\n'
 const other = '# A\n\n<!-- a note -->\n\n## One more `thing`\n\n![picture](b.svg) [back](../../README.md)\n\n| | |\n|---|---|\n| x | y |\n'
@@ -15,28 +16,29 @@ function site(pages: Record<string, string>, source?: string) {
   return siteOf({ pages: new Map(Object.entries(all)), exists, groups, version: '1.2.3', source })
 }
 
-void t.test('this checkout has a site: no link is dead and no page is missing in the lists', async (t) => {
+void t.test('the site of this checkout has no dead link and no page missing in the navigation', async (t) => {
   const { problems, files } = siteOfCheckout()
-  t.same(problems, [])
-  t.ok(files.has('docs/git-hosts/index.html'))
+  t.strictSame(problems, [])
+  t.ok(files.has('docs/how-to/git-hosts/index.html'))
   for (const [name, content] of files) {
     t.notMatch(content, /(?:src|<link[^>]*href)="(?:https?:)?\/\//, `${name} takes nothing from elsewhere`)
-    if (name.endsWith('.html')) t.notMatch(content, '&lt;!--', `${name} shows no comment`)
+    if (name.endsWith('.html')) lacksText(t, content, '&lt;!--', `${name} shows no comment`)
   }
 })
 
-void t.test('links and pictures are relative to their page, comments and empty table heads are gone', async (t) => {
+void t.test('links and pictures are relative to their page, comments and empty table heads are removed', async (t) => {
   const { files, pictures, problems } = site({})
-  t.same(problems, [])
-  t.same(pictures, ['docs/a/b.svg'])
-  t.match(files.get('index.html'), 'href="docs/a/index.html#one-more-thing"')
+  t.strictSame(problems, [])
+  t.strictSame(pictures, ['docs/a/b.svg'])
+  containsText(t, files.get('index.html'), 'href="docs/a/index.html#one-more-thing"')
   const page = files.get('docs/a/index.html') ?? ''
-  for (const part of ['id="one-more-thing"', 'src="b.svg"', 'href="../../index.html"', 'href="../../assets/site.css"']) t.match(page, part)
-  t.notMatch(page, '<thead>')
-  t.notMatch(page, 'a note')
+  for (const part of ['id="one-more-thing"', 'src="b.svg"', 'href="../../index.html"', 'href="../../assets/site.css"'])
+    containsText(t, page, part)
+  lacksText(t, page, '<thead>')
+  lacksText(t, page, 'a note')
 })
 
-void t.test('what is wrong with a page is said with its name', async (t) => {
+void t.test('an error of a page names the page', async (t) => {
   for (const [text, problem] of [
     ['# A\n\n[b](b.md)', 'docs/a/README.md: leads to a file that is not there: b.md'],
     ['# A\n\n[b](../../README.md#two)', 'docs/a/README.md: leads to a heading that is not there: ../../README.md#two'],
@@ -49,20 +51,21 @@ void t.test('what is wrong with a page is said with its name', async (t) => {
     ['text', 'docs/a/README.md: has no first-level heading'],
   ] as const)
     t.ok(site({ 'README.md': '# Start\n', 'docs/a/README.md': text }).problems.includes(problem), problem)
-  t.same(site({ 'docs/c.md': '# C\n' }).problems, ['docs/c.md: is in no group of scripts/docs/navigation.ts'])
+  t.strictSame(site({ 'docs/c.md': '# C\n' }).problems, ['docs/c.md: is in no group of scripts/docs/navigation.ts'])
 })
 
-void t.test('a file that is no page is a link where it is known where files can be read, and text otherwise', async (t) => {
+void t.test('a file that is not a page becomes a link if a file URL is configured, and text otherwise', async (t) => {
   const pages = { 'docs/a/README.md': '# A\n\n## One more thing\n\n[terms](../../LICENSE)\n' }
-  t.match(site(pages).files.get('docs/a/index.html'), '<span title="in the repository: ../../LICENSE">terms</span>')
-  t.match(
+  containsText(t, site(pages).files.get('docs/a/index.html'), '<span title="in the repository: ../../LICENSE">terms</span>')
+  containsText(
+    t,
     site(pages, 'https://git.example.com/sync/blob/v1/').files.get('docs/a/index.html'),
     '<a href="https://git.example.com/sync/blob/v1/LICENSE">terms</a>',
   )
 })
 
-void t.test('two headings of one name have two addresses, as on a code host', async (t) => {
+void t.test('two headings with the same text have two anchors, as on a git host', async (t) => {
   const { files, problems } = site({ 'docs/a/README.md': '# A\n\n## One more thing\n\n## One more thing\n\n[b](#one-more-thing-1)\n' })
-  t.same(problems, [])
-  t.match(files.get('docs/a/index.html'), 'id="one-more-thing-1"')
+  t.strictSame(problems, [])
+  containsText(t, files.get('docs/a/index.html'), 'id="one-more-thing-1"')
 })

@@ -1,12 +1,13 @@
 /**
- * The documentation names what is there: files, scripts, options.
+ * The files, scripts and options in the documentation exist.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { podAnnotations } from '../runtime/gatewaysync/names.ts'
+import { podAnnotations } from '../runtime/api/names.ts'
+import { folderUnverifiedRule } from '../runtime/api/schema/report.ts'
 import { parseStandaloneSync } from '../runtime/standalone/settings.ts'
-import { maxRenderedBytes } from '../runtime/sync/publish/large-blobs.ts'
+import { maxRenderedBytes } from '../runtime/sync/apply/large-blobs.ts'
 import { runCli } from './support/run-cli.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
@@ -19,15 +20,15 @@ const pages = [
   ...readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => path.join('docs', name)),
 ].filter((name) => name.endsWith('.md'))
 
-void t.test('every link of a page leads to a file that is there', async (t) => {
+void t.test('every link of a page leads to an existing file', async (t) => {
   for (const page of pages) {
     const links = [...read(page).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)].map(([, link = '']) => link)
     const broken = links.filter((link) => !existsSync(path.join(root, path.dirname(page), link)))
-    t.same(broken, [], page)
+    t.strictSame(broken, [], page)
   }
 })
 
-/** The headings of a page, as code hosts make addresses of them. */
+/** The anchors of a page's headings, as git hosts generate them. */
 function headingsOf(page: string): Set<string> {
   const text = read(page).replaceAll(/^```.*?^```$/gms, '')
   return new Set([...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => addressOf(heading)))
@@ -41,14 +42,14 @@ function addressOf(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-void t.test('every link to a heading leads to one that the page has', async (t) => {
+void t.test('every link to a heading leads to an existing one', async (t) => {
   for (const page of pages) {
     const links = [...read(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)/g)]
     const broken = links.filter(([, file = '', heading = '']) => {
       const target = file === '' ? page : path.normalize(path.join(path.dirname(page), file))
       return pages.includes(target) && !headingsOf(target).has(heading)
     })
-    t.same(
+    t.strictSame(
       broken.map(([link]) => link),
       [],
       page,
@@ -56,11 +57,11 @@ void t.test('every link to a heading leads to one that the page has', async (t) 
   }
 })
 
-void t.test('every npm script that a page names exists', async (t) => {
+void t.test('every npm script in a page exists', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const page of pages) {
     const named = [...read(page).matchAll(/\bnpm run (?:-s )?([a-z0-9:]+)/g)].map(([, name = '']) => name)
-    t.same(
+    t.strictSame(
       named.filter((name) => !Object.hasOwn(scripts, name)),
       [],
       page,
@@ -68,11 +69,11 @@ void t.test('every npm script that a page names exists', async (t) => {
   }
 })
 
-void t.test('a page calls the program so that npx takes none of its options for its own', async (t) => {
+void t.test('npx commands in a page end the options of npx before the program', async (t) => {
   for (const page of pages) t.notMatch(read(page), /npx (?!--no -- )\S*\s?cluster-sync/, page)
 })
 
-void t.test('every GatewaySync that a page shows is one that is accepted', async (t) => {
+void t.test('every GatewaySync in a page is accepted', async (t) => {
   for (const page of pages) {
     for (const [, block = ''] of read(page).matchAll(/```yaml\n(.*?)```/gs)) {
       if (/^kind: GatewaySync$/m.test(block)) t.doesNotThrow(() => parseStandaloneSync(block, page), page)
@@ -80,8 +81,8 @@ void t.test('every GatewaySync that a page shows is one that is accepted', async
   }
 })
 
-void t.test('the limits that docs/sync.md states are those of the code', async (t) => {
-  const page = read('docs/sync.md')
+void t.test('the limits in docs/reference/sync.md are those of the code', async (t) => {
+  const page = read('docs/reference/sync.md')
   const engine = read('runtime/sync/render/template.ts')
   t.ok(page.includes(`| ${maxRenderedBytes / 1024 / 1024} MiB, text in UTF-8 |`))
   for (const constant of ['maxTags = 20_000', 'maxTagCharacters = 16 * 1024', 'maxAllTagCharacters = 1024 * 1024', 'maxRenderMs = 1_000'])
@@ -92,47 +93,59 @@ void t.test('the limits that docs/sync.md states are those of the code', async (
   t.match(page, /8 Mi characters, 1 s/)
 })
 
-void t.test('the findings that docs/sync.md names are those of the engine', async (t) => {
+void t.test('the findings in docs/reference/sync.md are those of the engine', async (t) => {
   const engine = readdirSync(path.join(root, 'runtime/sync'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `runtime/sync/${name}`)
-  const sources = [...engine, 'runtime/collections/model/delivered-chain.ts'].map(read)
+  const sources = [...engine, 'runtime/validation/model/delivered-chain.ts'].map(read)
   const inCode = sources.flatMap((text) =>
     [...text.matchAll(/\brule(?:: | = .*\? )'([a-z0-9-]+)'(?: : '([a-z0-9-]+)')?/g)].flatMap(([, one, other]) => [one, other]),
   )
-  const named = [...read('docs/sync.md').matchAll(/^\| (`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*) \|/gm)].flatMap(
+  if (sources.some((text) => text.includes('rule: folderUnverifiedRule'))) inCode.push(folderUnverifiedRule)
+  const named = [...read('docs/reference/sync.md').matchAll(/^\| (`[a-z0-9-]+`(?:, `[a-z0-9-]+`)*) \|/gm)].flatMap(
     ([, cell = '']) => cell.match(/[a-z0-9-]+/g) ?? [],
   )
-  t.same([...new Set(named)].toSorted(), [...new Set(inCode.filter((name) => name !== undefined))].toSorted())
+  t.strictSame([...new Set(named)].toSorted(), [...new Set(inCode.filter((name) => name !== undefined))].toSorted())
 })
 
-void t.test('the page of the command line names every command, and no other', async (t) => {
+void t.test('the command reference has exactly the existing commands', async (t) => {
   const commands = async (...args: string[]): Promise<string[]> => {
     const { stdout } = await runCli([...args, '--help'])
-    const [, list = ''] = stdout.split('\nCommands:\n')
-    return [...list.matchAll(/^ {2}([a-z]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
+    const [lists = ''] = stdout.split(/^\S.* codes:$/m)
+    return [...lists.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help')
   }
   const modes = (await commands('mode')).map((name) => `mode ${name}`)
   const known = (await commands()).flatMap((name) => (name === 'mode' ? modes : [name]))
-  const named = [...read('docs/commands.md').matchAll(/^\| `((?:mode )?[a-z]+) /gm)].map(([, name = '']) => name)
-  t.same(new Set(named), new Set(known))
+  const named = [...read('docs/reference/commands.md').matchAll(/^\| `((?:mode )?[a-z]+) /gm)].map(([, name = '']) => name)
+  t.strictSame(new Set(named), new Set(known))
 })
 
-void t.test('docs/gateways.md names the annotations that a user sets on a pod', async (t) => {
+void t.test('docs/how-to/gateways.md has the annotations that a user sets on a pod', async (t) => {
   const { injected, ...asked } = podAnnotations
-  const named = [...read('docs/gateways.md').matchAll(/^\| `([a-z.]+\/[a-z-]+)` \|/gm)].map(([, name = '']) => name)
-  t.same(new Set(named), new Set(Object.values(asked)))
-  t.notMatch(named, injected)
+  const named = [...read('docs/how-to/gateways.md').matchAll(/^\| `([a-z.]+\/[a-z-]+)` \|/gm)].map(([, name = '']) => name)
+  t.strictSame(new Set(named), new Set(Object.values(asked)))
+  t.equal(named.includes(injected), false)
 })
 
-void t.test('the page of the standalone runner and its help text name the same options', async (t) => {
+void t.test('the page of the standalone runner and its help text have the same options', async (t) => {
   const { stdout } = await runCli(['run', '--help'])
   const options = (text: string): string[] =>
     [...new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([name]) => name))].toSorted((a, b) => (a < b ? -1 : 1))
-  const page = read('docs/standalone.md')
+  const page = read('docs/how-to/standalone.md')
   const ofOthers = ['--no', '--help', '--version', '--global', '--now', '--unit', '--follow', '--detach']
-  t.same(
+  t.strictSame(
     options(page).filter((name) => !ofOthers.includes(name)),
     options(stdout).filter((name) => !ofOthers.includes(name)),
   )
+})
+
+void t.test('the images are built before anything is installed on a cluster', async (t) => {
+  for (const [page, images] of [
+    ['README.md', 'built and pushed the images'],
+    ['docs/how-to/install.md', 'npm run images'],
+  ] as const) {
+    const first = read(page).search(/kubectl apply|helm install/)
+    const built = read(page).indexOf(images)
+    t.ok(built >= 0 && first >= 0 && built < first, page)
+  }
 })

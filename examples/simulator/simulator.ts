@@ -96,7 +96,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     if (commissioning)
       return scan === undefined ? { status: 302, location: '/welcome' } : { status: 400, body: { message: 'commissioning' } }
     if (!path.startsWith(api)) return { status: 404, body: { message: 'no such page' } }
-    const refused = authorise(apiKey, request.headers['x-ignition-api-token'])
+    const refused = authorize(apiKey, request.headers['x-ignition-api-token'])
     if (refused !== undefined) return refused
     if (scan !== undefined) return method === 'POST' ? { status: 200, body: scans.start(scan) } : { status: 200, body: scans.state(scan) }
     const lock = /^\/data\/api\/v1\/scan-lock\/(projects|config)$/.exec(path)?.[1] as Kind | undefined
@@ -173,7 +173,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 type Reply = { status: number; body?: unknown; text?: string; location?: string }
 
 /** 401 for no or an unknown key, in HTML as the gateway gives it. A bare secret is no key. */
-function authorise(wanted: string | undefined, given: string | string[] | undefined): Reply | undefined {
+function authorize(wanted: string | undefined, given: string | string[] | undefined): Reply | undefined {
   if (wanted === undefined || given === wanted) return undefined
   return { status: 401, text: '<html><body>HTTP ERROR 401 Unauthorized</body></html>' }
 }

@@ -94,70 +94,70 @@ export function toJson_GatewaySyncProps(obj: GatewaySyncProps | undefined): Reco
  */
 export interface GatewaySyncSpec {
   /**
-   * Where the configuration comes from.
+   * The git repository that holds the configuration.
    *
    * @schema GatewaySyncSpec#git
    */
   readonly git: GatewaySyncSpecGit;
 
   /**
-   * How often the git host is asked.
+   * Polling of the git host.
    *
    * @schema GatewaySyncSpec#polling
    */
   readonly polling?: GatewaySyncSpecPolling;
 
   /**
-   * Replaces the operator's global pair for this resource; either suffices.
+   * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
    *
    * @schema GatewaySyncSpec#webhook
    */
   readonly webhook?: GatewaySyncSpecWebhook;
 
   /**
-   * The gateway's own HTTP API.
+   * The HTTP API of the gateways.
    *
    * @schema GatewaySyncSpec#gateway
    */
   readonly gateway?: GatewaySyncSpecGateway;
 
   /**
-   * Which folders go where.
+   * What is written to the gateways.
    *
    * @schema GatewaySyncSpec#sync
    */
   readonly sync: GatewaySyncSpecSync;
 
   /**
-   * Checks of resource collections before a commit is published.
+   * Validation of resource collections before a commit is published.
    *
    * @schema GatewaySyncSpec#validation
    */
   readonly validation?: GatewaySyncSpecValidation;
 
   /**
-   * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+   * Rolls out commits and configurations in stages; by default all gateways update at once. See docs/how-to/rollout.md.
    *
    * @schema GatewaySyncSpec#rollout
    */
   readonly rollout?: GatewaySyncSpecRollout;
 
   /**
-   * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
+   * Captures local changes of gateways as commits, on request or automatically. By default nothing is captured. See docs/how-to/capture.md.
    *
    * @schema GatewaySyncSpec#capture
    */
   readonly capture?: GatewaySyncSpecCapture;
 
   /**
-   * The injected container.
+   * The injected agent container.
    *
    * @schema GatewaySyncSpec#agent
    */
   readonly agent?: GatewaySyncSpecAgent;
 
   /**
-   * Stops gateway writes only; fetching, checking and acknowledging go on.
+   * Stops writes to gateways. Fetching, validation and the handling of requests continue.
    *
    * @schema GatewaySyncSpec#paused
    */
@@ -188,62 +188,79 @@ export function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Where the configuration comes from.
+ * The git repository that holds the configuration.
  *
  * @schema GatewaySyncSpecGit
  */
 export interface GatewaySyncSpecGit {
   /**
-   * URL of the repository: https://…, ssh://… or git@host:path, and http://… without credentials. No redirect is followed.
+   * URL of the repository: https://…, ssh://…, git@host:path, or http://… without credentials. Redirects are not followed.
    *
    * @schema GatewaySyncSpecGit#repo
    */
   readonly repo: string;
 
   /**
-   * Branch, tag, refs/… name or full commit hash.
+   * Branch, tag, refs/… name, full commit hash, or HEAD for the default branch of the repository. Defaults to HEAD.
    *
+   * @default HEAD.
    * @schema GatewaySyncSpecGit#ref
    */
-  readonly ref: string;
+  readonly ref?: string;
 
   /**
-   * Credentials of a private repository, of one kind.
+   * SemVer range, such as >=1.2 <2, with at most 8 alternatives (||). The tag with the highest version in the range is followed.
+   *
+   * @schema GatewaySyncSpecGit#semver
+   */
+  readonly semver?: string;
+
+  /**
+   * Glob pattern, such as plant-*. Of the matching tags, the one with the highest name is followed; plant-10 is higher than plant-9.
+   *
+   * @schema GatewaySyncSpecGit#tagPattern
+   */
+  readonly tagPattern?: string;
+
+  /**
+   * Credentials of a private repository. Set exactly one kind.
    *
    * @schema GatewaySyncSpecGit#auth
    */
   readonly auth?: GatewaySyncSpecGitAuth;
 
   /**
-   * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
+   * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
    *
    * @schema GatewaySyncSpecGit#caBundle
    */
   readonly caBundle?: GatewaySyncSpecGitCaBundle;
 
   /**
-   * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+   * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
    *
+   * @default the value source.proxy.
    * @schema GatewaySyncSpecGit#proxy
    */
   readonly proxy?: GatewaySyncSpecGitProxy;
 
   /**
-   * Glob patterns of the refs that a push or another request may ask for. Default: any branch or tag; no hashes, no other refs.
+   * Glob patterns of the refs that webhooks and other requests may select. Defaults to all branches and tags; commit hashes and other refs are refused.
    *
+   * @default all branches and tags; commit hashes and other refs are refused.
    * @schema GatewaySyncSpecGit#allowedRefs
    */
   readonly allowedRefs?: string[];
 
   /**
-   * Publish only commits that one of these PGP or SSH keys has signed.
+   * Publishes only commits that are signed by one of these PGP or SSH keys.
    *
    * @schema GatewaySyncSpecGit#verify
    */
   readonly verify?: GatewaySyncSpecGitVerify;
 
   /**
-   * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+   * Reports a commit status to the git host: whether the commit was refused, and how many gateways run it.
    *
    * @schema GatewaySyncSpecGit#commitStatus
    */
@@ -259,6 +276,8 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
   const result = {
     'repo': obj.repo,
     'ref': obj.ref,
+    'semver': obj.semver,
+    'tagPattern': obj.tagPattern,
     'auth': toJson_GatewaySyncSpecGitAuth(obj.auth),
     'caBundle': toJson_GatewaySyncSpecGitCaBundle(obj.caBundle),
     'proxy': toJson_GatewaySyncSpecGitProxy(obj.proxy),
@@ -272,13 +291,13 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How often the git host is asked.
+ * Polling of the git host.
  *
  * @schema GatewaySyncSpecPolling
  */
 export interface GatewaySyncSpecPolling {
   /**
-   * When false, only webhooks and other requests for this GatewaySync cause syncs, and one look when a controller begins to lead.
+   * When false, only webhooks and other requests cause syncs; each new leader also checks once.
    *
    * @schema GatewaySyncSpecPolling#enabled
    */
@@ -308,24 +327,31 @@ export function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Replaces the operator's global pair for this resource; either suffices.
+ * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
  *
  * @schema GatewaySyncSpecWebhook
  */
 export interface GatewaySyncSpecWebhook {
   /**
-   * Secret that signs the deliveries of a git host.
+   * HMAC key that the git host signs webhooks with.
    *
    * @schema GatewaySyncSpecWebhook#hmac
    */
   readonly hmac?: GatewaySyncSpecWebhookHmac;
 
   /**
-   * Bearer token of other senders.
+   * Bearer token for other senders.
    *
    * @schema GatewaySyncSpecWebhook#token
    */
   readonly token?: GatewaySyncSpecWebhookToken;
+
+  /**
+   * URL of the repository in webhooks, if it differs from spec.git.repo, as with a mirror or an internal address.
+   *
+   * @schema GatewaySyncSpecWebhook#repository
+   */
+  readonly repository?: string;
 }
 
 /**
@@ -337,6 +363,7 @@ export function toJson_GatewaySyncSpecWebhook(obj: GatewaySyncSpecWebhook | unde
   const result = {
     'hmac': toJson_GatewaySyncSpecWebhookHmac(obj.hmac),
     'token': toJson_GatewaySyncSpecWebhookToken(obj.token),
+    'repository': obj.repository,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -344,34 +371,35 @@ export function toJson_GatewaySyncSpecWebhook(obj: GatewaySyncSpecWebhook | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The gateway's own HTTP API.
+ * The HTTP API of the gateways.
  *
  * @schema GatewaySyncSpecGateway
  */
 export interface GatewaySyncSpecGateway {
   /**
-   * Default 8088, or 8043 when tls is true.
+   * Port of the gateway. Defaults to 8088, or to 8043 if tls is true.
    *
+   * @default 8088, or to 8043 if tls is true.
    * @schema GatewaySyncSpecGateway#port
    */
   readonly port?: number;
 
   /**
-   * Whether the gateway's HTTP API is served over TLS.
+   * Whether the gateway serves its HTTP API over TLS.
    *
    * @schema GatewaySyncSpecGateway#tls
    */
   readonly tls?: boolean;
 
   /**
-   * Certificate authority of the gateway, PEM.
+   * CA certificates of the gateway in PEM.
    *
    * @schema GatewaySyncSpecGateway#caBundle
    */
   readonly caBundle?: GatewaySyncSpecGatewayCaBundle;
 
   /**
-   * API key, name:secret, sent as X-Ignition-API-Token.
+   * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
    *
    * @schema GatewaySyncSpecGateway#api
    */
@@ -396,27 +424,27 @@ export function toJson_GatewaySyncSpecGateway(obj: GatewaySyncSpecGateway | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Which folders go where.
+ * What is written to the gateways.
  *
  * @schema GatewaySyncSpecSync
  */
 export interface GatewaySyncSpecSync {
   /**
-   * Settings of every profile that does not set them itself.
+   * Defaults of all profiles.
    *
    * @schema GatewaySyncSpecSync#defaults
    */
   readonly defaults?: GatewaySyncSpecSyncDefaults;
 
   /**
-   * What goes where; a pod chooses by annotation, default "default".
+   * Profiles by name. A pod selects one by annotation; the default is "default".
    *
    * @schema GatewaySyncSpecSync#profiles
    */
   readonly profiles: { [key: string]: GatewaySyncSpecSyncProfiles };
 
   /**
-   * A commit that a gateway cannot take, whose scan fails, or that it complains of goes back everywhere: a rollout with one stage of all gateways. spec.rollout takes its place.
+   * Rolls all gateways back if one of them cannot apply the commit, its scan fails, or it reports new problems. Ignored if spec.rollout is set.
    *
    * @schema GatewaySyncSpecSync#rollbackOnFailedScan
    */
@@ -440,20 +468,20 @@ export function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | undefined)
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Checks of resource collections before a commit is published.
+ * Validation of resource collections before a commit is published.
  *
  * @schema GatewaySyncSpecValidation
  */
 export interface GatewaySyncSpecValidation {
   /**
-   * Enforce keeps the last good commit when a check finds an error.
+   * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
    *
    * @schema GatewaySyncSpecValidation#policy
    */
   readonly policy?: GatewaySyncSpecValidationPolicy;
 
   /**
-   * Severity per rule of docs/rules.md.
+   * Severity by rule; rules are listed in docs/reference/rules.md.
    *
    * @schema GatewaySyncSpecValidation#rules
    */
@@ -476,41 +504,41 @@ export function toJson_GatewaySyncSpecValidation(obj: GatewaySyncSpecValidation 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Gateways take a commit or a configuration in stages; absent: all at once. docs/rollout.md tells more.
+ * Rolls out commits and configurations in stages; by default all gateways update at once. See docs/how-to/rollout.md.
  *
  * @schema GatewaySyncSpecRollout
  */
 export interface GatewaySyncSpecRollout {
   /**
-   * One after the other; a gateway belongs to the first that chooses it.
+   * Stages in order. A gateway belongs to the first stage that selects it.
    *
    * @schema GatewaySyncSpecRollout#stages
    */
   readonly stages: GatewaySyncSpecRolloutStages[];
 
   /**
-   * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+   * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
    *
    * @schema GatewaySyncSpecRollout#onFailure
    */
   readonly onFailure?: GatewaySyncSpecRolloutOnFailure;
 
   /**
-   * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+   * Number or percentage of failed gateways in a stage at which the rollout fails.
    *
    * @schema GatewaySyncSpecRollout#failAfter
    */
   readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
 
   /**
-   * When gateways may begin to take a commit; absent: always. What has begun ends; to go back is always allowed.
+   * When gateways may start to update; always if not set. Updates that have started continue, and a rollback is always allowed.
    *
    * @schema GatewaySyncSpecRollout#windows
    */
   readonly windows?: GatewaySyncSpecRolloutWindows[];
 
   /**
-   * A gateway that has not taken the commit this long after the last progress of its stage has failed.
+   * A gateway fails if it has not applied the commit this long after the last progress of its stage.
    *
    * @schema GatewaySyncSpecRollout#progressDeadline
    */
@@ -536,55 +564,55 @@ export function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What was changed on gateways becomes commits, on request or by itself; absent: agents hand on nothing. docs/capture.md tells more.
+ * Captures local changes of gateways as commits, on request or automatically. By default nothing is captured. See docs/how-to/capture.md.
  *
  * @schema GatewaySyncSpecCapture
  */
 export interface GatewaySyncSpecCapture {
   /**
-   * When false, agents hand on nothing.
+   * When false, agents submit no changes.
    *
    * @schema GatewaySyncSpecCapture#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * Branch of a gateway. It belongs to the operator alone, and is never forced.
+   * Branch for the changes of a gateway. Only the operator writes to it, and never with force.
    *
    * @schema GatewaySyncSpecCapture#branch
    */
   readonly branch?: string;
 
   /**
-   * Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.
+   * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
    *
    * @schema GatewaySyncSpecCapture#auth
    */
   readonly auth: GatewaySyncSpecCaptureAuth;
 
   /**
-   * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+   * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
    *
-   * @schema GatewaySyncSpecCapture#on
+   * @schema GatewaySyncSpecCapture#trigger
    */
-  readonly on?: GatewaySyncSpecCaptureOn;
+  readonly trigger?: GatewaySyncSpecCaptureTrigger;
 
   /**
-   * With on: Drift, for how long the changes of a gateway must have stayed as they are; 10m unless it is said. At least 1m.
+   * How long local changes must remain unchanged before they are captured with trigger Drift. At least 1m; defaults to 10m.
    *
    * @schema GatewaySyncSpecCapture#quiet
    */
   readonly quiet?: string;
 
   /**
-   * Opens one pull request of each branch, to spec.git.ref, or brings its text up to date: files, findings and differences.
+   * Opens one pull request from each branch to spec.git.ref, and keeps its text (files, findings, diff) up to date.
    *
    * @schema GatewaySyncSpecCapture#pullRequest
    */
   readonly pullRequest?: boolean;
 
   /**
-   * The API of the git host, for pull requests.
+   * API of the git host for pull requests.
    *
    * @schema GatewaySyncSpecCapture#api
    */
@@ -601,7 +629,7 @@ export function toJson_GatewaySyncSpecCapture(obj: GatewaySyncSpecCapture | unde
     'enabled': obj.enabled,
     'branch': obj.branch,
     'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
-    'on': obj.on,
+    'trigger': obj.trigger,
     'quiet': obj.quiet,
     'pullRequest': obj.pullRequest,
     'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
@@ -612,27 +640,27 @@ export function toJson_GatewaySyncSpecCapture(obj: GatewaySyncSpecCapture | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The injected container.
+ * The injected agent container.
  *
  * @schema GatewaySyncSpecAgent
  */
 export interface GatewaySyncSpecAgent {
   /**
-   * Taken only where the installation value agent.allowImageOverride permits it.
+   * Image of the agent; used only if the value agent.allowImageOverride permits it.
    *
    * @schema GatewaySyncSpecAgent#image
    */
   readonly image?: GatewaySyncSpecAgentImage;
 
   /**
-   * Resources of the container, in place of those of the installation.
+   * Resources of the container, instead of those of the installation.
    *
    * @schema GatewaySyncSpecAgent#resources
    */
   readonly resources?: GatewaySyncSpecAgentResources;
 
   /**
-   * Secrets that the image is pulled with, beside those of the pod.
+   * Secrets to pull the image with, in addition to those of the pod.
    *
    * @schema GatewaySyncSpecAgent#imagePullSecrets
    */
@@ -656,41 +684,41 @@ export function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Credentials of a private repository, of one kind.
+ * Credentials of a private repository. Set exactly one kind.
  *
  * @schema GatewaySyncSpecGitAuth
  */
 export interface GatewaySyncSpecGitAuth {
   /**
-   * Access token for https, of any git host.
+   * Access token for HTTPS, for any git host.
    *
    * @schema GatewaySyncSpecGitAuth#token
    */
   readonly token?: GatewaySyncSpecGitAuthToken;
 
   /**
-   * User and password for https: the keys username and password of a Secret.
+   * User name and password for HTTPS: the keys username and password of a Secret.
    *
    * @schema GatewaySyncSpecGitAuth#basic
    */
   readonly basic?: GatewaySyncSpecGitAuthBasic;
 
   /**
-   * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+   * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
    *
    * @schema GatewaySyncSpecGitAuth#clientCertificate
    */
   readonly clientCertificate?: GatewaySyncSpecGitAuthClientCertificate;
 
   /**
-   * Private key for ssh, and the host keys that the git host may show.
+   * Private key for SSH and the accepted host keys.
    *
    * @schema GatewaySyncSpecGitAuth#sshKey
    */
   readonly sshKey?: GatewaySyncSpecGitAuthSshKey;
 
   /**
-   * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+   * GitHub App that is installed for the repository. The controller requests and renews its tokens.
    *
    * @schema GatewaySyncSpecGitAuth#githubApp
    */
@@ -716,13 +744,13 @@ export function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Certificates, PEM, of the authorities that may vouch for the git host. They take the place of those of the system.
+ * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
  *
  * @schema GatewaySyncSpecGitCaBundle
  */
 export interface GatewaySyncSpecGitCaBundle {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecGitCaBundle#secretRef
    */
@@ -744,8 +772,9 @@ export function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundl
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Proxy on the way to the git host: the key url of a Secret, http://[user:password@]host:port. Default: the value source.proxy.
+ * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
  *
+ * @default the value source.proxy.
  * @schema GatewaySyncSpecGitProxy
  */
 export interface GatewaySyncSpecGitProxy {
@@ -772,20 +801,20 @@ export function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Publish only commits that one of these PGP or SSH keys has signed.
+ * Publishes only commits that are signed by one of these PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerify
  */
 export interface GatewaySyncSpecGitVerify {
   /**
-   * What must be signed: the commit, the annotated tag that ref names, or both.
+   * What must be signed: the commit, the annotated tag that the ref names, or both.
    *
    * @schema GatewaySyncSpecGitVerify#mode
    */
   readonly mode: GatewaySyncSpecGitVerifyMode;
 
   /**
-   * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+   * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
    *
    * @schema GatewaySyncSpecGitVerify#secretRef
    */
@@ -808,35 +837,38 @@ export function toJson_GatewaySyncSpecGitVerify(obj: GatewaySyncSpecGitVerify | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Tells the git host of each wanted commit whether it was refused and how many gateways run it.
+ * Reports a commit status to the git host: whether the commit was refused, and how many gateways run it.
  *
  * @schema GatewaySyncSpecGitCommitStatus
  */
 export interface GatewaySyncSpecGitCommitStatus {
   /**
-   * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+   * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
    *
    * @schema GatewaySyncSpecGitCommitStatus#provider
    */
   readonly provider: GatewaySyncSpecGitCommitStatusProvider;
 
   /**
-   * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+   * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
    *
+   * @default the credentials of spec.git.auth.
    * @schema GatewaySyncSpecGitCommitStatus#secretRef
    */
   readonly secretRef?: GatewaySyncSpecGitCommitStatusSecretRef;
 
   /**
-   * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+   * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
    *
+   * @default the standard URL of the provider at the host of the repository.
    * @schema GatewaySyncSpecGitCommitStatus#apiURL
    */
   readonly apiUrl?: string;
 
   /**
-   * Name of the status at the host. Default: cluster-sync/<namespace>/<name>. Two clusters need different ones.
+   * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Two clusters need different names.
    *
+   * @default cluster-sync/<namespace>/<name>. Two clusters need different names.
    * @schema GatewaySyncSpecGitCommitStatus#context
    */
   readonly context?: string;
@@ -860,13 +892,13 @@ export function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCom
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Secret that signs the deliveries of a git host.
+ * HMAC key that the git host signs webhooks with.
  *
  * @schema GatewaySyncSpecWebhookHmac
  */
 export interface GatewaySyncSpecWebhookHmac {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecWebhookHmac#secretRef
    */
@@ -888,13 +920,13 @@ export function toJson_GatewaySyncSpecWebhookHmac(obj: GatewaySyncSpecWebhookHma
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Bearer token of other senders.
+ * Bearer token for other senders.
  *
  * @schema GatewaySyncSpecWebhookToken
  */
 export interface GatewaySyncSpecWebhookToken {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecWebhookToken#secretRef
    */
@@ -916,13 +948,13 @@ export function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookTo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Certificate authority of the gateway, PEM.
+ * CA certificates of the gateway in PEM.
  *
  * @schema GatewaySyncSpecGatewayCaBundle
  */
 export interface GatewaySyncSpecGatewayCaBundle {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecGatewayCaBundle#secretRef
    */
@@ -944,7 +976,7 @@ export function toJson_GatewaySyncSpecGatewayCaBundle(obj: GatewaySyncSpecGatewa
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * API key, name:secret, sent as X-Ignition-API-Token.
+ * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
  *
  * @schema GatewaySyncSpecGatewayApi
  */
@@ -980,13 +1012,13 @@ export function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGatewayApi 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Settings of every profile that does not set them itself.
+ * Defaults of all profiles.
  *
  * @schema GatewaySyncSpecSyncDefaults
  */
 export interface GatewaySyncSpecSyncDefaults {
   /**
-   * Globs of what is left out; those of defaults, profile and mapping add up.
+   * Globs of files to exclude, in addition to those of the enclosing levels.
    *
    * @schema GatewaySyncSpecSyncDefaults#excludePatterns
    */
@@ -1000,77 +1032,77 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly vars?: { [key: string]: string };
 
   /**
-   * Seconds between two looks for drift.
+   * Time between checks for drift; 5s to 1h.
    *
    * @schema GatewaySyncSpecSyncDefaults#syncPeriod
    */
-  readonly syncPeriod?: number;
+  readonly syncPeriod?: string;
 
   /**
-   * What to do while a Designer session is open.
+   * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
    *
    * @schema GatewaySyncSpecSyncDefaults#designerSessionPolicy
    */
   readonly designerSessionPolicy?: GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
 
   /**
-   * Plan and report, write nothing.
+   * Reports what a sync would change, and writes nothing.
    *
    * @schema GatewaySyncSpecSyncDefaults#dryRun
    */
   readonly dryRun?: boolean;
 
   /**
-   * Write nothing; checking and acknowledging go on.
+   * Writes nothing. Validation and reports continue.
    *
    * @schema GatewaySyncSpecSyncDefaults#paused
    */
   readonly paused?: boolean;
 
   /**
-   * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+   * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
    *
    * @schema GatewaySyncSpecSyncDefaults#drift
    */
   readonly drift?: GatewaySyncSpecSyncDefaultsDrift;
 
   /**
-   * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+   * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
    *
    * @schema GatewaySyncSpecSyncDefaults#prune
    */
   readonly prune?: GatewaySyncSpecSyncDefaultsPrune;
 
   /**
-   * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+   * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
    *
    * @schema GatewaySyncSpecSyncDefaults#maxDeletions
    */
   readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
 
   /**
-   * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+   * Whether a gateway without a complete commit on its volume waits for one before it starts.
    *
    * @schema GatewaySyncSpecSyncDefaults#startPolicy
    */
   readonly startPolicy?: GatewaySyncSpecSyncDefaultsStartPolicy;
 
   /**
-   * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+   * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
    *
    * @schema GatewaySyncSpecSyncDefaults#startDeadline
    */
   readonly startDeadline?: string;
 
   /**
-   * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+   * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
    *
    * @schema GatewaySyncSpecSyncDefaults#startGrace
    */
   readonly startGrace?: string;
 
   /**
-   * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+   * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
    *
    * @schema GatewaySyncSpecSyncDefaults#check
    */
@@ -1115,14 +1147,14 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly collections?: GatewaySyncSpecSyncProfilesCollections;
 
   /**
-   * Folders and files and where they go; a later one wins for a path.
+   * Folders and files to write. For a path that several mappings contain, the last one is used.
    *
    * @schema GatewaySyncSpecSyncProfiles#mappings
    */
   readonly mappings?: GatewaySyncSpecSyncProfilesMappings[];
 
   /**
-   * Globs of what is left out; those of defaults, profile and mapping add up.
+   * Globs of files to exclude, in addition to those of the enclosing levels.
    *
    * @schema GatewaySyncSpecSyncProfiles#excludePatterns
    */
@@ -1136,77 +1168,77 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly vars?: { [key: string]: string };
 
   /**
-   * Seconds between two looks for drift.
+   * Time between checks for drift; 5s to 1h.
    *
    * @schema GatewaySyncSpecSyncProfiles#syncPeriod
    */
-  readonly syncPeriod?: number;
+  readonly syncPeriod?: string;
 
   /**
-   * What to do while a Designer session is open.
+   * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
    *
    * @schema GatewaySyncSpecSyncProfiles#designerSessionPolicy
    */
   readonly designerSessionPolicy?: GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
 
   /**
-   * Plan and report, write nothing.
+   * Reports what a sync would change, and writes nothing.
    *
    * @schema GatewaySyncSpecSyncProfiles#dryRun
    */
   readonly dryRun?: boolean;
 
   /**
-   * Write nothing; checking and acknowledging go on.
+   * Writes nothing. Validation and reports continue.
    *
    * @schema GatewaySyncSpecSyncProfiles#paused
    */
   readonly paused?: boolean;
 
   /**
-   * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+   * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
    *
    * @schema GatewaySyncSpecSyncProfiles#drift
    */
   readonly drift?: GatewaySyncSpecSyncProfilesDrift;
 
   /**
-   * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+   * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
    *
    * @schema GatewaySyncSpecSyncProfiles#prune
    */
   readonly prune?: GatewaySyncSpecSyncProfilesPrune;
 
   /**
-   * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+   * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
    *
    * @schema GatewaySyncSpecSyncProfiles#maxDeletions
    */
   readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
 
   /**
-   * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+   * Whether a gateway without a complete commit on its volume waits for one before it starts.
    *
    * @schema GatewaySyncSpecSyncProfiles#startPolicy
    */
   readonly startPolicy?: GatewaySyncSpecSyncProfilesStartPolicy;
 
   /**
-   * How long startPolicy block holds a gateway at most; then it starts without a commit. At most 25m.
+   * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
    *
    * @schema GatewaySyncSpecSyncProfiles#startDeadline
    */
   readonly startDeadline?: string;
 
   /**
-   * How long a gateway whose volume holds a whole commit waits for the published one at most, whatever startDeadline says.
+   * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
    *
    * @schema GatewaySyncSpecSyncProfiles#startGrace
    */
   readonly startGrace?: string;
 
   /**
-   * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+   * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
    *
    * @schema GatewaySyncSpecSyncProfiles#check
    */
@@ -1242,7 +1274,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Enforce keeps the last good commit when a check finds an error.
+ * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */
@@ -1272,35 +1304,35 @@ export enum GatewaySyncSpecValidationRules {
  */
 export interface GatewaySyncSpecRolloutStages {
   /**
-   * By which the stage is shown and approved.
+   * Name of the stage, used in the status and in approvals.
    *
    * @schema GatewaySyncSpecRolloutStages#name
    */
   readonly name: string;
 
   /**
-   * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+   * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
    *
    * @schema GatewaySyncSpecRolloutStages#gateways
    */
   readonly gateways?: GatewaySyncSpecRolloutStagesGateways;
 
   /**
-   * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+   * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
    *
    * @schema GatewaySyncSpecRolloutStages#maxConcurrent
    */
   readonly maxConcurrent?: GatewaySyncSpecRolloutStagesMaxConcurrent;
 
   /**
-   * How long every gateway of the stage must be healthy before the next stage begins.
+   * How long all gateways of the stage must be healthy before the next stage starts.
    *
    * @schema GatewaySyncSpecRolloutStages#soak
    */
   readonly soak?: string;
 
   /**
-   * Manual: the stage begins once somebody has approved it.
+   * Automatic starts the stage after the previous one; Manual waits for approval.
    *
    * @schema GatewaySyncSpecRolloutStages#approval
    */
@@ -1326,7 +1358,7 @@ export function toJson_GatewaySyncSpecRolloutStages(obj: GatewaySyncSpecRolloutS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Hold: nothing moves any further. Rollback: gateways that took the commit go back to the one before.
+ * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
  *
  * @schema GatewaySyncSpecRolloutOnFailure
  */
@@ -1338,7 +1370,7 @@ export enum GatewaySyncSpecRolloutOnFailure {
 }
 
 /**
- * So many failed gateways of a stage, or such a part of it, are a failure of the rollout.
+ * Number or percentage of failed gateways in a stage at which the rollout fails.
  *
  * @schema GatewaySyncSpecRolloutFailAfter
  */
@@ -1358,28 +1390,28 @@ export class GatewaySyncSpecRolloutFailAfter {
  */
 export interface GatewaySyncSpecRolloutWindows {
   /**
-   * Days on which the window opens.
+   * Days when the window opens.
    *
    * @schema GatewaySyncSpecRolloutWindows#days
    */
   readonly days: GatewaySyncSpecRolloutWindowsDays[];
 
   /**
-   * When it opens.
+   * Time of day when the window opens.
    *
    * @schema GatewaySyncSpecRolloutWindows#from
    */
   readonly from: string;
 
   /**
-   * When it closes: on the next day where this is not later than from.
+   * Time of day when the window closes; on the next day if it is not later than from.
    *
    * @schema GatewaySyncSpecRolloutWindows#to
    */
   readonly to: string;
 
   /**
-   * Whose clocks are meant, as the IANA database names it.
+   * Time zone of the window: a name of the IANA database.
    *
    * @schema GatewaySyncSpecRolloutWindows#timeZone
    */
@@ -1404,41 +1436,41 @@ export function toJson_GatewaySyncSpecRolloutWindows(obj: GatewaySyncSpecRollout
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Credentials to push with, which nothing else uses; spec.git.auth needs no right to write.
+ * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
  *
  * @schema GatewaySyncSpecCaptureAuth
  */
 export interface GatewaySyncSpecCaptureAuth {
   /**
-   * Access token for https, of any git host.
+   * Access token for HTTPS, for any git host.
    *
    * @schema GatewaySyncSpecCaptureAuth#token
    */
   readonly token?: GatewaySyncSpecCaptureAuthToken;
 
   /**
-   * User and password for https: the keys username and password of a Secret.
+   * User name and password for HTTPS: the keys username and password of a Secret.
    *
    * @schema GatewaySyncSpecCaptureAuth#basic
    */
   readonly basic?: GatewaySyncSpecCaptureAuthBasic;
 
   /**
-   * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+   * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
    *
    * @schema GatewaySyncSpecCaptureAuth#clientCertificate
    */
   readonly clientCertificate?: GatewaySyncSpecCaptureAuthClientCertificate;
 
   /**
-   * Private key for ssh, and the host keys that the git host may show.
+   * Private key for SSH and the accepted host keys.
    *
    * @schema GatewaySyncSpecCaptureAuth#sshKey
    */
   readonly sshKey?: GatewaySyncSpecCaptureAuthSshKey;
 
   /**
-   * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+   * GitHub App that is installed for the repository. The controller requests and renews its tokens.
    *
    * @schema GatewaySyncSpecCaptureAuth#githubApp
    */
@@ -1464,11 +1496,11 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAut
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Request: only when somebody asks; Drift: also by itself, once changes were left alone for quiet. Quote it in YAML: "on".
+ * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
  *
- * @schema GatewaySyncSpecCaptureOn
+ * @schema GatewaySyncSpecCaptureTrigger
  */
-export enum GatewaySyncSpecCaptureOn {
+export enum GatewaySyncSpecCaptureTrigger {
   /** Request */
   REQUEST = "Request",
   /** Drift */
@@ -1476,28 +1508,30 @@ export enum GatewaySyncSpecCaptureOn {
 }
 
 /**
- * The API of the git host, for pull requests.
+ * API of the git host for pull requests.
  *
  * @schema GatewaySyncSpecCaptureApi
  */
 export interface GatewaySyncSpecCaptureApi {
   /**
-   * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+   * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
    *
    * @schema GatewaySyncSpecCaptureApi#provider
    */
   readonly provider: GatewaySyncSpecCaptureApiProvider;
 
   /**
-   * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+   * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
    *
+   * @default the credentials of spec.capture.auth.
    * @schema GatewaySyncSpecCaptureApi#secretRef
    */
   readonly secretRef?: GatewaySyncSpecCaptureApiSecretRef;
 
   /**
-   * Base of the API where it is not the usual one of provider and host, such as https://git.example.com:8443/api/v1.
+   * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
    *
+   * @default the standard URL of the provider at the host of the repository.
    * @schema GatewaySyncSpecCaptureApi#apiURL
    */
   readonly apiUrl?: string;
@@ -1520,13 +1554,13 @@ export function toJson_GatewaySyncSpecCaptureApi(obj: GatewaySyncSpecCaptureApi 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Taken only where the installation value agent.allowImageOverride permits it.
+ * Image of the agent; used only if the value agent.allowImageOverride permits it.
  *
  * @schema GatewaySyncSpecAgentImage
  */
 export interface GatewaySyncSpecAgentImage {
   /**
-   * Registry and name of the image.
+   * Registry and repository of the image.
    *
    * @schema GatewaySyncSpecAgentImage#repository
    */
@@ -1540,7 +1574,7 @@ export interface GatewaySyncSpecAgentImage {
   readonly tag?: string;
 
   /**
-   * When the node pulls the image.
+   * Image pull policy.
    *
    * @schema GatewaySyncSpecAgentImage#pullPolicy
    */
@@ -1564,20 +1598,20 @@ export function toJson_GatewaySyncSpecAgentImage(obj: GatewaySyncSpecAgentImage 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Resources of the container, in place of those of the installation.
+ * Resources of the container, instead of those of the installation.
  *
  * @schema GatewaySyncSpecAgentResources
  */
 export interface GatewaySyncSpecAgentResources {
   /**
-   * What the scheduler keeps free for it.
+   * Resource requests.
    *
    * @schema GatewaySyncSpecAgentResources#requests
    */
   readonly requests?: { [key: string]: GatewaySyncSpecAgentResourcesRequests };
 
   /**
-   * What it may use at most.
+   * Resource limits.
    *
    * @schema GatewaySyncSpecAgentResources#limits
    */
@@ -1626,13 +1660,13 @@ export function toJson_GatewaySyncSpecAgentImagePullSecrets(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Access token for https, of any git host.
+ * Access token for HTTPS, for any git host.
  *
  * @schema GatewaySyncSpecGitAuthToken
  */
 export interface GatewaySyncSpecGitAuthToken {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecGitAuthToken#secretRef
    */
@@ -1654,7 +1688,7 @@ export function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthTo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * User and password for https: the keys username and password of a Secret.
+ * User name and password for HTTPS: the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthBasic
  */
@@ -1682,7 +1716,7 @@ export function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecGitAuthBa
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthClientCertificate
  */
@@ -1710,34 +1744,34 @@ export function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Private key for ssh, and the host keys that the git host may show.
+ * Private key for SSH and the accepted host keys.
  *
  * @schema GatewaySyncSpecGitAuthSshKey
  */
 export interface GatewaySyncSpecGitAuthSshKey {
   /**
-   * The private key: a key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace that holds the private key.
    *
    * @schema GatewaySyncSpecGitAuthSshKey#secretRef
    */
   readonly secretRef: GatewaySyncSpecGitAuthSshKeySecretRef;
 
   /**
-   * Passphrase of the private key, if it has one.
+   * Passphrase of an encrypted private key.
    *
    * @schema GatewaySyncSpecGitAuthSshKey#passphrase
    */
   readonly passphrase?: GatewaySyncSpecGitAuthSshKeyPassphrase;
 
   /**
-   * Host keys of the git host, as ssh-keyscan prints them.
+   * Host keys of the git host, in the format of ssh-keyscan.
    *
    * @schema GatewaySyncSpecGitAuthSshKey#knownHosts
    */
   readonly knownHosts?: GatewaySyncSpecGitAuthSshKeyKnownHosts;
 
   /**
-   * Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.
+   * Accepts any host key. An attacker on the network can then impersonate the git host; use it for trials only.
    *
    * @schema GatewaySyncSpecGitAuthSshKey#insecureIgnoreHostKey
    */
@@ -1762,35 +1796,36 @@ export function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+ * GitHub App that is installed for the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecGitAuthGithubApp
  */
 export interface GatewaySyncSpecGitAuthGithubApp {
   /**
-   * App ID, as the App's page at GitHub shows it.
+   * ID of the GitHub App, as shown on its settings page.
    *
    * @schema GatewaySyncSpecGitAuthGithubApp#appId
    */
   readonly appId: number;
 
   /**
-   * Number at the end of the address of the installation's page at GitHub.
+   * ID of the installation: the number at the end of the URL of its settings page.
    *
    * @schema GatewaySyncSpecGitAuthGithubApp#installationId
    */
   readonly installationId: number;
 
   /**
-   * Private key of the App, PEM.
+   * Private key of the GitHub App in PEM.
    *
    * @schema GatewaySyncSpecGitAuthGithubApp#privateKeySecretRef
    */
   readonly privateKeySecretRef: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef;
 
   /**
-   * API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.
+   * API URL of GitHub Enterprise Server, https://<host>/api/v3. Defaults to the API of github.com.
    *
+   * @default the API of github.com.
    * @schema GatewaySyncSpecGitAuthGithubApp#apiBaseURL
    */
   readonly apiBaseUrl?: string;
@@ -1814,7 +1849,7 @@ export function toJson_GatewaySyncSpecGitAuthGithubApp(obj: GatewaySyncSpecGitAu
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitCaBundleSecretRef
  */
@@ -1878,7 +1913,7 @@ export function toJson_GatewaySyncSpecGitProxySecretRef(obj: GatewaySyncSpecGitP
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What must be signed: the commit, the annotated tag that ref names, or both.
+ * What must be signed: the commit, the annotated tag that the ref names, or both.
  *
  * @schema GatewaySyncSpecGitVerifyMode
  */
@@ -1892,7 +1927,7 @@ export enum GatewaySyncSpecGitVerifyMode {
 }
 
 /**
- * Secret with the public keys; each key of its data is a file of PGP or SSH keys.
+ * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerifySecretRef
  */
@@ -1920,7 +1955,7 @@ export function toJson_GatewaySyncSpecGitVerifySecretRef(obj: GatewaySyncSpecGit
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
  *
  * @schema GatewaySyncSpecGitCommitStatusProvider
  */
@@ -1940,8 +1975,9 @@ export enum GatewaySyncSpecGitCommitStatusProvider {
 }
 
 /**
- * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.git.auth.
+ * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
  *
+ * @default the credentials of spec.git.auth.
  * @schema GatewaySyncSpecGitCommitStatusSecretRef
  */
 export interface GatewaySyncSpecGitCommitStatusSecretRef {
@@ -1976,7 +2012,7 @@ export function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecWebhookHmacSecretRef
  */
@@ -2012,7 +2048,7 @@ export function toJson_GatewaySyncSpecWebhookHmacSecretRef(obj: GatewaySyncSpecW
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecWebhookTokenSecretRef
  */
@@ -2048,7 +2084,7 @@ export function toJson_GatewaySyncSpecWebhookTokenSecretRef(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGatewayCaBundleSecretRef
  */
@@ -2084,49 +2120,49 @@ export function toJson_GatewaySyncSpecGatewayCaBundleSecretRef(obj: GatewaySyncS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What to do while a Designer session is open.
+ * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
  *
  * @schema GatewaySyncSpecSyncDefaultsDesignerSessionPolicy
  */
 export enum GatewaySyncSpecSyncDefaultsDesignerSessionPolicy {
-  /** proceed */
-  PROCEED = "proceed",
-  /** wait */
-  WAIT = "wait",
-  /** fail */
-  FAIL = "fail",
+  /** Proceed */
+  PROCEED = "Proceed",
+  /** Wait */
+  WAIT = "Wait",
+  /** Fail */
+  FAIL = "Fail",
 }
 
 /**
- * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+ * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
 export enum GatewaySyncSpecSyncDefaultsDrift {
-  /** report */
-  REPORT = "report",
-  /** restore */
-  RESTORE = "restore",
-  /** hold */
-  HOLD = "hold",
+  /** Report */
+  REPORT = "Report",
+  /** Restore */
+  RESTORE = "Restore",
+  /** Hold */
+  HOLD = "Hold",
 }
 
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncDefaultsPrune
  */
 export enum GatewaySyncSpecSyncDefaultsPrune {
-  /** owned */
-  OWNED = "owned",
-  /** all */
-  ALL = "all",
-  /** none */
-  NONE = "none",
+  /** Owned */
+  OWNED = "Owned",
+  /** All */
+  ALL = "All",
+  /** None */
+  NONE = "None",
 }
 
 /**
- * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
  *
  * @schema GatewaySyncSpecSyncDefaultsMaxDeletions
  */
@@ -2142,32 +2178,32 @@ export class GatewaySyncSpecSyncDefaultsMaxDeletions {
 }
 
 /**
- * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+ * Whether a gateway without a complete commit on its volume waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
 export enum GatewaySyncSpecSyncDefaultsStartPolicy {
-  /** block */
-  BLOCK = "block",
-  /** start */
-  START = "start",
+  /** Block */
+  BLOCK = "Block",
+  /** Start */
+  START = "Start",
 }
 
 /**
- * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
  *
  * @schema GatewaySyncSpecSyncDefaultsCheck
  */
 export interface GatewaySyncSpecSyncDefaultsCheck {
   /**
-   * Asked by the agent, with GET; redirects are not followed.
+   * HTTP GET request by the agent. Redirects are not followed.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheck#http
    */
   readonly http?: GatewaySyncSpecSyncDefaultsCheckHttp;
 
   /**
-   * Asked by the controller, which must be permitted to reach the address.
+   * Prometheus query by the controller, which needs network access to the server.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheck#prometheus
    */
@@ -2203,7 +2239,7 @@ export interface GatewaySyncSpecSyncProfilesCollections {
   readonly root: string;
 
   /**
-   * Deployment mode, or auto: what the gateway itself is started with.
+   * Deployment mode, or auto for the mode that the gateway is started with.
    *
    * @schema GatewaySyncSpecSyncProfilesCollections#mode
    */
@@ -2251,35 +2287,35 @@ export interface GatewaySyncSpecSyncProfilesMappings {
   readonly type?: GatewaySyncSpecSyncProfilesMappingsType;
 
   /**
-   * When false, an absent source leaves the destination alone.
+   * When false, the destination is left unchanged if the source does not exist.
    *
    * @schema GatewaySyncSpecSyncProfilesMappings#required
    */
   readonly required?: boolean;
 
   /**
-   * Render every file of this mapping with LiquidJS.
+   * Renders every file of this mapping with LiquidJS.
    *
    * @schema GatewaySyncSpecSyncProfilesMappings#template
    */
   readonly template?: boolean;
 
   /**
-   * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+   * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
    *
    * @schema GatewaySyncSpecSyncProfilesMappings#prune
    */
   readonly prune?: GatewaySyncSpecSyncProfilesMappingsPrune;
 
   /**
-   * Globs of what is left out; those of defaults, profile and mapping add up.
+   * Globs of files to exclude, in addition to those of the enclosing levels.
    *
    * @schema GatewaySyncSpecSyncProfilesMappings#excludePatterns
    */
   readonly excludePatterns?: string[];
 
   /**
-   * Values to set in JSON files on their way to the gateway.
+   * Values to set in JSON files before they are written to the gateway.
    *
    * @schema GatewaySyncSpecSyncProfilesMappings#patches
    */
@@ -2308,49 +2344,49 @@ export function toJson_GatewaySyncSpecSyncProfilesMappings(obj: GatewaySyncSpecS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What to do while a Designer session is open.
+ * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
  *
  * @schema GatewaySyncSpecSyncProfilesDesignerSessionPolicy
  */
 export enum GatewaySyncSpecSyncProfilesDesignerSessionPolicy {
-  /** proceed */
-  PROCEED = "proceed",
-  /** wait */
-  WAIT = "wait",
-  /** fail */
-  FAIL = "fail",
+  /** Proceed */
+  PROCEED = "Proceed",
+  /** Wait */
+  WAIT = "Wait",
+  /** Fail */
+  FAIL = "Fail",
 }
 
 /**
- * What to do about local changes of owned files: tell of them, undo them, or keep a commit out that would undo them.
+ * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
 export enum GatewaySyncSpecSyncProfilesDrift {
-  /** report */
-  REPORT = "report",
-  /** restore */
-  RESTORE = "restore",
-  /** hold */
-  HOLD = "hold",
+  /** Report */
+  REPORT = "Report",
+  /** Restore */
+  RESTORE = "Restore",
+  /** Hold */
+  HOLD = "Hold",
 }
 
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncProfilesPrune
  */
 export enum GatewaySyncSpecSyncProfilesPrune {
-  /** owned */
-  OWNED = "owned",
-  /** all */
-  ALL = "all",
-  /** none */
-  NONE = "none",
+  /** Owned */
+  OWNED = "Owned",
+  /** All */
+  ALL = "All",
+  /** None */
+  NONE = "None",
 }
 
 /**
- * More deletions than this stop with MassDeletion until confirmed; applied above 10 deletions.
+ * A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.
  *
  * @schema GatewaySyncSpecSyncProfilesMaxDeletions
  */
@@ -2366,32 +2402,32 @@ export class GatewaySyncSpecSyncProfilesMaxDeletions {
 }
 
 /**
- * Whether a gateway whose volume holds no whole commit waits for one before it starts.
+ * Whether a gateway without a complete commit on its volume waits for one before it starts.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
 export enum GatewaySyncSpecSyncProfilesStartPolicy {
-  /** block */
-  BLOCK = "block",
-  /** start */
-  START = "start",
+  /** Block */
+  BLOCK = "Block",
+  /** Start */
+  START = "Start",
 }
 
 /**
- * In a rollout a gateway counts as healthy only once it has passed this; asked until the rollout ends.
+ * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
  *
  * @schema GatewaySyncSpecSyncProfilesCheck
  */
 export interface GatewaySyncSpecSyncProfilesCheck {
   /**
-   * Asked by the agent, with GET; redirects are not followed.
+   * HTTP GET request by the agent. Redirects are not followed.
    *
    * @schema GatewaySyncSpecSyncProfilesCheck#http
    */
   readonly http?: GatewaySyncSpecSyncProfilesCheckHttp;
 
   /**
-   * Asked by the controller, which must be permitted to reach the address.
+   * Prometheus query by the controller, which needs network access to the server.
    *
    * @schema GatewaySyncSpecSyncProfilesCheck#prometheus
    */
@@ -2414,20 +2450,20 @@ export function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSync
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Which gateways, of those that no earlier stage has; both conditions must hold. The last stage takes all that are left.
+ * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
  *
  * @schema GatewaySyncSpecRolloutStagesGateways
  */
 export interface GatewaySyncSpecRolloutStagesGateways {
   /**
-   * Globs of gateway names: of the annotation clustersync.io/gateway-name, else of the pod.
+   * Globs of gateway names: the annotation clustersync.io/gateway-name, or the name of the pod.
    *
    * @schema GatewaySyncSpecRolloutStagesGateways#names
    */
   readonly names?: string[];
 
   /**
-   * Labels of the pod.
+   * Selects pods by label.
    *
    * @schema GatewaySyncSpecRolloutStagesGateways#labels
    */
@@ -2450,7 +2486,7 @@ export function toJson_GatewaySyncSpecRolloutStagesGateways(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * How many gateways of the stage may be under way at once: a number, or a part such as 25%.
+ * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
  *
  * @schema GatewaySyncSpecRolloutStagesMaxConcurrent
  */
@@ -2466,7 +2502,7 @@ export class GatewaySyncSpecRolloutStagesMaxConcurrent {
 }
 
 /**
- * Manual: the stage begins once somebody has approved it.
+ * Automatic starts the stage after the previous one; Manual waits for approval.
  *
  * @schema GatewaySyncSpecRolloutStagesApproval
  */
@@ -2498,13 +2534,13 @@ export enum GatewaySyncSpecRolloutWindowsDays {
 }
 
 /**
- * Access token for https, of any git host.
+ * Access token for HTTPS, for any git host.
  *
  * @schema GatewaySyncSpecCaptureAuthToken
  */
 export interface GatewaySyncSpecCaptureAuthToken {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecCaptureAuthToken#secretRef
    */
@@ -2526,7 +2562,7 @@ export function toJson_GatewaySyncSpecCaptureAuthToken(obj: GatewaySyncSpecCaptu
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * User and password for https: the keys username and password of a Secret.
+ * User name and password for HTTPS: the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthBasic
  */
@@ -2554,7 +2590,7 @@ export function toJson_GatewaySyncSpecCaptureAuthBasic(obj: GatewaySyncSpecCaptu
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Client certificate for https: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthClientCertificate
  */
@@ -2582,34 +2618,34 @@ export function toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj: GatewayS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Private key for ssh, and the host keys that the git host may show.
+ * Private key for SSH and the accepted host keys.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKey
  */
 export interface GatewaySyncSpecCaptureAuthSshKey {
   /**
-   * The private key: a key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace that holds the private key.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKey#secretRef
    */
   readonly secretRef: GatewaySyncSpecCaptureAuthSshKeySecretRef;
 
   /**
-   * Passphrase of the private key, if it has one.
+   * Passphrase of an encrypted private key.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKey#passphrase
    */
   readonly passphrase?: GatewaySyncSpecCaptureAuthSshKeyPassphrase;
 
   /**
-   * Host keys of the git host, as ssh-keyscan prints them.
+   * Host keys of the git host, in the format of ssh-keyscan.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKey#knownHosts
    */
   readonly knownHosts?: GatewaySyncSpecCaptureAuthSshKeyKnownHosts;
 
   /**
-   * Accepts any host key: somebody between the controller and the git host can then pose as the host. For trials.
+   * Accepts any host key. An attacker on the network can then impersonate the git host; use it for trials only.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKey#insecureIgnoreHostKey
    */
@@ -2634,35 +2670,36 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKey(obj: GatewaySyncSpecCapt
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A GitHub App that is installed for the repository; its tokens are fetched and renewed by the controller.
+ * GitHub App that is installed for the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecCaptureAuthGithubApp
  */
 export interface GatewaySyncSpecCaptureAuthGithubApp {
   /**
-   * App ID, as the App's page at GitHub shows it.
+   * ID of the GitHub App, as shown on its settings page.
    *
    * @schema GatewaySyncSpecCaptureAuthGithubApp#appId
    */
   readonly appId: number;
 
   /**
-   * Number at the end of the address of the installation's page at GitHub.
+   * ID of the installation: the number at the end of the URL of its settings page.
    *
    * @schema GatewaySyncSpecCaptureAuthGithubApp#installationId
    */
   readonly installationId: number;
 
   /**
-   * Private key of the App, PEM.
+   * Private key of the GitHub App in PEM.
    *
    * @schema GatewaySyncSpecCaptureAuthGithubApp#privateKeySecretRef
    */
   readonly privateKeySecretRef: GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef;
 
   /**
-   * API of GitHub Enterprise Server, https://<host>/api/v3. Default: the API of github.com.
+   * API URL of GitHub Enterprise Server, https://<host>/api/v3. Defaults to the API of github.com.
    *
+   * @default the API of github.com.
    * @schema GatewaySyncSpecCaptureAuthGithubApp#apiBaseURL
    */
   readonly apiBaseUrl?: string;
@@ -2686,7 +2723,7 @@ export function toJson_GatewaySyncSpecCaptureAuthGithubApp(obj: GatewaySyncSpecC
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * API of the git host: gitea for Forgejo too, bitbucket for bitbucket.org, bitbucketserver for Bitbucket Data Center.
+ * API of the git host. Use gitea for Forgejo, bitbucket for bitbucket.org and bitbucketserver for Bitbucket Data Center.
  *
  * @schema GatewaySyncSpecCaptureApiProvider
  */
@@ -2706,8 +2743,9 @@ export enum GatewaySyncSpecCaptureApiProvider {
 }
 
 /**
- * A key of a Secret in the same namespace with the access token for the API. Default: the credentials of spec.capture.auth.
+ * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
  *
+ * @default the credentials of spec.capture.auth.
  * @schema GatewaySyncSpecCaptureApiSecretRef
  */
 export interface GatewaySyncSpecCaptureApiSecretRef {
@@ -2742,7 +2780,7 @@ export function toJson_GatewaySyncSpecCaptureApiSecretRef(obj: GatewaySyncSpecCa
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * When the node pulls the image.
+ * Image pull policy.
  *
  * @schema GatewaySyncSpecAgentImagePullPolicy
  */
@@ -2784,7 +2822,7 @@ export class GatewaySyncSpecAgentResourcesLimits {
 }
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitAuthTokenSecretRef
  */
@@ -2876,7 +2914,7 @@ export function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: Gat
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The private key: a key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace that holds the private key.
  *
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
@@ -2912,13 +2950,13 @@ export function toJson_GatewaySyncSpecGitAuthSshKeySecretRef(obj: GatewaySyncSpe
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Passphrase of the private key, if it has one.
+ * Passphrase of an encrypted private key.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphrase
  */
 export interface GatewaySyncSpecGitAuthSshKeyPassphrase {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecGitAuthSshKeyPassphrase#secretRef
    */
@@ -2940,13 +2978,13 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyPassphrase(obj: GatewaySyncSp
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Host keys of the git host, as ssh-keyscan prints them.
+ * Host keys of the git host, in the format of ssh-keyscan.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts
  */
 export interface GatewaySyncSpecGitAuthSshKeyKnownHosts {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecGitAuthSshKeyKnownHosts#secretRef
    */
@@ -2968,7 +3006,7 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyKnownHosts(obj: GatewaySyncSp
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Private key of the App, PEM.
+ * Private key of the GitHub App in PEM.
  *
  * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef
  */
@@ -3004,20 +3042,20 @@ export function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: G
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Asked by the agent, with GET; redirects are not followed.
+ * HTTP GET request by the agent. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncDefaultsCheckHttp
  */
 export interface GatewaySyncSpecSyncDefaultsCheckHttp {
   /**
-   * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+   * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheckHttp#path
    */
   readonly path: string;
 
   /**
-   * Status that a healthy gateway answers with.
+   * Expected status code.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheckHttp#status
    */
@@ -3040,20 +3078,20 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Asked by the controller, which must be permitted to reach the address.
+ * Prometheus query by the controller, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus
  */
 export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
   /**
-   * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+   * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#query
    */
   readonly query: string;
 
   /**
-   * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+   * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#url
    */
@@ -3081,24 +3119,24 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj: GatewaySy
  * @schema GatewaySyncSpecSyncProfilesMappingsType
  */
 export enum GatewaySyncSpecSyncProfilesMappingsType {
-  /** dir */
-  DIR = "dir",
-  /** file */
-  FILE = "file",
+  /** Directory */
+  DIRECTORY = "Directory",
+  /** File */
+  FILE = "File",
 }
 
 /**
- * What may be deleted: files that this operator wrote, every file of the folder, or nothing.
+ * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsPrune
  */
 export enum GatewaySyncSpecSyncProfilesMappingsPrune {
-  /** owned */
-  OWNED = "owned",
-  /** all */
-  ALL = "all",
-  /** none */
-  NONE = "none",
+  /** Owned */
+  OWNED = "Owned",
+  /** All */
+  ALL = "All",
+  /** None */
+  NONE = "None",
 }
 
 /**
@@ -3106,14 +3144,14 @@ export enum GatewaySyncSpecSyncProfilesMappingsPrune {
  */
 export interface GatewaySyncSpecSyncProfilesMappingsPatches {
   /**
-   * Glob of the files to patch, relative to the mapping destination.
+   * Glob of the files to patch, relative to the destination of the mapping.
    *
    * @schema GatewaySyncSpecSyncProfilesMappingsPatches#file
    */
   readonly file: string;
 
   /**
-   * JSONPath (RFC 9535; a bare name means $.name) to new value, which may be a template. The type of the replaced value stays.
+   * New values by JSONPath (RFC 9535; a bare name means $.name); values may be templates, and the type of the replaced value is kept. At most 8; a file may have several patches.
    *
    * @schema GatewaySyncSpecSyncProfilesMappingsPatches#set
    */
@@ -3136,20 +3174,20 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Asked by the agent, with GET; redirects are not followed.
+ * HTTP GET request by the agent. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncProfilesCheckHttp
  */
 export interface GatewaySyncSpecSyncProfilesCheckHttp {
   /**
-   * Path on the gateway itself, at the port and with the TLS of spec.gateway. The API key is sent below /data/api/ only.
+   * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
    *
    * @schema GatewaySyncSpecSyncProfilesCheckHttp#path
    */
   readonly path: string;
 
   /**
-   * Status that a healthy gateway answers with.
+   * Expected status code.
    *
    * @schema GatewaySyncSpecSyncProfilesCheckHttp#status
    */
@@ -3172,20 +3210,20 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Asked by the controller, which must be permitted to reach the address.
+ * Prometheus query by the controller, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncProfilesCheckPrometheus
  */
 export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
   /**
-   * PromQL, asked for each gateway: it is healthy while there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} stand for its own.
+   * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
    *
    * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#query
    */
   readonly query: string;
 
   /**
-   * The server, without /api/v1/query: asked without credentials, with the system's authorities.
+   * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
    *
    * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#url
    */
@@ -3208,13 +3246,13 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Labels of the pod.
+ * Selects pods by label.
  *
  * @schema GatewaySyncSpecRolloutStagesGatewaysLabels
  */
 export interface GatewaySyncSpecRolloutStagesGatewaysLabels {
   /**
-   * Labels that the pod has, all of them.
+   * Labels that the pod must have.
    *
    * @schema GatewaySyncSpecRolloutStagesGatewaysLabels#matchLabels
    */
@@ -3236,7 +3274,7 @@ export function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecCaptureAuthTokenSecretRef
  */
@@ -3328,7 +3366,7 @@ export function toJson_GatewaySyncSpecCaptureAuthClientCertificateSecretRef(obj:
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The private key: a key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace that holds the private key.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef
  */
@@ -3364,13 +3402,13 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKeySecretRef(obj: GatewaySyn
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Passphrase of the private key, if it has one.
+ * Passphrase of an encrypted private key.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyPassphrase
  */
 export interface GatewaySyncSpecCaptureAuthSshKeyPassphrase {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKeyPassphrase#secretRef
    */
@@ -3392,13 +3430,13 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphrase(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Host keys of the git host, as ssh-keyscan prints them.
+ * Host keys of the git host, in the format of ssh-keyscan.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHosts
  */
 export interface GatewaySyncSpecCaptureAuthSshKeyKnownHosts {
   /**
-   * A key of a Secret in the same namespace.
+   * Key of a Secret in the same namespace.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHosts#secretRef
    */
@@ -3420,7 +3458,7 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHosts(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Private key of the App, PEM.
+ * Private key of the GitHub App in PEM.
  *
  * @schema GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef
  */
@@ -3456,7 +3494,7 @@ export function toJson_GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef(ob
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef
  */
@@ -3492,7 +3530,7 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef(obj: Gate
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef
  */
@@ -3528,7 +3566,7 @@ export function toJson_GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef(obj: Gate
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef
  */
@@ -3564,7 +3602,7 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef(obj: 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A key of a Secret in the same namespace.
+ * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef
  */
@@ -3691,14 +3729,14 @@ export function toJson_SyncReportProps(obj: SyncReportProps | undefined): Record
  */
 export interface SyncReportSpec {
   /**
-   * Name of the GatewaySync that this gateway follows.
+   * Name of the GatewaySync that the gateway follows.
    *
    * @schema SyncReportSpec#gatewaySync
    */
   readonly gatewaySync: string;
 
   /**
-   * The uid of the pod that writes this report.
+   * UID of the pod that writes this report.
    *
    * @schema SyncReportSpec#podUid
    */

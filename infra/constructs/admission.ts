@@ -1,82 +1,88 @@
 /**
- * How the API server asks the controller about new pods that want an agent, and about no others.
+ * How the API server calls the controller for new pods that request an agent, and only for those.
  */
-import type { ApiObject } from 'cdk8s'
 import { k8s } from 'cdk8s-plus-28'
+import type * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
-import { injectionNamespaceLabel, podAnnotations } from '../../runtime/gatewaysync/names.ts'
-import { either, isSet, merged, text } from '../helm/combinators.ts'
-import type { Live, Value } from '../helm/expression.ts'
-import { each, unlessEmpty, when } from '../helm/nodes.ts'
-import type { Names } from '../names.ts'
+import { injectionNamespaceLabel, podAnnotations } from '../../runtime/api/names.ts'
+import type { Installation } from '../installation.ts'
+import { clusterMetadata } from '../names.ts'
 import type { Values } from '../values.ts'
-import { apiObjectWhen, type ManifestOf } from './api-object.ts'
-import { certificateBy } from './certificates.ts'
-import type { Installation } from './installation.ts'
-import { clusterWide } from './metadata.ts'
-import { namespacesNamed, type Selector, selectorOf } from './selectors.ts'
-import { serviceOf } from './service.ts'
-import { asGiven, type Written } from './written.ts'
+import { certificateSource } from './certificates.ts'
+import { createService } from './service.ts'
 
-/** What makes the API server ask for an agent; no object while `webhook.enabled` is false. */
+/** In these namespaces injection must be requested by label, so that a controller that is down cannot block the cluster itself. */
+const excludedNamespaces = ['kube-system', 'kube-node-lease']
+
+/** The injection webhook. Creates nothing while `webhook.enabled` is false. */
 export class Admission extends Construct {
-  readonly service: ApiObject | undefined
-  readonly webhookConfiguration: ApiObject | undefined
+  readonly service: kplus.Service | undefined
+  readonly webhookConfiguration: k8s.KubeMutatingWebhookConfiguration | undefined
 
   constructor(scope: Construct, id: string, { names, values }: Installation) {
     super(scope, id)
-    const { enabled, service } = values.webhook
-    // The API server calls webhooks at 443 unless told otherwise.
-    const https = serviceOf(names, names.webhookService, service, { name: 'https', port: 443, targetPort: 'admission' }, 'admission')
-    this.service = apiObjectWhen(enabled, this, 'service', k8s.KubeService, https)
-    const kind = k8s.KubeMutatingWebhookConfiguration
-    this.webhookConfiguration = apiObjectWhen(enabled, this, 'webhook-configuration', kind, webhookConfiguration(names, values))
+    const { webhook, controller } = values
+    if (!webhook.enabled) return
+    this.service = createService(this, names, {
+      name: names.webhookService,
+      // The API server's default port for webhooks.
+      port: { name: 'https', port: 443, targetPort: 'admission' },
+      component: 'admission',
+      values: webhook.service,
+    })
+    // cdk8s-plus has no construct for webhook configurations.
+    this.webhookConfiguration = new k8s.KubeMutatingWebhookConfiguration(this, 'WebhookConfiguration', {
+      metadata: clusterMetadata(names, names.fullname, {
+        annotations:
+          certificateSource(values) === 'cert-manager'
+            ? { 'cert-manager.io/inject-ca-from': `${names.namespace}/${names.certificateSecret}` }
+            : {},
+      }),
+      webhooks: [
+        {
+          name: 'inject.clustersync.io',
+          clientConfig: { service: { name: this.service.name, namespace: names.namespace, path: '/mutate', port: 443 } },
+          rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
+          namespaceSelector: namespaceSelector(values),
+          // Pods of another installation are not sent here, so that neither installation can block the other.
+          objectSelector: labelSelector(controller.watchLabelSelector),
+          // A comparison without `?` would fail for pods without the annotation, and so refuse them.
+          matchConditions: [
+            { name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` },
+          ],
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          failurePolicy: webhook.failurePolicy,
+          reinvocationPolicy: 'Never',
+          timeoutSeconds: webhook.timeoutSeconds,
+        },
+      ],
+    })
   }
 }
 
-/** Pods of these namespaces are never asked about, so that a controller that is down cannot hold up the cluster itself. */
-const excludedNamespaces = ['kube-system', 'kube-node-lease']
-
-function webhookConfiguration(names: Names, values: Live<Values>): ManifestOf<typeof k8s.KubeMutatingWebhookConfiguration> {
-  const { fullname, namespace, webhookService, certificateSecret } = names
-  const { webhook, controller } = values
-  return {
-    metadata: clusterWide(names, fullname, {
-      annotations: either<Record<string, Value<string>>>(
-        certificateBy(values).certManager,
-        { 'cert-manager.io/inject-ca-from': text`${namespace}/${certificateSecret}` },
-        {},
-      ),
-    }),
-    webhooks: [
-      {
-        name: 'inject.clustersync.io',
-        clientConfig: { service: { name: webhookService, namespace, path: '/mutate', port: 443 } },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'], scope: 'Namespaced' }],
-        namespaceSelector: namespaceSelector(values),
-        // Pods of another installation are not asked about, so that neither can hold up the other.
-        objectSelector: selectorOf(controller.watchLabelSelector),
-        // A comparison without `?` would fail for pods without the annotation, and so refuse them.
-        matchConditions: [{ name: 'asked', expression: `object.metadata.?annotations[?'${podAnnotations.inject}'].orValue('') == 'true'` }],
-        admissionReviewVersions: ['v1'],
-        sideEffects: 'None',
-        failurePolicy: webhook.failurePolicy,
-        reinvocationPolicy: 'Never',
-        timeoutSeconds: webhook.timeoutSeconds,
-      },
-    ],
-  }
-}
-
-function namespaceSelector({ webhook, watchNamespaces }: Live<Values>): Selector {
+function namespaceSelector({ webhook, watchNamespaces }: Values): k8s.LabelSelector {
   const { requireLabel, matchLabels, matchExpressions } = webhook.namespaceSelector
   const { key, value } = injectionNamespaceLabel
-  return {
-    matchLabels: unlessEmpty(merged<string>(matchLabels, either<Record<string, string>>(requireLabel, { [key]: value }, {}))),
+  return labelSelector({
+    matchLabels: { ...matchLabels, ...(requireLabel && { [key]: value }) },
     matchExpressions: [
-      namespacesNamed('NotIn', excludedNamespaces),
-      ...when<Written<k8s.LabelSelectorRequirement>>(isSet(watchNamespaces), [namespacesNamed('In', watchNamespaces)]),
-      ...each('expression', matchExpressions, (expression): Written<k8s.LabelSelectorRequirement> => asGiven(expression)),
+      ...(requireLabel ? [] : [namespaceIs('NotIn', excludedNamespaces)]),
+      ...(watchNamespaces.length > 0 ? [namespaceIs('In', watchNamespaces)] : []),
+      ...matchExpressions,
     ],
+  })
+}
+
+/** Matches namespaces by name. */
+export function namespaceIs(operator: 'In' | 'NotIn', values: string[]) {
+  return { key: 'kubernetes.io/metadata.name', operator, values }
+}
+
+/** A label selector without empty parts. */
+export function labelSelector({ matchLabels, matchExpressions }: Values['controller']['watchLabelSelector']): k8s.LabelSelector {
+  return {
+    ...(Object.keys(matchLabels).length > 0 && { matchLabels }),
+    ...(matchExpressions.length > 0 && { matchExpressions }),
   }
 }

@@ -1,26 +1,28 @@
 /**
- * What Prometheus alerts on: a GatewaySync that stays behind, gateways that fail or have no agent, git hosts that refuse, a controller
- * that is gone. Only figures of the controller are used, which knows of every gateway. Pure.
+ * The Prometheus alerts: a GatewaySync that stays behind, gateways that fail or have no agent, git hosts that refuse, a missing controller.
+ * Uses only metrics of the controller, which cover every gateway. Pure.
  */
-import type { PrometheusRule } from '../../imports/monitoring.coreos.com.js'
-import type { ConditionType } from '../../runtime/gatewaysync/decide/conditions.ts'
-import type { RolloutStatus } from '../../runtime/gatewaysync/schema/rollout-status.ts'
-import type { GatewayCounts } from '../../runtime/gatewaysync/schema/status.ts'
-import type { ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
-import { asText, text, together } from '../helm/combinators.ts'
-import type { Live, Value } from '../helm/expression.ts'
+import { type PrometheusRuleSpecGroups, PrometheusRuleSpecGroupsRulesExpr } from '../../imports/monitoring.coreos.com.js'
+import type { ConditionType } from '../../runtime/api/schema/conditions.ts'
+import type { RolloutStatus } from '../../runtime/api/schema/rollout-status.ts'
+import type { GatewayCounts } from '../../runtime/api/schema/status.ts'
+import type { ObjectMetric, ProcessMetric } from '../../runtime/telemetry/metrics/table.ts'
 import type { Names } from '../names.ts'
-import type { Values } from '../values.ts'
-import type { ManifestOf } from './api-object.ts'
-import { namespaced } from './metadata.ts'
+
+/** As the values have them; the chart puts placeholders in their place. */
+type AlertValues = {
+  notReadyFor: string
+  runbookUrl: string
+  pushToApplied: { percent: number | string; seconds: number | string }
+}
 
 type AlertRule = {
   alert: string
-  expr: Value<string>
-  for: Value<string>
+  expr: string
+  for: string
   severity: 'critical' | 'warning'
   summary: string
-  description: Value<string>
+  description: string
 }
 
 /** The controller and cert-manager both renew a certificate more days before its end than this. */
@@ -33,35 +35,25 @@ const longRolloutDays = 8
 const label = (name: string): string => `{{ $labels.${name} }}`
 const object = `${label('namespace')}/${label('name')}`
 
-/** The PrometheusRule with every alert; `names` makes the queries of one release, `values` the objective and the thresholds. */
-export function alerts(names: Names, values: Live<Values>): ManifestOf<typeof PrometheusRule> {
-  const { fullname } = names
-  return {
-    metadata: namespaced(names, fullname, { labels: values.prometheusRule.labels }),
-    spec: {
-      groups: [
-        {
-          name: fullname,
-          rules: alertRules(names, values).map(({ alert, expr, for: duration, severity, summary, description }) => ({
-            alert,
-            expr,
-            for: duration,
-            labels: { severity },
-            annotations: { summary, description, runbook_url: text`${values.prometheusRule.runbookUrl}#${runbookSection(alert)}` },
-          })),
-        },
-      ],
-    },
-  }
+/** The groups of the PrometheusRule. */
+export function alertGroups(names: Names, values: AlertValues): PrometheusRuleSpecGroups[] {
+  const rules = alertRules(names, values).map(({ alert, expr, for: duration, severity, summary, description }) => ({
+    alert,
+    expr: PrometheusRuleSpecGroupsRulesExpr.fromString(expr),
+    for: duration,
+    labels: { severity },
+    annotations: { summary, description, runbook_url: `${values.runbookUrl}#${runbookSection(alert)}` },
+  }))
+  return [{ name: names.fullname, rules }]
 }
 
-/** The section of docs/runbook.md about an alert or a reason, as Markdown pages name sections. */
+/** The section of docs/how-to/runbook.md about an alert or a reason, as Markdown pages name sections. */
 export function runbookSection(name: string): string {
   return name.toLowerCase()
 }
 
-/** The rules, from which both the object and the table in docs/operations.md are made. */
-export function alertRules(names: Names, { prometheusRule: { notReadyFor, pushToApplied } }: Live<Values>): AlertRule[] {
+/** The rules, from which both the object and the table in docs/reference/operations.md are made. */
+export function alertRules(names: Names, { notReadyFor, pushToApplied }: AlertValues): AlertRule[] {
   return [...controllerRules(names), ...objectiveRules(names, pushToApplied), ...objectRules(names, notReadyFor)]
 }
 
@@ -71,10 +63,10 @@ function series(
   metric: ObjectMetric | ProcessMetric,
   labels: Readonly<Record<string, string>> = {},
   part: '' | '_bucket' | '_count' = '',
-  ...matchers: Value<string>[]
-): Value<string> {
-  const selected = Object.entries({ job: metricsService, ...labels }).map(([name, value]) => text`${name}="${value}"`)
-  return text`${metric}${part}{${together(',', [...selected, ...matchers])}}`
+  ...matchers: string[]
+): string {
+  const selected = Object.entries({ job: metricsService, ...labels }).map(([name, value]) => `${name}="${value}"`)
+  return `${metric}${part}{${[...selected, ...matchers].join(',')}}`
 }
 
 /**
@@ -83,18 +75,16 @@ function series(
  * those of Google's Site Reliability Workbook, chapter 5. A push that no gateway ever ran is in none of these figures: that is
  * ClusterSyncNotReady.
  */
-function objectiveRules(names: Names, { percent, seconds }: Live<Values>['prometheusRule']['pushToApplied']): AlertRule[] {
-  const within = asText(seconds)
+function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToApplied']): AlertRule[] {
   const all = series(names, 'clustersync_push_to_applied_seconds', {}, '_count')
   // Since its third release Prometheus writes a bound of 30 as 30.0.
-  const good = series(names, 'clustersync_push_to_applied_seconds', {}, '_bucket', text`le=~"${within}([.]0)?"`)
-  const slowPercent = (window: string): Value<string> =>
-    text`100 * (1 - sum(increase(${good}[${window}])) / sum(increase(${all}[${window}])))`
-  const burning = (factor: string, long: string, short: string): Value<string> => {
-    const allowed = text`${factor} * (100 - ${asText(percent)})`
-    return text`${slowPercent(long)} > ${allowed} and ${slowPercent(short)} > ${allowed}`
+  const good = series(names, 'clustersync_push_to_applied_seconds', {}, '_bucket', `le=~"${seconds}([.]0)?"`)
+  const slowPercent = (window: string): string => `100 * (1 - sum(increase(${good}[${window}])) / sum(increase(${all}[${window}])))`
+  const burning = (factor: string, long: string, short: string): string => {
+    const allowed = `${factor} * (100 - ${percent})`
+    return `${slowPercent(long)} > ${allowed} and ${slowPercent(short)} > ${allowed}`
   }
-  const controller = text`${names.namespace}/${names.fullname}`
+  const controller = `${names.namespace}/${names.fullname}`
   return [
     {
       alert: 'ClusterSyncPushesSlow',
@@ -102,7 +92,7 @@ function objectiveRules(names: Names, { percent, seconds }: Live<Values>['promet
       for: '2m',
       severity: 'critical',
       summary: 'Pushes take too long to reach the gateways.',
-      description: text`In the last hour {{ $value | humanize }} percent of the pushes to ${controller} took more than ${within} s until every gateway ran them.`,
+      description: `In the last hour {{ $value | humanize }} percent of the pushes to ${controller} took more than ${seconds} s until every gateway ran them.`,
     },
     {
       alert: 'ClusterSyncPushesOftenSlow',
@@ -110,40 +100,40 @@ function objectiveRules(names: Names, { percent, seconds }: Live<Values>['promet
       for: '15m',
       severity: 'warning',
       summary: 'Pushes often take too long to reach the gateways.',
-      description: text`In the last six hours {{ $value | humanize }} percent of the pushes to ${controller} took more than ${within} s until every gateway ran them.`,
+      description: `In the last six hours {{ $value | humanize }} percent of the pushes to ${controller} took more than ${seconds} s until every gateway ran them.`,
     },
   ]
 }
 
 function controllerRules(names: Names): AlertRule[] {
   const { fullname, namespace } = names
-  const controller = text`${namespace}/${fullname}`
-  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): Value<string> =>
-    text`sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
+  const controller = `${namespace}/${fullname}`
+  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): string =>
+    `sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
   return [
     {
       alert: 'ClusterSyncControllerAbsent',
-      expr: text`absent(${series(names, 'clustersync_build_info')})`,
+      expr: `absent(${series(names, 'clustersync_build_info')})`,
       for: '10m',
       severity: 'critical',
       summary: 'No controller reports.',
-      description: text`Nothing is collected from ${controller}: it does not run, or the monitoring system cannot reach or read its metrics.`,
+      description: `Nothing is collected from ${controller}: it does not run, or the monitoring system cannot reach or read its metrics.`,
     },
     {
       alert: 'ClusterSyncNoLeader',
-      expr: text`max(${series(names, 'clustersync_leader')}) == 0`,
+      expr: `max(${series(names, 'clustersync_leader')}) == 0`,
       for: '5m',
       severity: 'critical',
       summary: 'No replica of the controller leads.',
-      description: text`No replica of ${controller} holds the Lease ${fullname}, so that no change reaches a gateway.`,
+      description: `No replica of ${controller} holds the Lease ${fullname}, so that no change reaches a gateway.`,
     },
     {
       alert: 'ClusterSyncCertificateExpiring',
-      expr: text`min(${series(names, 'clustersync_certificate_expiry_timestamp_seconds')}) - time() < ${String(daysBeforeEnd)} * 86400`,
+      expr: `min(${series(names, 'clustersync_certificate_expiry_timestamp_seconds')}) - time() < ${daysBeforeEnd} * 86400`,
       for: '1h',
       severity: 'critical',
       summary: `The certificate of the controller ends within ${daysBeforeEnd} days.`,
-      description: text`The certificate that ${controller} serves was not renewed. Once it has ended, pods get no agent and agents no content.`,
+      description: `The certificate that ${controller} serves was not renewed. Once it has ended, pods get no agent and agents no content.`,
     },
     {
       alert: 'ClusterSyncSourceFailing',
@@ -151,53 +141,53 @@ function controllerRules(names: Names): AlertRule[] {
       for: '15m',
       severity: 'warning',
       summary: `Git hosts cannot be read: ${label('reason')}.`,
-      description: text`Questions of ${controller} to git hosts keep failing with ${label('reason')}; which GatewaySyncs that concerns is in their SourceReady condition.`,
+      description: `Questions of ${controller} to git hosts keep failing with ${label('reason')}; which GatewaySyncs that concerns is in their SourceReady condition.`,
     },
     {
       alert: 'ClusterSyncReconcileFailing',
       expr: failing('clustersync_reconcile_total'),
       for: '15m',
       severity: 'warning',
-      summary: `Passes over GatewaySyncs keep failing: ${label('reason')}.`,
-      description: text`Passes of ${controller} keep ending with ${label('reason')}; its log names the GatewaySyncs.`,
+      summary: `Reconciles of GatewaySyncs keep failing: ${label('reason')}.`,
+      description: `Passes of ${controller} keep ending with ${label('reason')}; its log names the GatewaySyncs.`,
     },
     {
       alert: 'ClusterSyncReceiverOpen',
-      expr: text`max(${series(names, 'clustersync_receiver_open')}) == 1`,
+      expr: `max(${series(names, 'clustersync_receiver_open')}) == 1`,
       for: '15m',
       severity: 'warning',
       summary: 'The push receiver takes calls from anyone.',
-      description: text`Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
+      description: `Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
     },
     {
       alert: 'ClusterSyncNotificationsDropped',
-      expr: text`sum by (to) (increase(${series(names, 'clustersync_notifications_total', { outcome: 'dropped' })}[1h])) > 0`,
+      expr: `sum by (to) (increase(${series(names, 'clustersync_notifications_total', { outcome: 'dropped' })}[1h])) > 0`,
       for: '5m',
       severity: 'warning',
       summary: `Messages to ${label('to')} were given up.`,
-      description: text`${controller} could not tell ${label('to')} what became of a commit; its log says why.`,
+      description: `${controller} could not tell ${label('to')} what became of a commit; its log says why.`,
     },
   ]
 }
 
-function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
-  const worst = (metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): Value<string> =>
-    text`max by (namespace, name) (${series(names, metric, labels)})`
-  const condition = (type: ConditionType): Value<string> => worst('clustersync_condition', { type })
-  const gateways = (state: keyof GatewayCounts): Value<string> => worst('clustersync_gateways', { state })
-  const rollout = (state: RolloutStatus['state']): Value<string> => worst('clustersync_rollout_state', { state })
+function objectRules(names: Names, notReadyFor: string): AlertRule[] {
+  const worst = (metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string =>
+    `max by (namespace, name) (${series(names, metric, labels)})`
+  const condition = (type: ConditionType): string => worst('clustersync_condition', { type })
+  const gateways = (state: keyof GatewayCounts): string => worst('clustersync_gateways', { state })
+  const rollout = (state: RolloutStatus['state']): string => worst('clustersync_rollout_state', { state })
   return [
     {
       alert: 'ClusterSyncNotReady',
-      expr: text`${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1 unless ${rollout('Progressing')} == 1`,
+      expr: `${worst('clustersync_ready')} == 0 unless ${condition('Paused')} == 1 unless ${rollout('Progressing')} == 1`,
       for: notReadyFor,
       severity: 'warning',
       summary: `GatewaySync ${object} is not ready.`,
-      description: text`For ${notReadyFor}, not every gateway of ${object} has run the wanted commit; its conditions say why.`,
+      description: `For ${notReadyFor}, not every gateway of ${object} has run the desired commit; its conditions have the reason.`,
     },
     {
       alert: 'ClusterSyncStalled',
-      expr: text`${condition('Stalled')} == 1`,
+      expr: `${condition('Stalled')} == 1`,
       for: '5m',
       severity: 'warning',
       summary: `GatewaySync ${object} is stalled.`,
@@ -205,7 +195,7 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     },
     {
       alert: 'ClusterSyncRolloutFailed',
-      expr: text`${rollout('Stopped')} == 1 or ${rollout('RolledBack')} == 1`,
+      expr: `${rollout('Stopped')} == 1 or ${rollout('RolledBack')} == 1`,
       for: '1m',
       severity: 'warning',
       summary: `The rollout of ${object} has failed.`,
@@ -213,7 +203,7 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     },
     {
       alert: 'ClusterSyncRolloutStuck',
-      expr: text`time() - ${worst('clustersync_rollout_started_timestamp_seconds')} > ${String(longRolloutDays)} * 86400 and ${rollout('Progressing')} == 1`,
+      expr: `time() - ${worst('clustersync_rollout_started_timestamp_seconds')} > ${longRolloutDays} * 86400 and ${rollout('Progressing')} == 1`,
       for: '1h',
       severity: 'warning',
       summary: `The rollout of ${object} takes more than ${longRolloutDays} days.`,
@@ -221,7 +211,7 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     },
     {
       alert: 'ClusterSyncGatewaysFailed',
-      expr: text`${gateways('failed')} > 0`,
+      expr: `${gateways('failed')} > 0`,
       for: '10m',
       severity: 'warning',
       summary: `Gateways of ${object} cannot take the commit.`,
@@ -229,7 +219,7 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     },
     {
       alert: 'ClusterSyncGatewaysBlocked',
-      expr: text`${gateways('blocked')} > 0`,
+      expr: `${gateways('blocked')} > 0`,
       for: '30m',
       severity: 'warning',
       summary: `Gateways of ${object} refuse the commit.`,
@@ -237,7 +227,7 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     },
     {
       alert: 'ClusterSyncAgentsSilent',
-      expr: text`${gateways('pending')} > 0`,
+      expr: `${gateways('pending')} > 0`,
       for: '30m',
       severity: 'warning',
       summary: `Agents of ${object} do not report.`,
@@ -245,7 +235,7 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     },
     {
       alert: 'ClusterSyncAgentsMissing',
-      expr: text`${gateways('missingAgent')} > 0`,
+      expr: `${gateways('missingAgent')} > 0`,
       for: '10m',
       severity: 'warning',
       summary: `Gateways of ${object} have no agent.`,
@@ -253,7 +243,7 @@ function objectRules(names: Names, notReadyFor: Value<string>): AlertRule[] {
     },
     {
       alert: 'ClusterSyncDrifted',
-      expr: text`${gateways('drifted')} > 0`,
+      expr: `${gateways('drifted')} > 0`,
       for: '1h',
       severity: 'warning',
       summary: `Files of gateways of ${object} were changed locally.`,

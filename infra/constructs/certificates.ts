@@ -1,83 +1,75 @@
 /**
- * Who makes the certificate of the secure ports, for which names, and what cert-manager is asked for.
+ * The certificate of the secure ports, issued by cert-manager.
  */
-import type { ApiObject } from 'cdk8s'
 import { Construct } from 'constructs'
-import { Certificate, Issuer } from '../../imports/cert-manager.io.js'
-import { and, isSet, not, text } from '../helm/combinators.ts'
-import type { Live, Value } from '../helm/expression.ts'
-import { when } from '../helm/nodes.ts'
-import type { Names } from '../names.ts'
+import {
+  Certificate,
+  CertificateSpecPrivateKeyAlgorithm,
+  CertificateSpecPrivateKeyRotationPolicy,
+  CertificateSpecUsages,
+  Issuer,
+} from '../../imports/cert-manager.io.js'
+import type { Installation } from '../installation.ts'
+import { metadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
-import { apiObjectWhen, type ManifestOf } from './api-object.ts'
-import type { Installation } from './installation.ts'
-import { namespaced } from './metadata.ts'
 
 /**
- * Certificates by cert-manager: an authority of our own between the self-signed root and the leaf, so that a renewed leaf changes nothing
- * that agents and the API server trust.
+ * A certificate authority of this installation between the self-signed root and the leaf, so that renewing the leaf does not change what
+ * agents and the API server trust. Creates nothing if the certificate comes from elsewhere.
  */
 export class Certificates extends Construct {
-  readonly selfSigned: ApiObject | undefined
-  readonly authority: ApiObject | undefined
-  readonly issuer: ApiObject | undefined
-  /** What every secure port of the controller serves with. */
-  readonly certificate: ApiObject | undefined
+  readonly selfSignedIssuer: Issuer | undefined
+  readonly authority: Certificate | undefined
+  readonly issuer: Issuer | undefined
+  /** Used by every secure port of the controller. */
+  readonly certificate: Certificate | undefined
 
   constructor(scope: Construct, id: string, { names, values }: Installation) {
     super(scope, id)
-    const { certManager } = certificateBy(values)
-    const { fullname, certificateSecret } = names
-    const root = text`${fullname}-selfsigned`
-    const authority = text`${fullname}-ca`
-    const issuer = (id: string, name: Value<string>, spec: ManifestOf<typeof Issuer>['spec']): ApiObject | undefined =>
-      apiObjectWhen(certManager, this, id, Issuer, { metadata: namespaced(names, name), spec })
-    const certificate = (id: string, name: Value<string>, spec: ManifestOf<typeof Certificate>['spec']): ApiObject | undefined =>
-      apiObjectWhen(certManager, this, id, Certificate, { metadata: namespaced(names, name), spec })
-    this.selfSigned = issuer('self-signed', root, { selfSigned: {} })
-    this.authority = certificate('authority', authority, {
-      isCA: true,
-      commonName: authority,
-      secretName: authority,
-      duration: '87600h',
-      // With the same key, whoever trusts the authority's certificate from before a renewal also trusts leaves from after it.
-      privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Never' },
-      issuerRef: { name: root, kind: 'Issuer', group: 'cert-manager.io' },
+    if (certificateSource(values) !== 'cert-manager') return
+    const selfSigned = `${names.fullname}-selfsigned`
+    const authority = `${names.fullname}-ca`
+    const issuedBy = (name: string) => ({ name, kind: 'Issuer', group: 'cert-manager.io' })
+    const privateKey = { algorithm: CertificateSpecPrivateKeyAlgorithm.ECDSA, size: 256 }
+
+    this.selfSignedIssuer = new Issuer(this, 'SelfSignedIssuer', { metadata: metadata(names, selfSigned), spec: { selfSigned: {} } })
+    this.authority = new Certificate(this, 'Authority', {
+      metadata: metadata(names, authority),
+      spec: {
+        isCa: true,
+        commonName: authority,
+        secretName: authority,
+        duration: '87600h',
+        // With an unchanged key, clients that trust the authority's earlier certificate also trust leaves issued after its renewal.
+        privateKey: { ...privateKey, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.NEVER },
+        issuerRef: issuedBy(selfSigned),
+      },
     })
-    this.issuer = issuer('issuer', authority, { ca: { secretName: authority } })
-    this.certificate = certificate('certificate', certificateSecret, {
-      secretName: certificateSecret,
-      dnsNames: servedNames(names, values),
-      duration: '2160h',
-      renewBefore: '720h',
-      privateKey: { algorithm: 'ECDSA', size: 256, rotationPolicy: 'Always' },
-      usages: ['server auth'],
-      issuerRef: { name: authority, kind: 'Issuer', group: 'cert-manager.io' },
+    this.issuer = new Issuer(this, 'Issuer', { metadata: metadata(names, authority), spec: { ca: { secretName: authority } } })
+    this.certificate = new Certificate(this, 'Certificate', {
+      metadata: metadata(names, names.certificateSecret),
+      spec: {
+        secretName: names.certificateSecret,
+        dnsNames: certificateNames(names, values),
+        duration: '2160h',
+        renewBefore: '720h',
+        privateKey: { ...privateKey, rotationPolicy: CertificateSpecPrivateKeyRotationPolicy.ALWAYS },
+        usages: [CertificateSpecUsages.SERVER_AUTH],
+        issuerRef: issuedBy(authority),
+      },
     })
   }
 }
 
-/** Who makes the certificate of every secure port; a Secret that the values name wins. */
-type CertificateBy = Record<'existing' | 'certManager' | 'selfManaged', Value<boolean>>
-
-/** Who makes the certificate of the webhooks: a Secret that is there already, cert-manager, or the controller itself. */
-export function certificateBy({ webhook: { existingSecret }, certManager }: Live<Values>): CertificateBy {
-  const existing = isSet(existingSecret)
-  return { existing, certManager: and(not(existing), certManager.enabled), selfManaged: and(not(existing), not(certManager.enabled)) }
+/** The issuer of the certificate of the secure ports. A Secret in the values takes precedence. */
+export function certificateSource({ webhook, certManager }: Values): 'existing-secret' | 'cert-manager' | 'controller' {
+  if (webhook.existingSecret !== '') return 'existing-secret'
+  return certManager.enabled ? 'cert-manager' : 'controller'
 }
 
-/** The names that the certificate is for. That of the status page is only among them where there is one: a new name is a new certificate. */
-export function servedNames(
-  { webhookService, deliveryService, metricsService, statusPageService, namespace }: Names,
-  { statusPage }: Live<Values>,
-): Value<string>[] {
-  return [
-    ...dnsNames([webhookService, deliveryService, metricsService], namespace),
-    ...when<Value<string>>(statusPage.enabled, dnsNames([statusPageService], namespace)),
-  ]
-}
-
-/** The names by which pods of any namespace reach Services. */
-function dnsNames(services: readonly Value<string>[], namespace: Value<string>): Value<string>[] {
-  return services.flatMap((service) => [text`${service}.${namespace}.svc`, text`${service}.${namespace}.svc.cluster.local`])
+/** The DNS names of the certificate. The status page is included only if it is enabled, because a new name means a new certificate. */
+export function certificateNames(names: Names, { statusPage }: Values): string[] {
+  const { webhookService, deliveryService, metricsService, statusPageService, namespace } = names
+  const services = [webhookService, deliveryService, metricsService, ...(statusPage.enabled ? [statusPageService] : [])]
+  return services.flatMap((service) => [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`])
 }

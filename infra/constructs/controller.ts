@@ -1,108 +1,204 @@
 /**
- * What runs the controller: a Deployment, or a StatefulSet where each replica keeps its mirrors on a volume of its own; and its rights.
+ * The controller's pods: a Deployment, or a StatefulSet whose replicas each keep their mirrors on a volume of their own.
  */
-import type { ApiObject } from 'cdk8s'
-import { k8s } from 'cdk8s-plus-28'
+import { ApiObject, Duration, JsonPatch } from 'cdk8s'
+import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
-import { and, either, greater, isSet, merged, not, or } from '../helm/combinators.ts'
-import type { Live } from '../helm/expression.ts'
-import { choose, given, unlessEmpty } from '../helm/nodes.ts'
-import type { Names } from '../names.ts'
+import { nodeOptions, ports } from '../../runtime/api/names.ts'
+import { controllerSettingsVariable } from '../../runtime/settings/controller.ts'
+import { tracingVariables } from '../../runtime/telemetry/tracing/settings.ts'
+import type { Installation } from '../installation.ts'
+import { metadata } from '../names.ts'
+import { openPorts } from '../values/open-ports.ts'
 import type { Values } from '../values.ts'
-import { apiObjectWhen, place } from './api-object.ts'
-import { ControllerRights } from './controller-rights.ts'
-import type { Installation } from './installation.ts'
-import { namespaced } from './metadata.ts'
-import { podSpec } from './pod.ts'
-import type { Metadata, Written } from './written.ts'
+import { controllerSettings, imageOf, settingsJson } from './controller-settings.ts'
+import { appendTo, isEmpty, setFields } from './fields.ts'
+import { otherVolumes, volumeMounts } from './volumes.ts'
 
-/** The pods of the controller and what they may do. */
+export type ControllerProps = Installation & {
+  serviceAccount: kplus.IServiceAccount
+  /** Governs the StatefulSet. */
+  service: kplus.Service
+}
+
+const podSpec = '/spec/template/spec'
+const container = `${podSpec}/containers/0`
+
 export class Controller extends Construct {
-  readonly rights: ControllerRights
-  /** A Deployment, or a StatefulSet where `source.persistence.enabled` is true. */
-  readonly workload: ApiObject
-  readonly disruptionBudget: ApiObject | undefined
+  /** A StatefulSet if `source.persistence.enabled` is true. */
+  readonly deployment: kplus.Deployment | kplus.StatefulSet
+  readonly disruptionBudget: kplus.k8s.KubePodDisruptionBudget | undefined
 
-  constructor(scope: Construct, id: string, installation: Installation) {
+  constructor(scope: Construct, id: string, props: ControllerProps) {
     super(scope, id)
-    const { names, values } = installation
+    const { names, values, service } = props
+    const { persistence } = values.source
+    const workload = workloadProps(this, props)
+    this.deployment = persistence.enabled
+      ? new kplus.StatefulSet(this, 'StatefulSet', { ...workload, service, podManagementPolicy: kplus.PodManagementPolicy.PARALLEL })
+      : new kplus.Deployment(this, 'Deployment', { ...workload, strategy: strategy(values) })
+    this.deployment.select(kplus.LabelSelector.of({ labels: names.selector }))
+    this.completePod(values)
+    if (persistence.enabled) {
+      setFields(this.deployment, {
+        '/spec/persistentVolumeClaimRetentionPolicy': { whenDeleted: persistence.whenDeleted, whenScaled: 'Delete' },
+        '/spec/volumeClaimTemplates': [claimTemplate(names.selector, persistence)],
+      })
+      // A StatefulSet of cdk8s-plus adds its own label to the selector of its Service.
+      setFields(service, { '/spec/selector': names.selector })
+    }
     const { podDisruptionBudget: budget, replicaCount } = values
-    this.rights = new ControllerRights(this, 'rights', installation)
-    this.workload = place(this, 'workload', workload(installation), [])
-    const isBudgeted = and(budget.enabled, greater(replicaCount, 1))
-    this.disruptionBudget = apiObjectWhen(isBudgeted, this, 'disruption-budget', k8s.KubePodDisruptionBudget, {
-      metadata: namespaced(names, names.fullname),
-      // An eviction may remove a replica that is not ready, because it serves nobody.
-      spec: { minAvailable: budget.minAvailable, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector: { matchLabels: names.selector } },
-    })
-  }
-}
-
-/** A Deployment or a StatefulSet, which are of one API version and share most fields. */
-type Workload = ReturnType<typeof kindOf> & {
-  metadata: Metadata
-  spec: Written<k8s.DeploymentSpec> & Written<Partial<k8s.StatefulSetSpec>>
-}
-
-function kindOf({ source: { persistence } }: Live<Values>) {
-  const { KubeDeployment: deployment, KubeStatefulSet: statefulSet } = k8s
-  return { apiVersion: deployment.GVK.apiVersion, kind: either(persistence.enabled, statefulSet.GVK.kind, deployment.GVK.kind) }
-}
-
-function workload({ names, values, version }: Installation): Workload {
-  const { labels, selector } = names
-  const { persistence } = values.source
-  const stateful = persistence.enabled
-  return {
-    ...kindOf(values),
-    metadata: namespaced(names, names.fullname, { annotations: values.deploymentAnnotations }),
-    spec: {
-      replicas: values.replicaCount,
-      revisionHistoryLimit: values.revisionHistoryLimit,
-      selector: { matchLabels: selector },
-      strategy: given(not(stateful), strategy(values)),
-      serviceName: given(stateful, names.deliveryService),
-      // Replicas need not wait for one another to start.
-      podManagementPolicy: given(stateful, 'Parallel'),
-      updateStrategy: given(stateful, { type: 'RollingUpdate', rollingUpdate: { partition: 0 } }),
-      persistentVolumeClaimRetentionPolicy: given(stateful, { whenDeleted: persistence.whenDeleted, whenScaled: 'Delete' }),
-      volumeClaimTemplates: given(stateful, [claimTemplate(names, values)]),
-      template: {
-        metadata: {
-          // The selector comes last: a pod without its labels would be no part of the Deployment.
-          labels: merged(labels, values.podLabels, selector),
-          annotations: unlessEmpty(merged(values.commonAnnotations, values.podAnnotations)),
+    if (budget.enabled && replicaCount > 1) {
+      // cdk8s-plus has no construct for disruption budgets.
+      this.disruptionBudget = new kplus.k8s.KubePodDisruptionBudget(this, 'DisruptionBudget', {
+        metadata: metadata(names, names.fullname),
+        spec: {
+          minAvailable: kplus.k8s.IntOrString.fromNumber(budget.minAvailable),
+          // A replica that is not ready serves no requests, so an eviction may remove it.
+          unhealthyPodEvictionPolicy: 'AlwaysAllow',
+          selector: { matchLabels: names.selector },
         },
-        spec: podSpec(names, values, version),
-      },
-    },
+      })
+    }
+  }
+
+  /** The fields of the pod that cdk8s-plus does not have, and those that a user writes as the API has them. */
+  private completePod(values: Values): void {
+    const { podSecurityContext, securityContext, source } = values
+    setFields(this.deployment, {
+      '/spec/revisionHistoryLimit': values.revisionHistoryLimit,
+      [`${podSpec}/securityContext/seccompProfile`]: { type: 'RuntimeDefault' },
+      [`${podSpec}/securityContext`]: podSecurityContext,
+      [`${podSpec}/imagePullSecrets`]: values.imagePullSecrets,
+      [`${podSpec}/nodeSelector`]: values.nodeSelector,
+      [`${podSpec}/tolerations`]: values.tolerations,
+      [`${podSpec}/affinity`]: values.affinity,
+      [`${podSpec}/topologySpreadConstraints`]: values.topologySpreadConstraints,
+      [`${podSpec}/priorityClassName`]: values.priorityClassName,
+      [`${container}/resources`]: values.resources,
+      [`${container}/securityContext`]: securityContext,
+    })
+    // cdk8s-plus writes values that the API server does not store: each apply would change the workload again.
+    const workload = ApiObject.of(this.deployment)
+    workload.addJsonPatch(JsonPatch.remove('/spec/minReadySeconds'))
+    if (!values.hostNetwork) workload.addJsonPatch(JsonPatch.remove(`${podSpec}/hostNetwork`))
+    // cdk8s-plus takes sizes only, not every quantity.
+    if (!source.persistence.enabled && source.storage.existingClaim === '')
+      setFields(this.deployment, { [`${podSpec}/volumes/0/emptyDir`]: { sizeLimit: source.storage.sizeLimit } })
+    const others = otherVolumes(values)
+    const volumes = others.flatMap(({ volume }) => volume ?? [])
+    appendTo(this.deployment, `${podSpec}/volumes`, [...volumes, ...values.extraVolumes])
+    appendTo(this.deployment, `${container}/volumeMounts`, [...others.map(({ mount }) => mount), ...values.extraVolumeMounts])
+    appendTo(this.deployment, `${container}/env`, values.extraEnv)
   }
 }
 
-/** Kubernetes lets nobody change a claim template later, so it has only those labels that never change. */
-function claimTemplate({ selector }: Names, { source: { persistence } }: Live<Values>): Written<k8s.KubePersistentVolumeClaimProps> {
-  const claim: Written<k8s.KubePersistentVolumeClaimProps> = {
-    metadata: { name: 'source', labels: selector, annotations: unlessEmpty(persistence.annotations) },
+function workloadProps(
+  scope: Construct,
+  { names, values, version, serviceAccount }: ControllerProps,
+): kplus.WorkloadProps & { replicas: number } {
+  const { hostNetwork, dnsPolicy } = values
+  return {
+    metadata: metadata(names, names.fullname, { annotations: values.deploymentAnnotations }),
+    podMetadata: {
+      // The selector comes last: a pod without its labels would not belong to the Deployment.
+      labels: { ...names.labels, ...values.podLabels, ...names.selector },
+      annotations: { ...values.commonAnnotations, ...values.podAnnotations },
+    },
+    select: false,
+    replicas: values.replicaCount,
+    serviceAccount,
+    automountServiceAccountToken: true,
+    terminationGracePeriod: Duration.seconds(values.terminationGracePeriodSeconds),
+    hostNetwork,
+    // With the default policy, a pod in the host's network resolves names as the host does and finds no Service.
+    dns: { policy: (dnsPolicy || (hostNetwork ? 'ClusterFirstWithHostNet' : 'ClusterFirst')) as kplus.DnsPolicy },
+    // Accepted by namespaces that enforce the restricted standard.
+    securityContext: {
+      user: 65532,
+      group: 65532,
+      fsGroup: 65532,
+      // Otherwise the kubelet would change the group of every file of the mirrors at each start.
+      fsGroupChangePolicy: kplus.FsGroupChangePolicy.ON_ROOT_MISMATCH,
+      ...(openPorts(values).some(({ port }) => port < 1024) && {
+        sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
+      }),
+    },
+    containers: [
+      {
+        name: 'controller',
+        image: imageOf(values.image, version),
+        imagePullPolicy: values.image.pullPolicy as kplus.ImagePullPolicy,
+        envVariables: environment({ names, values, version }),
+        ports: [{ name: 'probes', port: ports.probes }, ...openPorts(values)].map(({ name, port }) => ({
+          name,
+          number: port,
+          protocol: kplus.Protocol.TCP,
+        })),
+        liveness: probe('/healthz', values.livenessProbe),
+        readiness: probe('/readyz', values.readinessProbe),
+        resources: {},
+        securityContext: { capabilities: { drop: [kplus.Capability.ALL] } },
+        volumeMounts: volumeMounts(scope, names, values),
+      },
+    ],
+  }
+}
+
+function environment(installation: Installation): Record<string, kplus.EnvValue> {
+  const { tracing } = installation.values
+  const field = (path: kplus.EnvFieldPaths) => kplus.EnvValue.fromFieldRef(path, { apiVersion: 'v1' })
+  return {
+    POD_NAME: field(kplus.EnvFieldPaths.POD_NAME),
+    // The other replicas connect to the leader at this address.
+    POD_IP: field(kplus.EnvFieldPaths.POD_IP),
+    NODE_OPTIONS: kplus.EnvValue.fromValue(nodeOptions),
+    [controllerSettingsVariable]: kplus.EnvValue.fromValue(settingsJson(controllerSettings(installation))),
+    ...(tracing.endpoint !== '' && {
+      [tracingVariables.endpoint]: kplus.EnvValue.fromValue(tracing.endpoint),
+      [tracingVariables.ratio]: kplus.EnvValue.fromValue(String(tracing.samplingRatio)),
+    }),
+  }
+}
+
+function probe(
+  path: string,
+  { initialDelaySeconds, periodSeconds, timeoutSeconds, failureThreshold }: Values['livenessProbe'],
+): kplus.Probe {
+  return kplus.Probe.fromHttpGet(path, {
+    port: ports.probes,
+    initialDelaySeconds: Duration.seconds(initialDelaySeconds),
+    periodSeconds: Duration.seconds(periodSeconds),
+    timeoutSeconds: Duration.seconds(timeoutSeconds),
+    failureThreshold,
+  })
+}
+
+/** Where two replicas would write to one claim, or would both lead, the old one must end before the new one starts. */
+function strategy({ source: { storage }, leaderElection, hostNetwork }: Values): kplus.DeploymentStrategy {
+  if (storage.existingClaim !== '' || !leaderElection.enabled) return kplus.DeploymentStrategy.recreate()
+  // Two pods of one node cannot use the same port of the host, so the old one has to end first.
+  if (hostNetwork)
+    return kplus.DeploymentStrategy.rollingUpdate({
+      maxSurge: kplus.PercentOrAbsolute.absolute(0),
+      maxUnavailable: kplus.PercentOrAbsolute.absolute(1),
+    })
+  return kplus.DeploymentStrategy.rollingUpdate()
+}
+
+/** Kubernetes does not let a claim template change, so it has only labels that never change. */
+function claimTemplate(labels: Readonly<Record<string, string>>, persistence: Values['source']['persistence']): object {
+  const { annotations, accessMode, storageClassName, size } = persistence
+  return {
+    // The API server adds both, so a second server-side apply would find a difference without them.
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'source', labels, ...(!isEmpty(annotations) && { annotations }) },
     spec: {
-      accessModes: [persistence.accessMode],
-      storageClassName: unlessEmpty(persistence.storageClassName),
-      resources: { requests: { storage: persistence.size } },
+      accessModes: [accessMode],
+      ...(storageClassName !== '' && { storageClassName }),
+      resources: { requests: { storage: size } },
       volumeMode: 'Filesystem',
     },
   }
-  // The API server adds apiVersion and kind, so a second server-side apply would see a difference without them.
-  const { apiVersion, kind } = k8s.KubePersistentVolumeClaim.GVK
-  return { apiVersion, kind, ...claim } as typeof claim
-}
-
-type Strategy = Written<k8s.DeploymentStrategy>
-
-/** Where two replicas would write to one claim, or would both lead, the old one ends before the new one starts. */
-function strategy({ source: { storage }, leaderElection, hostNetwork }: Live<Values>): Strategy {
-  // The API server's own defaults are written out, so that a server-side apply removes them when the type changes. Otherwise it is refused.
-  const rolling: Strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } }
-  // Two pods on one node cannot both have a port of the host, so the old one has to end first.
-  const replacing: Strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }
-  const one = or(isSet(storage.existingClaim), not(leaderElection.enabled))
-  return choose<Strategy>(one, { type: 'Recreate' }, choose<Strategy>(hostNetwork, replacing, rolling))
 }

@@ -1,8 +1,8 @@
 /**
  * Three Grafana dashboards: the fleet and one GatewaySync, over the controller's figures, and one gateway, over those of its agent. Pure.
  */
-import { agentContainerName } from '../../runtime/gatewaysync/names.ts'
-import type { AgentMetric, NodeMetric, ObjectMetric, ProcessMetric } from '../../runtime/metrics/table.ts'
+import { agentContainerName } from '../../runtime/api/names.ts'
+import type { AgentMetric, NodeMetric, ObjectMetric, ProcessMetric } from '../../runtime/telemetry/metrics/table.ts'
 
 type Dashboard = {
   uid: string
@@ -21,7 +21,7 @@ export function dashboards(): Record<string, Dashboard> {
 }
 
 function fleet(): Dashboard {
-  // Every process on Node has figures of these names; those of the controller are of the targets that also tell its version.
+  // Every Node process has metrics with these names; those of the controller are on the targets that also expose its version.
   const ofController = (name: NodeMetric): string => `${metric(name)} * on (job, instance) group_left() ${metric('clustersync_build_info')}`
   return dashboard(
     'clustersync-fleet',

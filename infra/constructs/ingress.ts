@@ -1,37 +1,26 @@
 /**
- * What leads from outside of the cluster to a Service of ours. Pure.
+ * The Ingress in front of a Service of the controller.
  */
-import type { k8s } from 'cdk8s-plus-28'
-import type { Live, Value } from '../helm/expression.ts'
-import { each, field, unlessEmpty } from '../helm/nodes.ts'
-import type { Names } from '../names.ts'
+import * as kplus from 'cdk8s-plus-28'
+import type { Construct } from 'constructs'
+import { metadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
-import type { ManifestOf } from './api-object.ts'
-import { namespaced } from './metadata.ts'
-import type { Written } from './written.ts'
 
-/** `service`: the name of the Service, and of the Ingress; `port`: the name of its port. */
-export function ingressOf(
-  names: Names,
-  service: Value<string>,
-  ingress: Live<Values>['webhookReceiver']['ingress'],
-  port: string,
-): ManifestOf<typeof k8s.KubeIngress> {
-  return {
-    metadata: namespaced(names, service, { annotations: ingress.annotations }),
-    spec: {
-      ingressClassName: unlessEmpty(ingress.ingressClassName),
-      tls: unlessEmpty(ingress.tls),
-      rules: each('host', ingress.hosts, (host): Written<k8s.IngressRule> => ({
-        host: field(host, 'host'),
-        http: {
-          paths: each('path', field(host, 'paths'), (path): Written<k8s.HttpIngressPath> => ({
-            path: field(path, 'path'),
-            pathType: field(path, 'pathType'),
-            backend: { service: { name: service, port: { name: port } } },
-          })),
-        },
-      })),
-    },
-  }
+type IngressValues = Values['webhookReceiver']['ingress']
+
+/** An Ingress with the name of the Service that it leads to. */
+export function createIngress(scope: Construct, names: Names, service: kplus.Service, values: IngressValues): kplus.Ingress {
+  const { ingressClassName, annotations, hosts, tls } = values
+  const backend = kplus.IngressBackend.fromService(service)
+  return new kplus.Ingress(scope, 'Ingress', {
+    metadata: metadata(names, service.name, { annotations }),
+    ...(ingressClassName !== '' && { className: ingressClassName }),
+    rules: hosts.flatMap(({ host, paths }) =>
+      paths.map(({ path, pathType }) => ({ host, path, pathType: pathType as kplus.HttpIngressPathType, backend })),
+    ),
+    tls: tls.map(({ secretName, hosts }, index) => ({
+      secret: kplus.Secret.fromSecretName(scope, `Certificate${index}`, secretName),
+      hosts,
+    })),
+  })
 }

@@ -1,110 +1,120 @@
 /**
- * What Prometheus and Grafana are told, and who may read the figures.
+ * The metrics Service, and what Prometheus and Grafana discover.
  */
-import type { ApiObject } from 'cdk8s'
-import { k8s } from 'cdk8s-plus-28'
+import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
-import { PodMonitor, PrometheusRule, ServiceMonitor } from '../../imports/monitoring.coreos.com.js'
-import { agentPortName } from '../../runtime/agent-settings.ts'
-import { agentPodLabel } from '../../runtime/gatewaysync/names.ts'
-import { either, isSet, merged, not, text, withoutEmpty } from '../helm/combinators.ts'
-import type { Live } from '../helm/expression.ts'
-import { choose, given, unlessEmpty } from '../helm/nodes.ts'
-import type { Names } from '../names.ts'
+import { PodMonitor, PrometheusRule, ServiceMonitor, ServiceMonitorSpecEndpointsScheme } from '../../imports/monitoring.coreos.com.js'
+import { agentPortName } from '../../runtime/settings/agent.ts'
+import { agentPodLabel } from '../../runtime/api/names.ts'
+import type { Installation } from '../installation.ts'
+import { clusterMetadata, metadata } from '../names.ts'
 import type { Values } from '../values.ts'
-import { alerts } from './alerts.ts'
-import { apiObject, apiObjectWhen, type ManifestOf } from './api-object.ts'
+import { alertGroups } from './alerts.ts'
 import { dashboards } from './dashboards.ts'
-import type { Installation } from './installation.ts'
-import { clusterWide, namespaced } from './metadata.ts'
-import { serviceOf } from './service.ts'
-import { asGiven } from './written.ts'
+import { setFields } from './fields.ts'
+import { createClusterRole } from './roles.ts'
+import { createService } from './service.ts'
 
-/** What Prometheus and Grafana find; the objects of the monitoring operator only where the values ask for them. */
+/** The objects of the Prometheus operator are created only if the values enable them. */
 export class Monitoring extends Construct {
-  readonly metricsService: ApiObject | undefined
-  /** The role that an account needs to read the metrics. */
-  readonly metricsReaderRole: ApiObject
-  readonly serviceMonitor: ApiObject | undefined
-  readonly podMonitor: ApiObject | undefined
-  readonly dashboards: ApiObject | undefined
-  readonly alerts: ApiObject | undefined
+  /** Bind it to the account that scrapes the metrics. */
+  readonly metricsReaderRole: kplus.ClusterRole
+  readonly metricsService: kplus.Service | undefined
+  readonly serviceMonitor: ServiceMonitor | undefined
+  readonly podMonitor: PodMonitor | undefined
+  readonly dashboards: kplus.ConfigMap | undefined
+  readonly alerts: PrometheusRule | undefined
 
-  constructor(scope: Construct, id: string, { names, values }: Installation) {
+  constructor(scope: Construct, id: string, installation: Installation) {
     super(scope, id)
-    const { enabled, service } = values.metrics
-    const https = serviceOf(names, names.metricsService, service, { name: 'https', port: service.port, targetPort: 'metrics' }, 'metrics')
-    const { serviceMonitor: collected, podMonitor: agentsCollected, grafanaDashboard, prometheusRule } = values
-    this.metricsReaderRole = apiObject(this, 'metrics-reader-role', k8s.KubeClusterRole, {
-      metadata: clusterWide(names, names.metricsReaderRole),
-      rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
-    })
-    this.metricsService = apiObjectWhen(enabled, this, 'metrics-service', k8s.KubeService, https)
-    this.serviceMonitor = apiObjectWhen(collected.enabled, this, 'service-monitor', ServiceMonitor, serviceMonitor(names, values))
-    this.podMonitor = apiObjectWhen(agentsCollected.enabled, this, 'pod-monitor', PodMonitor, podMonitor(names, values))
-    this.dashboards = apiObjectWhen(grafanaDashboard.enabled, this, 'dashboards', k8s.KubeConfigMap, dashboardMap(names, values))
-    this.alerts = apiObjectWhen(prometheusRule.enabled, this, 'alerts', PrometheusRule, alerts(names, values))
+    const { names, values } = installation
+    const { metrics, serviceMonitor, podMonitor, grafanaDashboard, prometheusRule } = values
+    this.metricsReaderRole = createClusterRole(this, 'MetricsReaderRole', clusterMetadata(names, names.metricsReaderRole), [
+      { verbs: ['get'], endpoints: [kplus.NonApiResource.of('/metrics')] },
+    ])
+    if (metrics.enabled) {
+      this.metricsService = createService(this, names, {
+        name: names.metricsService,
+        port: { name: 'https', port: metrics.service.port, targetPort: 'metrics' },
+        component: 'metrics',
+        values: metrics.service,
+      })
+    }
+    if (serviceMonitor.enabled) this.serviceMonitor = createServiceMonitor(this, installation)
+    if (podMonitor.enabled) this.podMonitor = createPodMonitor(this, installation)
+    if (grafanaDashboard.enabled) this.dashboards = createDashboards(this, installation)
+    if (prometheusRule.enabled) {
+      this.alerts = new PrometheusRule(this, 'Alerts', {
+        metadata: metadata(names, names.fullname, { labels: prometheusRule.labels }),
+        spec: { groups: alertGroups(names, prometheusRule) },
+      })
+    }
   }
 }
 
-/** How each target is scraped. */
-function scraping({ interval, scrapeTimeout, relabelings, metricRelabelings }: Live<Values>['podMonitor']) {
-  return {
-    interval: unlessEmpty(interval),
-    scrapeTimeout: unlessEmpty(scrapeTimeout),
-    relabelings: asGiven(unlessEmpty(relabelings)),
-    metricRelabelings: asGiven(unlessEmpty(metricRelabelings)),
-  }
-}
-
-/** Prometheus shows the token of its own pod, or one from a Secret; the token's account needs the metrics reader's role. */
-function serviceMonitor(names: Names, { serviceMonitor: values }: Live<Values>): ManifestOf<typeof ServiceMonitor> {
-  const { fullname, namespace, selector, metricsService, certificateSecret } = names
-  const { name, key } = values.tokenSecret
-  return {
-    metadata: namespaced(names, fullname, { labels: values.labels }),
+/** Prometheus sends the token of its own pod, or one from a Secret. The token's account needs the role of metrics readers. */
+function createServiceMonitor(scope: Construct, { names, values: { serviceMonitor } }: Installation): ServiceMonitor {
+  const { name, key } = serviceMonitor.tokenSecret
+  const monitor = new ServiceMonitor(scope, 'ServiceMonitor', {
+    metadata: metadata(names, names.fullname, { labels: serviceMonitor.labels }),
     spec: {
-      selector: { matchLabels: { ...selector, 'app.kubernetes.io/component': 'metrics' } },
+      selector: { matchLabels: { ...names.selector, 'app.kubernetes.io/component': 'metrics' } },
       endpoints: [
         {
           port: 'https',
           path: '/metrics',
-          scheme: 'https',
-          // Metrics of a GatewaySync have its namespace as a label, which the namespace of the scraped pod would otherwise replace.
+          scheme: ServiceMonitorSpecEndpointsScheme.HTTPS,
+          // Metrics of a GatewaySync have a label for its namespace, which the namespace of the scraped pod would replace.
           honorLabels: true,
-          authorization: given(isSet(name), { type: 'Bearer', credentials: { name, key } }),
-          bearerTokenFile: given(not(isSet(name)), '/var/run/secrets/kubernetes.io/serviceaccount/token'),
+          ...(name === ''
+            ? { bearerTokenFile: '/var/run/secrets/kubernetes.io/serviceaccount/token' }
+            : { authorization: { type: 'Bearer', credentials: { name, key } } }),
           tlsConfig: {
-            serverName: text`${metricsService}.${namespace}.svc`,
-            ca: { secret: { name: certificateSecret, key: 'ca.crt' } },
+            serverName: `${names.metricsService}.${names.namespace}.svc`,
+            ca: { secret: { name: names.certificateSecret, key: 'ca.crt' } },
           },
-          ...scraping(values),
         },
       ],
     },
-  }
+  })
+  setScraping(monitor, '/spec/endpoints/0', serviceMonitor)
+  return monitor
 }
 
-function podMonitor(names: Names, { podMonitor: values, watchNamespaces, controller }: Live<Values>): ManifestOf<typeof PodMonitor> {
+function createPodMonitor(scope: Construct, { names, values }: Installation): PodMonitor {
+  const { podMonitor, watchNamespaces, controller } = values
   const { matchLabels, matchExpressions } = controller.watchLabelSelector
-  return {
-    metadata: namespaced(names, text`${names.fullname}-agents`, { labels: values.labels }),
+  const monitor = new PodMonitor(scope, 'PodMonitor', {
+    metadata: metadata(names, `${names.fullname}-agents`, { labels: podMonitor.labels }),
     spec: {
-      namespaceSelector: choose(isSet(watchNamespaces), { matchNames: watchNamespaces }, { any: true }),
-      selector: { matchLabels: merged(matchLabels, { [agentPodLabel]: 'true' }), matchExpressions: unlessEmpty(matchExpressions) },
-      podMetricsEndpoints: [{ port: agentPortName, path: '/metrics', ...scraping(values) }],
+      namespaceSelector: watchNamespaces.length > 0 ? { matchNames: watchNamespaces } : { any: true },
+      selector: {
+        matchLabels: { ...matchLabels, [agentPodLabel]: 'true' },
+        ...(matchExpressions.length > 0 && { matchExpressions }),
+      },
+      podMetricsEndpoints: [{ port: agentPortName, path: '/metrics' }],
     },
-  }
+  })
+  setScraping(monitor, '/spec/podMetricsEndpoints/0', podMonitor)
+  return monitor
 }
 
-function dashboardMap(names: Names, { grafanaDashboard: values }: Live<Values>): ManifestOf<typeof k8s.KubeConfigMap> {
-  const discovery = withoutEmpty(merged({ grafana_dashboard: '1' }, values.labels))
-  return {
-    metadata: namespaced(names, text`${names.fullname}-dashboards`, {
-      namespace: either(isSet(values.namespace), values.namespace, names.namespace),
-      labels: discovery,
-      annotations: values.annotations,
-    }),
+function setScraping(monitor: Construct, endpoint: string, values: Values['podMonitor']): void {
+  const { interval, scrapeTimeout, relabelings, metricRelabelings } = values
+  setFields(monitor, {
+    [`${endpoint}/interval`]: interval,
+    [`${endpoint}/scrapeTimeout`]: scrapeTimeout,
+    [`${endpoint}/relabelings`]: relabelings,
+    [`${endpoint}/metricRelabelings`]: metricRelabelings,
+  })
+}
+
+function createDashboards(scope: Construct, { names, values: { grafanaDashboard } }: Installation): kplus.ConfigMap {
+  const { namespace, labels, annotations } = grafanaDashboard
+  const discovery = Object.entries({ grafana_dashboard: '1', ...labels }).filter(([, value]) => value !== '')
+  const own = { labels: Object.fromEntries(discovery), annotations }
+  return new kplus.ConfigMap(scope, 'Dashboards', {
+    metadata: { ...clusterMetadata(names, `${names.fullname}-dashboards`, own), namespace: namespace || names.namespace },
     data: Object.fromEntries(Object.entries(dashboards()).map(([file, dashboard]) => [file, JSON.stringify(dashboard, undefined, 2)])),
-  }
+  })
 }

@@ -1,56 +1,64 @@
 /**
- * Who may write what, beyond what roles can say: an agent only its own report, the status of a GatewaySync only the controller, the
- * controller nothing else of it but its own annotations and what people change on the status page, and that a commit skips the stages only those with the right to it.
+ * Write permissions that RBAC cannot express.
  */
-import type { ApiObject } from 'cdk8s'
 import { Construct } from 'constructs'
-import { ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from '../../imports/admissionregistration.k8s.io.js'
-import { gatewaySyncKind, group, skipStagesAnnotation, skipStagesVerb, syncReportKind } from '../../runtime/gatewaysync/names.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
-import { and, either, isSet, or, text, together } from '../helm/combinators.ts'
-import type { Live, Value } from '../helm/expression.ts'
-import { given } from '../helm/nodes.ts'
-import type { Names } from '../names.ts'
+import {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  type ValidatingAdmissionPolicyBindingSpecMatchResources as MatchResources,
+  type ValidatingAdmissionPolicySpec as Spec,
+  type ValidatingAdmissionPolicySpecMatchConstraintsResourceRules as ResourceRule,
+} from '../../imports/admissionregistration.k8s.io.js'
+import type { FollowedMembers } from '../../runtime/api/followed-ref.ts'
+import { gatewaySyncKind, group, skipStagesAnnotation, skipStagesVerb, syncReportKind } from '../../runtime/api/names.ts'
+import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
+import type { Installation } from '../installation.ts'
+import { clusterMetadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
-import { apiObject, type ManifestOf } from './api-object.ts'
-import type { Installation } from './installation.ts'
-import { clusterWide } from './metadata.ts'
-import { namespacesNamed, type Selector, selectorOf } from './selectors.ts'
+import { labelSelector, namespaceIs } from './admission.ts'
 
-/** The namespaces that an installation works in; empty: all. Two installations of a cluster do not restrict each other's namespaces. */
-type Scope = Value<readonly string[]>
-type Spec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicy>['spec']>
-type BindingSpec = NonNullable<ManifestOf<typeof ValidatingAdmissionPolicyBinding>['spec']>
+/** A policy and its binding have the same name. */
+type Bound = readonly [policy: ValidatingAdmissionPolicy, binding: ValidatingAdmissionPolicyBinding]
 
-/** What RBAC cannot say: admission policies that bind who writes to what is written. */
+/** Admission policies that restrict the writer and what is written. */
 export class Policies extends Construct {
-  /** An agent writes the SyncReport of its own pod. */
-  readonly reportPolicy: ApiObject
-  readonly reportBinding: ApiObject
-  /** Nobody but the controller writes the status of a GatewaySync. */
-  readonly statusPolicy: ApiObject
-  readonly statusBinding: ApiObject
-  /** Of the rest of a GatewaySync the controller writes nothing but its own annotations. */
-  readonly specPolicy: ApiObject
-  readonly specBinding: ApiObject
-  /** Nobody lets a commit skip the stages of a rollout without the right to. */
-  readonly stagesPolicy: ApiObject
-  readonly stagesBinding: ApiObject
+  /** An agent writes only the SyncReport of its own pod. */
+  readonly report: Bound
+  /** Only the controller writes the status of a GatewaySync. */
+  readonly status: Bound
+  /** Of everything else in a GatewaySync the controller changes only its own annotations, and what people may change on the status page. */
+  readonly spec: Bound
+  /** Only those with the permission to do so let a commit skip the stages of a rollout. */
+  readonly stages: Bound
+  /** In its own namespace the controller creates only its Lease and its certificate Secret. */
+  readonly own: Bound
+
+  private readonly names: Names
 
   constructor(scope: Construct, id: string, { names, values }: Installation) {
     super(scope, id)
-    const selector = selectorOf(values.controller.watchLabelSelector)
-    const bound = (id: string, spec: Spec): [policy: ApiObject, binding: ApiObject] => {
-      const name = text`${names.fullname}-${id}`
-      const metadata = clusterWide(names, name)
-      const policy = apiObject(this, `${id}-policy`, ValidatingAdmissionPolicy, { metadata, spec })
-      const binding = bindingSpec(name, values.watchNamespaces)
-      return [policy, apiObject(this, `${id}-binding`, ValidatingAdmissionPolicyBinding, { metadata, spec: binding })]
-    }
-    ;[this.reportPolicy, this.reportBinding] = bound('report', reportPolicy(names))
-    ;[this.statusPolicy, this.statusBinding] = bound('status', statusPolicy(names, selector))
-    ;[this.specPolicy, this.specBinding] = bound('spec', specPolicy(names, values))
-    ;[this.stagesPolicy, this.stagesBinding] = bound('stages', stagesPolicy())
+    this.names = names
+    const { watchNamespaces, controller } = values
+    const watched = watchNamespaces.length > 0 ? inNamespaces(watchNamespaces) : undefined
+    this.report = this.bind('report', reportPolicy(names), watched)
+    // Another installation writes the status of what it selects.
+    this.status = this.bind('status', statusPolicy(names, labelSelector(controller.watchLabelSelector)), watched)
+    this.spec = this.bind('spec', specPolicy(names, values), watched)
+    this.stages = this.bind('stages', stagesPolicy(), watched)
+    this.own = this.bind('own', ownPolicy(names), inNamespaces([names.namespace]))
+  }
+
+  /** Binds a policy in the given namespaces, or in all. Installations with different namespaces do not restrict each other. */
+  private bind(id: string, spec: Spec, matchResources?: MatchResources): Bound {
+    const name = `${this.names.fullname}-${id}`
+    const metadata = clusterMetadata(this.names, name)
+    return [
+      new ValidatingAdmissionPolicy(this, `${id}-policy`, { metadata, spec }),
+      new ValidatingAdmissionPolicyBinding(this, `${id}-binding`, {
+        metadata,
+        spec: { policyName: name, validationActions: ['Deny'], ...(matchResources && { matchResources }) },
+      }),
+    ]
   }
 }
 
@@ -58,25 +66,26 @@ const claim = (name: string): string => `authentication.kubernetes.io/${name}`
 const readClaim = (name: string): string => `'${claim(name)}' in variables.claims ? string(variables.claims['${claim(name)}'][0]) : ''`
 
 /** Only a pod's own token may write its SyncReport. People, the controller and the garbage collector are not restricted. */
-function reportPolicy({ namespace, serviceAccount }: Names): Spec {
+function reportPolicy(names: Names): Spec {
   const user = 'request.userInfo.username'
   return {
     failurePolicy: 'Fail',
-    matchConstraints: rules([syncReportKind.plural, `${syncReportKind.plural}/status`], ['CREATE', 'UPDATE']),
+    matchConstraints: matching([ours([syncReportKind.plural, `${syncReportKind.plural}/status`], ['CREATE', 'UPDATE'])]),
     matchConditions: [
       {
         name: 'not-exempt',
-        expression: together(' && ', [
+        expression: [
           `${user}.startsWith('system:serviceaccount:')`,
-          text`${user} != 'system:serviceaccount:${namespace}:${serviceAccount}'`,
+          `${user} != '${userOf(names)}'`,
           `!${user}.startsWith('system:serviceaccount:kube-system:')`,
-        ]),
+        ].join(' && '),
       },
     ],
     variables: [
       { name: 'claims', expression: 'has(request.userInfo.extra) ? request.userInfo.extra : {}' },
       { name: 'pod', expression: readClaim('pod-name') },
       { name: 'uid', expression: readClaim('pod-uid') },
+      { name: 'owners', expression: 'object.metadata.?ownerReferences.orValue([])' },
     ],
     validations: [
       {
@@ -91,12 +100,19 @@ function reportPolicy({ namespace, serviceAccount }: Names): Spec {
       },
       {
         expression:
-          "object.metadata.?ownerReferences.orValue([]).exists(o, o.kind == 'Pod' && o.name == variables.pod && o.uid == variables.uid)",
-        messageExpression: "'SyncReport ' + object.metadata.name + ' must be owned by pod ' + variables.pod + ' with uid ' + variables.uid",
+          "variables.owners.size() == 1 && variables.owners[0].kind == 'Pod' && variables.owners[0].name == variables.pod && variables.owners[0].uid == variables.uid",
+        messageExpression:
+          "'SyncReport ' + object.metadata.name + ' must have pod ' + variables.pod + ' with uid ' + variables.uid + ' as its only owner'",
         reason: 'Forbidden',
       },
       {
-        // An agent that takes over the object of an earlier pod of its name writes the spec last; until then it may stand as it was.
+        // A finalizer would keep the object, and its namespace, from being deleted. One that is there already, such as that of a deletion, may stay.
+        expression: 'object.metadata.?finalizers.orValue([]).all(f, oldObject != null && f in oldObject.metadata.?finalizers.orValue([]))',
+        messageExpression: "'an agent must not add finalizers to SyncReport ' + object.metadata.name",
+        reason: 'Forbidden',
+      },
+      {
+        // An agent that takes over the object of an earlier pod with the same name writes the spec last; until then it may stay unchanged.
         expression: 'object.spec.podUid == variables.uid || (oldObject != null && object.spec.podUid == oldObject.spec.podUid)',
         messageExpression: "'spec.podUid of SyncReport ' + object.metadata.name + ' must be ' + variables.uid",
         reason: 'Forbidden',
@@ -105,65 +121,63 @@ function reportPolicy({ namespace, serviceAccount }: Names): Spec {
   }
 }
 
-/** Agents follow the status with their token in hand, so nobody but the controller may say where content comes from. */
-function statusPolicy({ namespace, serviceAccount }: Names, selector: Selector): Spec {
-  const controller = text`system:serviceaccount:${namespace}:${serviceAccount}`
+/** Agents trust the status with their token, so only the controller may say where content comes from. */
+function statusPolicy(names: Names, objectSelector: LabelSelector): Spec {
   return {
     failurePolicy: 'Fail',
-    // Another installation writes the status of what it selects.
-    matchConstraints: rules([`${gatewaySyncKind.plural}/status`], ['UPDATE'], selector),
+    matchConstraints: matching([ours([`${gatewaySyncKind.plural}/status`], ['UPDATE'])], objectSelector),
     validations: [
       {
-        expression: text`request.userInfo.username == '${controller}'`,
-        message: text`only the controller (${controller}) writes the status of a GatewaySync`,
+        expression: `request.userInfo.username == '${userOf(names)}'`,
+        message: `only the controller (${userOf(names)}) writes the status of a GatewaySync`,
         reason: 'Forbidden',
       },
     ],
   }
 }
 
-/** The members of a spec and of its `git`, from the schema that the definitions are made from. */
+/** Members of `git` that select what is followed, at most one at a time: a client that sets one of them removes the others. */
+const followedMembers: ReadonlySet<string> = new Set(['ref', 'semver', 'tagPattern'] satisfies (keyof FollowedMembers)[])
+
+/** The members of a spec and of its `git`, from the schema of the CRDs. */
 const specEntries = gatewaySyncSpec({ allowLocal: false }).entries
 const members = { spec: Object.keys(specEntries), git: Object.keys(specEntries.git.entries) }
 
-/** Everything in a spec is as it was, but what people pause and go back to on the status page. */
-const specKept = [
+/** CEL: nothing in a spec has changed, except what people change on the status page. */
+export const specUnchanged = [
   ...members.spec.filter((member) => member !== 'paused' && member !== 'git').map((member) => `spec.?${member}`),
-  ...members.git.filter((member) => member !== 'ref').map((member) => `spec.git.?${member}`),
+  ...members.git.filter((member) => !followedMembers.has(member)).map((member) => `spec.git.?${member}`),
 ]
   .map((member) => `object.${member} == oldObject.${member}`)
   .join(' && ')
 
 /**
- * The receiver patches request annotations, and a role cannot name single members of an object: without this rule whoever takes over the
- * controller could point every plant at another repository. Where people may act on the status page, it pauses and changes the ref for them.
+ * The receiver patches request annotations, and a role cannot name single members of an object: without this rule an attacker with the
+ * controller's account could point every plant at another repository. If users may act on the status page, it pauses and changes the ref
+ * for them.
  */
-function specPolicy({ namespace, serviceAccount }: Names, { statusPage: { enabled, proxy, oidc } }: Live<Values>): Spec {
-  const acts = and(enabled, or(proxy.enabled, oidc.enabled))
+function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Values): Spec {
+  const hasActions = enabled && (proxy.enabled || oidc.enabled)
   const kept = (from: string, to: string): string =>
     `${from}.all(key, key.startsWith('${group}/') || (key in ${to} && ${to}[key] == ${from}[key]))`
   return {
     failurePolicy: 'Fail',
-    matchConstraints: rules([gatewaySyncKind.plural], ['UPDATE']),
-    matchConditions: [
-      { name: 'controller', expression: text`request.userInfo.username == 'system:serviceaccount:${namespace}:${serviceAccount}'` },
-    ],
+    matchConstraints: matching([ours([gatewaySyncKind.plural], ['UPDATE'])]),
+    matchConditions: [isController(names)],
     variables: [
       { name: 'before', expression: 'oldObject.metadata.?annotations.orValue({})' },
       { name: 'after', expression: 'object.metadata.?annotations.orValue({})' },
     ],
     validations: [
       {
-        expression: either<string>(acts, specKept, 'object.spec == oldObject.spec'),
-        message: either<string>(
-          acts,
-          'of the spec of a GatewaySync the controller changes nothing but paused and git.ref',
-          'the controller never changes the spec of a GatewaySync',
-        ),
+        expression: hasActions ? specUnchanged : 'object.spec == oldObject.spec',
+        message: hasActions
+          ? 'the controller changes only paused and what git follows in the spec of a GatewaySync'
+          : 'the controller never changes the spec of a GatewaySync',
         reason: 'Forbidden',
       },
       {
-        expression: together(' && ', [
+        expression: [
           kept('variables.before', 'variables.after'),
           kept('variables.after', 'variables.before'),
           ...[
@@ -171,7 +185,7 @@ function specPolicy({ namespace, serviceAccount }: Names, { statusPage: { enable
             ['ownerReferences', '[]'],
             ['finalizers', '[]'],
           ].map(([member, none]) => `object.metadata.?${member}.orValue(${none}) == oldObject.metadata.?${member}.orValue(${none})`),
-        ]),
+        ].join(' && '),
         message: `the controller changes only annotations of a GatewaySync that begin with ${group}/`,
         reason: 'Forbidden',
       },
@@ -179,13 +193,13 @@ function specPolicy({ namespace, serviceAccount }: Names, { statusPage: { enable
   }
 }
 
-/** To patch a GatewaySync is what whoever asks for a commit may; to send one past every stage of a plant is more, and a right of its own. */
+/** A user who may request a commit may patch a GatewaySync; skipping every stage of a plant is a permission of its own. */
 function stagesPolicy(): Spec {
   const value = (object: string): string => `${object}.metadata.?annotations[?'${skipStagesAnnotation}'].orValue('')`
   const resource = `authorizer.group('${group}').resource('${gatewaySyncKind.plural}')`
   return {
     failurePolicy: 'Fail',
-    matchConstraints: rules([gatewaySyncKind.plural], ['CREATE', 'UPDATE']),
+    matchConstraints: matching([ours([gatewaySyncKind.plural], ['CREATE', 'UPDATE'])]),
     matchConditions: [
       { name: 'skips', expression: `${value('object')} != ''` },
       { name: 'is-new', expression: `oldObject == null || ${value('oldObject')} != ${value('object')}` },
@@ -200,24 +214,63 @@ function stagesPolicy(): Spec {
   }
 }
 
-function rules(resources: string[], operations: string[], objectSelector: Selector = {}): NonNullable<Spec['matchConstraints']> {
-  // The API server's own defaults are written out, so that a second apply finds nothing to change.
+/**
+ * RBAC cannot restrict "create" to a name. Without this policy, code that takes over the controller could create a Secret of type
+ * kubernetes.io/service-account-token, which the API server fills with the token of any ServiceAccount of the namespace.
+ */
+function ownPolicy(names: Names): Spec {
   return {
-    matchPolicy: 'Equivalent',
-    namespaceSelector: {},
-    objectSelector,
-    resourceRules: [{ apiGroups: [group], apiVersions: ['*'], resources, operations, scope: '*' }],
+    failurePolicy: 'Fail',
+    matchConstraints: matching([
+      resourceRule('', 'v1', ['secrets'], ['CREATE']),
+      resourceRule('coordination.k8s.io', '*', ['leases'], ['CREATE']),
+    ]),
+    matchConditions: [isController(names)],
+    validations: [
+      {
+        expression: `request.resource.resource != 'leases' || object.metadata.name == '${names.fullname}'`,
+        message: `the controller creates only the Lease ${names.fullname}`,
+        reason: 'Forbidden',
+      },
+      {
+        expression: `request.resource.resource != 'secrets' || (object.metadata.name == '${names.certificateSecret}' && object.type == 'kubernetes.io/tls')`,
+        message: `the controller creates only the Secret ${names.certificateSecret} of type kubernetes.io/tls`,
+        reason: 'Forbidden',
+      },
+    ],
   }
 }
 
-function bindingSpec(policyName: Value<string>, namespaces: Scope): BindingSpec {
+/** The controller, as the API server names it. */
+function userOf({ namespace, serviceAccount }: Names): string {
+  return `system:serviceaccount:${namespace}:${serviceAccount}`
+}
+
+function isController(names: Names): { name: string; expression: string } {
+  return { name: 'controller', expression: `request.userInfo.username == '${userOf(names)}'` }
+}
+
+type MatchConstraints = NonNullable<Spec['matchConstraints']>
+type LabelSelector = NonNullable<MatchConstraints['objectSelector']>
+
+function matching(resourceRules: ResourceRule[], objectSelector: LabelSelector = {}): MatchConstraints {
+  // The API server's defaults are written out, so that a second apply finds nothing to change.
+  return { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector, resourceRules }
+}
+
+/** Objects of our kinds. */
+function ours(resources: string[], operations: string[]): ResourceRule {
+  return resourceRule(group, '*', resources, operations)
+}
+
+function resourceRule(apiGroup: string, apiVersion: string, resources: string[], operations: string[]): ResourceRule {
+  return { apiGroups: [apiGroup], apiVersions: [apiVersion], resources, operations, scope: '*' }
+}
+
+function inNamespaces(namespaces: string[]): MatchResources {
   return {
-    policyName,
-    validationActions: ['Deny'],
-    matchResources: given(isSet(namespaces), {
-      matchPolicy: 'Equivalent',
-      namespaceSelector: { matchExpressions: [namespacesNamed('In', namespaces)] },
-      objectSelector: {},
-    }),
+    matchPolicy: 'Equivalent',
+    namespaceSelector: { matchExpressions: [namespaceIs('In', namespaces)] },
+    objectSelector: {},
   }
 }

@@ -1,26 +1,33 @@
 /**
- * The Services by which agents, the API server, Prometheus and git hosts reach the controller. Pure.
+ * The Services by which agents, the API server, Prometheus, git hosts and people reach the controller.
  */
-import type { k8s } from 'cdk8s-plus-28'
-import type { Live, Value } from '../helm/expression.ts'
-import type { Names } from '../names.ts'
+import { ApiObject, JsonPatch } from 'cdk8s'
+import * as kplus from 'cdk8s-plus-28'
+import type { Construct } from 'constructs'
+import { metadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
-import type { ManifestOf } from './api-object.ts'
-import { namespaced } from './metadata.ts'
+import { setFields } from './fields.ts'
 
-type Port = { name: string; port: Value<number>; targetPort: string }
+export type ServiceOptions = {
+  name: string
+  /** `targetPort` is the name of the container's port. */
+  port: { name: string; port: number; targetPort: string }
+  /** Distinguishes the Services of one release, for the ServiceMonitor. */
+  component?: string
+  values: Values['delivery']['service']
+}
 
-/** `component` tells the Services of one release apart, for the ServiceMonitor. */
-export function serviceOf(
-  names: Names,
-  name: Value<string>,
-  { type, annotations }: Pick<Live<Values>['delivery']['service'], 'type' | 'annotations'>,
-  port: Port,
-  component?: string,
-): ManifestOf<typeof k8s.KubeService> {
+/** A Service of the controller's pods. */
+export function createService(scope: Construct, names: Names, { name, port, component, values }: ServiceOptions): kplus.Service {
   const labels = component === undefined ? {} : { 'app.kubernetes.io/component': component }
-  return {
-    metadata: namespaced(names, name, { labels, annotations }),
-    spec: { type, selector: names.selector, ports: [{ ...port, protocol: 'TCP' }] },
-  }
+  const service = new kplus.Service(scope, 'Service', {
+    metadata: metadata(names, name, { labels, annotations: values.annotations }),
+    type: values.type as kplus.ServiceType,
+    ports: [{ name: port.name, port: port.port, protocol: kplus.Protocol.TCP }],
+  })
+  for (const [key, value] of Object.entries(names.selector)) service.selectLabel(key, value)
+  ApiObject.of(service).addJsonPatch(JsonPatch.remove('/spec/externalIPs'))
+  // cdk8s-plus takes numbers only. By its name, each pod is reached at its own port during a rollout that changes the port.
+  setFields(service, { '/spec/ports/0/targetPort': port.targetPort })
+  return service
 }

@@ -1,29 +1,26 @@
 /**
- * The volumes of the controller's pod, and where its container has them. Pure.
+ * The volumes of the controller's pod and where its container mounts them.
  */
-import type { k8s } from 'cdk8s-plus-28'
-import { and, either, isSet, not, or, text } from '../helm/combinators.ts'
-import type { Live, Value } from '../helm/expression.ts'
-import { each, field, given, when } from '../helm/nodes.ts'
+import { Size } from 'cdk8s'
+import * as kplus from 'cdk8s-plus-28'
+import type { Construct } from 'constructs'
 import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'
-import { certificateBy } from './certificates.ts'
-import { inlineSecretName } from './receiver.ts'
-import { asGiven, type Written } from './written.ts'
+import { certificateSource } from './certificates.ts'
+import { isInline } from './receiver.ts'
 
-type Volume = Written<k8s.Volume>
-type Mount = Written<k8s.VolumeMount>
+export const mountPaths = {
+  source: '/var/lib/cluster-sync',
+  certificate: '/etc/cluster-sync/certificate',
+  receiver: '/etc/cluster-sync/receiver',
+  notifications: '/etc/cluster-sync/notifications',
+  statusPage: '/etc/cluster-sync/status-page',
+  login: '/etc/cluster-sync/status-page-login',
+  tmp: '/tmp',
+} as const
 
-export const sourceFolder = '/var/lib/cluster-sync'
-export const certificateFolder = '/etc/cluster-sync/certificate'
-export const receiverFolder = '/etc/cluster-sync/receiver'
-export const notificationsFolder = '/etc/cluster-sync/notifications'
-export const statusPageFolder = '/etc/cluster-sync/status-page'
-export const loginFolder = '/etc/cluster-sync/status-page-login'
-const temporaryFolder = '/tmp'
-
-/** Names and folders that `extraVolumes` and `extraVolumeMounts` may not use. */
-export const ownVolumes: readonly string[] = [
+/** Names and paths that `extraVolumes` and `extraVolumeMounts` may not use. */
+export const operatorVolumes: readonly string[] = [
   'source',
   'certificate',
   'receiver-hmac',
@@ -33,107 +30,83 @@ export const ownVolumes: readonly string[] = [
   'status-page-login',
   'tmp',
 ]
-export const ownFolders: readonly string[] = [
-  sourceFolder,
-  certificateFolder,
-  receiverFolder,
-  notificationsFolder,
-  statusPageFolder,
-  loginFolder,
-  temporaryFolder,
-]
+export const operatorMountPaths: readonly string[] = Object.values(mountPaths)
 
-/** Of the Secret of a receiver of notifications. */
-const receiverKeys = ['address', 'hmac-key', 'ca.crt'] as const
-
-/** Of the Secret of the login by OpenID Connect. */
-const loginKeys = ['client-secret', 'session-key', 'ca.crt'] as const
-
-type KeyFile = { name: 'hmac' | 'token'; mounted: Value<boolean>; secretName: Value<string>; key: Value<string> }
-
-/** The keys of the push receiver, each mounted as one file where the values have it. */
-export function keyFiles(names: Names, { webhookReceiver: receiver }: Live<Values>): KeyFile[] {
-  return (['hmac', 'token'] as const).map((name): KeyFile => {
-    const { secret, secretRef } = receiver[name]
-    const referred = isSet(secretRef.name)
-    return {
-      name,
-      mounted: and(receiver.enabled, or(referred, isSet(secret))),
-      secretName: either(referred, secretRef.name, inlineSecretName(names)),
-      key: either<string>(referred, secretRef.key, name),
-    }
+/** The mounts that cdk8s-plus can express. */
+export function volumeMounts(scope: Construct, names: Names, values: Values): kplus.VolumeMount[] {
+  const { webhookReceiver, statusPage, source } = values
+  /** A Secret or key that does not exist yet does not keep the controller from starting. */
+  const oneKey = (name: string, path: string, secretName: string, key: string): kplus.VolumeMount => ({
+    path,
+    readOnly: true,
+    volume: secretVolume(scope, name, secretName, { items: { [key]: { path: 'value' } }, optional: true }),
   })
+  const mounts: kplus.VolumeMount[] = []
+  if (!source.persistence.enabled) mounts.push({ path: mountPaths.source, volume: sourceVolume(scope, source.storage) })
+  if (certificateSource(values) !== 'controller')
+    mounts.push({ path: mountPaths.certificate, readOnly: true, volume: secretVolume(scope, 'certificate', names.certificateSecret) })
+  for (const name of receiverKeys(values)) {
+    const key = webhookReceiver[name]
+    const [secretName, item] = isInline(key) ? [names.receiverSecret, name] : [key.secretRef.name, key.secretRef.key]
+    mounts.push(oneKey(`receiver-${name}`, `${mountPaths.receiver}/${name}`, secretName, item))
+  }
+  const { proxy } = statusPage
+  if (statusPage.enabled && proxy.enabled)
+    mounts.push(oneKey('status-page', mountPaths.statusPage, proxy.secretRef.name, proxy.secretRef.key))
+  // Holds what a call of git needs, such as host keys and a socket. In memory, because the root file system is read-only.
+  const tmp = { medium: kplus.EmptyDirMedium.MEMORY, sizeLimit: Size.mebibytes(8) }
+  mounts.push({ path: mountPaths.tmp, volume: kplus.Volume.fromEmptyDir(scope, 'Volume-tmp', 'tmp', tmp) })
+  return mounts
 }
 
-/** The Secret of a receiver as a folder of its name. A Secret or key that is not there yet keeps no controller from starting. */
-function receiverSecret(receiver: Value<Values['notifications'][number]>): Written<k8s.VolumeProjection> {
-  const name = field(receiver, 'name')
-  const items = receiverKeys.map((key) => ({ key, path: text`${name}/${key}` }))
-  return { secret: { name: field(receiver, 'secretName'), items, optional: true } }
+/** The keys of the push receiver that the values contain or refer to. */
+export function receiverKeys({ webhookReceiver }: Values): ('hmac' | 'token')[] {
+  if (!webhookReceiver.enabled) return []
+  return (['hmac', 'token'] as const).filter((name) => isInline(webhookReceiver[name]) || webhookReceiver[name].secretRef.name !== '')
 }
 
-/** Whether the secret of the status page's proxy is needed. */
-function hasProxy({ statusPage: { enabled, proxy } }: Live<Values>): Value<boolean> {
-  return and(enabled, proxy.enabled)
+type MountedVolume = {
+  volume?: { name: string } & Record<string, unknown>
+  mount: { name: string; mountPath: string } & Record<string, unknown>
 }
 
-/** Whether the Secret of the status page's own login is needed. */
-function hasOidc({ statusPage: { enabled, oidc } }: Live<Values>): Value<boolean> {
-  return and(enabled, oidc.enabled)
+/** Projected volumes and the claim of a StatefulSet, which cdk8s-plus cannot express. */
+export function otherVolumes({ notifications, statusPage, source }: Values): MountedVolume[] {
+  const volumes: MountedVolume[] = []
+  if (source.persistence.enabled) volumes.push({ mount: { name: 'source', mountPath: mountPaths.source } })
+  if (notifications.length > 0) volumes.push(projected('notifications', mountPaths.notifications, notifications.map(receiverSecret)))
+  if (statusPage.enabled && statusPage.oidc.enabled) {
+    const { name } = statusPage.oidc.secretRef
+    // One source per key, because a source with a missing key is left out as a whole.
+    const sources = ['client-secret', 'session-key', 'ca.crt'].map((key) => secretSource(name, [{ key, path: key }]))
+    volumes.push(projected('status-page-login', mountPaths.login, sources))
+  }
+  return volumes
 }
 
-/** Each key that the Secret has is a file; one that is missing keeps no controller from starting. */
-function loginVolume({ secretRef }: Live<Values>['statusPage']['oidc']): Volume {
-  const sources = loginKeys.map((key) => ({ secret: { name: secretRef.name, items: [{ key, path: key }], optional: true } }))
-  return { name: 'status-page-login', projected: { sources } }
+function receiverSecret({ name, secretName }: Values['notifications'][number]): object {
+  const keys = ['address', 'hmac-key', 'ca.crt']
+  return secretSource(
+    secretName,
+    keys.map((key) => ({ key, path: `${name}/${key}` })),
+  )
 }
 
-/** The volumes of the controller's pod: only those that the values ask for. */
-export function volumes(names: Names, values: Live<Values>): Volume[] {
-  const { storage, persistence } = values.source
-  const { sizeLimit, existingClaim } = storage
-  const { secretRef: proxyRef } = values.statusPage.proxy
-  return [
-    // With persistence, the StatefulSet makes a claim of this name for each replica.
-    ...when<Volume>(not(persistence.enabled), [
-      {
-        name: 'source',
-        emptyDir: given(not(isSet(existingClaim)), { sizeLimit }),
-        persistentVolumeClaim: given(isSet(existingClaim), { claimName: existingClaim }),
-      },
-    ]),
-    ...when<Volume>(not(certificateBy(values).selfManaged), [{ name: 'certificate', secret: { secretName: names.certificateSecret } }]),
-    ...keyFiles(names, values).flatMap(({ name, mounted, secretName, key }) =>
-      when<Volume>(mounted, [{ name: `receiver-${name}`, secret: { secretName, items: [{ key, path: 'value' }], optional: true } }]),
-    ),
-    ...when<Volume>(isSet(values.notifications), [
-      { name: 'notifications', projected: { sources: each('notification', values.notifications, receiverSecret) } },
-    ]),
-    ...when<Volume>(hasProxy(values), [
-      {
-        name: 'status-page',
-        secret: { secretName: proxyRef.name, items: [{ key: proxyRef.key, path: 'value' }], optional: true },
-      },
-    ]),
-    ...when<Volume>(hasOidc(values), [loginVolume(values.statusPage.oidc)]),
-    { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: '8Mi' } },
-    ...each('extraVolume', values.extraVolumes, (volume): Volume => asGiven(volume)),
-  ]
+function secretSource(name: string, items: object[]): object {
+  return { secret: { name, items, optional: true } }
 }
 
-/** Where the controller's container finds these volumes; one for each, in the same order. */
-export function volumeMounts(names: Names, values: Live<Values>): Mount[] {
-  return [
-    { name: 'source', mountPath: sourceFolder },
-    ...when<Mount>(not(certificateBy(values).selfManaged), [{ name: 'certificate', mountPath: certificateFolder, readOnly: true }]),
-    ...keyFiles(names, values).flatMap(({ name, mounted }) =>
-      when<Mount>(mounted, [{ name: `receiver-${name}`, mountPath: `${receiverFolder}/${name}`, readOnly: true }]),
-    ),
-    ...when<Mount>(isSet(values.notifications), [{ name: 'notifications', mountPath: notificationsFolder, readOnly: true }]),
-    ...when<Mount>(hasProxy(values), [{ name: 'status-page', mountPath: statusPageFolder, readOnly: true }]),
-    ...when<Mount>(hasOidc(values), [{ name: 'status-page-login', mountPath: loginFolder, readOnly: true }]),
-    // Holds what one call of git needs, such as host keys and a socket. In memory, because the root file system is read-only.
-    { name: 'tmp', mountPath: temporaryFolder },
-    ...each('extraMount', values.extraVolumeMounts, (mount): Mount => asGiven(mount)),
-  ]
+function projected(name: string, mountPath: string, sources: object[]): MountedVolume {
+  return { volume: { name, projected: { sources } }, mount: { name, mountPath, readOnly: true } }
+}
+
+function sourceVolume(scope: Construct, { existingClaim }: Values['source']['storage']): kplus.Volume {
+  if (existingClaim === '') return kplus.Volume.fromEmptyDir(scope, 'Volume-source', 'source')
+  const claim = kplus.PersistentVolumeClaim.fromClaimName(scope, 'SourceClaim', existingClaim)
+  return kplus.Volume.fromPersistentVolumeClaim(scope, 'Volume-source', claim, { name: 'source' })
+}
+
+function secretVolume(scope: Construct, name: string, secretName: string, options: kplus.SecretVolumeOptions = {}): kplus.Volume {
+  const secret = kplus.Secret.fromSecretName(scope, `Secret-${name}`, secretName)
+  return kplus.Volume.fromSecret(scope, `Volume-${name}`, secret, { name, ...options })
 }

@@ -29,7 +29,7 @@ export const tag = (description: string) =>
     '',
   )
 
-/** Without zones and flags, which neither the controller nor a JSON schema knows. */
+/** Without zones and flags, which neither the controller nor a JSON schema supports. */
 const ipv6 = v.IPV6_REGEX.source
   .slice(1, -1)
   .replaceAll('a-f', 'a-fA-F')

@@ -1,13 +1,12 @@
 /**
- * Whether values can be installed: each wrong key by its name, and what is set without effect. Pure.
+ * Whether values can be installed: an error that names every wrong key, and warnings. Pure.
  */
 import * as v from 'valibot'
-import { nearestTo } from '../../runtime/edit-distance.ts'
+import { nearestTo } from '../../runtime/platform/text/edit-distance.ts'
 import { impossible, impossibleRelease } from './combinations.ts'
-import type { Value } from '../helm/expression.ts'
 import type { Release } from '../names.ts'
 import { type Values, valuesSchema } from '../values.ts'
-import { withoutEffect } from './without-effect.ts'
+import { warningsOf } from './warnings.ts'
 
 type CheckedValues = { values: Values; warnings: string[] }
 
@@ -18,7 +17,7 @@ export function checkValues(input: unknown): CheckedValues {
   if (!parsed.success) throw new Error(parsed.issues.map(issueLine).join('\n'))
   const values = parsed.output
   throwIfAny(impossible(values))
-  return { values, warnings: withoutEffect(values) as string[] }
+  return { values, warnings: warningsOf(values) }
 }
 
 /** Throws an Error that names what of a release cannot be a part of names and labels. */
@@ -26,9 +25,8 @@ export function checkRelease(release: Release): void {
   throwIfAny(impossibleRelease(release))
 }
 
-/** Where all values are known, no message is an expression. */
-function throwIfAny(errors: readonly Value<string>[]): void {
-  if (errors.length > 0) throw new Error((errors as readonly string[]).join('\n'))
+function throwIfAny(errors: readonly string[]): void {
+  if (errors.length > 0) throw new Error(errors.join('\n'))
 }
 
 /** The parts of a valibot schema that are read here; every member may be absent. */
@@ -37,7 +35,7 @@ type Walked = { type?: string; wrapped?: Walked; entries?: Record<string, Walked
 /** A list has no keys, so that the schema's own check of objects would let an empty one pass as an object with every default. */
 function listsForObjects(schema: unknown, input: unknown, path: readonly string[]): string[] {
   const { type, entries, item } = unwrapped(schema)
-  if (type === 'strict_object' || type === 'record') {
+  if (type === 'strict_object' || type === 'object_with_rest' || type === 'record') {
     if (Array.isArray(input)) return [`${path.length === 0 ? 'values' : path.join('.')}: must be an object with keys, not a list`]
     const present = (input ?? {}) as Record<string, unknown>
     return Object.entries(entries ?? {}).flatMap(([name, inner]) => listsForObjects(inner, present[name], [...path, name]))
@@ -77,7 +75,7 @@ function pathsTo(key: string, schema: unknown, path: readonly string[]): string[
   })
 }
 
-/** The keys that the schema has at a path; an index stands for any element of a list. */
+/** The keys of the schema at a path; an index matches any element of a list. */
 function keysAt(path: readonly string[]): string[] {
   let at = unwrapped(valuesSchema)
   for (const name of path) at = unwrapped(at.entries?.[name] ?? at.item ?? {})

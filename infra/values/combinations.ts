@@ -1,225 +1,248 @@
 /**
- * Which values do not go together, although each of them is valid by itself. Pure.
+ * Values that are valid on their own and cannot work together. Pure.
  */
-import { ports } from '../../runtime/gatewaysync/names.ts'
-import { controllerSettingsVariable } from '../../runtime/settings.ts'
-import { isNamespaceName, isServiceLabel } from './fields.ts'
-import {
-  amount,
-  and,
-  asText,
-  earlier,
-  equals,
-  greater,
-  hasKey,
-  includes,
-  isSet,
-  less,
-  lookup,
-  matches,
-  milliseconds,
-  not,
-  or,
-  plucked,
-  quoted,
-  sameNumber,
-  text,
-} from '../helm/combinators.ts'
-import type { Live, Value } from '../helm/expression.ts'
-import { each, eachMember, field, type Messages, say } from '../helm/nodes.ts'
-import type { LiveRelease } from '../names.ts'
-import { openPorts } from './open-ports.ts'
-import { impossiblePod } from './pod-combinations.ts'
+import { podAnnotations, ports } from '../../runtime/api/names.ts'
+import { amountOf } from '../../runtime/api/quantity.ts'
+import { controllerSettingsVariable } from '../../runtime/settings/controller.ts'
+import { operatorMountPaths, operatorVolumes } from '../constructs/volumes.ts'
+import type { Release } from '../names.ts'
 import type { Values } from '../values.ts'
+import { millisecondsOf } from './duration.ts'
+import { isNamespaceName, isServiceLabel } from './fields.ts'
+import { openPorts } from './open-ports.ts'
 
-/** Mirrors smaller than this hold no plant: the controller would refuse every repository. */
-const smallestStorage = '64Mi'
+/** A smaller volume holds no repository: the controller would refuse all of them. */
+const minStorage = '64Mi'
 
-/**
- * Combinations that cannot work, each beginning with the key that is to be changed. With Helm's values the list is what the chart refuses
- * to render.
- */
-export function impossible(values: Live<Values>): Messages {
+/** One message per combination that cannot work; each begins with the key to change. */
+export function impossible(values: Values): string[] {
   return [
-    ...impossibleIngress('webhookReceiver', values, 'an Ingress without a receiver leads nowhere'),
-    ...impossibleIngress('statusPage', values, 'an Ingress without a status page leads nowhere'),
-    ...impossibleProxy(values),
-    ...impossibleOidc(values),
-    ...impossibleReplicas(values),
-    ...sameNames(values),
-    ...impossibleEnvironment(values),
-    ...impossibleTimings(values),
-    ...tooLarge(values),
-    ...samePorts(values),
-    ...impossiblePod(values),
+    ...ingress('webhookReceiver', values),
+    ...ingress('statusPage', values),
+    ...statusPageProxy(values),
+    ...statusPageOidc(values),
+    ...replicas(values),
+    ...duplicateNames(values),
+    ...environment(values),
+    ...monitoring(values),
+    ...quantities(values),
+    ...duplicatePorts(values),
+    ...pod(values),
+    ...extraVolumes(values),
   ]
 }
 
-/** Why a release's name or namespace cannot be a part of names and labels. */
-export function impossibleRelease({ name, namespace }: LiveRelease): Messages {
+/** Why a release's name or namespace cannot be part of object names and labels. */
+export function impossibleRelease({ name, namespace }: Release): string[] {
   return [
-    ...say(not(isServiceLabel(name)), [
-      text`release.name: ${quoted(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`,
+    ...when(
+      !isServiceLabel(name),
+      `release.name: ${JSON.stringify(name)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`,
+    ),
+    ...when(!isNamespaceName(namespace), `release.namespace: ${JSON.stringify(namespace)} must be the name of a namespace`),
+  ]
+}
+
+export function when(condition: boolean, ...messages: string[]): string[] {
+  return condition ? messages : []
+}
+
+function ingress(section: 'webhookReceiver' | 'statusPage', { [section]: { enabled, ingress } }: Values): string[] {
+  const { hosts, tls } = ingress
+  const required = when(
+    ingress.enabled,
+    ...when(hosts.length === 0, `${section}.ingress.hosts: required when ${section}.ingress.enabled is true`),
+  )
+  const needsServer = when(ingress.enabled && !enabled, `${section}.enabled: must be true when ${section}.ingress.enabled is true`)
+  const named = hosts.map(({ host }) => host)
+  return [
+    ...required,
+    ...needsServer,
+    ...named.flatMap((host, index) => [
+      ...addressForHost(`${section}.ingress.hosts.${index}.host`, host),
+      ...when(named.indexOf(host) < index, `${section}.ingress.hosts.${index}.host: ${host === '' ? '""' : host} is listed twice`),
     ]),
-    ...say(not(isNamespaceName(namespace)), [text`release.namespace: ${quoted(namespace)} must be the name of a namespace`]),
+    ...tls.flatMap(({ hosts }, index) =>
+      hosts.flatMap((host, hostIndex) => addressForHost(`${section}.ingress.tls.${index}.hosts.${hostIndex}`, host)),
+    ),
+    ...hosts.flatMap(({ paths }, index) => ingressPaths(`${section}.ingress.hosts.${index}.paths`, paths)),
   ]
 }
 
-type WithIngress = 'webhookReceiver' | 'statusPage'
-
-function impossibleIngress(name: WithIngress, { [name]: { enabled, ingress } }: Live<Values>, nowhere: string): Messages {
-  return [
-    ...say(ingress.enabled, [
-      ...say(not(isSet(ingress.hosts)), [`${name}.ingress.hosts: an Ingress needs at least one host`]),
-      ...say(not(enabled), [`${name}.enabled: ${nowhere}`]),
-    ]),
-    ...addressesForHosts(name, ingress),
-    ...impossiblePaths(name, ingress),
-  ]
+function addressForHost(where: string, host: string): string[] {
+  return when(/(?:^|[.])[0-9]+$/.test(host), `${where}: must be a host name, not an IP address`)
 }
 
-type Ingress = Live<Values>[WithIngress]['ingress']
+type IngressPaths = Values['webhookReceiver']['ingress']['hosts'][number]['paths']
 
-function addressesForHosts(name: WithIngress, { hosts, tls }: Ingress): Messages {
-  const address = (where: Value<string>, host: Value<string>): Messages =>
-    say(matches(/^[0-9]+(?:\.[0-9]+){3}$/, host), [text`${where}: must be a host name, not an IP address`])
-  return [
-    ...each('host', hosts, (host, index) => address(text`${name}.ingress.hosts.${asText(index)}.host`, field(host, 'host'))).flat(),
-    ...each('entry', tls, (entry, index) =>
-      each('tlsHost', field(entry, 'hosts'), (host, hostIndex) =>
-        address(text`${name}.ingress.tls.${asText(index)}.hosts.${asText(hostIndex)}`, host),
-      ).flat(),
-    ).flat(),
-  ]
-}
-
-/** What the API server refuses in a path, unless it leaves the path to the class of the Ingress. */
-function impossiblePaths(name: WithIngress, { hosts }: Ingress): Messages {
-  const unclear = /\/\/|\/\.\.?(?:\/|$)|%2[fF]/
-  return each('host', hosts, (host, index) =>
-    each('path', field(host, 'paths'), (path, pathIndex) =>
-      say(and(not(equals<string>(field(path, 'pathType'), 'ImplementationSpecific')), matches(unclear, field(path, 'path'))), [
-        text`${name}.ingress.hosts.${asText(index)}.paths.${asText(pathIndex)}.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific`,
-      ]),
-    ).flat(),
-  ).flat()
-}
-
-function impossibleProxy({ statusPage: { enabled, proxy } }: Live<Values>): Messages {
-  return say(proxy.enabled, [
-    ...say(not(enabled), ['statusPage.enabled: a login of a status page that is off lets nobody in']),
-    ...say(not(isSet(proxy.secretRef.name)), [
-      'statusPage.proxy.secretRef.name: without a secret anybody could say that they are somebody',
-    ]),
+function ingressPaths(where: string, paths: IngressPaths): string[] {
+  const named = paths.map(({ path }) => path)
+  return paths.flatMap(({ path, pathType }, index) => [
+    // The API server's own rule, which does not apply to paths that the Ingress class interprets.
+    ...when(
+      pathType !== 'ImplementationSpecific' && /\/\/|\/\.\.?(?:\/|$)|%2[fF]/.test(path),
+      `${where}.${index}.path: must not contain empty segments, ".", ".." or %2F, unless pathType is ImplementationSpecific`,
+    ),
+    ...when(named.indexOf(path) < index, `${where}.${index}.path: ${path} is listed twice`),
   ])
 }
 
-function impossibleOidc({ statusPage: { enabled, proxy, oidc } }: Live<Values>): Messages {
-  const { issuer, clientId, secretRef, externalURL } = oidc
-  return say(oidc.enabled, [
-    ...say(not(enabled), ['statusPage.enabled: a login of a status page that is off lets nobody in']),
-    ...say(proxy.enabled, ['statusPage.oidc.enabled: statusPage.proxy.enabled is true too; only one of them can say who somebody is']),
-    ...say(not(isSet(issuer)), ['statusPage.oidc.issuer: without a provider nobody can log in']),
-    ...say(not(isSet(clientId)), ['statusPage.oidc.clientId: the provider has to know as what the page asks']),
-    ...say(not(isSet(secretRef.name)), ['statusPage.oidc.secretRef.name: without a secret nothing proves the page to the provider']),
-    ...say(not(isSet(externalURL)), ['statusPage.oidc.externalURL: without it the provider does not know where people come back to']),
-  ])
-}
-
-function impossibleReplicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source }: Live<Values>): Messages {
-  const { storage, persistence } = source
-  const count = asText(replicaCount)
-  return say(greater(replicaCount, 1), [
-    ...say(not(leaderElection.enabled), [
-      text`leaderElection.enabled: ${count} replicas without leader election would all write; set replicaCount: 1`,
-    ]),
-    ...say(and(isSet(storage.existingClaim), not(persistence.enabled)), [
-      text`source.storage.existingClaim: ${count} replicas cannot share one claim; set replicaCount: 1, or in its place source.persistence.enabled: true`,
-    ]),
-    ...say(and(budget.enabled, not(greater(replicaCount, budget.minAvailable))), [
-      text`podDisruptionBudget.minAvailable: ${asText(budget.minAvailable)} of ${count} replicas would have to stay, so that no node could be drained; at most ${asText(less(replicaCount, 1))}`,
-    ]),
-  ])
-}
-
-/** Lists whose elements the API server or the controller tells apart by name, so that each name may occur once. */
-function sameNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac }: Live<Values>): Messages {
-  const twice = (names: Value<readonly string[]>, where: (index: Value<string>) => Value<string>): Messages =>
-    each('name', names, (name, index) =>
-      say(includes(earlier(names, index), name), [text`${where(asText(index))}: ${name} is there twice`]),
-    ).flat()
+function statusPageProxy({ statusPage: { enabled, proxy } }: Values): string[] {
+  if (!proxy.enabled) return []
   return [
-    ...twice(watchNamespaces, (index) => text`watchNamespaces.${index}`),
-    ...twice(rbac.secrets.namespaces, (index) => text`rbac.secrets.namespaces.${index}`),
-    ...twice(plucked(imagePullSecrets, 'name'), (index) => text`imagePullSecrets.${index}.name`),
-    ...twice(plucked(extraEnv, 'name'), (index) => text`extraEnv.${index}.name`),
+    ...when(!enabled, 'statusPage.enabled: must be true when statusPage.proxy.enabled is true'),
+    ...when(
+      proxy.secretRef.name === '',
+      'statusPage.proxy.secretRef.name: required when statusPage.proxy.enabled is true; without the secret anyone could forge the user headers',
+    ),
   ]
 }
 
-/** Variables that the manifests set in the container themselves. */
-const ownVariables: readonly string[] = ['POD_NAME', 'POD_IP', 'NODE_OPTIONS', controllerSettingsVariable]
-
-function impossibleEnvironment({ extraEnv }: Live<Values>): Messages {
-  return each('variable', extraEnv, (variable, index) => {
-    const where = text`extraEnv.${asText(index)}`
-    const name = field(variable, 'name')
-    return [
-      ...say(or(...ownVariables.map((own) => equals(name, own))), [text`${where}.name: ${name} is set by the manifests themselves`]),
-      ...say(and(hasKey(variable, 'value'), hasKey(variable, 'valueFrom')), [
-        text`${where}.valueFrom: ${name} has a value too; leave one of them out`,
-      ]),
-    ]
-  }).flat()
+function statusPageOidc({ statusPage: { enabled, proxy, oidc } }: Values): string[] {
+  if (!oidc.enabled) return []
+  const required = { issuer: oidc.issuer, clientId: oidc.clientId, 'secretRef.name': oidc.secretRef.name, externalURL: oidc.externalURL }
+  return [
+    ...when(!enabled, 'statusPage.enabled: must be true when statusPage.oidc.enabled is true'),
+    ...when(proxy.enabled, 'statusPage.oidc.enabled: cannot be combined with statusPage.proxy.enabled'),
+    ...Object.entries(required).flatMap(([key, value]) =>
+      when(value === '', `statusPage.oidc.${key}: required when statusPage.oidc.enabled is true`),
+    ),
+  ]
 }
 
-function impossibleTimings({ serviceMonitor, podMonitor, metrics }: Live<Values>): Messages {
+function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source: { storage, persistence } }: Values): string[] {
+  if (replicaCount < 2) return []
+  return [
+    ...when(
+      !leaderElection.enabled,
+      `leaderElection.enabled: must be true with ${replicaCount} replicas, which would all write otherwise; or set replicaCount: 1`,
+    ),
+    ...when(
+      storage.existingClaim !== '' && !persistence.enabled,
+      `source.storage.existingClaim: ${replicaCount} replicas cannot share one claim; set replicaCount: 1, or source.persistence.enabled: true instead`,
+    ),
+    ...when(
+      budget.enabled && budget.minAvailable >= replicaCount,
+      `podDisruptionBudget.minAvailable: ${budget.minAvailable} of ${replicaCount} replicas would block every node drain; use at most ${replicaCount - 1}`,
+    ),
+  ]
+}
+
+/** Lists whose elements the API server or the controller distinguishes by name. */
+function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac: { secrets } }: Values): string[] {
+  const namesOf = (list: readonly { name: string }[]) => list.map(({ name }) => name)
+  return [
+    ...twice(watchNamespaces, (index) => `watchNamespaces.${index}`),
+    ...twice(secrets.namespaces, (index) => `rbac.secrets.namespaces.${index}`),
+    ...twice(secrets.names, (index) => `rbac.secrets.names.${index}`),
+    ...twice(namesOf(imagePullSecrets), (index) => `imagePullSecrets.${index}.name`),
+    ...twice(namesOf(extraEnv), (index) => `extraEnv.${index}.name`),
+  ]
+}
+
+function twice(names: readonly string[], where: (index: number) => string): string[] {
+  return names.flatMap((name, index) => when(names.indexOf(name) < index, `${where(index)}: ${name} is listed twice`))
+}
+
+/** Variables that the manifests set in the container. */
+const operatorVariables: readonly string[] = ['POD_NAME', 'POD_IP', 'NODE_OPTIONS', controllerSettingsVariable]
+
+function environment({ extraEnv }: Values): string[] {
+  return extraEnv.flatMap(({ name, value, valueFrom }, index) => [
+    ...when(operatorVariables.includes(name), `extraEnv.${index}.name: ${name} is set by the operator itself`),
+    ...when(
+      value !== undefined && valueFrom !== undefined,
+      `extraEnv.${index}.valueFrom: ${name} has both value and valueFrom; remove one of them`,
+    ),
+  ])
+}
+
+function monitoring({ serviceMonitor, podMonitor, metrics }: Values): string[] {
   return [
     ...Object.entries({ serviceMonitor, podMonitor }).flatMap(([name, { interval, scrapeTimeout }]) =>
-      say(and(greater(milliseconds(interval), 0), greater(milliseconds(scrapeTimeout), milliseconds(interval))), [
-        text`${name}.scrapeTimeout: ${scrapeTimeout} is above ${name}.interval ${interval}`,
-      ]),
-    ),
-    ...say(and(serviceMonitor.enabled, not(metrics.enabled)), ['metrics.enabled: serviceMonitor.enabled needs the metrics Service']),
-  ]
-}
-
-function tooLarge({ resources, agent, source: { storage, persistence } }: Live<Values>): Messages {
-  const above = (section: string, resource: Value<string>, request: Value<string>, limit: Value<string>): Messages =>
-    say(greater(amount(request), amount(limit)), [
-      text`${section}.requests.${resource}: ${request} is above ${section}.limits.${resource} ${limit}`,
-    ])
-  const { guaranteed, resources: ofAgents } = agent
-  const { requests, limits } = ofAgents
-  return [
-    ...(['cpu', 'memory'] as const).flatMap((name) => above('resources', name, resources.requests[name], resources.limits[name])),
-    ...eachMember('request', requests, (name, request) =>
-      say(hasKey(limits, name), above('agent.resources', name, request, lookup(limits, name))),
-    ).flat(),
-    ...(['cpu', 'memory'] as const).flatMap((name) =>
-      say(and(guaranteed.enabled, not(greater(amount(guaranteed[name]), 0))), [
-        text`agent.guaranteed.${name}: ${guaranteed[name]} is nothing; to leave such pods to Kubernetes set agent.guaranteed.enabled: false`,
-      ]),
-    ),
-    ...say(greater(amount(smallestStorage), amount(storage.sizeLimit)), [
-      text`source.storage.sizeLimit: ${storage.sizeLimit} is below ${smallestStorage}, which mirrors need at least`,
-    ]),
-    ...say(and(persistence.enabled, greater(amount(storage.sizeLimit), amount(persistence.size))), [
-      text`source.persistence.size: ${persistence.size} is below source.storage.sizeLimit ${storage.sizeLimit}, to which mirrors may grow`,
-    ]),
-  ]
-}
-
-function samePorts(values: Live<Values>): Messages {
-  const used = openPorts(values)
-  return used.flatMap(({ key, isOpen, port }, index) => {
-    const also = (other: string): Messages => [text`${key}: port ${asText(port)} is also that of ${other}`]
-    const ofProbes = sameNumber(port, ports.probes)
-    const twins = used.slice(0, index).map((other) => and(other.isOpen, sameNumber(other.port, port)))
-    return [
-      ...say(and(isOpen, ofProbes), also('the probes')),
-      ...twins.flatMap((isTwin, other) =>
-        say(and(isOpen, not(ofProbes), isTwin, not(or(...twins.slice(0, other)))), also(used[other]?.key ?? '')),
+      when(
+        millisecondsOf(interval) > 0 && millisecondsOf(scrapeTimeout) > millisecondsOf(interval),
+        `${name}.scrapeTimeout: ${scrapeTimeout} is longer than ${name}.interval (${interval})`,
       ),
-    ]
+    ),
+    ...when(serviceMonitor.enabled && !metrics.enabled, 'metrics.enabled: must be true when serviceMonitor.enabled is true'),
+  ]
+}
+
+function quantities({ resources, agent, source: { storage, persistence } }: Values): string[] {
+  return [
+    ...requestsAboveLimits('resources', resources),
+    ...requestsAboveLimits('agent.resources', agent.resources),
+    ...(['cpu', 'memory'] as const).flatMap((name) =>
+      when(
+        agent.guaranteed.enabled && bytesOf(agent.guaranteed[name]) === 0,
+        `agent.guaranteed.${name}: must be greater than 0; set agent.guaranteed.enabled: false to turn it off`,
+      ),
+    ),
+    ...when(bytesOf(storage.sizeLimit) < bytesOf(minStorage), `source.storage.sizeLimit: must be at least ${minStorage}`),
+    ...when(
+      persistence.enabled && bytesOf(storage.sizeLimit) > bytesOf(persistence.size),
+      `source.persistence.size: ${persistence.size} is below source.storage.sizeLimit (${storage.sizeLimit})`,
+    ),
+  ]
+}
+
+function requestsAboveLimits(section: string, { requests, limits }: Values['resources']): string[] {
+  return Object.entries(requests).flatMap(([name, request]) => {
+    const limit = limits[name]
+    return when(
+      limit !== undefined && bytesOf(request) > bytesOf(limit),
+      `${section}.requests.${name}: ${request} is above ${section}.limits.${name} (${limit})`,
+    )
   })
+}
+
+function bytesOf(quantity: string | number): number {
+  return amountOf(String(quantity))
+}
+
+function duplicatePorts(values: Values): string[] {
+  const open = openPorts(values)
+  return open.flatMap(({ key, port }, index) => {
+    const other = port === ports.probes ? 'the probes' : open.slice(0, index).find((earlier) => earlier.port === port)?.key
+    return when(other !== undefined, `${key}: port ${port} is already used by ${other}`)
+  })
+}
+
+function pod(values: Values): string[] {
+  const { serviceAccount, source, hostNetwork } = values
+  return [
+    ...when(!serviceAccount.create && serviceAccount.name === '', 'serviceAccount.name: required when serviceAccount.create is false'),
+    // The API server would call the controller to admit the controller's own pod, which could then never start.
+    ...(['podAnnotations', 'commonAnnotations'] as const).flatMap((key) =>
+      when(
+        podAnnotations.inject in values[key],
+        `${key}: ${podAnnotations.inject} is for gateway pods; the controller does not run an agent`,
+      ),
+    ),
+    // The sysctl that opens these ports is not allowed in the host's network.
+    ...openPorts(values).flatMap(({ key, port }) =>
+      when(hostNetwork && port < 1024, `${key}: port ${port} is below 1024, which needs root with hostNetwork`),
+    ),
+    ...when(
+      source.persistence.enabled && source.storage.existingClaim !== '',
+      'source.storage.existingClaim: cannot be combined with source.persistence.enabled, which creates its own claims',
+    ),
+  ]
+}
+
+function extraVolumes({ extraVolumes, extraVolumeMounts }: Values): string[] {
+  const volumes = extraVolumes.map(({ name }) => name)
+  const paths = extraVolumeMounts.map(({ mountPath }) => mountPath)
+  return [
+    ...twice(volumes, (index) => `extraVolumes.${index}.name`),
+    ...volumes.flatMap((name, index) =>
+      when(operatorVolumes.includes(name), `extraVolumes.${index}.name: ${name} is used by the operator itself`),
+    ),
+    ...twice(paths, (index) => `extraVolumeMounts.${index}.mountPath`),
+    ...extraVolumeMounts.flatMap(({ name, mountPath }, index) => [
+      ...when(!volumes.includes(name), `extraVolumeMounts.${index}.name: ${name} is not in extraVolumes`),
+      ...when(operatorMountPaths.includes(mountPath), `extraVolumeMounts.${index}.mountPath: ${mountPath} is used by the operator itself`),
+    ]),
+  ]
 }

@@ -5,9 +5,8 @@
 /** Units from large to small, each once; `0` alone is Prometheus' default. Source: the CRD of ServiceMonitor. */
 export const durationPattern = /^(?:0|(?:([0-9]+)y)?(?:([0-9]+)w)?(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?(?:([0-9]+)ms)?)$/
 
-/** The units of a duration, from large to small. */
-export const units = ['y', 'w', 'd', 'h', 'm', 's', 'ms'] as const
 const day = 86_400_000
+/** Milliseconds of each unit, in the order of the pattern. */
 const unitsMs = [365 * day, 7 * day, day, 3_600_000, 60_000, 1_000, 1]
 
 /** 0 for an empty duration. */

@@ -2,10 +2,8 @@
  * Schemas of single values, each with the grammar that the API server enforces. Pure.
  */
 import * as v from 'valibot'
-import { quantityPattern } from '../../runtime/gatewaysync/quantity.ts'
+import { quantityPattern } from '../../runtime/api/quantity.ts'
 import { durationPattern } from './duration.ts'
-import { matches } from '../helm/combinators.ts'
-import type { Value } from '../helm/expression.ts'
 
 /** RFC 1123 label, as namespaces and the volumes of a pod have. */
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
@@ -20,13 +18,13 @@ const labelValuePattern = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
 
 /** Whether a text can name a Service (RFC 1035 label). */
-export function isServiceLabel(name: Value<string>): Value<boolean> {
-  return matches(serviceLabelPattern, name)
+export function isServiceLabel(name: string): boolean {
+  return serviceLabelPattern.test(name)
 }
 
 /** Whether a text can name a namespace (RFC 1123 label). */
-export function isNamespaceName(name: Value<string>): Value<boolean> {
-  return matches(labelPattern, name)
+export function isNamespaceName(name: string): boolean {
+  return labelPattern.test(name)
 }
 
 export const text = (description: string, initial: string) => v.optional(v.pipe(v.string(), v.description(description)), initial)
@@ -58,7 +56,7 @@ export const optionalNamespace = (description: string) =>
   matching(description, emptyOr(labelPattern), `must be empty or the name of a namespace: ${labelWords}`, '')
 
 const objectNameMessage = 'must be the name of an object: lower-case letters, digits, "-" and "."'
-/** Of an object of most kinds (RFC 1123 subdomain). */
+/** The name of an object of most kinds (RFC 1123 subdomain). */
 export const objectName = v.pipe(v.string(), v.maxLength(253), v.regex(subdomainPattern, objectNameMessage))
 export const optionalObjectName = (description: string) => matching(description, emptyOr(subdomainPattern), objectNameMessage, '')
 /** A key within a Secret. */
@@ -69,16 +67,16 @@ export const dataKey = (description: string, initial: string) =>
 export const header = (description: string, initial: string) =>
   matching(description, /^[-A-Za-z0-9]{1,100}$/, 'must be the name of a header: letters, digits and "-"', initial)
 
-/** Where somebody is reached by HTTPS, as OpenID Connect names providers (Discovery 1.0, 3); empty: nowhere. */
+/** An HTTPS address, in the form in which OpenID Connect names providers (Discovery 1.0, 3); empty: none. */
 export const issuerAddress = (description: string) =>
   matching(description, /^(?:https:\/\/[^\s?#]+)?$/, 'must be an address that begins with https://, without "?" and "#"', '')
 /** The beginning of every address of a page. */
 export const originAddress = (description: string) =>
   matching(description, /^(?:https:\/\/[^\s/?#]+)?$/, 'must be https:// and a host, and a port if need be, without anything behind', '')
-/** How long somebody stays logged in. */
+/** The duration of a login session. */
 export const sessionDuration = (description: string, initial: string) =>
   matching(description, /^(?:[1-9][0-9]{0,2}m|[1-9][0-9]?h)$/, 'must be minutes or hours such as 30m or 8h, at most 99h', initial)
-/** Words of OAuth 2.0 (RFC 6749, 3.3). */
+/** Scope tokens of OAuth 2.0 (RFC 6749, 3.3). */
 export const oauthScopes = (description: string, initial: string[]) =>
   v.optional(
     v.pipe(
@@ -94,7 +92,7 @@ export const requiredText = (description: string, initial: string) =>
 export const pageAddress = (description: string, initial: string) =>
   matching(description, /^[^\s#]+$/, 'must be the address of a page, without white space and "#"', initial)
 
-/** A host of an Ingress; empty stands for every host, `*.` for one label. */
+/** A host of an Ingress; empty matches every host, `*.` matches one label. */
 export const ingressHost = v.pipe(
   v.string(),
   v.maxLength(253),
@@ -138,7 +136,7 @@ const selectorKey = { key: labelKey }
 /** The two parts of a selector; an expression has values where its operator takes some. */
 export const selectorValues = (what: string) =>
   ({
-    matchLabels: labels(`Labels of ${what}; none, and no matchExpressions either: all.`),
+    matchLabels: labels(`Labels of ${what}. Without matchLabels and matchExpressions these are all.`),
     matchExpressions: v.optional(
       v.pipe(
         v.array(
@@ -151,12 +149,14 @@ export const selectorValues = (what: string) =>
             v.strictObject({ ...selectorKey, operator: v.picklist(['Exists', 'DoesNotExist']) }),
           ]),
         ),
-        v.description('Entries {key, operator, values} which hold besides: In, NotIn, and without values Exists, DoesNotExist.'),
+        v.description(
+          'Additional conditions {key, operator, values} with the operators In, NotIn, Exists and DoesNotExist; the last two have no values.',
+        ),
       ),
       [],
     ),
   }) as const
-/** An object with some of the given members, each of which the API server checks. */
+/** An object with some of the given members; the API server checks each of them. */
 export const objectWith = (names: readonly string[], description: string) =>
   v.optional(
     v.pipe(
@@ -165,39 +165,60 @@ export const objectWith = (names: readonly string[], description: string) =>
     ),
     {},
   )
-/** A map of which only the API server checks what is in it. */
+/** A map whose content only the API server checks. */
 export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
 /** Of objects whose members only the API server checks. */
 export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
 export const peers = (what: string, usual: string) =>
   v.optional(
-    v.strictObject({ from: items(`Who may reach ${what}: entries {namespaceSelector, podSelector, ipBlock}; empty: ${usual}.`) }),
+    v.strictObject({ from: items(`Allowed clients of ${what}: entries {namespaceSelector, podSelector, ipBlock}. Defaults to ${usual}.`) }),
     {},
   )
 /** Objects in the namespace of the release, by name. */
 export const references = (description: string) =>
   v.optional(v.pipe(v.array(v.strictObject({ name: objectName })), v.description(description)), [])
 
-/** YAML reads `cpu: 1` and `memory: 128e6` as numbers; the API server takes both forms. */
-const anyQuantity = (description: string) =>
-  v.pipe(
-    v.union([v.string(), v.number()], 'must be a quantity such as 100m or 128Mi'),
-    v.description(description),
-    v.transform(String),
-    v.regex(quantityPattern, 'must be a quantity such as 100m or 128Mi'),
-  )
-export const quantity = (description: string, initial: string) => v.optional(anyQuantity(description), initial)
-/** Names of resources that a container may request. The API server would refuse every pod with an agent that requests any other. */
-const resourceName = v.pipe(
-  v.string(),
-  v.regex(
-    new RegExp(`^(?:cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|${subdomain}/[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$`),
-    'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device',
-  ),
+/** YAML reads `cpu: 1` and `memory: 128e6` as numbers. The API server takes both forms, so a number stays one. */
+const quantityMessage = 'must be a quantity such as 100m or 128Mi'
+const isQuantity = (quantity: string | number): boolean => quantityPattern.test(String(quantity))
+const anyQuantity = v.pipe(v.union([v.string(), v.number()], quantityMessage), v.check(isQuantity, quantityMessage))
+const removableQuantity = v.pipe(
+  v.union([v.string(), v.number(), v.null()], quantityMessage),
+  v.check((quantity) => quantity === null || isQuantity(quantity), quantityMessage),
 )
-/** An amount for each resource that a container may request, such as `cpu`. */
-export const quantities = (description: string) =>
-  v.optional(v.pipe(v.record(resourceName, anyQuantity('')), v.description(description)), {})
+export const quantity = (description: string, initial: string) => v.optional(v.pipe(anyQuantity, v.description(description)), initial)
+/** Names of resources that a container may request. The API server refuses a pod that requests any other. */
+const resourceName = new RegExp(
+  `^(?:cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|${subdomain}/[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$`,
+)
+type Quantities = Record<string, string | number>
+/** An amount for each resource that a container may request. `null` removes a default. */
+export const quantities = (description: string, initial: Readonly<Record<string, string>> = {}) =>
+  v.optional(
+    v.pipe(
+      v.objectWithRest(
+        Object.fromEntries(
+          Object.entries(initial).map(([name, amount]) => [
+            name,
+            v.optional(v.pipe(removableQuantity, v.description(`Quantity of ${name}.`)), amount),
+          ]),
+        ),
+        removableQuantity,
+      ),
+      v.rawCheck(({ dataset, addIssue }) => {
+        if (!dataset.typed) return
+        for (const key of Object.keys(dataset.value).filter((name) => !resourceName.test(name)))
+          addIssue({
+            message: 'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device',
+            path: [{ type: 'object', origin: 'key', input: dataset.value, key, value: dataset.value[key] }],
+          })
+      }),
+      v.metadata({ propertyNames: { pattern: resourceName.source } }),
+      v.description(description),
+      v.transform((amounts) => Object.fromEntries(Object.entries(amounts).filter(([, amount]) => amount !== null)) as Quantities),
+    ),
+    {},
+  )
 
 /** As Prometheus writes durations; empty: none is written. */
 export const duration = (description: string) =>
@@ -233,7 +254,7 @@ export const podVolumeMounts = (description: string) =>
     [],
   )
 
-/** Names that are also valid in a shell. The API server accepts more, which nobody needs. */
+/** Names that are also valid in a shell. The API server accepts more, which are not needed. */
 const variableName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable: letters, digits and "_", not beginning with a digit'),

@@ -10,20 +10,20 @@ export const ingressValues = (what: string) =>
   v.optional(
     v.strictObject({
       enabled: flag(`Creates an Ingress for the ${what}.`, false),
-      ingressClassName: optionalObjectName("Empty: the cluster's default."),
+      ingressClassName: optionalObjectName('Ingress class. Defaults to that of the cluster.'),
       annotations: annotations('Annotations of the Ingress.'),
       hosts: v.optional(
         v.pipe(
           v.array(
             v.strictObject({
-              host: ingressHost,
+              host: v.optional(ingressHost, ''),
               paths: v.pipe(
                 v.array(v.strictObject({ path: ingressPath, pathType: v.picklist(['Prefix', 'Exact', 'ImplementationSpecific']) })),
                 v.minLength(1, 'a host needs at least one path, such as {path: /, pathType: Prefix}'),
               ),
             }),
           ),
-          v.description('Entries {host, paths: [{path, pathType}]}.'),
+          v.description('Entries {host, paths: [{path, pathType}]}. Without host they match all hosts.'),
         ),
         [],
       ),

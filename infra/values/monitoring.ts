@@ -21,10 +21,10 @@ import { serviceValues } from './workload.ts'
 const monitor = (what: string) => ({
   enabled: flag(`Creates ${what}.`, false),
   labels: labels('Extra labels.'),
-  interval: duration("Scrape interval; empty: the monitoring system's default."),
-  scrapeTimeout: duration("Scrape timeout; empty: the monitoring system's default."),
-  relabelings: items('Rules that change the labels of a target before it is scraped.'),
-  metricRelabelings: items('Rules that change or drop what was scraped.'),
+  interval: duration('Scrape interval. Defaults to that of the monitoring system.'),
+  scrapeTimeout: duration('Scrape timeout. Defaults to that of the monitoring system.'),
+  relabelings: items('Relabeling of targets before they are scraped.'),
+  metricRelabelings: items('Relabeling of scraped metrics.'),
 })
 
 export const monitoringValues = {
@@ -47,7 +47,7 @@ export const monitoringValues = {
       tokenSecret: v.optional(
         v.strictObject({
           name: optionalObjectName(
-            "A Secret with the token that Prometheus shows; empty: the token of Prometheus' own pod, where its operator lets monitors name files.",
+            'Secret with the bearer token for Prometheus. Defaults to the token file of the Prometheus pod, which the Prometheus operator must allow.',
           ),
           key: dataKey('Key inside that Secret.', 'token'),
         }),
@@ -59,16 +59,16 @@ export const monitoringValues = {
   podMonitor: v.optional(v.strictObject(monitor('a PodMonitor for agents')), {}),
   prometheusRule: v.optional(
     v.strictObject({
-      enabled: flag('Creates a PrometheusRule with alerts on the figures of the controller.', false),
+      enabled: flag('Creates a PrometheusRule with alerts on the metrics of the controller.', false),
       labels: labels('Extra labels.'),
-      notReadyFor: requiredDuration('How long a GatewaySync may be not ready before that is an alert.', '15m'),
+      notReadyFor: requiredDuration('How long a GatewaySync may not be ready before an alert fires.', '15m'),
       pushToApplied: v.optional(
         v.strictObject({
-          percent: count('How many percent of pushes should reach every gateway in time.', 99, 50, 99),
+          percent: count('Objective: the percentage of pushes that must reach all gateways in time.', 99, 50, 99),
           seconds: v.optional(
             v.pipe(
               v.picklist([1, 5, 10, 30, 60, 120]),
-              v.description('What in time means, in seconds from the receipt of a push until every gateway runs its commit.'),
+              v.description('Objective: the maximum time in seconds from the receipt of a push until all gateways run its commit.'),
             ),
             30,
           ),
@@ -76,8 +76,8 @@ export const monitoringValues = {
         {},
       ),
       runbookUrl: pageAddress(
-        "Where your people read docs/runbook.md, such as its address in your copy of the repository; an alert's runbook_url names its section there.",
-        'docs/runbook.md',
+        'URL of docs/how-to/runbook.md, such as in your copy of the repository. The runbook_url of an alert is its section there.',
+        'docs/how-to/runbook.md',
       ),
     }),
     {},
@@ -89,13 +89,13 @@ export const monitoringValues = {
           v.string(),
           v.regex(/^(?:https?:\/\/[^\s?#@]+)?$/, 'must be empty or an http or https URL, without user, query and fragment'),
           v.description(
-            'Base URL of a receiver of OTLP over HTTP, such as http://collector.monitoring:4318, that controller and agents reach; empty: nothing is traced.',
+            'Base URL of an OTLP receiver over HTTP, such as http://collector.monitoring:4318, for controller and agents. Without it nothing is traced.',
           ),
         ),
         '',
       ),
       samplingRatio: v.optional(
-        v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description('The share of pushes that are traced, from 0 to 1.')),
+        v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description('Ratio of pushes that are traced, from 0 to 1.')),
         1,
       ),
     }),
@@ -104,8 +104,8 @@ export const monitoringValues = {
   grafanaDashboard: v.optional(
     v.strictObject({
       enabled: flag('Creates a ConfigMap with dashboards.', false),
-      namespace: optionalNamespace("Its namespace; empty: the release's."),
-      labels: labels('Merged over grafana_dashboard: "1"; that key set to "" removes it.'),
+      namespace: optionalNamespace('Namespace of the ConfigMap. Defaults to the namespace of the release.'),
+      labels: labels('Labels of the ConfigMap, added to grafana_dashboard: "1". Set that key to "" to remove it.'),
       annotations: annotations('Annotations of the ConfigMap.'),
     }),
     {},

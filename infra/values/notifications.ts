@@ -1,8 +1,8 @@
 /**
- * The values of notifications: who is told what became of commits. Pure.
+ * The values of notifications: the receivers and the events that they get. Pure.
  */
 import * as v from 'valibot'
-import { noticeKinds, receiverTypes } from '../../runtime/settings.ts'
+import { noticeKinds, receiverTypes } from '../../runtime/settings/controller.ts'
 import { namespace, notificationReceiver, objectName } from './fields.ts'
 
 export const notificationValues = v.optional(
@@ -17,7 +17,7 @@ export const notificationValues = v.optional(
       }),
     ),
     v.description(
-      "Receivers {name, type: webhook|slack|msteams, secretName, events, namespaces}; the Secret of the release's namespace has the key address, for a webhook also hmac-key, and where need be ca.crt.",
+      'Receivers {name, type: webhook|slack|msteams, secretName, events, namespaces}. The Secret in the namespace of the release has the key address, for a webhook also hmac-key, and optionally ca.crt.',
     ),
   ),
   [],

@@ -18,12 +18,24 @@ const secretRef = (key: string, what: string) =>
 
 export const receiverValues = v.optional(
   v.strictObject({
-    enabled: flag('Starts the push receiver and creates its Service.', false),
+    enabled: flag('Starts the webhook receiver and creates its Service.', false),
     port: port('Port of the receiver.', 9444),
     service: v.optional(v.strictObject(serviceValues('receiver')), {}),
-    hmac: v.optional(v.strictObject({ secret: text('Inline HMAC secret.', ''), secretRef: secretRef('webhook-secret', 'HMAC key') }), {}),
-    token: v.optional(v.strictObject({ secret: bearerToken('Inline bearer token.'), secretRef: secretRef('webhook-token', 'token') }), {}),
-    trustedProxies: networks('Addresses or networks whose X-Forwarded-For tells who calls, such as those of the Ingress.'),
+    hmac: v.optional(
+      v.strictObject({
+        secret: text('HMAC key in plain text. Ignored if hmac.secretRef is set.', ''),
+        secretRef: secretRef('webhook-secret', 'HMAC key'),
+      }),
+      {},
+    ),
+    token: v.optional(
+      v.strictObject({
+        secret: bearerToken('Bearer token in plain text. Ignored if token.secretRef is set.'),
+        secretRef: secretRef('webhook-token', 'token'),
+      }),
+      {},
+    ),
+    trustedProxies: networks('Addresses or networks of proxies whose X-Forwarded-For header is trusted, such as those of the Ingress.'),
     ingress: ingressValues('receiver'),
   }),
   {},

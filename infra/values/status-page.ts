@@ -2,6 +2,7 @@
  * The values of the status page. Pure.
  */
 import * as v from 'valibot'
+import { networks } from './address-fields.ts'
 import {
   dataKey,
   flag,
@@ -21,59 +22,60 @@ import { serviceValues } from './workload.ts'
 export const statusPageValues = v.optional(
   v.strictObject({
     enabled: flag(
-      'Serves a page with what runs on each gateway. Without statusPage.oidc or statusPage.proxy whoever reaches it sees all of it.',
+      'Serves the status page. Without statusPage.oidc or statusPage.proxy, everyone who can reach it sees all namespaces.',
       false,
     ),
     port: port('Port of the status page, which serves HTTPS.', 8444),
     service: v.optional(v.strictObject(serviceValues('status page')), {}),
+    trustedProxies: networks('Addresses or networks of proxies whose X-Forwarded-For header is trusted, such as those of the Ingress.'),
     ingress: ingressValues('status page'),
     proxy: v.optional(
       v.strictObject({
         enabled: flag(
-          'Shows people only namespaces whose GatewaySyncs they may list, by the word of a proxy with a login, and nothing to anybody else.',
+          'Takes the user from an authenticating proxy. Users see only the namespaces whose GatewaySyncs they may list.',
           false,
         ),
         secretRef: v.optional(
           v.strictObject({
             name: optionalObjectName(
-              'Name of an existing Secret with at least 16 characters, which the proxy sends in the header X-Cluster-Sync-Proxy-Secret.',
+              'Name of an existing Secret. The proxy sends its value, at least 16 characters, in the header X-Cluster-Sync-Proxy-Secret.',
             ),
             key: dataKey('Key inside that Secret.', 'proxy-secret'),
           }),
           {},
         ),
-        userHeader: header('Header in which the proxy names who asks.', 'X-Forwarded-User'),
-        groupsHeader: header('Header in which it names their groups, separated by commas.', 'X-Forwarded-Groups'),
-        userPrefix: text('What stands before names in role bindings, as --oidc-username-prefix of the API server.', ''),
-        groupsPrefix: text('What stands before groups there, as --oidc-groups-prefix.', ''),
+        userHeader: header('Header with the user name.', 'X-Forwarded-User'),
+        groupsHeader: header('Header with the groups of the user, separated by commas.', 'X-Forwarded-Groups'),
+        userPrefix: text('Prefix of user names in role bindings, as --oidc-username-prefix of the API server.', ''),
+        groupsPrefix: text('Prefix of groups in role bindings, as --oidc-groups-prefix of the API server.', ''),
       }),
       {},
     ),
     oidc: v.optional(
       v.strictObject({
         enabled: flag(
-          'Has people log in by OpenID Connect and shows them only namespaces whose GatewaySyncs they may list; in place of statusPage.proxy.',
+          'Requires login with OpenID Connect. Users see only the namespaces whose GatewaySyncs they may list. Excludes statusPage.proxy.',
           false,
         ),
-        issuer: issuerAddress('The identity provider, as its tokens name it, such as https://login.example.com/realms/plant.'),
-        clientId: text('As what the provider knows the page.', ''),
+        issuer: issuerAddress('Issuer URL of the identity provider, such as https://login.example.com/realms/plant.'),
+        clientId: text('Client ID of the status page at the identity provider.', ''),
         secretRef: v.optional(
           v.strictObject({
             name: optionalObjectName(
-              'Name of an existing Secret: client-secret, and if need be session-key (seals sessions) and ca.crt (who signs the provider’s certificate).',
+              'Name of an existing Secret with client-secret, and optionally session-key (encrypts sessions) and ca.crt (CA of the identity provider).',
             ),
           }),
           {},
         ),
         externalURL: originAddress(
-          'Where people reach the page, such as https://gateways.example.com; the provider has to know /login/callback below it.',
+          'URL of the status page for users, such as https://gateways.example.com. Register /login/callback below it as redirect URL at the identity provider.',
         ),
-        scopes: oauthScopes('What the provider is asked for besides openid.', ['profile', 'email']),
-        usernameClaim: requiredText('The claim that names who it is, as --oidc-username-claim of the API server.', 'sub'),
-        groupsClaim: requiredText('The claim with their groups, as --oidc-groups-claim.', 'groups'),
-        usernamePrefix: text('What stands before names in role bindings, as --oidc-username-prefix.', ''),
-        groupsPrefix: text('What stands before groups there, as --oidc-groups-prefix.', ''),
-        sessionLifetime: sessionDuration('How long somebody stays logged in.', '8h'),
+        scopes: oauthScopes('Scopes to request in addition to openid.', ['profile', 'email']),
+        usernameClaim: requiredText('Claim with the user name, as --oidc-username-claim of the API server.', 'sub'),
+        groupsClaim: requiredText('Claim with the groups, as --oidc-groups-claim of the API server.', 'groups'),
+        usernamePrefix: text('Prefix of user names in role bindings, as --oidc-username-prefix of the API server.', ''),
+        groupsPrefix: text('Prefix of groups in role bindings, as --oidc-groups-prefix of the API server.', ''),
+        sessionLifetime: sessionDuration('Duration of a login session.', '8h'),
       }),
       {},
     ),

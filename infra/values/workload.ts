@@ -1,8 +1,8 @@
 /**
- * The values that say how the controller's pods run: on which nodes, as which user, with which volumes and probes. Pure.
+ * The values for the controller's pods: nodes, user, volumes and probes. Pure.
  */
 import * as v from 'valibot'
-import { defaultShutdownDelaySeconds, stopWithinSeconds } from '../../runtime/settings.ts'
+import { defaultShutdownDelaySeconds, stopWithinSeconds } from '../../runtime/settings/controller.ts'
 import { annotations, count, flag, objectWith, optionalObjectName, podVolumeMounts, podVolumes } from './fields.ts'
 
 const secondsOfDay = 86_400
@@ -11,9 +11,9 @@ const probe = (what: string, usual: { initialDelaySeconds: number; periodSeconds
   v.optional(
     v.strictObject({
       initialDelaySeconds: count(`Seconds before the first ${what} probe.`, usual.initialDelaySeconds, 0, secondsOfDay),
-      periodSeconds: count(`Seconds between two ${what} probes.`, usual.periodSeconds, 1, secondsOfDay),
-      timeoutSeconds: count(`Seconds that a ${what} probe waits for its answer.`, 5, 1, secondsOfDay),
-      failureThreshold: count(`Failed ${what} probes in a row before the kubelet acts.`, 3, 1, 1000),
+      periodSeconds: count(`Seconds between ${what} probes.`, usual.periodSeconds, 1, secondsOfDay),
+      timeoutSeconds: count(`Timeout of a ${what} probe, in seconds.`, 5, 1, secondsOfDay),
+      failureThreshold: count(`Consecutive failures after which the ${what} probe counts as failed.`, 3, 1, 1000),
     }),
     {},
   )
@@ -45,37 +45,37 @@ export const serviceValues = (what: string) => ({
 })
 
 export const workloadValues = {
-  deploymentAnnotations: annotations("Annotations of the controller's Deployment, or of its StatefulSet."),
+  deploymentAnnotations: annotations('Annotations of the Deployment or StatefulSet of the controller.'),
   podSecurityContext: objectWith(
     [...ofContainers, ...ofPodsAlone],
-    'Security context of the controller pod in place of ours as a whole; ours has user and groups 65532. Without runAsUser, runAsGroup and fsGroup the cluster chooses them, as OpenShift must.',
+    'Security context of the controller pod. It replaces the default as a whole, which has user and groups 65532. Without runAsUser, runAsGroup and fsGroup the cluster chooses them, as OpenShift requires.',
   ),
   securityContext: containerSecurity(
-    'Security context of the controller container in place of ours as a whole; ours has no privilege, no capability and a root file system that is read-only.',
+    'Security context of the controller container. It replaces the default as a whole, which has no privileges, no capabilities and a read-only root file system.',
   ),
-  hostNetwork: flag("Puts the controller pod into its node's network, where the API server can reach no pod otherwise.", false),
+  hostNetwork: flag('Runs the controller pod in the network of its node, for clusters whose API server cannot reach pods.', false),
   dnsPolicy: v.optional(
     picked(
       ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
-      'DNS policy of the controller pod; empty: ClusterFirst, with hostNetwork ClusterFirstWithHostNet.',
+      'DNS policy of the controller pod. Defaults to ClusterFirst, and with hostNetwork to ClusterFirstWithHostNet.',
     ),
     '',
   ),
-  extraVolumes: podVolumes('Further volumes of the controller pod, as Kubernetes writes them.'),
-  extraVolumeMounts: podVolumeMounts('Where the controller container has them: entries {name, mountPath, subPath, readOnly}.'),
+  extraVolumes: podVolumes('Extra volumes of the controller pod, in the format of Kubernetes.'),
+  extraVolumeMounts: podVolumeMounts('Extra volume mounts of the controller container: entries {name, mountPath, subPath, readOnly}.'),
   livenessProbe: probe('liveness', { initialDelaySeconds: 15, periodSeconds: 20 }),
   readinessProbe: probe('readiness', { initialDelaySeconds: 1, periodSeconds: 5 }),
   terminationGracePeriodSeconds: count(
-    `Seconds until a controller pod that does not end is killed. It answers for ${defaultShutdownDelaySeconds} s after it was told to end, and then takes ${stopWithinSeconds} s at most.`,
+    `Seconds until a controller pod that has not ended is killed. After the termination signal it serves requests for ${defaultShutdownDelaySeconds} s and then ends within ${stopWithinSeconds} s.`,
     30,
     leastGraceSeconds,
     secondsOfDay,
   ),
-  revisionHistoryLimit: count('Former versions of the pod that are kept for a rollback.', 10, 0, 1000),
+  revisionHistoryLimit: count('Number of old revisions that are kept for a rollback.', 10, 0, 1000),
   serviceAccount: v.optional(
     v.strictObject({
-      create: flag("Creates the controller's ServiceAccount; with false it must be there.", true),
-      name: optionalObjectName('Its name; empty: the full release name.'),
+      create: flag('Creates the ServiceAccount of the controller. With false it must exist.', true),
+      name: optionalObjectName('Name of the ServiceAccount. Defaults to the full release name.'),
       annotations: annotations("Annotations of the controller's ServiceAccount."),
     }),
     {},

@@ -1,11 +1,11 @@
 /**
- * The spans of those cycles that bring the commit of a request to a gateway: each cycle with its steps, until one has ended well.
+ * Records spans for the cycles that bring a requested commit to a gateway: each cycle with its steps, until one succeeds.
  */
-import type { Clock } from '../clock.ts'
-import type { Reason } from '../fault.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Reason } from '../platform/fault.ts'
 import type { CycleResult } from '../sync/cycle.ts'
 import type { CycleStep } from '../sync/step.ts'
-import type { EndedSpan, Tracing } from '../tracing/trace.ts'
+import type { EndedSpan, Tracing } from '../telemetry/tracing/trace.ts'
 
 type Stepped = (step: CycleStep, durationMs: number, reason: 'ok' | Reason) => void
 
@@ -16,10 +16,10 @@ export type TraceCycle = (
   cycle: (stepped: Stepped) => Promise<CycleResult>,
 ) => Promise<CycleResult>
 
-/** A gateway that is away for long lets a cycle end without success each few seconds. */
-const mostCycles = 10
+/** While a gateway is unreachable, a cycle fails every few seconds. */
+const maxCycles = 10
 
-/** `inPlace`: the commit that the data directory held when the process began, which has its spans. */
+/** `inPlace`: the commit that the data directory held when the process started; its spans already exist. */
 export function createCycleTraces(
   { clock, tracing }: { clock: Clock; tracing: Pick<Tracing, 'ended'> },
   attributes: Readonly<Record<string, string>>,
@@ -29,7 +29,7 @@ export function createCycleTraces(
   let atFirst = inPlace
   return async ({ commit, requestId }, stepped, cycle) => {
     const of = `${requestId} ${commit}`
-    if (latest.of !== of) latest = { of, left: commit === atFirst ? 0 : mostCycles }
+    if (latest.of !== of) latest = { of, left: commit === atFirst ? 0 : maxCycles }
     atFirst = undefined
     if (requestId === undefined || latest.left === 0) return await cycle(stepped)
     const startedMs = clock.monotonicMs()

@@ -1,35 +1,35 @@
 /**
- * What this gateway should hold now, given its GatewaySync and its pod; or why there is nothing to do. Pure.
+ * Decides what this gateway should hold, given its GatewaySync and its pod, or why there is nothing to do. Pure.
  */
-import { Fault } from '../fault.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations } from '../gatewaysync/names.ts'
-import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../gatewaysync/decide/profile.ts'
-import { readFollowedSpec, readStartWish } from '../gatewaysync/schema/followed-spec.ts'
-import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import type { GatewaySyncSpec, HttpCheck } from '../gatewaysync/schema/spec.ts'
-import { answersSpec } from '../gatewaysync/decide/request.ts'
-import { askedOf, changesAskedOf, gatewayNameOf, quietOf } from '../gatewaysync/decide/capture.ts'
-import { turnOf } from '../gatewaysync/rollout/turn.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { type CommitHash, isCommitHash, shortCommit } from '../gatewaysync/values.ts'
+import { Fault } from '../platform/fault.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations } from '../api/names.ts'
+import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../api/schema/profile.ts'
+import { readFollowedSpec, readStartWish } from '../api/schema/followed-spec.ts'
+import type { SyncReportStatus } from '../api/schema/report.ts'
+import type { GatewaySyncSpec, HttpCheck } from '../api/schema/spec.ts'
+import { answersSpec } from '../reconcile/decide/request.ts'
+import { askedOf, changesAskedOf, gatewayNameOf, quietOf } from '../reconcile/decide/capture.ts'
+import { admissionOf } from '../reconcile/rollout/stage-admission.ts'
+import type { GatewaySyncStatus } from '../api/schema/status.ts'
+import { type CommitHash, isCommitHash, shortCommit, shortRef } from '../api/values.ts'
 import { type StartSettings, startSettings, unknownStart } from './health.ts'
 
-/** What a gateway says that waits for the first commit of all. */
+/** Message of a gateway that waits for the first published commit. */
 export const nothingPublished = 'no commit is published yet'
 
-/** The GatewaySync as the watch delivers it; undefined when it does not exist. */
+/** The GatewaySync as the watch delivers it; undefined: it does not exist. */
 export type FollowedSync = {
-  /** Tells it from one that is made anew under its name. */
+  /** Distinguishes the object from a later one with the same name. */
   uid: string
   annotations: Readonly<Record<string, string>>
   spec: unknown
   status: GatewaySyncStatus
 }
 
-/** What the data directory holds, from the last report or the directory's own records; undefined: not known. */
+/** What the data directory holds, from the last report or its own records; undefined: unknown. */
 export type InPlace = Partial<Pick<SyncReportStatus, 'commit' | 'syncHash'>> | undefined
 
-/** What the downward API says about the pod, read at each look. */
+/** The pod as the downward API describes it, read at the start of each sync. */
 export type PodFacts = {
   podName: string
   namespace: string
@@ -37,9 +37,9 @@ export type PodFacts = {
   labels: Readonly<Record<string, string>>
 }
 
-/** What the agent has to do; `start` says how the gateway's start is held back meanwhile. */
+/** What the agent has to do; `start` sets how long the gateway's start is held meanwhile. */
 export type Desired =
-  /** Nothing to write; the gateway keeps what it has. Blocked: somebody has to change something; Pending: it ends by itself. */
+  /** Nothing to write; the gateway keeps its files. Blocked: needs a user's action; Pending: resolves without one. */
   | { kind: 'idle'; phase: 'Pending' | 'Blocked'; fault: Fault; start: StartSettings }
   | {
       kind: 'sync'
@@ -53,35 +53,38 @@ export type Desired =
       validation: GatewaySyncSpec['validation']
       confirmDeletions: CommitHash | undefined
       confirmOverwrites: CommitHash | undefined
-      /** The last commit that every gateway had before the present rollout. */
+      /** The last commit that every gateway had before the current rollout. */
       rolledOutBefore: string | undefined
-      /** What a rollout asks of the gateway once it has what is published; undefined: nothing. */
+      /** The rollout's HTTP check to run once the published commit is in place; undefined: none. */
       check: HttpCheck | undefined
       delivery: { url: string; caBundle: string }
-      /** The request that asked for the commit; undefined when the spec alone did. */
+      /** The request for the commit; undefined: the spec alone selected it. */
       requestId: string | undefined
-      /** Of the GatewaySync; one that is made anew has another. */
+      /** Uid of the GatewaySync; a recreated one has another. */
       uid: string
-      /** The request for what was changed on this gateway; undefined: nobody asks. */
+      /** The request to capture this gateway's local changes; undefined: none. */
       capture: string | undefined
-      /** The request to tell in the report what was changed on this gateway; undefined: nobody asks. */
+      /** The request to list this gateway's local changes in the report; undefined: none. */
       changes: string | undefined
       /**
-       * For how many ms changes must be left alone until they are handed on, though nobody asks; undefined: they are not. `subject`: of which
-       * GatewaySync and repository.
+       * How many ms local changes must be stable before they are captured without a request; undefined: never. `subject`: the GatewaySync
+       * and repository.
        */
       captureQuiet: { quietMs: number; subject: string } | undefined
-      /** Why this is not what is published, in one sentence: the gateway's turn in the rollout has not come; undefined: it is. */
+      /**
+       * Why this is not the published commit, in one sentence: the rollout has not reached this gateway; undefined: it is the published
+       * commit.
+       */
       waits: string | undefined
-      /** Fields of the GatewaySync that this agent is too old to know. */
+      /** Fields of the GatewaySync that this agent version does not know. */
       ignoredFields: readonly string[]
     }
 
 /**
  * Decides from the GatewaySync (`gatewaySync`: its name, `followed`: the object), the pod, and what the data directory holds. A published
- * commit that answers an earlier spec (another ref or repository) is not delivered any more: a gateway that has it keeps it, every other one
- * waits for the answer to the present spec. A gateway whose turn in a rollout has not come keeps what it has; one that has nothing comes up
- * with the commit from before the rollout. Never throws.
+ * commit that answers an earlier spec (another ref or repository) is not delivered: a gateway that has it keeps it, every other one waits
+ * until the current spec is answered. A gateway that the rollout has not reached keeps its commit; an empty one gets the commit from before
+ * the rollout. Never throws.
  */
 export function desiredSync(gatewaySync: string | undefined, followed: FollowedSync | undefined, pod: PodFacts, inPlace: InPlace): Desired {
   if (followed === undefined) {
@@ -111,7 +114,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   if (delivery === undefined)
     return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet', start)
   if (!paused && published.commit !== inPlace?.commit && !answersSpec(spec.git, followed.annotations, followed.status)) {
-    const message = `the published commit is of ${published.ref}${ofRepository(published.repo, spec.git.repo)}; what the present spec asks for is not published yet`
+    const message = `the published commit is of ${shortRef(published.ref)}${ofRepository(published.repo, spec.git.repo)}; what the present spec asks for is not published yet`
     return idle('Pending', 'CommitNotPublished', message, start)
   }
   const confirmed = (annotation: string): CommitHash | undefined => {
@@ -119,23 +122,27 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     return text !== undefined && isCommitHash(text) ? text : undefined
   }
   const hash = syncHash(profile, spec.gateway)
-  // What writes nothing waits for nothing.
+  // A sync that writes nothing needs no stage.
   const isStaged = (spec.rollout !== undefined || spec.sync.rollbackOnFailedScan) && !paused && !profile.dryRun
   const turn = isStaged
-    ? turnOf({ published, ...(rollout === undefined ? {} : { rollout }) }, { pod: pod.podName, profile: name, syncHash: hash, inPlace })
+    ? admissionOf(
+        { published, ...(rollout === undefined ? {} : { rollout }) },
+        { pod: pod.podName, profile: name, syncHash: hash, inPlace },
+      )
     : ({ kind: 'go' } as const)
   const waits = turn.kind === 'wait' ? waitsText(published.commit, turn.stage) : undefined
   const { commit, ref } = turn.kind === 'wait' ? turn.keep : published
   const isKept = inPlace?.commit === undefined || (inPlace.commit === commit && inPlace.syncHash === hash)
   if (!isCommitHash(commit) || (waits !== undefined && !isKept)) {
-    // It has a whole commit, and nothing will come soon: it need not wait for anything.
-    return idle('Pending', 'WaitsForStage', waits ?? '', { ...start, policy: 'start' })
+    // It holds a complete commit and its turn may take long, so its start is not held.
+    return idle('Pending', 'WaitsForStage', waits ?? '', { ...start, policy: 'Start' })
   }
   const quietMs = quietOf(spec.capture)
   return {
     kind: 'sync',
     commit,
-    ref,
+    // Templates, patches and reports use the short name of the branch or tag, whichever form the spec has.
+    ref: shortRef(ref),
     profile,
     syncHash: hash,
     gateway: spec.gateway,
@@ -157,7 +164,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   }
 }
 
-/** Whether somebody waits to hear that gateways are healthy. */
+/** Whether a rollout waits for gateways to become healthy. */
 function isWatched(rollout: GatewaySyncStatus['rollout']): boolean {
   return rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
 }
@@ -170,19 +177,19 @@ function ofRepository(published: string | undefined, wanted: string): string {
   return published === undefined || published === wanted ? '' : ' of another repository'
 }
 
-/** The gateway's name in reports and templates: the annotation's, else the pod's. */
+/** The gateway's name in reports and templates: from the annotation, otherwise the pod's name. */
 export function gatewayName(pod: PodFacts): string {
   return gatewayNameOf({ name: pod.podName, annotations: pod.annotations })
 }
 
-/** The pod's index in its StatefulSet: Kubernetes' label, else the number after the last dash, else 0. */
+/** The pod's index in its StatefulSet: from the Kubernetes label, otherwise the number after the last dash, otherwise 0. */
 export function podOrdinal(pod: PodFacts): number {
   const label = pod.labels['apps.kubernetes.io/pod-index']
   const text = label ?? /-([0-9]+)$/.exec(pod.podName)?.[1]
   return text === undefined || !/^[0-9]{1,9}$/.test(text) ? 0 : Number(text)
 }
 
-/** Reads the downward API's file of annotations or labels: one `key="escaped value"` a line. */
+/** Parses the downward API's file of annotations or labels: one `key="escaped value"` per line. */
 export function parseDownwardFile(text: string): Record<string, string> {
   const entries = [...text.matchAll(/^([^=\n]+)="((?:[^"\\]|\\.)*)"$/gm)].flatMap(([, key, quoted]): [string, string][] => {
     if (key === undefined || quoted === undefined) return []
@@ -191,7 +198,7 @@ export function parseDownwardFile(text: string): Record<string, string> {
   return Object.fromEntries(entries)
 }
 
-/** Reads Go's `%q`, which the kubelet writes: like JSON, except for `\x`, `\a`, `\v` and `\'`. */
+/** Parses Go's `%q`, which the kubelet writes: like JSON, except for `\x`, `\a`, `\v` and `\'`. */
 function unquote(quoted: string): string {
   const letters: Record<string, string> = { n: '\n', t: '\t', r: '\r', a: '\u0007', b: '\b', f: '\f', v: '\v' }
   return quoted.replace(

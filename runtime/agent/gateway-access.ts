@@ -1,25 +1,25 @@
 /**
- * The API key and the authority with which the agent calls its gateway, fetched from the controller over delivery. They are cached, and fetched
- * again as soon as the gateway refuses them, so that a rotation needs no restart and an idle gateway hardly any call.
+ * Fetches the API key and the CA for calls to the gateway from the controller's content server. They are cached and fetched again when the
+ * gateway rejects them, so that a rotation needs no restart and an idle gateway causes hardly any calls.
  */
-import type { Clock } from '../clock.ts'
-import { deadline } from '../clock.ts'
-import type { GatewayAccess } from '../delivery/protocol.ts'
+import type { Clock } from '../platform/clock.ts'
+import { deadline } from '../platform/clock.ts'
+import type { GatewayAccess } from '../content/protocol/protocol.ts'
 
 /** A cache of one `GatewayAccess`. */
 export type AccessKeeper = {
-  /** The cached access, or the controller's answer. Throws the fault of the call when nothing is cached. */
+  /** Returns the cached access, or fetches it. Throws the fault of the call if nothing is cached. */
   get(): Promise<GatewayAccess>
-  /** To be called when the gateway refused the access. Returns whether the controller now has another one. Never throws. */
+  /** Call this when the gateway rejected the access. Returns whether the controller now has another one. Never throws. */
   renew(): Promise<boolean>
 }
 
 const keptMs = 600_000
 /** A key that stays wrong must not cause a stream of calls. */
-const leastBetweenMs = 10_000
+const minBetweenMs = 10_000
 const askTimeoutMs = 10_000
 
-/** `ask` calls delivery. Answers are cached for ten minutes; after that the last one stays in use when asking again fails. */
+/** `ask` calls the content server. Answers are cached for ten minutes; after that the last one stays in use if a new fetch fails. */
 export function createAccessKeeper({ clock, ask }: { clock: Clock; ask(signal: AbortSignal): Promise<GatewayAccess> }): AccessKeeper {
   let known: { access: GatewayAccess; atMs: number } | undefined
   let asking: Promise<GatewayAccess> | undefined
@@ -45,7 +45,7 @@ export function createAccessKeeper({ clock, ask }: { clock: Clock; ask(signal: A
       }
     },
     async renew() {
-      if (clock.monotonicMs() - triedMs < leastBetweenMs) return false
+      if (clock.monotonicMs() - triedMs < minBetweenMs) return false
       const before = JSON.stringify(known?.access)
       try {
         return JSON.stringify(await refresh()) !== before

@@ -1,23 +1,23 @@
 /**
- * The agent's metrics. Few, and written by hand, because each gateway pod would pay for the memory of a library (docs/choices.md). Everything
- * with a closed set of labels starts at zero.
+ * The agent's metrics: few and written by hand, because a metrics library would cost memory in every gateway pod. See the decision record
+ * telemetry-pays-only-where-used. Series with a closed set of labels start at zero.
  */
-import { isAbort } from '../fault.ts'
+import { isAbort } from '../platform/fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import { phases } from '../gatewaysync/schema/report.ts'
-import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import { exposeProcess } from '../metrics/node.ts'
-import { agentMetrics } from '../metrics/table.ts'
-import { family, type Sample } from '../metrics/text.ts'
+import { phases } from '../api/schema/report.ts'
+import type { SyncReportStatus } from '../api/schema/report.ts'
+import { exposeProcess } from '../telemetry/metrics/node.ts'
+import { agentMetrics } from '../telemetry/metrics/table.ts'
+import { family, type Sample } from '../telemetry/metrics/text.ts'
 import { type CycleStep, cycleSteps } from '../sync/step.ts'
 
-/** What the agent's parts report, and the text of a scrape. */
+/** Receives events of the agent's parts and renders the scrape. */
 export type AgentMetrics = {
-  /** What was reported last. A status with `finishedAt` has ended a cycle, unless nothing was tried because there is nothing to do. */
+  /** Takes the latest report. A status with `finishedAt` ends a cycle, unless there was nothing to do. */
   reported(status: SyncReportStatus): void
-  /** The duration of a cycle's step, however it ended. */
+  /** Records the duration of a cycle's step, whatever its result. */
   stepped(step: CycleStep, durationMs: number): void
-  /** Wraps a gateway so that its answers are counted. */
+  /** Wraps a gateway to count its responses. */
   watched(gateway: Gateway): Gateway
   /** Text exposition format 0.0.4. */
   text(): string
@@ -36,12 +36,12 @@ const operations = ['added', 'changed', 'removed'] as const
 /** Phases in which the published commit is in place. */
 const successes: ReadonlySet<SyncReportStatus['phase']> = new Set(['Synced', 'Drifted'])
 
-/** Whether there was nothing to do, which is reported each time that the pod is read: whatever is tried says which commit, or what became of its files. */
+/** Whether there was nothing to do, which is reported each time the pod is read; every attempt names a commit or its files. */
 function isIdle({ phase, attempt, files }: SyncReportStatus): boolean {
   return (phase === 'Pending' || phase === 'Blocked') && attempt === undefined && files === undefined
 }
 
-/** Counters live as long as the process. `version`: the agent's. */
+/** Counters start at zero with the process. `version`: the agent's. */
 export function createAgentMetrics({ version }: { version: string }): AgentMetrics {
   const cycles = { ok: 0, failed: 0 }
   const scans = { ok: 0, failed: 0 }
@@ -95,7 +95,7 @@ export function createAgentMetrics({ version }: { version: string }): AgentMetri
       ...gateway,
       async status(signal) {
         gatewayState = await gateway.status(signal)
-        // Only a gateway that runs has Designers.
+        // Only a running gateway has Designer sessions.
         if (gatewayState !== 'running') designers = 0
         return gatewayState
       },

@@ -1,10 +1,10 @@
 /**
- * How a report follows from the one before: what stays true, its history, and what it says of a gateway that started without a commit. Pure.
+ * Derives a report from the previous one: what stays true, its history, and the finding of a gateway that started without a commit. Pure.
  */
-import { keptSyncs, startedWithoutCommitRule, type SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import { keptSyncs, startedWithoutCommitRule, type SyncReportStatus } from '../api/schema/report.ts'
 
-/** Bound of the SyncReport's schema. */
-const mostFindings = 20
+/** Limit of the SyncReport schema. */
+const maxFindings = 20
 
 const startedWithoutCommit = {
   rule: startedWithoutCommitRule,
@@ -12,24 +12,24 @@ const startedWithoutCommit = {
   message: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
 }
 
-/** `isLate`: the gateway started without a commit, and has none yet. */
+/** `isLate`: the gateway started without a commit and still has none. */
 export function nextReport(
   last: SyncReportStatus | undefined,
   given: SyncReportStatus,
   { agentVersion, isLate }: { agentVersion: string; isLate: boolean },
 ): SyncReportStatus {
-  const shown = isLate ? { ...given, findings: [startedWithoutCommit, ...(given.findings ?? [])].slice(0, mostFindings) } : given
+  const shown = isLate ? { ...given, findings: [startedWithoutCommit, ...(given.findings ?? [])].slice(0, maxFindings) } : given
   return { ...shown, agentVersion, history: nextHistory(last, shown) }
 }
 
-/** The part of an earlier report that stays true while a new look has not got as far: what is in place. */
+/** The part of an earlier report that stays true until a new sync completes: what is in place. */
 export function kept(last: Partial<SyncReportStatus> | undefined): Partial<SyncReportStatus> {
   if (last === undefined) return {}
   const { commit, ref, syncHash, mode, scan, projects } = last
   return Object.fromEntries(Object.entries({ commit, ref, syncHash, mode, scan, projects }).filter(([, value]) => value !== undefined))
 }
 
-/** One entry for each outcome, newest first; the same outcome again adds none. */
+/** One entry per outcome, newest first; a repeated outcome adds none. */
 function nextHistory(last: SyncReportStatus | undefined, status: SyncReportStatus): NonNullable<SyncReportStatus['history']> {
   const history = last?.history ?? []
   const { commit, phase, reason, finishedAt } = status

@@ -1,22 +1,22 @@
 /**
- * The answers to the kubelet's probes as files, for a pod in its node's network: a port there may belong to anybody, and a gateway that waits
- * for its agent must not wait for a port. The kubelet runs a command that reads them (injection/container.ts).
+ * Writes the answers to the kubelet's probes as files, for a pod on the host network: another process may have the port there, and a
+ * gateway's start must not depend on a port. The kubelet runs a command that reads the files (injection/container.ts).
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { probeFiles } from '../agent-settings.ts'
-import { type Clock, pause } from '../clock.ts'
-import { asFault } from '../fault.ts'
-import type { Log } from '../log.ts'
-import { startTimeOf } from '../sync/disk/process-start.ts'
+import { probeFiles } from '../settings/agent.ts'
+import { type Clock, pause } from '../platform/clock.ts'
+import { asFault } from '../platform/fault.ts'
+import type { Log } from '../platform/log/log.ts'
+import { startTimeOf } from '../sync/disk/lock-holder.ts'
 import type { AgentHealth } from './health.ts'
 
-/** The files say what `health` said last; it is asked at every look. */
+/** The files hold the last result of `health`, which is called at every interval. */
 export type ProbeFilesDeps = { clock: Clock; log: Log; health(): AgentHealth }
 
 const lookMs = 1_000
 
-/** Keeps both files in `folder` current until the signal. A folder that cannot be written is tried again each second. Never throws. */
+/** Keeps both files in `folder` current until the signal aborts. Retries each second if the folder is not writable. Never throws. */
 export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, folder: string, signal: AbortSignal): Promise<void> {
   const written = new Map<string, { text: string; atMs: number }>()
   const writer = `${process.pid} ${startTimeOf('self') ?? ''}`
@@ -26,7 +26,7 @@ export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, fol
     const nowMs = clock.monotonicMs()
     if (last?.text === text && nowMs - last.atMs < probeFiles.renewedMs) return
     const file = path.join(folder, name)
-    // Whole or not at all, because it may be read in this moment.
+    // Replaced atomically, because a probe may read it at any moment.
     writeFileSync(`${file}.new`, `${writer}\n${text}`)
     renameSync(`${file}.new`, file)
     written.set(name, { text, atMs: nowMs })

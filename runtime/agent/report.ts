@@ -1,30 +1,30 @@
 /**
- * Writes the SyncReport: keeps the newest status and writes it until the API server has accepted it. Nothing waits for a report, and a newer
- * status replaces an older one that was not written yet.
+ * Writes the SyncReport and retries until the API server accepts it. Nothing waits for a report; a newer status replaces one that is not
+ * written yet.
  */
-import { backoffMs, type Clock, pause } from '../clock.ts'
-import { asFault, isAbort } from '../fault.ts'
-import { canonicalJson } from '../gatewaysync/canonical-json.ts'
-import { apiVersion, syncReportKind } from '../gatewaysync/names.ts'
-import { syncReportColumns } from '../gatewaysync/decide/columns.ts'
-import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
+import { backoffMs, type Clock, pause } from '../platform/clock.ts'
+import { asFault, isAbort } from '../platform/fault.ts'
+import { canonicalJson } from '../api/canonical-json.ts'
+import { apiVersion, syncReportKind } from '../api/names.ts'
+import { syncReportColumns } from '../reconcile/decide/columns.ts'
+import type { SyncReportStatus } from '../api/schema/report.ts'
 import type { Kube } from '../kube/client.ts'
 import { mergePatchBetween } from '../kube/merge-patch.ts'
 import { syncReportType } from '../kube/types.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log/log.ts'
 import { createWake } from './wake.ts'
 
-/** One for each agent. */
+/** Writes the reports of one agent. */
 export type Reporter = {
-  /** Replaces what is to be reported. */
+  /** Sets the status to write. */
   report(status: SyncReportStatus): void
-  /** To be called each time that the GatewaySync is seen: whether its status names this pod as one without a report. */
+  /** Call this for each observed GatewaySync: `isMissed` is whether its status lists this pod as one without a report. */
   missed(isMissed: boolean): void
-  /** Writes until the signal, then tries once more, within 3 s, to write what is left. Never throws. */
+  /** Writes until the signal aborts, then tries once more, within 3 s, to write what is left. Never throws. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** Whose report it is; the object has the pod's name, and is removed with the pod. */
+/** The pod that reports; the SyncReport has its name and is deleted with it. */
 export type ReporterIdentity = {
   namespace: string
   podName: string
@@ -36,15 +36,15 @@ export type ReporterIdentity = {
 type ReportSpec = { gatewaySync: string; podUid: string }
 
 const lastWriteMs = 3_000
-/** For this long after writing, a status that names us as unreported is ignored: it may have been written before our report arrived. */
+/** For this long after a write, a status that lists this pod as unreported is ignored: it may be older than the report. */
 const believedMs = 10_000
 
-/** The phase Syncing is written only for a sync that takes longer than this; most end sooner. */
+/** The phase Syncing is written only for a sync that takes longer than this; most are shorter. */
 const syncingAfterMs = 1_000
 
 /** Whether two reports differ only in their times. */
 function saysTheSame(one: Partial<SyncReportStatus>, other: Partial<SyncReportStatus>): boolean {
-  const [a, b] = [one, other].map(({ startedAt: _startedAt, finishedAt: _finishedAt, ...told }) => canonicalJson(told))
+  const [a, b] = [one, other].map(({ startedAt: _startedAt, finishedAt: _finishedAt, ...fields }) => canonicalJson(fields))
   return a === b
 }
 
@@ -52,18 +52,18 @@ function saysTheSame(one: Partial<SyncReportStatus>, other: Partial<SyncReportSt
 export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, identity: ReporterIdentity): Reporter {
   const { kube, clock, log } = deps
   const key = { namespace: identity.namespace, name: identity.podName }
-  let wanted: SyncReportStatus | undefined
-  /** What the API server holds as far as we know; undefined: look first. `ours`: its spec names this pod. */
+  let latest: SyncReportStatus | undefined
+  /** The last known object on the API server; undefined: read it first. `ours`: its spec names this pod. */
   let stored: { status: Record<string, unknown>; spec: ReportSpec; ours: boolean } | undefined
   let unwritten = false
-  let wantedSinceMs = 0
+  let latestSinceMs = 0
   let isMissed = false
   let writtenMs = 0
   const wake = createWake(clock)
 
   const ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: identity.podName, uid: identity.podUid }]
 
-  /** Creates the object, or becomes the owner of the one that a predecessor of the same name left. */
+  /** Creates the object, or takes ownership of the one that a predecessor with the same name left. */
   const ensureObject = async (spec: ReportSpec, signal: AbortSignal): Promise<NonNullable<typeof stored>> => {
     const present = await kube.get(syncReportType, key, signal)
     if (present === undefined) {
@@ -76,53 +76,53 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
     return { status: held.status, spec, ours: mergePatchBetween(held.spec, spec) === undefined }
   }
 
-  const write = async (told: SyncReportStatus, gatewaySync: string, signal: AbortSignal): Promise<void> => {
-    const status = { ...told, columns: syncReportColumns(told) }
+  const write = async (fields: SyncReportStatus, gatewaySync: string, signal: AbortSignal): Promise<void> => {
+    const status = { ...fields, columns: syncReportColumns(fields) }
     const spec = { gatewaySync, podUid: identity.podUid }
     if (stored?.spec.gatewaySync !== gatewaySync) stored = undefined
     try {
       stored ??= await ensureObject(spec, signal)
-      // Syncing, which is kept back, may stand between two reports that say the same.
+      // A delayed Syncing status may lie between two equal reports.
       const patch = saysTheSame(stored.status, status) ? undefined : mergePatchBetween(stored.status, status)
       if (patch !== undefined) await kube.mergePatch(syncReportType, key, { status: patch }, { subresource: 'status' }, signal)
-      // Last, so that a predecessor's status is never taken for ours.
+      // Written last, so that a predecessor's status is never taken for that of this pod.
       if (!stored.ours) await kube.mergePatch(syncReportType, key, { spec }, {}, signal)
       stored = { status: patch === undefined ? stored.status : status, spec, ours: true }
       writtenMs = clock.monotonicMs()
     } catch (error) {
-      // Deleted, or owned by an older pod of the name: the next try looks again.
+      // Deleted, or owned by an older pod with the same name: read it again on the next attempt.
       stored = undefined
       throw error
     }
   }
 
-  /** Writes what is newest; something newer may come meanwhile and is then left to write. */
+  /** Writes the latest status; a status that arrives meanwhile stays unwritten. */
   const writeNewest = async (signal: AbortSignal): Promise<void> => {
-    const newest = wanted
+    const newest = latest
     const gatewaySync = identity.gatewaySync()
     if (newest !== undefined && gatewaySync !== undefined) await write(newest, gatewaySync, signal)
-    unwritten = newest !== wanted
+    unwritten = newest !== latest
   }
 
-  /** Whether our report was deleted after it was written; an agent with nothing to do would not notice otherwise. */
+  /** Whether the report was deleted after it was written; an idle agent would not notice otherwise. */
   const isLost = (): boolean => isMissed && stored !== undefined
 
-  /** Done once for each status that names us: a controller that is away repeats nothing, and its last status may be old. */
-  const writeAnew = (): void => {
+  /** Runs once per status that lists this pod: a stopped controller writes no new status, and its last one may be old. */
+  const writeAgain = (): void => {
     stored = undefined
     isMissed = false
     unwritten = true
   }
 
-  /** For how many ms the newest status is held back. */
-  const keptBackMs = (): number => (wanted?.phase === 'Syncing' ? wantedSinceMs + syncingAfterMs - clock.monotonicMs() : 0)
+  /** How many ms the latest status is still delayed. */
+  const keptBackMs = (): number => (latest?.phase === 'Syncing' ? latestSinceMs + syncingAfterMs - clock.monotonicMs() : 0)
 
   return {
     report(status) {
-      // A look without changes is not reported, so that an idle gateway causes no writes.
-      if (wanted !== undefined && saysTheSame(wanted, status)) return
-      wanted = status
-      wantedSinceMs = clock.monotonicMs()
+      // A sync without changes is not reported, so that an idle gateway causes no writes.
+      if (latest !== undefined && saysTheSame(latest, status)) return
+      latest = status
+      latestSinceMs = clock.monotonicMs()
       unwritten = true
       wake.call()
     },
@@ -135,7 +135,7 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
       while (!signal.aborted) {
         if (!unwritten) {
           const believedForMs = writtenMs + believedMs - clock.monotonicMs()
-          if (isLost() && believedForMs <= 0) writeAnew()
+          if (isLost() && believedForMs <= 0) writeAgain()
           else await wake.wait(isLost() ? believedForMs : undefined, signal)
           continue
         }

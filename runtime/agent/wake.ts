@@ -1,20 +1,17 @@
 /**
- * Wakes up a loop: any number of calls before it looks again count as one.
+ * Wakes a loop: any number of calls before its next round count as one.
  */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
 
 /** A wake-up call that is never lost. */
 export type Wake = {
-  /** Something changed: look again at once. */
+  /** Something changed: start the next round at once. */
   call(): void
-  /**
-   * Waits for a call, for `ms` to pass, or for the signal; a call that came since the last wait ends it at once. Returns whether there was
-   * a call.
-   */
+  /** Waits for a call, for `ms`, or for the signal; a call since the last wait ends it at once. Returns whether there was a call. */
   wait(ms: number | undefined, signal: AbortSignal): Promise<boolean>
 }
 
-/** For one loop: of two waits at a time only the later one would hear calls. */
+/** Serves one loop: of two concurrent waits only the later one would be woken. */
 export function createWake(clock: Clock): Wake {
   let called = false
   let end: (() => void) | undefined

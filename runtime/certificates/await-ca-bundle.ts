@@ -1,11 +1,11 @@
 /**
- * Waits until cert-manager's injector has written whom the API server is to trust: until then each call of admission fails, and a replica that
- * said it was ready would let people create gateways that are refused.
+ * Waits until cert-manager's injector has written the CA that the API server is to trust: until then each admission call fails, and a ready
+ * replica would let users create gateways that are rejected.
  */
-import { type Clock, pause } from '../clock.ts'
-import { asFault, type Fault, isAbort } from '../fault.ts'
+import { type Clock, pause } from '../platform/clock.ts'
+import { asFault, type Fault, isAbort } from '../platform/fault.ts'
 import type { Kube } from '../kube/client.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log/log.ts'
 import { patienceMs, readCaBundles } from './ca-bundle.ts'
 import { isSignedBy, readCertificate } from './parse.ts'
 import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
@@ -15,8 +15,8 @@ const lookEveryMs = 1_000
 type Deps = { kube: Pick<Kube, 'get'>; clock: Clock; log: Log }
 
 /**
- * Wraps a keeper so that `isTrusted` tells whether every webhook of the configuration `name` trusts the authority of its certificate. Stops
- * looking once that is so, may not be looked at, or has been waited for a minute.
+ * Wraps a keeper so that `isTrusted` reports whether every webhook of the configuration `name` trusts the CA of its certificate. Stops
+ * checking once that is so, is forbidden, or after a minute.
  */
 export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertificates, name: string): CertificateKeeper {
   const untilMs = clock.monotonicMs() + patienceMs
@@ -34,7 +34,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
       lastFault = asFault(error)
       const { reason, message } = lastFault
       if (reason !== 'Forbidden') return false
-      // Roles of the release before: waiting would tell no more.
+      // Roles of an earlier release: waiting would not help.
       tell(reason, message)
       return true
     }
@@ -62,7 +62,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
   }
 }
 
-/** Whether one of the authorities, PEM, issued the certificate or is it. */
+/** Whether one of the CAs, PEM, issued the certificate or is it. */
 function vouches(bundle: string, cert: string): boolean {
   const leaf = readCertificate(cert)
   const authorities = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []

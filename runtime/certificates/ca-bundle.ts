@@ -1,18 +1,18 @@
 /**
- * Tells the API server which authorities to trust when it calls our admission webhook.
+ * Writes the CAs that the API server trusts for the admission webhook.
  */
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Kube } from '../kube/client.ts'
 import { type KubeObject, webhookConfigurationType } from '../kube/types.ts'
 
-/** What reading and patching a MutatingWebhookConfiguration takes. */
+/** Collaborators for reading and patching a MutatingWebhookConfiguration. */
 export type TrustDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock }
 
 type Webhook = { clientConfig?: { caBundle?: string } & Record<string, unknown> } & Record<string, unknown>
 
 /**
- * How long a replica that cannot write the trust bundle, or waits for it, stays unready. Admission fails during and after that, but agents need delivery all the
- * same.
+ * How long a replica that cannot write the trust bundle, or waits for it, stays unready. Admission fails during and after that, but agents
+ * still need the content server.
  */
 export const patienceMs = 60_000
 
@@ -27,24 +27,24 @@ export type CaBundleKeeper = {
 /** `name`: of the MutatingWebhookConfiguration; undefined: there is none, and nothing is written. */
 export function createCaBundleKeeper({ kube, clock }: TrustDeps, name: string | undefined): CaBundleKeeper {
   const untilMs = clock.monotonicMs() + patienceMs
-  let told = name === undefined
+  let isKnown = name === undefined
   return {
     async follow(caBundle, signal) {
       const changed = name !== undefined && (await patchCaBundle(kube, name, caBundle, signal))
-      told = true
+      isKnown = true
       return changed
     },
-    isTrusted: () => told || clock.monotonicMs() >= untilMs,
+    isTrusted: () => isKnown || clock.monotonicMs() >= untilMs,
   }
 }
 
-/** The bundle of each webhook, PEM, empty where there is none; of a missing configuration there are none. Throws Forbidden, ApiUnavailable. */
+/** Returns the bundle of each webhook, PEM, empty if there is none; a missing configuration has none. Throws Forbidden, ApiUnavailable. */
 export async function readCaBundles(kube: Pick<Kube, 'get'>, name: string, signal: AbortSignal): Promise<string[]> {
   const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
   return (found?.webhooks ?? []).map(({ clientConfig }) => Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString())
 }
 
-/** Returns whether it had to be changed; a missing configuration counts as right. Throws Conflict, Forbidden, ApiUnavailable. */
+/** Returns whether it was changed; a missing configuration counts as correct. Throws Conflict, Forbidden, ApiUnavailable. */
 async function patchCaBundle(
   kube: Pick<Kube, 'get' | 'mergePatch'>,
   name: string,
@@ -54,13 +54,13 @@ async function patchCaBundle(
   const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
   const webhooks = trusting(found?.webhooks ?? [], Buffer.from(caBundle).toString('base64'))
   if (found === undefined || webhooks === undefined) return false
-  // A merge patch replaces whole lists; with the resourceVersion it cannot replace another list than the one that was read.
+  // A merge patch replaces whole lists; the resourceVersion ensures that it replaces the list that was read.
   const patch = { metadata: { resourceVersion: found.metadata.resourceVersion }, webhooks }
   await kube.mergePatch(webhookConfigurationType, { name }, patch, {}, signal)
   return true
 }
 
-/** The webhooks with this bundle, or undefined when all of them have it. */
+/** Returns the webhooks with this bundle, or undefined when all of them have it. */
 function trusting(webhooks: readonly Webhook[], caBundle: string): Webhook[] | undefined {
   if (webhooks.every(({ clientConfig }) => clientConfig?.caBundle === caBundle)) return undefined
   return webhooks.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } }))

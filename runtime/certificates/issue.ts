@@ -1,10 +1,12 @@
 /**
- * Issues X.509 certificates: our own authorities and the leaf certificates that they sign. ECDSA on P-256, which every TLS client of this
- * product accepts and which signs in well under a millisecond. No clock: validity comes from the caller.
+ * Issues X.509 certificates: CAs and the leaf certificates that they sign. ECDSA on P-256, which every TLS client of this product accepts
+ * and which signs in well under a millisecond. No clock: validity comes from the caller.
  */
 // oxlint-disable-next-line import/no-unassigned-import -- it prepares the global object for the next import
 import './reflect.ts'
+import type { webcrypto } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
+import type { Temporal } from '../platform/temporal.ts'
 
 const keyAlgorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
@@ -14,7 +16,7 @@ export type KeyPair = { certificate: string; key: string }
 /** notBefore and notAfter; certificates carry whole seconds. */
 export type Validity = { from: Temporal.Instant; until: Temporal.Instant }
 
-/** An authority that may sign leaf certificates only. */
+/** Issues a CA that may sign leaf certificates only. */
 export async function issueAuthority(commonName: string, validity: Validity): Promise<KeyPair> {
   const keys = await generateKeys()
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -31,7 +33,7 @@ export async function issueAuthority(commonName: string, validity: Validity): Pr
   return { certificate: certificate.toString('pem'), key: await keyText(keys.privateKey) }
 }
 
-/** A server's certificate for these DNS names and IP addresses. */
+/** Issues a server certificate for these DNS names and IP addresses. */
 export async function issueLeaf(authority: KeyPair, names: readonly string[], validity: Validity): Promise<KeyPair> {
   const keys = await generateKeys()
   const issuer = new x509.X509Certificate(authority.certificate)
@@ -67,14 +69,14 @@ function isAddress(name: string): boolean {
   return /^[0-9.]+$/.test(name) || name.includes(':')
 }
 
-async function generateKeys(): Promise<{ publicKey: CryptoKey; privateKey: CryptoKey }> {
+async function generateKeys(): Promise<{ publicKey: webcrypto.CryptoKey; privateKey: webcrypto.CryptoKey }> {
   return await crypto.subtle.generateKey(keyAlgorithm, true, ['sign', 'verify'])
 }
 
-async function keyText(key: CryptoKey): Promise<string> {
+async function keyText(key: webcrypto.CryptoKey): Promise<string> {
   return x509.PemConverter.encode(await crypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')
 }
 
-async function importKey(text: string): Promise<CryptoKey> {
+async function importKey(text: string): Promise<webcrypto.CryptoKey> {
   return await crypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(text), keyAlgorithm, false, ['sign'])
 }

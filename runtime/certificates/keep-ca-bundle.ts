@@ -1,20 +1,20 @@
 /**
- * Writes the webhook's trust bundle when the certificate is mounted from a Secret of the user: cert-manager's injector handles only its own.
+ * Writes the webhook's trust bundle when the certificate is mounted from a user's Secret: cert-manager's injector handles only its own.
  */
-import { type Clock, pause } from '../clock.ts'
-import { asFault, isAbort } from '../fault.ts'
+import { type Clock, pause } from '../platform/clock.ts'
+import { asFault, isAbort } from '../platform/fault.ts'
 import type { Kube } from '../kube/client.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
 import { createCaBundleKeeper } from './ca-bundle.ts'
 
-/** How often the configuration is checked: somebody may have applied the manifests again, which have no caBundle. */
+/** Check interval: applying the manifests again removes the caBundle. */
 const lookEveryMs = 15_000
 
-/** What keeping the bundle takes. */
+/** Collaborators for keeping the bundle. */
 export type KeepCaBundleDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock; log: Log }
 
-/** Wraps a keeper so that, while it runs, the configuration `name` trusts its authorities. Failures to write are logged and retried. */
+/** Wraps a keeper so that, while it runs, the configuration `name` trusts its CAs. Failures to write are logged and retried. */
 export function keepCaBundle({ kube, clock, log }: KeepCaBundleDeps, keeper: RenewedCertificates, name: string): CertificateKeeper {
   const trust = createCaBundleKeeper({ kube, clock }, name)
   const follow = async (signal: AbortSignal): Promise<void> => {
@@ -25,7 +25,7 @@ export function keepCaBundle({ kube, clock, log }: KeepCaBundleDeps, keeper: Ren
       } catch (error) {
         if (isAbort(error, signal)) return
         const { reason, message } = asFault(error)
-        log.warn({ component: 'certificates', name, reason, message }, 'webhook could not be told whom to trust')
+        log.warn({ component: 'certificates', name, reason, message }, 'set CA bundle of the webhook failed')
       }
       await pause(clock, lookEveryMs, signal)
     }

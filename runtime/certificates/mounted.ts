@@ -1,25 +1,25 @@
 /**
  * Serves a certificate that cert-manager or the user renews, from a Secret mounted as a folder. The kubelet swaps the folder's content
- * atomically, but we read three files, so a certificate and key that do not match are read again later.
+ * atomically, but this reads three files, so a mismatched certificate and key are read again later.
  */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Clock } from '../clock.ts'
-import { asFault, Fault, isAbort } from '../fault.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../platform/clock.ts'
+import { asFault, Fault, isAbort } from '../platform/fault.ts'
+import type { Log } from '../platform/log/log.ts'
 import { keyMatchesCertificate, readCertificate } from './parse.ts'
 import { type RenewedCertificates, createServing } from './serving.ts'
 
 /** How often the folder is read; the kubelet itself takes up to a minute to update it. */
 const lookEveryMs = 10_000
-/** How long an authority that has left the folder stays trusted, until every agent has learned the new one. */
+/** How long a CA that was removed from the folder stays trusted, until every agent has learned the new one. */
 const overlapMs = 86_400_000
 /** A chain is a few KiB. */
 const maxFileBytes = 1024 * 1024
 
 type Files = { certificate: string; key: string; authority: string }
 
-/** Throws InvalidConfiguration naming the file that is missing or damaged. */
+/** Throws InvalidConfiguration naming the missing or damaged file. */
 export async function openMounted(
   { clock, log }: { clock: Clock; log: Log },
   { folder }: { folder: string },
@@ -51,12 +51,12 @@ export async function openMounted(
   }
 }
 
-/** Remembers authorities for the overlap after they were last seen. */
+/** Keeps CAs for the overlap after they were last present. */
 function createTrust(clock: Clock): (authority: string) => string {
   const seen = new Map<string, number>()
   return (authority) => {
     const nowMs = clock.monotonicMs()
-    // Moved to the end and so, reversed below, the present one stands first.
+    // Moved to the end and so, reversed below, the present one comes first.
     seen.delete(authority)
     seen.set(authority, nowMs)
     for (const [text, seenMs] of seen) if (nowMs - seenMs > overlapMs) seen.delete(text)
@@ -65,7 +65,7 @@ function createTrust(clock: Clock): (authority: string) => string {
 }
 
 async function readFiles(folder: string): Promise<Files> {
-  // One after the other, so that of several missing files the same one is always named.
+  // Sequentially, so that of several missing files the same one is always named.
   const files: Files = {
     certificate: await readText(path.join(folder, 'tls.crt')),
     key: await readText(path.join(folder, 'tls.key')),

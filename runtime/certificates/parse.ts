@@ -1,7 +1,8 @@
 /**
- * Reads from a certificate what renewal and serving depend on, with node:crypto, whose parser the TLS server uses too. Pure.
+ * Parses a certificate for renewal and serving, with node:crypto, whose parser the TLS server uses too. Pure.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { Temporal } from '../platform/temporal.ts'
 import type { KeyPair, Validity } from './issue.ts'
 
 /** `names`: the DNS names and IP addresses that it is for. */
@@ -25,7 +26,7 @@ export function readCertificate(text: string): ReadCertificate | undefined {
   }
 }
 
-/** Whether the key is the one whose public half the certificate holds; false also for texts that hold neither. */
+/** Whether the certificate holds the public half of the key; false also for invalid texts. */
 export function keyMatchesCertificate({ certificate, key }: KeyPair): boolean {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
@@ -34,7 +35,7 @@ export function keyMatchesCertificate({ certificate, key }: KeyPair): boolean {
   }
 }
 
-/** Whether the authority signed the certificate. */
+/** Whether the CA signed the certificate. */
 export function isSignedBy(leaf: ReadCertificate, authority: ReadCertificate): boolean {
   return leaf.certificate.checkIssued(authority.certificate) && leaf.certificate.verify(authority.certificate.publicKey)
 }

@@ -1,35 +1,36 @@
 /**
- * The life of a self-managed certificate: given what is stored and the time, what should be stored and served now, and when to look again.
- * Clients learn an authority long before it signs, and keep trusting one long after:
+ * Decides the life cycle of a self-managed certificate: given what is stored and the time, returns what to store and serve now, and when to
+ * check again. Clients learn a CA long before it signs, and trust one long after:
  *
- *   authority A   ├── signs ────────────────────────────┤
- *   authority B                           ├── announced ─┼── signs ──────
+ *   CA A          ├── signs ────────────────────────────┤
+ *   CA B                                  ├── announced ─┼── signs ──────
  *   trusted       A                       A B            B A          B
  *                                         └── overlap ───┴── overlap ─┘
  *
  * Pure, except for the generation of keys.
  */
+import { Temporal } from '../platform/temporal.ts'
 import type { KeyPair, Validity } from './issue.ts'
 import { keyMatchesCertificate, isSignedBy, type ReadCertificate, readCertificate } from './parse.ts'
 
 const day = 86_400_000
 
-/** Milliseconds. An authority is replaced when a third of its life is left, a leaf at half of it: a month of outage harms nothing. */
+/** Milliseconds. A CA is replaced when a third of its life is left, a leaf at half of it: an outage of a month is harmless. */
 export const lifetimes = {
   authority: 365 * day,
   leaf: 60 * day,
-  /** Length of both overlaps. Trust spreads within seconds, unless the controller or the API server is away. */
+  /** Length of both overlaps. Trust spreads within seconds, unless the controller or the API server is down. */
   overlap: day,
   /** Certificates are valid from this much earlier, for clients whose clocks are behind. */
   backdate: 3_600_000,
 } as const
 
-/** What the Secret keeps. */
+/** The content of the Secret. */
 export type StoredCertificates = {
   authority: KeyPair
   /** Announced, not signing yet. */
   next: KeyPair | undefined
-  /** Signed until recently; only its certificate. */
+  /** The previous signer; only its certificate. */
   previous: string | undefined
   leaf: KeyPair
 }
@@ -37,9 +38,9 @@ export type StoredCertificates = {
 /** What to store, serve and trust now. */
 export type NextCertificates = {
   stored: StoredCertificates
-  /** Whether `stored` differs from what was given. */
+  /** Whether `stored` differs from the input. */
   changed: boolean
-  /** PEM: every authority to trust now. */
+  /** PEM: every CA to trust now. */
   caBundle: string
   leaf: KeyPair
   /** When the next step is due. */
@@ -48,9 +49,7 @@ export type NextCertificates = {
 
 type LeafNeeds = { dnsNames: readonly string[]; now: Temporal.Instant }
 
-/**
- * Decides which certificates to keep from now on, given the stored ones; the drawing at the top of this file shows when each changes.
- */
+/** Decides which certificates to keep from now on, given the stored ones; the diagram at the top of this file shows when each changes. */
 export async function nextCertificates(given: StoredCertificates | undefined, { dnsNames, now }: LeafNeeds): Promise<NextCertificates> {
   const authorities = await nextAuthorities(given, now)
   const signing = readCertificate(authorities.authority.certificate)
@@ -87,7 +86,7 @@ async function nextAuthorities(given: StoredCertificates | undefined, now: Tempo
   return { authority, next, previous: forgotten ? undefined : previous }
 }
 
-/** The stored authorities that can still be used; undefined: none can. */
+/** Returns the usable stored CAs, or undefined. */
 function usableAuthorities({ authority, next, previous }: StoredCertificates, now: Temporal.Instant): Authorities | undefined {
   const announced = next !== undefined && isValid(next, now) ? next : undefined
   if (isValid(authority, now)) return { authority, next: announced, previous: readable(previous) }
@@ -120,21 +119,21 @@ function isWithin({ from, until }: Validity, now: Temporal.Instant): boolean {
   return Temporal.Instant.compare(from, now) <= 0 && Temporal.Instant.compare(now, until) < 0
 }
 
-/** The moments at which the authorities take their next step. */
+/** The times at which the CAs take their next step. */
 function authoritySteps({ authority, next, previous }: Authorities): Temporal.Instant[] {
   const steps = [next === undefined ? replacedMs(authority) : promotedMs(next)]
   if (previous !== undefined) steps.push(forgottenMs(authority))
   return steps.map((ms) => Temporal.Instant.fromEpochMilliseconds(ms))
 }
 
-/** When an authority was made: certificates carry whole seconds. */
+/** When a CA was created: certificates carry whole seconds. */
 function madeMs({ certificate }: KeyPair): number {
   return (readCertificate(certificate)?.from.epochMilliseconds ?? 0) + lifetimes.backdate
 }
 
 const replacedMs = (authority: KeyPair): number => madeMs(authority) + Math.floor((lifetimes.authority * 2) / 3)
 const promotedMs = (next: KeyPair): number => madeMs(next) + lifetimes.overlap
-/** The present authority has signed since its own overlap ended; one more overlap later nothing signed by its predecessor is served. */
+/** The present CA has signed since its own overlap ended; one more overlap later nothing signed by its predecessor is served. */
 const forgottenMs = (authority: KeyPair): number => madeMs(authority) + 2 * lifetimes.overlap
 
 function renewalOf(leaf: Validity | undefined): Temporal.Instant {
@@ -146,7 +145,7 @@ function renewalOf(leaf: Validity | undefined): Temporal.Instant {
 
 async function newAuthority(now: Temporal.Instant): Promise<KeyPair> {
   const { issueAuthority } = await import('./issue.ts')
-  // With the time in its name, so that two authorities are never mistaken for each other.
+  // With the time in its name, so that two CAs are never confused.
   return await issueAuthority(`cluster-sync-operator ${now.toString({ smallestUnit: 'second' })}`, validity(now, lifetimes.authority))
 }
 

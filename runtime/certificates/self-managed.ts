@@ -1,26 +1,27 @@
 /**
  * Keeps the self-managed certificate in a Secret that all replicas share, and writes the webhook's trust bundle. Any replica may write; the
- * Secret's resourceVersion decides who was first.
+ * Secret's resourceVersion resolves conflicts.
  */
-import type { Clock } from '../clock.ts'
-import { asFault, Fault, isAbort } from '../fault.ts'
+import type { Clock } from '../platform/clock.ts'
+import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Kube } from '../kube/client.ts'
 import { type KubeObject, secretType } from '../kube/types.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { Temporal } from '../platform/temporal.ts'
 import { type NextCertificates, nextCertificates, type StoredCertificates } from './rotation.ts'
-import { fromSecretData, type SecretData, toSecretData } from './secret-data.ts'
 import { type CertificateKeeper, createServing } from './serving.ts'
 import { createCaBundleKeeper } from './ca-bundle.ts'
+import type { KeyPair } from './issue.ts'
 
-/** How often the Secret and the bundle are checked: another replica may have renewed, or somebody applied the manifests again. */
+/** How often the Secret and the bundle are checked: another replica may have renewed, or the manifests may have been applied again. */
 const lookEveryMs = 15_000
 /** Replicas that write at the same time settle within a few rounds. */
 const maxAttempts = 5
 
-/** What keeping the certificate takes. */
+/** Collaborators for keeping the certificate. */
 export type SelfManagedDeps = { kube: Pick<Kube, 'get' | 'create' | 'mergePatch'>; clock: Clock; log: Log }
 
-/** Where the certificate is kept, and whom it is for. */
+/** Where the certificate is kept, and its names. */
 export type SelfManagedOptions = {
   namespace: string
   secretName: string
@@ -71,7 +72,7 @@ function servable({ leaf, caBundle }: NextCertificates): { cert: string; key: st
   return { cert: leaf.certificate, key: leaf.key, caBundle }
 }
 
-/** Reads and, if due, renews the Secret, so that all replicas agree. A deleted Secret is written again as it was known here. */
+/** Reads and, if due, renews the Secret, so that all replicas agree. A deleted Secret is written again with the known content. */
 async function settle(
   { kube, clock }: SelfManagedDeps,
   { namespace, secretName, dnsNames }: SelfManagedOptions,
@@ -98,4 +99,58 @@ async function settle(
 function newSecret({ namespace, name }: { namespace: string; name: string }, data: Record<string, string | null>): object {
   const present = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
   return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, type: 'kubernetes.io/tls', data: present }
+}
+
+/** Values are base64. */
+export type SecretData = Readonly<Record<string, string>>
+
+const keys = {
+  leaf: { certificate: 'tls.crt', key: 'tls.key' },
+  authority: { certificate: 'authority.crt', key: 'authority.key' },
+  next: { certificate: 'next-authority.crt', key: 'next-authority.key' },
+} as const
+const previousKey = 'previous-authority.crt'
+/** For people and tools that expect it; never read here. */
+const bundleKey = 'ca.crt'
+
+/** Undefined when the Secret lacks data for a renewal. */
+export function fromSecretData(data: SecretData | undefined): StoredCertificates | undefined {
+  const authority = readPair(data, keys.authority)
+  const leaf = readPair(data, keys.leaf)
+  if (authority === undefined || leaf === undefined) return undefined
+  return { authority, next: readPair(data, keys.next), previous: readText(data, previousKey), leaf }
+}
+
+/** Returns a merge patch of `data`: unneeded keys are null. */
+export function toSecretData({ authority, next, previous, leaf }: StoredCertificates, caBundle: string): Record<string, string | null> {
+  return {
+    [bundleKey]: encode(caBundle),
+    ...writePair(leaf, keys.leaf),
+    ...writePair(authority, keys.authority),
+    ...writePair(next, keys.next),
+    [previousKey]: previous === undefined ? null : encode(previous),
+  }
+}
+
+type Names = { certificate: string; key: string }
+
+function readPair(data: SecretData | undefined, names: Names): KeyPair | undefined {
+  const [certificate, key] = [readText(data, names.certificate), readText(data, names.key)]
+  return certificate === undefined || key === undefined ? undefined : { certificate, key }
+}
+
+function readText(data: SecretData | undefined, name: string): string | undefined {
+  const value = data?.[name]
+  return value === undefined || value === '' ? undefined : Buffer.from(value, 'base64').toString('utf8')
+}
+
+function writePair(pair: KeyPair | undefined, names: Names): Record<string, string | null> {
+  return {
+    [names.certificate]: pair === undefined ? null : encode(pair.certificate),
+    [names.key]: pair === undefined ? null : encode(pair.key),
+  }
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString('base64')
 }

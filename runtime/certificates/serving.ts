@@ -1,13 +1,14 @@
 /**
- * The certificate that is served now, and its listeners.
+ * Holds the served certificate and notifies listeners.
  */
+import type { Temporal } from '../platform/temporal.ts'
 import { readCertificate } from './parse.ts'
 
 /** PEM texts. */
 export type ServedCertificate = {
   cert: string
   key: string
-  /** Every authority to trust now. */
+  /** Every CA to trust now. */
   caBundle: string
   from: Temporal.Instant
   until: Temporal.Instant
@@ -16,29 +17,29 @@ export type ServedCertificate = {
 /** The current certificate, for ports that serve it. */
 export type ServingCertificates = {
   current(): ServedCertificate
-  /** Calls back after each change; returns how to stop that. */
+  /** Calls `listener` after each change; returns a function that unsubscribes. */
   onChange(listener: (served: ServedCertificate) => void): () => void
 }
 
 /** A certificate with the loop that keeps it current. */
 export type RenewedCertificates = ServingCertificates & {
-  /** Renews or re-reads the certificate when that is due, until the signal. Failures are logged and retried. */
+  /** Renews or re-reads the certificate when due, until `signal` aborts. Failures are logged and retried. */
   run(signal: AbortSignal): Promise<void>
 }
 
 /** As above, for the webhook that the API server calls. */
 export type CertificateKeeper = RenewedCertificates & {
-  /** Whether the API server knows which authorities to trust; true after a while even if that cannot be written. */
+  /** Whether the API server trusts the right CAs; true after a while even if they cannot be written. */
   isTrusted(): boolean
 }
 
-/** For whoever renews: `show` replaces the certificate. */
+/** For the renewing part: `show` replaces the certificate. */
 export type Shown = ServingCertificates & {
-  /** Serves this certificate from now on. Returns whether it differs from the one before. */
+  /** Serves this certificate from now on. Returns whether it differs from the previous one. */
   show(served: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): boolean
 }
 
-/** Throws for a text that holds no certificate. */
+/** Throws for a text without a certificate. */
 export function createServing(first: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): Shown {
   const listeners = new Set<(served: ServedCertificate) => void>()
   let served = dated(first)

@@ -1,8 +1,8 @@
 /**
- * Files and folders that a person names on the command line: each is read bounded, and what cannot be read is said with its cause.
+ * Reads files and folders from the command line: with a size limit, and with the cause in the error.
  */
 import { readFileSync, statSync } from 'node:fs'
-import { Fault } from '../fault.ts'
+import { Fault } from '../platform/fault.ts'
 
 /** A GatewaySync is a few kilobytes. */
 const maxManifestBytes = 1024 * 1024
@@ -15,7 +15,7 @@ const causes: Readonly<Record<string, string>> = {
   EPERM: 'this user may not read it',
 }
 
-/** Reads a whole text. `subject` begins the message: `gs.yaml:`, `--token-file: key`. Throws InvalidConfiguration. */
+/** Reads a text file. `subject` begins the message: `gs.yaml:`, `--token-file: key`. Throws InvalidConfiguration. */
 export function readNamedFile(file: string, subject: string, maxBytes: number): string {
   try {
     if (statSync(file).size <= maxBytes) return readFileSync(file, 'utf8')
@@ -30,7 +30,7 @@ export function readManifestFile(file: string): string {
   return readNamedFile(file, `${file}:`, maxManifestBytes)
 }
 
-/** Throws InvalidConfiguration. `label` is the option or the target that names the folder. */
+/** Throws InvalidConfiguration. `label` is the option or target that names the folder. */
 export function requireFolder(folder: string, label: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (stat?.isDirectory() === true) return

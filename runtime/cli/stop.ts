@@ -1,19 +1,19 @@
 /**
- * Ctrl-C (SIGINT) and SIGTERM on the command line. A command that goes on until it is stopped, such as `status --watch`, ends with 0. One whose
- * exit code is an answer, such as `lint` or `request --wait`, takes back what it opened and ends by the signal: 0 would say that all is well.
+ * Handles Ctrl-C (SIGINT) and SIGTERM. A command that runs until it is stopped, such as `status --watch`, exits with 0. One whose exit code is a
+ * result, such as `lint` or `request --wait`, cleans up and ends by the signal: 0 would report success.
  */
-import { systemClock } from '../clock.ts'
+import { systemClock } from '../platform/clock.ts'
 
 type Name = 'SIGINT' | 'SIGTERM'
 
-/** Longer than git gets to end. */
+/** Longer than the grace period of git. */
 const graceMs = 3_000
 
 let stop: AbortController | undefined
 let isWork = false
 let endsBy: Name | undefined
 
-/** Fires at the first signal; later ones change nothing, because a terminal and the process that started this one may both send it. */
+/** Fires at the first signal; later ones are ignored, because a terminal and the parent process may both send it. */
 export function stopSignal(): AbortSignal {
   if (stop === undefined) for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => onSignal(name))
   stop ??= new AbortController()
@@ -21,8 +21,8 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * For work whose outcome is the exit code: fires at a signal, by which the process then ends, at the latest after three seconds; and after `ms`,
- * for work that has no deadline of its own.
+ * For work whose result is the exit code: fires at a signal, by which the process then ends, at the latest after three seconds; and after `ms`, for
+ * work without its own deadline.
  */
 export function workSignal(ms?: number): AbortSignal {
   isWork = true
@@ -39,7 +39,7 @@ function onSignal(name: Name): void {
   })
 }
 
-/** Whether work was stopped, so that what it says of its failure is no failure. */
+/** Whether work was stopped, so that its error is not reported as a failure. */
 export function isStopped(): boolean {
   return endsBy !== undefined
 }
@@ -47,7 +47,7 @@ export function isStopped(): boolean {
 /** Ends the process by the signal that stopped its work, if one did. */
 export function endAsStopped(): void {
   if (endsBy === undefined) return
-  // The first process of a container is ended by no signal of its own: it goes on, and ends with this.
+  // Signals have no default action in the first process of a container: it continues, and exits with this code.
   process.exitCode = endsBy === 'SIGINT' ? 130 : 143
   process.removeAllListeners(endsBy)
   process.kill(process.pid, endsBy)

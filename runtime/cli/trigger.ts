@@ -1,22 +1,23 @@
 /**
- * `cluster-sync trigger`: one correct call of the push receiver, to see whether it answers and believes the key.
+ * Registers `cluster-sync trigger`: sends a valid request to the push receiver, to check that it responds and accepts the key.
  */
 import { createHmac } from 'node:crypto'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { systemClock } from '../clock.ts'
-import { Fault } from '../fault.ts'
-import { isRefName, shortRef } from '../gatewaysync/values.ts'
+import { systemClock } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
+import { isRefName, shortRef } from '../api/values.ts'
 import { readNamedFile } from './named-files.ts'
+import { helpFooter } from './help-footer.ts'
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 64 * 1024
 const maxKeyFileBytes = 64 * 1024
 
-/** What each format says, so that the receiver reads the ref from it. */
+/** The body of each format, from which the receiver reads the ref. */
 const formats = {
   release: (ref) => ({ action: 'published', release: { tag_name: shortRef(ref) } }),
   notification: (ref) => ({ app: { metadata: { annotations: { 'git.ref': ref } } } }),
-  promotion: (ref) => ({ freight: { commits: [{ tag: shortRef(ref) }] } }),
+  promotion: (ref) => ({ freight: { commits: [{ [ref.startsWith('refs/heads/') ? 'branch' : 'tag']: shortRef(ref) }] } }),
   generic: (ref) => ({ ref }),
   'github-push': (ref) => ({
     ref: ref.startsWith('refs/') ? ref : `refs/heads/${ref}`,
@@ -33,14 +34,14 @@ type Options = { ref: string; format: Format; hmacSecretFile?: string; tokenFile
 export function register(program: Command): void {
   program
     .command('trigger')
-    .description(
-      'call a push receiver as a git host does, so that its gateways take the ref, and print its answer: exit 0 when it is 2xx, 1 otherwise',
-    )
+    .summary('Call a webhook receiver as a git host does')
+    .description('Calls a webhook receiver as a git host does, which requests the ref for its gateways, and prints the response.')
     .argument('<url>', 'URL of the receiver, https://host/webhook/<namespace>/<name>', receiverUrl)
-    .option('--ref <ref>', 'branch or tag to name', refName, 'main')
-    .addOption(new Option('--format <format>', 'what kind of delivery to send').choices(Object.keys(formats)).default('generic'))
+    .option('--ref <ref>', 'branch or tag to request', refName, 'main')
+    .addOption(new Option('--format <format>', 'kind of event to send').choices(Object.keys(formats)).default('generic'))
     .option('--hmac-secret-file <file>', 'file with the HMAC secret; its first line signs the call')
     .option('--token-file <file>', 'file with the bearer token; its first line is sent')
+    .addHelpText('after', helpFooter({ exits: { 0: 'a 2xx response', 1: 'another response, or none', 2: 'invalid options' } }))
     .action(async (url: URL, options: Options) => {
       process.exitCode = await trigger(url, await callOf(options), options)
     })
@@ -63,7 +64,7 @@ async function callOf({ ref, format, hmacSecretFile, tokenFile }: Options): Prom
   return { body, headers }
 }
 
-/** The exit code. A redirect is not followed: it could lead the token to another host. */
+/** Returns the exit code. A redirect is not followed: it could send the token to another host. */
 async function trigger(url: URL, { body, headers }: Call, { format }: Options): Promise<0 | 1> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
@@ -79,7 +80,7 @@ async function trigger(url: URL, { body, headers }: Call, { format }: Options): 
   return 1
 }
 
-/** fetch hides what went wrong in the cause. */
+/** The innermost cause: fetch hides the actual error there. */
 function innermost(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error && error.cause.message !== '' ? error.cause : error
 }
@@ -97,7 +98,7 @@ async function textOf({ body }: Response): Promise<string> {
 
 async function keyIn(file: string, option: string): Promise<string> {
   const { keysIn } = await import('../receiver/prove/authenticate.ts')
-  const [key] = keysIn(readNamedFile(file, `${option}: ${file}`, maxKeyFileBytes))
+  const [key] = keysIn(readNamedFile(file, `${option}: ${file}`, maxKeyFileBytes), `${option}: ${file}`)
   if (key === undefined) throw new Fault('InvalidConfiguration', `${option}: ${file} is empty`)
   return key
 }

@@ -1,42 +1,44 @@
 /**
- * What every replica serves: webhooks, admission, delivery, metrics, probes. Each is an app over the store; none of them syncs.
+ * Serves the endpoints of every replica: webhooks, admission, content, metrics, probes. Each is an app over the store; none of them syncs.
  */
+import type { GatewaySpec } from '../api/schema/spec.ts'
 import type { CertificateKeeper } from '../certificates/serving.ts'
-import type { Clock } from '../clock.ts'
-import { leadingApp } from '../delivery/leading.ts'
-import { deliveryApp, deliveryConnections, type DeliveryDeps } from '../delivery/server.ts'
+import type { GatewayAccess } from '../content/protocol/protocol.ts'
+import type { Clock } from '../platform/clock.ts'
+import { leadingApp } from '../content/server/leader-connection.ts'
+import { deliveryApp, deliveryConnections, type DeliveryDeps } from '../content/server/server.ts'
 import { admissionApp, admissionConnections } from '../injection/app.ts'
 import type { FoundSync } from '../injection/inject.ts'
 import type { Kube } from '../kube/client.ts'
 import type { EventRecorder } from '../kube/events.ts'
-import type { Log } from '../log.ts'
-import { metricsApp, probesApp } from '../metrics/app.ts'
-import { createMetricsAuthoriser } from './serve/metrics-access.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { Log } from '../platform/log/log.ts'
+import { metricsApp, probesApp } from '../telemetry/metrics/app.ts'
+import { createMetricsAuthorizer } from './serve/metrics-access.ts'
+import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import { connectionBounds } from '../receiver/limits.ts'
-import type { Store } from '../reconcile/store.ts'
-import type { SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
-import { publishedCommits } from '../reconcile/needed-commits.ts'
-import type { Network } from '../source/remote/network.ts'
-import type { ReadSecret } from '../source/remote/secrets.ts'
-import { type Served, serve, type ServeOptions } from '../serve.ts'
-import type { ControllerSettings } from '../settings.ts'
-import type { TracingSettings } from '../tracing/settings.ts'
-import type { Tracing } from '../tracing/trace.ts'
-import { createAuthoriser } from './serve/authorise.ts'
+import type { Store } from '../reconcile/store/store.ts'
+import type { SyncMirrors } from '../reconcile/source/mirrors-of-syncs.ts'
+import { publishedCommits } from '../reconcile/source/needed-commits.ts'
+import type { Network } from '../git/remote/network.ts'
+import type { ReadSecret } from '../git/remote/secrets.ts'
+import { type Served, serve, type ServeOptions } from '../http/serve.ts'
+import { Fault } from '../platform/fault.ts'
+import type { ControllerSettings } from '../settings/controller.ts'
+import type { TracingSettings } from '../telemetry/tracing/settings.ts'
+import type { Tracing } from '../telemetry/tracing/trace.ts'
+import { createAuthorizer } from './serve/authorize.ts'
 import type { Captures } from './captures/captures.ts'
-import { readGatewayAccess } from './serve/gateway-access.ts'
 import type { PushKeys } from './serve/webhook-keys.ts'
 import { warningsOf } from './page/page-warnings.ts'
 import { controllerReceiver } from './serve/receiver.ts'
-import { specOf } from '../reconcile/spec-of.ts'
+import { specOf } from '../reconcile/store/spec-of.ts'
 import { controllerStatusPage, statusPageConnections } from './page/status-page.ts'
-import type { Unfollowed } from './cluster/unfollowed.ts'
+import type { Unfollowed } from './cluster/pods-without-sync.ts'
 
-/** What the apps work with. */
+/** Collaborators of the apps. */
 export type EndpointDeps = {
   kube: Kube
-  /** A client only for reviews of tokens: however many strangers cause, they must not delay anything else. */
+  /** A client only for token reviews, so that reviews caused by unknown callers delay nothing else. */
   reviews: Kube
   store: Store
   mirrors: SyncMirrors
@@ -48,21 +50,21 @@ export type EndpointDeps = {
   keys: PushKeys
   certificates: CertificateKeeper
   tracing: Tracing
-  /** What agents are told of tracing. */
+  /** The tracing settings sent to agents. */
   tracingSettings: TracingSettings | undefined
   leader: DeliveryDeps['leader']
-  /** The name of this replica while it leads. */
+  /** Returns the name of this replica while it leads. */
   leads(): string | undefined
   unfollowed: Pick<Unfollowed, 'note'>
   clock: Clock
   log: Log
-  /** Why this replica cannot do its work yet; empty when it can. */
+  /** Returns why this replica is not ready; empty when it is. */
   notReady(): string[]
 }
 
-/** What the probes ask. */
+/** Collaborators of the probes. */
 export type ProbeDeps = Pick<EndpointDeps, 'log' | 'notReady'> & {
-  /** Why this process should be restarted; empty when it need not be. */
+  /** Returns why this process should be restarted; empty when it need not be. */
   notLive(): string[]
 }
 
@@ -70,7 +72,7 @@ const requestTimeoutMs = 10_000
 /** Connections for kubelets and scrapers, which are few and send no bodies. */
 const fewConnections = { maxConnections: 64, readAheadBytes: 16 * 1024 }
 
-/** Opens the port for the kubelet, before anything else, because it asks from the start. Throws InvalidConfiguration. */
+/** Opens the port for the kubelet first, because it probes from the start. Throws InvalidConfiguration. */
 export async function openProbes(
   { log, notLive, notReady }: ProbeDeps,
   { ports, host }: ControllerSettings,
@@ -116,7 +118,7 @@ function delivery(
   { watchNamespaces: watched }: ControllerSettings,
 ) {
   const app = deliveryApp({
-    authorise: createAuthoriser({ kube: reviews, store, watched, clock }),
+    authorize: createAuthorizer({ kube: reviews, store, watched, clock }),
     lookup(namespace, name) {
       const record = store.sync(namespace, name)
       const spec = record === undefined ? undefined : specOf(record)
@@ -175,5 +177,23 @@ function findSync(store: Store, namespace: string, name: string | undefined): Fo
 
 function metricsEndpoint({ reviews, metrics, clock }: EndpointDeps) {
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, AbortSignal.timeout(requestTimeoutMs))
-  return metricsApp({ text: (format) => metrics.text(format), authorise: createMetricsAuthoriser({ post, clock }) })
+  return metricsApp({ text: (format) => metrics.text(format), authorize: createMetricsAuthorizer({ post, clock }) })
+}
+
+/** Throws SecretNotFound naming Secret and key, ApiUnavailable, Forbidden. */
+async function readGatewayAccess(
+  readSecret: ReadSecret,
+  namespace: string,
+  { api, caBundle }: GatewaySpec,
+  signal: AbortSignal,
+): Promise<GatewayAccess> {
+  const read = async (name: string, key: string): Promise<string> => {
+    const value = (await readSecret(namespace, name, signal))?.data.get(key)?.toString('utf8').trim() ?? ''
+    if (value === '') throw new Fault('SecretNotFound', `Secret ${namespace}/${name} has no key ${key}, or it is empty`)
+    return value
+  }
+  return {
+    ...(api === undefined ? {} : { apiKey: await read(api.secretName, api.secretKey) }),
+    ...(caBundle === undefined ? {} : { caBundle: await read(caBundle.secretRef.name, caBundle.secretRef.key) }),
+  }
 }

@@ -1,37 +1,36 @@
 /**
- * Who leads: this replica while it holds the Lease, otherwise another one that it keeps in touch with and asks for content that it lacks.
+ * Elects the leader: this replica while it holds the Lease, otherwise another one that it connects to for missing content.
  */
 import type { CertificateKeeper } from '../certificates/serving.ts'
-import type { Clock } from '../clock.ts'
-import type { ControllerConfig } from '../config.ts'
-import { addressOf, type AskLeader, createForwarding, readAddress } from '../delivery/forward.ts'
-import { createContact } from '../delivery/leading.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { ControllerConfig } from '../settings/environment.ts'
+import { addressOf, type AskLeader, createForwarding, readAddress } from '../content/server/forward.ts'
+import { createContact } from '../content/server/leader-connection.ts'
 import type { Kube } from '../kube/client.ts'
-import type { Lead } from '../kube/lease/hold.ts'
+import type { Confirm, Lead } from '../kube/lease/hold.ts'
 import { runWithLease } from '../kube/lease/run.ts'
-import type { Log } from '../log.ts'
-import type { Metrics } from '../metrics/metrics.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { Metrics } from '../telemetry/metrics/metrics.ts'
 import { createCommitCheck } from '../reconcile/commit-check.ts'
 import { createSignatureCheck } from '../reconcile/signature-check.ts'
-import type { Tracing } from '../tracing/trace.ts'
+import type { Tracing } from '../telemetry/tracing/trace.ts'
 import type { Captures } from './captures/captures.ts'
-import { fenced } from './lead/fenced.ts'
 import { type LeaderDeps, runLeader } from './lead/leader.ts'
 import type { Parts } from './parts.ts'
 
 /** This replica's part in the election. */
 export type Leadership = {
-  /** The name of this replica while it leads. */
+  /** Returns the name of this replica while it leads. */
   leads(): string | undefined
-  /** Asks the leading replica; undefined when this one leads or the leader is not known. */
+  /** Returns the client of the leading replica; undefined when this one leads or the leader is unknown. */
   leader(): AskLeader | undefined
-  /** Stands by and leads, in turn, until the signal; then releases the Lease. */
+  /** Stands by and leads alternately until `signal` aborts; then releases the Lease. */
   run(signal: AbortSignal): Promise<void>
 }
 
 type Deps = {
   kube: Kube
-  /** A client only for Lease and status, so that they never wait for a connection behind anything else. */
+  /** A client only for Lease and status, with its own connections. */
   leading: Kube
   parts: Parts
   captures: Captures
@@ -79,13 +78,20 @@ export function createLeadership(deps: Deps, config: ControllerConfig): Leadersh
   }
 }
 
-/** What this replica works with during one term as the leader. */
+/** Builds the collaborators of a leader for one term. */
 function leaderDeps(
   { kube, leading, parts, captures, metrics, certificates, tracing, clock, log }: Deps,
   { settings }: ControllerConfig,
 ): LeaderDeps {
-  const { store, mirrors, network, hostApi, secrets, events, gate, changes } = parts
+  const { store, mirrors, network, hostApi, secrets, events, gate, limiters, changes } = parts
   const { folder, allowLocal, allowedHosts } = settings.source
+  const signatures = createSignatureCheck({
+    readSecret: secrets.readSecret,
+    rawObject: (key, ...what) => mirrors.held(key).rawObject(...what),
+    folder,
+    clock,
+    checked: metrics.signaturesChecked,
+  })
   return {
     kube,
     statusKube: leading,
@@ -104,18 +110,13 @@ function leaderDeps(
     log,
     allowLocal,
     ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
-    verify: createSignatureCheck({
-      readSecret: secrets.readSecret,
-      rawObject: (key, ...what) => mirrors.held(key).rawObject(...what),
-      folder,
-      clock,
-      checked: metrics.signaturesChecked,
-    }),
+    verify: signatures.verify,
+    limiters: new Map([...limiters, ['signature-verification', signatures.limiter]]),
     delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),
     bindAgentsTo: settings.agent.autoBind ? settings.agent.clusterRole : undefined,
     watchNamespaces: settings.watchNamespaces,
     subscribe(changed) {
-      // Agents trust the authorities in the status, so a new authority means a new status.
+      // Agents trust the CAs in the status, so a new CA requires a new status.
       const forgetCertificates = certificates.onChange(() =>
         store.syncs().forEach(({ namespace, name }) => changed(`${namespace}/${name}`, 'other')),
       )
@@ -124,6 +125,29 @@ function leaderDeps(
         forgetCertificates()
         unsubscribe()
       }
+    },
+  }
+}
+
+/** Each write waits for `confirm`, which throws when this replica no longer leads; reads do not. */
+export function fenced(kube: Kube, confirm: Confirm): Kube {
+  return {
+    ...kube,
+    async create(...write) {
+      await confirm(write[2])
+      return await kube.create(...write)
+    },
+    async mergePatch(...write) {
+      await confirm(write[4])
+      return await kube.mergePatch(...write)
+    },
+    async apply(...write) {
+      await confirm(write[3])
+      return await kube.apply(...write)
+    },
+    async delete(...write) {
+      await confirm(write[2])
+      await kube.delete(...write)
     },
   }
 }

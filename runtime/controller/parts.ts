@@ -1,57 +1,62 @@
 /**
- * What every replica works with, built once at its start: the store of the cluster's objects, mirrors, checks, Events, webhook keys.
+ * Builds the shared collaborators of a replica at its start: store, mirrors, validation, Events, webhook keys.
  */
 import path from 'node:path'
-import type { Clock } from '../clock.ts'
-import type { ControllerConfig } from '../config.ts'
-import { type IsolatedGate, openIsolatedGate } from '../gate/isolate.ts'
-import { createMarks } from '../gate/marks.ts'
-import { fieldManager, group } from '../gatewaysync/names.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { ControllerConfig } from '../settings/environment.ts'
+import { type IsolatedGate, openIsolatedGate } from '../validation/worker/isolated-validation.ts'
+import { createMarks } from '../validation/worker/attempt-log.ts'
+import { fieldManager, group } from '../api/names.ts'
+import { sourceSecretNames } from '../api/schema/secret-names.ts'
 import type { Kube } from '../kube/client.ts'
 import { type EventRecorder, eventRecorder } from '../kube/events.ts'
-import type { Log } from '../log.ts'
-import { createSyncMirrors, type SyncMirrors } from '../reconcile/mirrors-of-syncs.ts'
-import { neededCommits } from '../reconcile/needed-commits.ts'
-import { createSecretChanges, type SecretChanges } from '../reconcile/secret-changes.ts'
-import { createStore, type Store } from '../reconcile/store.ts'
-import type { VolumeFigures } from '../source/mirror/volume.ts'
-import { createHostApis, type OpenHostApi } from '../source/host-api.ts'
-import { createMirrors } from '../source/mirrors.ts'
-import type { Network } from '../source/remote/network.ts'
-import { createRemotes, type RemoteOf } from '../source/remotes.ts'
-import { type Changes, createChanges } from './cluster/changes.ts'
-import { networkOf } from './network.ts'
-import { sourceSecretUsers } from './cluster/secret-users.ts'
+import type { Log } from '../platform/log/log.ts'
+import { createSyncMirrors, type SyncMirrors } from '../reconcile/source/mirrors-of-syncs.ts'
+import { neededCommits } from '../reconcile/source/needed-commits.ts'
+import { createSecretChanges, type SecretChanges, type SecretUser } from '../reconcile/source/secret-changes.ts'
+import type { SharedLimiters } from '../reconcile/throttling.ts'
+import { type ChangeKind, createStore, type Store } from '../reconcile/store/store.ts'
+import type { VolumeFigures } from '../git/mirror/volume.ts'
+import { createHostApis, type OpenHostApi } from '../git/api/host-api.ts'
+import { createMirrors } from '../git/mirrors.ts'
+import { createResolveHost } from '../git/remote/addresses.ts'
+import type { Network } from '../git/remote/network.ts'
+import { createRemotes, type RemoteOf } from '../git/remotes.ts'
+import { type SyncKey, syncKey } from '../reconcile/store/records.ts'
+import { specOf } from '../reconcile/store/spec-of.ts'
+import type { ControllerSettings } from '../settings/controller.ts'
 import { readClusterSecret } from './cluster/secrets.ts'
-import { createUnfollowed, type Unfollowed } from './cluster/unfollowed.ts'
+import { createUnfollowed, type Unfollowed } from './cluster/pods-without-sync.ts'
 import { createPushKeys, type PushKeys } from './serve/webhook-keys.ts'
 
-/** The share of the volume that mirrors may take; the rest is for the file system and for temporary files of git. */
+/** The share of the volume for mirrors; the rest is for the file system and for temporary files of git. */
 const shareOfVolume = 0.9
 
-/** One of each for every replica. */
+/** One of each per replica. */
 export type Parts = {
-  /** Publishes each GatewaySync that an observation may concern. */
+  /** Publishes each GatewaySync that a change may concern. */
   changes: Changes
   store: Store
-  /** Notices changes of the Secrets that sources need. */
+  /** Detects changes of the Secrets that sources need. */
   secrets: SecretChanges
   mirrors: SyncMirrors
-  /** How git hosts are reached, and whoever else a GatewaySync or the installation names. */
+  /** Network access to git hosts and other addresses that a GatewaySync or the installation names. */
   network: Network
-  /** How the repository of a GatewaySync is reached with given credentials. */
+  /** Returns the remote of a GatewaySync's repository for given credentials. */
   remoteOf: RemoteOf
   /** The APIs of the git hosts that GatewaySyncs name. */
   hostApi: OpenHostApi
   gate: IsolatedGate
+  /** What namespaces use of this replica's git memory and validation. */
+  limiters: SharedLimiters
   events: EventRecorder
   keys: PushKeys
   unfollowed: Unfollowed
-  /** Writes outstanding Events, and ends the thread of the checks and all processes of git. */
+  /** Writes outstanding Events, and ends the validation worker and all git processes. */
   close(): Promise<void>
 }
 
-/** `isListed`: whether all objects of the cluster are known; only then is a commit that none of them names not needed any more. */
+/** `isListed`: whether all objects of the cluster are known; only then may commits that no object names be removed. */
 export function openParts(
   deps: { kube: Kube; clock: Clock; log: Log; figures: VolumeFigures },
   { settings, identity, apiServerHost }: ControllerConfig,
@@ -91,6 +96,10 @@ export function openParts(
     remoteOf: remotes,
     hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts }),
     gate,
+    limiters: new Map([
+      ['git-memory', gitMirrors.memory],
+      ['validation', gate.limiter],
+    ]),
     events,
     keys: createPushKeys({ kube, clock }, settings.receiver),
     unfollowed: createUnfollowed({ kube, store, events, clock, log }),
@@ -99,5 +108,51 @@ export function openParts(
       await gate.close()
       await gitMirrors.close()
     },
+  }
+}
+
+/** Called with a GatewaySync that may need a reconcile, and the kind of change. */
+type ChangeListener = (key: SyncKey, kind: ChangeKind) => void
+
+/** Connects the store to the leader's queue. */
+type Changes = {
+  publish: ChangeListener
+  /** Calls `listener` with each change from now on; returns a function that unsubscribes. */
+  subscribe(listener: ChangeListener): () => void
+}
+
+/** Listeners are called in order of subscription and must not throw. */
+function createChanges(): Changes {
+  const listeners = new Set<ChangeListener>()
+  return {
+    publish(key, kind) {
+      for (const listener of listeners) listener(key, kind)
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** A GatewaySync with an invalid spec needs none, because its source is not resolved. */
+function sourceSecretUsers(store: Pick<Store, 'syncs'>): SecretUser[] {
+  return store.syncs().flatMap((record) => {
+    const spec = specOf(record)
+    if (spec === undefined) return []
+    const { namespace, name } = record
+    return [{ key: syncKey(namespace, name), namespace, secrets: sourceSecretNames(spec.git) }]
+  })
+}
+
+/** `apiServerHost`: the address of the API server, which no repository URL may lead to. */
+function networkOf(
+  { allowPrivateAddresses, allowedAddresses, proxy, noProxy }: ControllerSettings['source'],
+  apiServerHost: string | undefined,
+): Network {
+  const refused = apiServerHost === undefined ? [] : [apiServerHost]
+  return {
+    resolve: createResolveHost({ allowPrivate: allowPrivateAddresses, allowed: allowedAddresses, refused }),
+    proxy: proxy === undefined ? undefined : { https: proxy, http: proxy, noProxy },
   }
 }

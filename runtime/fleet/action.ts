@@ -1,21 +1,21 @@
 /**
- * What became of something that somebody asked for: judged from the status of the GatewaySync, told in sentences. Pure.
+ * Determines the outcome of a request from the status of a GatewaySync and renders it as text. Pure.
  */
-import { type Reason, reasons } from '../fault.ts'
-import { meaningOf } from '../gatewaysync/decide/conditions.ts'
-import { isSameRef } from '../gatewaysync/decide/request.ts'
-import type { Condition, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
+import { type Reason, reasons } from '../platform/fault.ts'
+import { meaningOf } from '../api/schema/conditions.ts'
+import { isSameRef } from '../reconcile/decide/request.ts'
+import type { Condition, GatewaySyncStatus } from '../api/schema/status.ts'
+import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
 import { markOf, type Style } from './paint.ts'
-import { runbookEntry } from './runbook.ts'
+import { runbookEntry } from './steps.ts'
 import { folded } from './table.ts'
 
-/** A GatewaySync as far as an outcome is read from it. */
+/** The parts of a GatewaySync that determine an outcome. */
 export type Asked = { namespace: string; name: string; generation: number; status: GatewaySyncStatus }
 
-/** `Unanswered`: the wait ended before anything told what came of it; it stands all the same. */
+/** `Unanswered`: the wait ended before the status showed an outcome; the request remains in effect. */
 export type Outcome = {
-  /** It is so, as it was asked for. */
+  /** The requested state has been reached. */
   done: boolean
   outcome:
     | 'Handled'
@@ -32,39 +32,39 @@ export type Outcome = {
     | 'Unanswered'
   reason?: string
   message: string
-  /** What the reason means, in the words of the reason table. */
+  /** The meaning of the reason, from the reason table. */
   meaning?: string
-  /** What is published now. */
+  /** The published commit. */
   commit?: string
-  /** What can be done next, one sentence or command each. */
+  /** Next steps, one sentence or command each. */
   next: string[]
 }
 
-/** `sentence`: how far it is. */
+/** `sentence` describes the progress. */
 export type Verdict = { kind: 'waiting'; sentence: string } | { kind: 'ended'; outcome: Outcome }
 
-/** Whether the controller has answered a request. */
+/** Determines whether the controller has answered a request. */
 export function requestVerdict({ namespace, name, status }: Asked, id: string): Verdict {
   const answer = status.requests?.find((request) => request.id === id)
   if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not answered yet' }
+  if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'the git host does not show it yet') }
   const { published } = status
+  const ref = shortRef(answer.ref)
   const now =
     published === undefined
       ? 'nothing is published'
-      : `commit ${shortCommit(published.commit)} of ${shortHashes(published.ref)} is published`
+      : `commit ${shortCommit(published.commit)} of ${shortHashes(shortRef(published.ref))} is published`
   const commit = published === undefined ? {} : { commit: published.commit }
   if (answer.outcome === 'Handled') {
     const message =
-      published === undefined
-        ? `${answer.ref} was taken up`
-        : `${answer.ref} is commit ${shortCommit(published.commit)}, which is published`
+      published === undefined ? `${ref} was taken up` : `${ref} is commit ${shortCommit(published.commit)}, which is published`
     return { kind: 'ended', outcome: { done: true, outcome: 'Handled', message, ...commit, next: [statusCommand(namespace, name)] } }
   }
   const why = shortHashes(answer.message ?? 'the controller does not say why')
   const outcome: Outcome = {
     done: false,
     outcome: answer.outcome,
-    message: `${answer.ref} was ${answer.outcome === 'Refused' ? 'refused' : 'overtaken'}: ${why}; ${now} as before`,
+    message: `${ref} was ${answer.outcome === 'Refused' ? 'refused' : 'overtaken'}: ${why}; ${now} as before`,
     ...explained(answer.reason),
     ...commit,
     next: answer.outcome === 'Refused' ? adviceFor(answer.reason) : [statusCommand(namespace, name)],
@@ -72,7 +72,7 @@ export function requestVerdict({ namespace, name, status }: Asked, id: string): 
   return { kind: 'ended', outcome }
 }
 
-/** Whether a changed `spec.git.ref` is what the gateways are told to follow. */
+/** Determines whether gateways follow a changed `spec.git.ref`. */
 export function refVerdict({ namespace, name, generation, status }: Asked, ref: string): Verdict {
   const { source, published, conditions = [] } = status
   if ((status.observedGeneration ?? 0) < generation)
@@ -102,7 +102,7 @@ export function refVerdict({ namespace, name, generation, status }: Asked, ref: 
   }
 }
 
-/** Whether every gateway runs a commit. */
+/** Determines whether every gateway runs a commit. */
 export function rolloutVerdict({ namespace, name, generation, status }: Asked, commit: string): Verdict {
   const { published, gateways, conditions = [] } = status
   const total = gateways?.total ?? 0
@@ -128,7 +128,7 @@ export function rolloutVerdict({ namespace, name, generation, status }: Asked, c
   return { kind: 'waiting', sentence: there }
 }
 
-/** Whether the controller holds the gateways still, or lets them go on. */
+/** Determines whether the controller has paused or resumed the gateways. */
 export function pauseVerdict({ namespace, name, generation, status }: Asked, paused: boolean): Verdict {
   if ((status.observedGeneration ?? 0) < generation) return { kind: 'waiting', sentence: 'the controller has not seen it yet' }
   const isPaused = status.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') === true
@@ -145,14 +145,14 @@ export function pauseVerdict({ namespace, name, generation, status }: Asked, pau
     : {
         done: true,
         outcome: 'Resumed',
-        message: `its gateways follow ${status.source?.ref ?? 'the wanted ref'} again`,
+        message: `its gateways follow ${status.source === undefined ? 'the wanted ref' : shortRef(status.source.ref)} again`,
         ...commit,
         next: [statusCommand(namespace, name)],
       }
   return { kind: 'ended', outcome }
 }
 
-/** What a deadline leaves to say; what was asked for stands all the same. */
+/** The outcome when the deadline has passed; the request remains in effect. */
 export function lateOutcome({ namespace, name }: Asked, sentence: string, waitedMs: number): Outcome {
   return {
     done: false,
@@ -163,7 +163,7 @@ export function lateOutcome({ namespace, name }: Asked, sentence: string, waited
   }
 }
 
-/** The outcome as lines for a person. */
+/** Formats an outcome as lines of text. */
 export function outcomeText({ namespace, name }: Pick<Asked, 'namespace' | 'name'>, outcome: Outcome, style: Style): string[] {
   const { done, message, reason, meaning, next } = outcome
   const because = reason === undefined ? '' : ` (${reason})`
@@ -174,7 +174,7 @@ export function outcomeText({ namespace, name }: Pick<Asked, 'namespace' | 'name
   ]
 }
 
-/** A reason with its meaning, where there is one. */
+/** A reason with its meaning, if the reason table has one. */
 export function explained(reason: string | undefined): Pick<Outcome, 'reason' | 'meaning'> {
   if (reason === undefined) return {}
   const meaning = meaningOf(reason)
@@ -187,6 +187,7 @@ function isLasting(reason: string): boolean {
 
 const advice: Partial<Record<Reason, string>> = {
   RefNotFound: 'Look at the spelling, and whether it is pushed: git ls-remote <repository>',
+  AmbiguousRef: 'Ask for its full name: refs/heads/<name> for the branch, refs/tags/<name> for the tag.',
   RefNotAllowed: 'Ask for a ref that spec.git.allowedRefs permits, or have it permit this one.',
   InvalidRef: 'Give the name of a branch or a tag.',
   CollectionsInvalid: 'Correct the commit and push; look at it beforehand with "cluster-sync lint".',
@@ -199,7 +200,7 @@ function adviceFor(reason: string | undefined): string[] {
   return [...(known === undefined ? [] : [known]), ...(entry === undefined ? [] : [`More about it: ${entry}`])]
 }
 
-/** How to look further. */
+/** The command that shows more details. */
 export function statusCommand(namespace: string, name: string): string {
   return `See how far it is: cluster-sync status ${name} -n ${namespace}`
 }

@@ -1,6 +1,7 @@
 /**
- * How long ago something was, in the one unit that a person thinks in. Pure.
+ * Formats how long ago an event happened, in one unit. Pure.
  */
+import { Temporal } from '../platform/temporal.ts'
 const units = [
   { suffix: 'd', seconds: 86_400 },
   { suffix: 'h', seconds: 3_600 },
@@ -8,8 +9,8 @@ const units = [
 ] as const
 
 /**
- * `5s`, `3m`, `2h`, `4d`: the largest unit of which two have passed, so that 90 minutes are not told as one hour. `at` is RFC 3339; undefined
- * for a text that is no time. A clock that is ahead of ours counts as now.
+ * Returns `5s`, `3m`, `2h` or `4d`, in the largest unit with a value of at least two, so 90 minutes are not rounded to one hour. `at` is
+ * RFC 3339. Returns undefined for an invalid time. A time in the future counts as now.
  */
 export function ageOf(at: string | undefined, now: Temporal.Instant): string | undefined {
   const then = instantOf(at)
@@ -19,13 +20,13 @@ export function ageOf(at: string | undefined, now: Temporal.Instant): string | u
   return unit === undefined ? `${seconds}s` : `${Math.floor(seconds / unit.seconds)}${unit.suffix}`
 }
 
-/** `3m ago`, or `at an unknown time`. */
+/** Returns `3m ago`, or `at an unknown time`. */
 export function agoOf(at: string | undefined, now: Temporal.Instant): string {
   const age = ageOf(at, now)
   return age === undefined ? 'at an unknown time' : `${age} ago`
 }
 
-/** Undefined for a text that is no time of RFC 3339. */
+/** Returns undefined for a text that is not an RFC 3339 time. */
 export function instantOf(at: string | undefined): Temporal.Instant | undefined {
   if (at === undefined) return undefined
   try {

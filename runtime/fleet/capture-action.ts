@@ -1,20 +1,20 @@
 /**
- * What somebody asks of gateways that were changed by hand: which annotations say it, and what has become of it. Pure.
+ * Requests a capture of local changes by annotations, and determines its outcome. Pure.
  */
 import * as v from 'valibot'
-import { counted } from '../counted.ts'
-import { Fault } from '../fault.ts'
-import { captureAnnotations } from '../gatewaysync/names.ts'
-import type { CaptureEntry } from '../gatewaysync/schema/capture-spec.ts'
-import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
+import { counted } from '../platform/text/counted.ts'
+import { Fault } from '../platform/fault.ts'
+import { captureAnnotations } from '../api/names.ts'
+import type { CaptureEntry } from '../api/schema/capture-spec.ts'
+import { shortCommit, shortHashes } from '../api/values.ts'
 import { type Asked, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
 
-/** `id` names the request; `gateway` undefined: all. */
+/** `id` identifies the request; `gateway` undefined: all gateways. */
 export type CaptureAsked = { id: string; gateway: string | undefined }
 
 const capturing = v.object({ capture: v.object({ enabled: v.optional(v.boolean(), true) }) })
 
-/** The annotations of a request, as a merge patch takes them. Throws InvalidConfiguration where the GatewaySync captures nothing. */
+/** The annotations of a request, for a merge patch. Throws InvalidConfiguration when the GatewaySync has no capture enabled. */
 export function askCapture(
   { namespace, name, spec }: { namespace: string; name: string; spec: unknown },
   { id, gateway }: CaptureAsked,
@@ -26,15 +26,15 @@ export function askCapture(
   return { [captureAnnotations.at]: id, [captureAnnotations.by]: by, [captureAnnotations.gateway]: gateway ?? null }
 }
 
-/** Whether every gateway that was asked has answered, as far as a status tells of them. */
+/** Determines from the status whether every requested gateway has answered. */
 export function captureVerdict({ namespace, name, status }: Asked, { id, gateway }: CaptureAsked): Verdict {
   const { capture, gateways } = status
   if (capture?.request !== id) return { kind: 'waiting', sentence: 'the controller has not seen it yet' }
   const own = (capture.gateways ?? []).filter((entry) => entry.request === id)
   const ended = own.filter(({ state }) => state !== 'Failed')
-  // A pod without an agent answers nothing.
+  // A pod without an agent does not answer.
   const wanted = gateway === undefined ? (gateways?.total ?? 0) - (gateways?.missingAgent ?? 0) : 1
-  // Not every gateway of a large fleet is listed.
+  // The status of a large fleet does not list every gateway.
   const answered = gateway === undefined ? Math.max(capture.answered ?? 0, ended.length) : ended.length
   const said = own.map(captureSentence).join('; ')
   const opening = own.some(({ pullRequest }) => pullRequest?.state === 'Waiting')
@@ -53,17 +53,17 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
   return { kind: 'ended', outcome }
 }
 
-/** One gateway in one sentence. */
+/** Describes the result of one gateway in one sentence. */
 export function captureSentence({ gateway, state, files = 0, branch, commit, message, leftOutFiles, pullRequest }: CaptureEntry): string {
   const rest = leftOutFiles === undefined ? '' : `, ${leftOutFiles} left out`
   if (state === 'Nothing') return `${gateway}: nothing to capture${rest}`
   const what = `${counted(files, 'file')}${rest}`
   if (state === 'Pushed')
-    return `${gateway}: ${what}, commit ${shortCommit(commit ?? '')} of branch ${branch ?? ''}${pullRequestWords(pullRequest)}`
+    return `${gateway}: ${what}, commit ${shortCommit(commit ?? '')} of branch ${branch ?? ''}${pullRequestText(pullRequest)}`
   return `${gateway}: ${what} not pushed: ${shortHashes(message ?? 'the controller does not say why')}`
 }
 
-function pullRequestWords(pullRequest: CaptureEntry['pullRequest']): string {
+function pullRequestText(pullRequest: CaptureEntry['pullRequest']): string {
   if (pullRequest === undefined) return ''
   if (pullRequest.state === 'Open') return `, pull request ${pullRequest.url ?? ''}`
   const why = pullRequest.message

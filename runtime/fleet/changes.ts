@@ -1,35 +1,37 @@
 /**
- * What somebody who asks for it reads of the changes on gateways: which annotations ask, and what the agents have told in their reports. Pure.
+ * Requests a list of the local changes on gateways by annotations, and reads the answers from the reports of the agents. Pure.
  */
-import { changesAnnotations } from '../gatewaysync/names.ts'
-import { changesRequest, concerns } from '../gatewaysync/decide/capture.ts'
-import type { Annotations } from '../gatewaysync/decide/request.ts'
-import type { ToldChanges } from '../gatewaysync/schema/report.ts'
-import { visible } from '../gatewaysync/values.ts'
-import type { Change } from './ask.ts'
+import { changesAnnotations } from '../api/names.ts'
+import { changesRequest, concerns } from '../reconcile/decide/capture.ts'
+import type { Annotations } from '../reconcile/decide/request.ts'
+import type { ReportedChanges } from '../api/schema/report.ts'
+import { visible } from '../api/values.ts'
+import type { Temporal } from '../platform/temporal.ts'
+import type { Change } from './request-patch.ts'
 import { changedCount, silentLine } from './drift.ts'
 import type { FleetFacts } from './facts.ts'
 import { fleetView } from './fleet-view.ts'
 import { heading, type Style } from './paint.ts'
 
-/** `changes` undefined: its agent has not said; it never will where `hasAgent` is false. */
+/** `changes` undefined: the agent has not answered; it never will if `hasAgent` is false. */
 export type GatewayChanges = {
   namespace: string
   gatewaySync: string
   pod: string
   gateway: string | undefined
   hasAgent: boolean
-  changes: ToldChanges | undefined
+  changes: ReportedChanges | undefined
 }
 
-/** Asks one gateway or pod, or all. */
+/** Requests the changes of one gateway or pod, or of all. */
 export function askChanges({ id, gateway }: { id: string; gateway: string | undefined }): Change {
   return { metadata: { annotations: { [changesAnnotations.at]: id, [changesAnnotations.gateway]: gateway ?? null } } }
 }
 
 /**
- * There is one place for a request, so whoever asks at the same time may have taken it. Asks anew where the request that stands there concerns
- * not all who still have to answer, and then all, so that the other one is answered too; undefined: nothing is to be asked.
+ * Only one request fits into the annotations, so a concurrent request may have replaced this one. Repeats the request if the current one does not
+ * cover every gateway that has yet to answer; it then covers all gateways, so that the other request is answered too. Returns undefined if no request
+ * is needed.
  */
 export function askAgain(
   rows: readonly GatewayChanges[],
@@ -37,19 +39,19 @@ export function askAgain(
   asked: { id: string; gateway: string | undefined },
 ): Change | undefined {
   const request = changesRequest(annotations)
-  const isHeard = ({ pod, gateway = pod }: GatewayChanges): boolean => request !== undefined && concerns(request, { pod, gateway })
-  if (rows.filter(isAwaited).every(isHeard)) return undefined
+  const isCovered = ({ pod, gateway = pod }: GatewayChanges): boolean => request !== undefined && concerns(request, { pod, gateway })
+  if (rows.filter(isAwaited).every(isCovered)) return undefined
   return askChanges(request === undefined ? asked : { ...asked, gateway: undefined })
 }
 
-/** Whether its agent still has to answer. */
+/** Returns whether the agent has yet to answer. */
 export function isAwaited({ hasAgent, changes }: GatewayChanges): boolean {
   return hasAgent && changes === undefined
 }
 
 /**
- * Nobody asks any more: agents take what they have told out of their reports. Undefined where the request is none of these, which are the own
- * ones: somebody else asks by now.
+ * Removes the request, upon which agents drop the answer from their reports. Returns undefined if the current request is not one of `ids`, because
+ * another client has replaced it.
  */
 export function forgetChanges(annotations: Annotations, ids: ReadonlySet<string>): Change | undefined {
   const request = changesRequest(annotations)
@@ -58,10 +60,10 @@ export function forgetChanges(annotations: Annotations, ids: ReadonlySet<string>
 }
 
 /**
- * One row for each gateway that was asked, with its answer to any of these requests. `before`: what was read earlier; an answer that is there
- * no more, because somebody else has asked or read it too, still counts.
+ * Returns one row for each requested gateway, with its answer to any of these requests. `before`: rows read earlier. An earlier answer still counts
+ * if a later request has removed it from the report.
  */
-export function toldChanges(
+export function answeredChanges(
   facts: FleetFacts,
   { ids, gateway: asked, before = [] }: { ids: ReadonlySet<string>; gateway: string | undefined; before?: readonly GatewayChanges[] },
   now: Temporal.Instant,
@@ -72,7 +74,7 @@ export function toldChanges(
       gateways.map(({ pod, gateway, state }): GatewayChanges => {
         const isOwn = (report: FleetFacts['reports'][number]): boolean =>
           report.namespace === namespace && report.pod === pod && report.gatewaySync === name
-        const changes = facts.reports.find(isOwn)?.told?.changes
+        const changes = facts.reports.find(isOwn)?.details?.changes
         const isAnswer = changes !== undefined && ids.has(changes.request)
         const base = { namespace, gatewaySync: name, pod, gateway, hasAgent: state !== 'missingAgent' }
         return { ...base, changes: isAnswer ? changes : seen.get(`${namespace}/${pod}`) }
@@ -81,12 +83,12 @@ export function toldChanges(
     .filter(({ pod, gateway }) => asked === undefined || asked === pod || asked === gateway)
 }
 
-/** How many files somebody changed. */
-export function countOf({ changed, added, removed }: ToldChanges): number {
+/** The number of changed files. */
+export function countOf({ changed, added, removed }: ReportedChanges): number {
   return changed + added + removed
 }
 
-/** Lines for a person; gateways without changes are counted only. */
+/** Formats the changes as lines of text; gateways without changes are only counted. */
 export function changesText(gateways: readonly GatewayChanges[], style: Style): string[] {
   const said = gateways.flatMap(({ changes, ...each }) => (changes === undefined ? [] : [{ ...each, changes }]))
   const changed = said.filter(({ changes }) => countOf(changes) > 0)

@@ -1,24 +1,25 @@
 /**
- * Which files were changed on gateways themselves, as their agents reported it with their last look. Pure.
+ * Lists the files that were changed on gateways, from the last reports of their agents. Pure.
  */
-import { counted } from '../counted.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { counted } from '../platform/text/counted.ts'
+import { shortCommit } from '../api/values.ts'
+import type { Temporal } from '../platform/temporal.ts'
 import type { FleetFacts } from './facts.ts'
 import { fleetView } from './fleet-view.ts'
 import { heading, type Style } from './paint.ts'
 import { folded } from './table.ts'
 
-/** `count` undefined: its agent has not said. `paths` are the first of them. */
+/** `count` undefined: the agent has not reported. `paths` holds the first of the files. */
 export type GatewayDrift = {
   namespace: string
   gatewaySync: string
   pod: string
   gateway: string | undefined
-  /** What the files are compared with. */
+  /** The commit that the files are compared with. */
   commit: string | undefined
   count: number | undefined
   paths: readonly string[]
-  /** When the agent looked last. */
+  /** When the agent finished its last sync. */
   finishedAt: string | undefined
 }
 
@@ -27,15 +28,15 @@ export function fleetDrift(facts: FleetFacts, now: Temporal.Instant): GatewayDri
   return fleetView(facts, now).syncs.flatMap(({ namespace, name, gateways }) =>
     gateways.map(({ pod, gateway, commit, finishedAt }) => {
       const report = facts.reports.find((report) => report.namespace === namespace && report.pod === pod && report.gatewaySync === name)
-      const drift = report?.told?.drift
-      // An agent that has put a commit in place and says nothing of drift has found none.
+      const drift = report?.details?.drift
+      // An agent that has applied a commit and reports no drift has found none.
       const count = drift?.count ?? (report?.status?.commit === undefined ? undefined : 0)
       return { namespace, gatewaySync: name, pod, gateway, commit, count, paths: drift?.paths ?? [], finishedAt }
     }),
   )
 }
 
-/** Lines for a person; gateways without changes are counted only. */
+/** Formats the drift as lines of text; gateways without changes are only counted. */
 export function driftText(gateways: readonly GatewayDrift[], style: Style): string[] {
   const changed = gateways.filter(({ count }) => (count ?? 0) > 0)
   const silent = gateways.filter(({ count }) => count === undefined)
@@ -47,12 +48,12 @@ export function driftText(gateways: readonly GatewayDrift[], style: Style): stri
   ]
 }
 
-/** Of a gateway whose agent has not said. */
+/** The line of a gateway whose agent has not reported. */
 export function silentLine({ namespace, pod }: { namespace: string; pod: string }, style: Style): string[] {
   return folded(`${namespace}/${pod} has not said whether anything was changed on it`, style.width, '')
 }
 
-/** The whole in one line. */
+/** Summarizes the result in one line. */
 export function changedCount({ all, changed, unchanged }: { all: number; changed: number; unchanged: number }): string {
   return `${changed} of ${all} gateways were changed${unchanged === 0 ? '' : `, ${unchanged} were not`}`
 }

@@ -1,10 +1,9 @@
 /**
- * What is known of a fleet when somebody asks how it stands: GatewaySyncs, the pods beside them and their reports, from an API server or from
- * the state of a standalone run.
+ * The input of the fleet views: GatewaySyncs, their pods and reports, from an API server or from the state of a standalone run.
  */
-import type { GatewayPod, GatewayReport } from '../gatewaysync/decide/gateways.ts'
-import type { Annotations } from '../gatewaysync/decide/request.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import type { GatewayPod, GatewayReport } from '../reconcile/decide/gateways.ts'
+import type { Annotations } from '../reconcile/decide/request.ts'
+import type { GatewaySyncStatus } from '../api/schema/status.ts'
 
 /** A GatewaySync as it was read. */
 export type SyncFacts = {
@@ -12,32 +11,32 @@ export type SyncFacts = {
   name: string
   generation: number
   annotations: Annotations
-  /** As it is stored; undefined where nobody kept it. */
+  /** The stored spec; undefined if it was not kept. */
   spec: unknown
   status: GatewaySyncStatus
 }
 
-/** A SyncReport, read with what people want to know of it. Whoever may write one may write anything into it. */
+/** A SyncReport with the fields that views show. Its content is untrusted: anyone with write permission can put anything into it. */
 export type ReportFacts = GatewayReport & { namespace: string; pod: string; gatewaySync: string }
 
-/** What is out of the ordinary with the installation itself. `until`: when its certificate ends. */
+/** A warning about the installation. `until`: when its certificate expires. */
 export type Warning = { kind: 'openReceiver' } | { kind: 'certificate'; until: string }
 
-/** Everything that the views are made of: no view reads anything itself. */
+/** The complete input of the views; a view reads nothing else. */
 export type FleetFacts = {
-  /** What commands are advised: those of a cluster mean nothing to a standalone run. */
+  /** Selects the commands to suggest: cluster commands do not apply to a standalone run. */
   from: 'cluster' | 'standalone'
-  /** All of a namespace: together they decide whom a pod follows that names none. */
+  /** All GatewaySyncs of a namespace: together they determine which one a pod without an annotation follows. */
   syncs: readonly SyncFacts[]
-  /** Names of GatewaySyncs that belong to another installation: nothing is told of them, and they decide whom a pod follows just as well. */
+  /** Names of GatewaySyncs that belong to another installation. They are not shown, but also determine which GatewaySync a pod follows. */
   others?: readonly { namespace: string; name: string }[]
-  /** Of which of them to tell; undefined: of all. */
+  /** The name of the one GatewaySync to show; undefined: all. */
   only?: string
-  /** All pods that ask for an agent; undefined where nobody may list them: gateways are then known by their reports alone. */
+  /** All pods that request an agent; undefined without permission to list pods: gateways are then known only by their reports. */
   pods: readonly GatewayPod[] | undefined
   reports: readonly ReportFacts[]
-  /** What the reader must know about how this was read, such as a right that was missing. */
+  /** Notes for the reader about incomplete data, such as a missing permission. */
   notes: readonly string[]
-  /** Absent: nothing, or nobody knows. */
+  /** Absent: none, or unknown. */
   warnings?: readonly Warning[]
 }

@@ -1,14 +1,14 @@
 /**
- * How a fleet stands: facts in, rows and sentences out. A terminal prints it today and a page can show it as well. Pure.
+ * Builds the fleet view, with rows and sentences, from facts. The CLI and the status page render it. Pure.
  */
-import { type GatewayPod, gatewaySyncOfPod } from '../gatewaysync/decide/gateways.ts'
-import { podAnnotations } from '../gatewaysync/names.ts'
+import { type GatewayPod, gatewaySyncOfPod } from '../reconcile/decide/gateways.ts'
+import { podAnnotations } from '../api/names.ts'
+import type { Temporal } from '../platform/temporal.ts'
 import type { FleetFacts, ReportFacts } from './facts.ts'
-import { worstOf } from './level.ts'
 import { syncView } from './sync-view.ts'
-import type { FleetView, SyncView } from './view.ts'
+import { type FleetView, type SyncView, worstOf } from './view.ts'
 
-/** What `status`, the page and its JSON show: GatewaySyncs by namespace and name, each with its gateways. */
+/** The model of `status`, the status page and its JSON: GatewaySyncs by namespace and name, each with its gateways. */
 export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
   const { syncs, others = [], only, pods, reports, from, notes, warnings } = facts
   const namesIn = Map.groupBy([...syncs, ...others], ({ namespace }) => namespace)
@@ -28,7 +28,7 @@ export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
   return fleetViewOf(views, { at: now.toString({ smallestUnit: 'second' }), notes, warnings })
 }
 
-/** The whole of some GatewaySyncs. */
+/** The view of some GatewaySyncs. */
 export function fleetViewOf(
   syncs: SyncView[],
   {
@@ -50,9 +50,9 @@ export function fleetViewOf(
   }
 }
 
-/** A gateway whose pod nobody showed us, as its report tells of it. */
-function podOfReport({ namespace, pod, gatewaySync, podUid, told }: ReportFacts): GatewayPod {
-  const profile = told?.profile
+/** A gateway without a listed pod, from its report. */
+function podOfReport({ namespace, pod, gatewaySync, podUid, details }: ReportFacts): GatewayPod {
+  const profile = details?.profile
   return {
     namespace,
     name: pod,
@@ -65,10 +65,10 @@ function podOfReport({ namespace, pod, gatewaySync, podUid, told }: ReportFacts)
   }
 }
 
-/** How many GatewaySyncs there are and are ready, and how many gateways follow them and run what is published. */
+/** Numbers of GatewaySyncs, ready GatewaySyncs, gateways that follow them, and gateways that run the published commit. */
 export type FleetCounts = { syncs: number; ready: number; gateways: number; inStep: number }
 
-/** Each gateway counts under the one GatewaySync that it follows. */
+/** Counts each gateway under the one GatewaySync that it follows. */
 export function fleetCounts(views: readonly SyncView[]): FleetCounts {
   return {
     syncs: views.length,
@@ -78,14 +78,14 @@ export function fleetCounts(views: readonly SyncView[]): FleetCounts {
   }
 }
 
-/** One sentence about all of them. */
+/** Summarizes the counts in one sentence. */
 export function summaryOf({ syncs, ready, gateways, inStep }: FleetCounts): string {
   if (syncs === 0) return 'There is no GatewaySync.'
   const follow = gateways === 0 ? 'no gateway follows them yet' : `${inStep} of ${gateways} gateways run the published commit`
   return `${ready} of ${syncs} ${syncs === 1 ? 'GatewaySync is' : 'GatewaySyncs are'} ready; ${follow}.`
 }
 
-/** Neither part holds a slash. */
+/** The slash is unambiguous: neither part can contain one. */
 function keyOf(namespace: string, name: string | undefined): string {
   return `${namespace}/${name ?? ''}`
 }

@@ -1,12 +1,11 @@
 /**
- * One gateway as a person reads of it: the controller's judgement beside what its agent reported. Pure.
+ * Builds the view of one gateway from the controller's state and the report of its agent. Pure.
  */
-import { keptSyncs } from '../gatewaysync/schema/report.ts'
-import type { Gateway, GatewayReport, GatewayState } from '../gatewaysync/decide/gateways.ts'
-import { type Level, meaningOrUndefined } from './level.ts'
-import type { GatewayView } from './view.ts'
+import { keptSyncs } from '../api/schema/report.ts'
+import type { Gateway, GatewayReport, GatewayState } from '../reconcile/decide/gateways.ts'
+import { type GatewayView, type Level, optionalMeaning } from './view.ts'
 
-/** How much a state wants somebody's attention. */
+/** The level of each gateway state. */
 export const levelOfState: Readonly<Record<GatewayState, Level>> = {
   synced: 'ok',
   pending: 'working',
@@ -19,8 +18,8 @@ export const levelOfState: Readonly<Record<GatewayState, Level>> = {
   waiting: 'working',
 }
 
-/** The state as a word for people. */
-export const stateWords: Readonly<Record<GatewayState, string>> = {
+/** The display name of each state. */
+export const stateNames: Readonly<Record<GatewayState, string>> = {
   synced: 'synced',
   pending: 'pending',
   failed: 'failed',
@@ -32,30 +31,30 @@ export const stateWords: Readonly<Record<GatewayState, string>> = {
   waiting: 'waiting',
 }
 
-/** `report`: that of its pod. What to do about it depends on more than the gateway. */
+/** `report`: the report of its pod. The steps are added later, because they depend on more than the gateway. */
 export function gatewayView(gateway: Gateway, report: GatewayReport | undefined): Omit<GatewayView, 'steps'> {
-  const told = report?.told
+  const details = report?.details
   const { pod, state, reason, message, commit, mode } = gateway
   return {
     pod,
-    gateway: told?.gateway,
+    gateway: details?.gateway,
     state,
     level: levelOfState[state],
     reason,
     message,
-    meaning: meaningOrUndefined(reason),
+    meaning: optionalMeaning(reason),
     commit,
     mode,
-    profile: told?.profile,
-    since: sinceWhen(commit, told?.history),
-    finishedAt: told?.finishedAt,
+    profile: details?.profile,
+    since: sinceWhen(commit, details?.history),
+    finishedAt: details?.finishedAt,
     agentVersion: report?.status?.agentVersion,
-    remarks: told?.remarks ?? [],
+    remarks: details?.remarks ?? [],
   }
 }
 
-/** The history, newest first, has an entry for each change of commit, phase or reason; a full one may have lost the entry that began it. */
-function sinceWhen(commit: string | undefined, history: NonNullable<GatewayReport['told']>['history'] = []): string | undefined {
+/** The history, newest first, has an entry for each change of commit, phase or reason. A full history may have lost the first entry of a commit. */
+function sinceWhen(commit: string | undefined, history: NonNullable<GatewayReport['details']>['history'] = []): string | undefined {
   const other = history.findIndex((entry) => entry.commit !== commit)
   if (other === -1) return history.length < keptSyncs ? history.at(-1)?.finishedAt : undefined
   return history.slice(0, other).at(-1)?.finishedAt

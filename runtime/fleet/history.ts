@@ -1,22 +1,23 @@
 /**
- * What happened to a GatewaySync: commits that were published or refused, requests, and what each gateway made of them. Pure.
+ * Builds the history of a GatewaySync: published and refused commits, requests, and the syncs of each gateway. Pure.
  */
-import { counted } from '../counted.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
-import { meaningOf } from '../gatewaysync/decide/conditions.ts'
+import { counted } from '../platform/text/counted.ts'
+import type { GatewaySyncStatus } from '../api/schema/status.ts'
+import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
+import { meaningOf } from '../api/schema/conditions.ts'
+import { Temporal } from '../platform/temporal.ts'
 import { ageOf } from './age.ts'
 import type { FleetFacts } from './facts.ts'
-import type { Level } from './level.ts'
 import { heading, markOf, type Style } from './paint.ts'
 import { type Column, folded, tableLines } from './table.ts'
+import type { Level } from './view.ts'
 
 type PastStage = NonNullable<NonNullable<GatewaySyncStatus['history']>[number]['stages']>[number]
 
-/** A commit of `status.history`, or a request of `status.requests` that came to nothing. */
+/** A commit of `status.history`, or a request of `status.requests` that led to no commit. */
 export type HistoryEntry = {
   at: string
-  /** What was asked for, and what it came to; a request without a commit never got that far. */
+  /** The requested ref and the commit it resolved to; a request that failed earlier has no commit. */
   ref: string
   commit: string | undefined
   outcome: 'Published' | 'Refused' | 'Superseded'
@@ -27,15 +28,15 @@ export type HistoryEntry = {
   reason: string | undefined
   message: string | undefined
   meaning: string | undefined
-  /** How its rollout went, stage by stage; empty where there was none, or it is under way. */
+  /** The stages of the rollout; empty if there was none or it is in progress. */
   stages: readonly PastStage[]
-  /** It is what agents follow now. */
+  /** This is the published commit. */
   isPublished: boolean
-  /** How many gateways run it now; told of a commit where it stands first. */
+  /** The number of gateways that run it now; set on the newest entry of a commit only. */
   gateways: number
 }
 
-/** One sync of a gateway, of those that its SyncReport remembers; `at` is when it ended. */
+/** One sync of a gateway from its SyncReport; `at` is when it ended. */
 export type GatewayEntry = { pod: string; at: string; commit: string; phase: string; reason: string | undefined }
 
 export type HistoryView = {
@@ -47,7 +48,7 @@ export type HistoryView = {
   gateways: GatewayEntry[]
 }
 
-/** Of the first GatewaySync of the facts that is to be told of; undefined where there is none. */
+/** The history of the first selected GatewaySync of the facts; undefined if there is none. */
 export function historyView({ syncs, only, reports }: FleetFacts): HistoryView | undefined {
   const sync = syncs.find(({ name }) => only === undefined || name === only)
   if (sync === undefined) return undefined
@@ -59,15 +60,15 @@ export function historyView({ syncs, only, reports }: FleetFacts): HistoryView |
     namespace,
     name,
     entries: entries.toSorted(newestFirst),
-    gateways: own.flatMap(({ pod, told }) =>
-      (told?.history ?? [])
+    gateways: own.flatMap(({ pod, details }) =>
+      (details?.history ?? [])
         .map(({ commit, phase, reason, finishedAt }) => ({ pod, at: finishedAt, commit, phase, reason }))
         .toSorted(newestFirst),
     ),
   }
 }
 
-/** Times have a resolution of a second: what is of one second stays as it was written, newest first. */
+/** Times have a resolution of one second; entries of the same second keep their order, newest first. */
 function newestFirst(a: { at: string }, b: { at: string }): number {
   if (a.at === b.at) return 0
   return a.at < b.at ? 1 : -1
@@ -77,7 +78,7 @@ function commitsOf({ history = [], published }: GatewaySyncStatus, running: (com
   const now = history.find(({ commit, outcome }) => outcome === 'Published' && commit === published?.commit)
   return history.map((entry) => ({
     at: entry.at,
-    ref: entry.ref,
+    ref: shortRef(entry.ref),
     commit: entry.commit,
     outcome: entry.outcome,
     level: entry.outcome === 'Published' ? 'ok' : 'error',
@@ -93,15 +94,15 @@ function commitsOf({ history = [], published }: GatewaySyncStatus, running: (com
   }))
 }
 
-/** A request that came to nothing and left no commit behind. What was handled stands among the commits. */
+/** Requests that left no commit. Handled requests appear as commits. */
 function requestsOf({ requests = [], history = [] }: GatewaySyncStatus): HistoryEntry[] {
   return requests.flatMap(({ ref, outcome, reason, message, at }) => {
-    if (outcome === 'Handled') return []
+    if (outcome === 'Handled' || outcome === 'Pending') return []
     if (history.some((entry) => entry.outcome === 'Refused' && entry.ref === ref && entry.at === at)) return []
     return [
       {
         at,
-        ref,
+        ref: shortRef(ref),
         commit: undefined,
         outcome,
         level: outcome === 'Refused' ? ('error' as const) : ('warning' as const),
@@ -136,7 +137,7 @@ const gatewayColumns: readonly Column[] = [
   { title: 'WHY', max: 32 },
 ]
 
-/** The history as lines for people, the latest first. */
+/** Formats the history as lines of text, newest first. */
 export function historyText(view: HistoryView, now: Temporal.Instant, style: Style): string[] {
   const { entries, gateways } = view
   const head = heading(`${view.namespace}/${view.name}`, style)
@@ -148,16 +149,16 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
     entry.by ?? '-',
     entry.outcome.toLowerCase(),
     entry.durationMs === undefined ? '-' : `${(entry.durationMs / 1000).toFixed(1)}s`,
-    nowWords(entry),
+    nowText(entry),
   ])
   const width = style.width - (style.symbols ? 2 : 0)
   const [title = '', ...lines] = tableLines(columns, rows, width)
-  const told = lines.flatMap((line, index) => {
+  const printed = lines.flatMap((line, index) => {
     const entry = entries[index]
     if (entry === undefined) return []
     const why =
       entry.message === undefined ? [] : folded(`${shortHashes(entry.message)} (${entry.reason ?? entry.outcome})`, style.width, '        ')
-    const stages = entry.stages.length === 0 ? [] : folded(`stages: ${entry.stages.map(stageWords).join('; ')}`, style.width, '        ')
+    const stages = entry.stages.length === 0 ? [] : folded(`stages: ${entry.stages.map(stageText).join('; ')}`, style.width, '        ')
     return [`${markOf(entry.level, style)}${line}`, ...why, ...stages]
   })
   const ofGateways =
@@ -171,11 +172,11 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
             style.width,
           ),
         ]
-  return [head, `${style.symbols ? '  ' : ''}${heading(title, style)}`, ...told, ...ofGateways]
+  return [head, `${style.symbols ? '  ' : ''}${heading(title, style)}`, ...printed, ...ofGateways]
 }
 
-/** `plant: 3 gateways in 12m, approved by kim`. */
-function stageWords({ name, gateways, failed, silent, startedAt, finishedAt, approvedBy }: PastStage): string {
+/** Returns `plant: 3 gateways in 12m, approved by kim`. */
+function stageText({ name, gateways, failed, silent, startedAt, finishedAt, approvedBy }: PastStage): string {
   const took = finishedAt === undefined ? undefined : ageOf(startedAt, Temporal.Instant.from(finishedAt))
   const parts = [
     `${counted(gateways, 'gateway')}${took === undefined ? '' : ` in ${took}`}`,
@@ -187,7 +188,7 @@ function stageWords({ name, gateways, failed, silent, startedAt, finishedAt, app
   return `${name}: ${parts.join(', ')}`
 }
 
-function nowWords({ isPublished, gateways }: HistoryEntry): string {
+function nowText({ isPublished, gateways }: HistoryEntry): string {
   const parts = [...(isPublished ? ['published'] : []), ...(gateways > 0 ? [counted(gateways, 'gateway')] : [])]
   return parts.join(', ')
 }

@@ -1,26 +1,32 @@
 /**
- * What a rollback goes back to. Pure.
+ * Determines the ref to roll back to. Pure.
  */
-import { Fault } from '../fault.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { isCommitHash, shortCommit } from '../gatewaysync/values.ts'
+import { Fault } from '../platform/fault.ts'
+import { followedRef, isVersionRange } from '../api/followed-ref.ts'
+import type { GatewaySyncStatus } from '../api/schema/status.ts'
+import { isCommitHash, shortCommit } from '../api/values.ts'
 
 type History = NonNullable<GatewaySyncStatus['history']>
 type Facts = { namespace: string; name: string; specRef: string; status: GatewaySyncStatus }
 
-/** Fewer digits say too little about what somebody means. */
-const leastDigits = 7
+/** A shorter prefix is too ambiguous. */
+const minDigits = 7
 
 /**
- * `ref` is what `spec.git.ref` becomes: without `to` the commit that was published before the present one; with it a commit of the history by
- * its first digits, a whole hash, or any other ref as it is. `notes` say how to come back. Throws InvalidConfiguration, naming what there is.
+ * `ref` is the new value of `spec.git.ref`: without `to` the previously published commit; with `to` a commit of the history by hash prefix, a full
+ * hash, or any other ref unchanged. `notes` explain how to undo the rollback. Throws InvalidConfiguration that lists the available commits.
  */
 export function rollbackTarget({ namespace, name, specRef, status }: Facts, to: string | undefined): { ref: string; notes: string[] } {
   const ref = to === undefined ? commitBefore(status) : commitMeant(status.history ?? [], to)
-  const back = `Follow ${specRef} again: cluster-sync rollback ${name} -n ${namespace} --to ${specRef}`
+  const back = `Follow ${specRef} again: cluster-sync rollback ${name} -n ${namespace} --to ${shellWord(specRef)}`
   const isFixed = isCommitHash(ref) && !isCommitHash(specRef)
   const stays = `Pushes to ${specRef} move nothing until then. Where another tool applies this GatewaySync (GitOps), set spec.git.ref there too.`
   return { ref, notes: ref === specRef ? [] : isFixed ? [back, stays] : [back] }
+}
+
+/** Quotes a text, because refs and selectors may contain shell metacharacters. */
+function shellWord(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function commitBefore({ history = [], published }: GatewaySyncStatus): string {
@@ -30,7 +36,12 @@ function commitBefore({ history = [], published }: GatewaySyncStatus): string {
 }
 
 function commitMeant(history: History, to: string): string {
-  if (isCommitHash(to) || !/^[0-9a-f]+$/.test(to) || to.length < leastDigits) return to
+  const [, range] = /^semver:(.*)$/s.exec(to) ?? []
+  if (range !== undefined) {
+    if (isVersionRange(range)) return followedRef({ semver: range })
+    throw new Fault('InvalidConfiguration', `--to: "${range}" is not a SemVer range such as ">=1.2 <2" or "~1.4", with at most 8 ||`)
+  }
+  if (isCommitHash(to) || !/^[0-9a-f]+$/.test(to) || to.length < minDigits) return to
   const found = [...new Set(history.map(({ commit }) => commit).filter((commit) => commit.startsWith(to)))]
   const [commit] = found
   if (found.length === 1 && commit !== undefined) return commit

@@ -1,19 +1,19 @@
 /**
- * What somebody asks of a staged rollout from the command line: which annotations say it, and what has become of it. Pure.
+ * Requests an action on a staged rollout by annotations, and determines its outcome. Pure.
  */
-import { Fault } from '../fault.ts'
-import { rolloutAnnotations } from '../gatewaysync/names.ts'
-import { actionText, parseAction, type RolloutVerb } from '../gatewaysync/rollout/action.ts'
-import type { RolloutStatus } from '../gatewaysync/schema/rollout-status.ts'
-import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
+import { Fault } from '../platform/fault.ts'
+import { rolloutAnnotations } from '../api/names.ts'
+import { actionText, parseAction, type RolloutVerb } from '../reconcile/rollout/action.ts'
+import type { RolloutStatus } from '../api/schema/rollout-status.ts'
+import { shortCommit, shortHashes } from '../api/values.ts'
 import { type Asked, explained, type Outcome, statusCommand, type Verdict } from './action.ts'
 
-/** `digest` tells the action from any other: the controller names it once it has acted. */
+/** `digest` identifies the action; the controller records it once it has acted. */
 export type RolloutAsked = { verb: RolloutVerb; id: string; digest: string; annotations: Record<string, string> }
 
 /**
- * The annotations for an action on the present rollout; `stage` is the one to approve, by default the one that waits for it. Throws
- * InvalidConfiguration where the rollout is in no state for it.
+ * The annotations for an action on the current rollout. `stage` is the stage to approve, by default the one that waits for approval. Throws
+ * InvalidConfiguration if the rollout is not in a state that allows the action.
  */
 export function askRollout(
   { namespace, name, status: { rollout } }: Pick<Asked, 'namespace' | 'name' | 'status'>,
@@ -45,14 +45,14 @@ function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, 
   throw new Fault('InvalidConfiguration', `${problem}; ${there}`)
 }
 
-/** Whether the controller has acted, and how the rollout stands since. */
+/** Determines whether the controller has acted, and the resulting state of the rollout. */
 export function actionVerdict({ namespace, name, status }: Asked, { verb, digest }: RolloutAsked): Verdict {
   const { rollout, published } = status
   if (rollout?.lastAction !== digest) return { kind: 'waiting', sentence: 'the controller has not acted on it yet' }
   const commit = published === undefined ? {} : { commit: published.commit }
   const next = [statusCommand(namespace, name)]
   const ended = (outcome: Omit<Outcome, 'next'>): Verdict => ({ kind: 'ended', outcome: { ...outcome, ...commit, next } })
-  const told = rollout.message === undefined ? '' : `: ${shortHashes(rollout.message)}`
+  const why = rollout.message === undefined ? '' : `: ${shortHashes(rollout.message)}`
   if (verb === 'abort') {
     if (rollout.state === 'RolledBack')
       return ended({ done: true, outcome: 'Aborted', message: `its gateways go back to commit ${shortCommit(rollout.commit)}` })
@@ -62,6 +62,6 @@ export function actionVerdict({ namespace, name, status }: Asked, { verb, digest
     const what = `the rollout of commit ${shortCommit(rollout.commit)} goes on`
     return ended({ done: true, outcome: verb === 'approve' ? 'Approved' : 'Resumed', message: what })
   }
-  const message = `the rollout is ${rollout.state}${told}`
+  const message = `the rollout is ${rollout.state}${why}`
   return ended({ done: false, outcome: 'Stuck', message, ...explained(rollout.reason) })
 }

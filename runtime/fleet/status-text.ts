@@ -1,18 +1,20 @@
 /**
- * The status of a fleet as lines of text: a table of all, or everything about one. Pure.
+ * Formats the status of a fleet as lines of text: a table of all GatewaySyncs, or the details of one. Pure.
  */
-import { counted } from '../counted.ts'
-import { shortCommit, shortHashes } from '../gatewaysync/values.ts'
+import { counted } from '../platform/text/counted.ts'
+import { shortCommit, shortHashes } from '../api/values.ts'
+import type { Temporal } from '../platform/temporal.ts'
 import { agoOf, ageOf } from './age.ts'
-import { stateWords } from './gateway-view.ts'
-import { lastAsked, lastAskedWords } from './last-asked.ts'
+import { stateNames } from './gateway-view.ts'
+import { lastAsked, lastAskedText } from './last-checked.ts'
 import { heading, markOf, painted, type Style } from './paint.ts'
 import { type Column, folded, tableLines } from './table.ts'
 import type { FleetView, GatewayView, SyncView } from './view.ts'
+import { insteadOf } from '../reconcile/decide/summary.ts'
 
-/** Room that a symbol in front of a line takes. */
+/** Width of the symbol in front of a line. */
 const markWidth = 2
-/** So many findings and requests are shown; the JSON form has all. */
+/** Maximum number of findings and requests to show; the JSON form has all. */
 const shownFindings = 10
 const shownRequests = 5
 
@@ -47,7 +49,7 @@ const gatewayColumns: readonly Column[] = [
   { title: 'WHY', max: 24 },
 ]
 
-/** A table of all GatewaySyncs, then what is not as it should be, then the whole in one sentence. */
+/** A table of all GatewaySyncs, then everything that is not ok, then a summary sentence. */
 export function fleetText(view: FleetView, now: Temporal.Instant, style: Style): string[] {
   const rows = view.syncs.map((sync) => [
     sync.namespace,
@@ -64,7 +66,7 @@ export function fleetText(view: FleetView, now: Temporal.Instant, style: Style):
   return [...table, ...troubles, ...(table.length === 0 ? [] : ['']), ...ending(view, style)]
 }
 
-/** Everything about each GatewaySync of the view. */
+/** The details of each GatewaySync of the view. */
 export function syncText(view: FleetView, now: Temporal.Instant, style: Style): string[] {
   const blocks = view.syncs.map((sync) => oneSync(sync, now, style))
   return [...blocks.flatMap((block, index) => (index === 0 ? block : ['', ...block])), ...notesOf(view, style)]
@@ -107,19 +109,20 @@ function troubleOf(sync: SyncView, style: Style): string[] {
 
 function sourceLines({ repo, wanted, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {
   const last = lastAsked(wanted, now)
-  const asked = last === undefined ? '' : `, ${lastAskedWords(last, now)}`
+  const asked = last === undefined ? '' : `, ${lastAskedText(last, now)}`
   const by = wanted.requestedBy === undefined ? '' : `, requested by ${wanted.requestedBy}`
   const committed = wanted.committedAt === undefined ? '' : `, committed ${agoOf(wanted.committedAt, now)}`
   const held = wanted.held === undefined ? '' : `, held back (${wanted.held})`
   const commit = wanted.commit === undefined ? 'not known yet' : `${shortCommit(wanted.commit)}${committed}`
-  const told =
+  const publishedText =
     published === undefined
       ? 'nothing yet'
       : `${shortCommit(published.commit)} of ${shortHashes(published.ref)}, ${agoOf(published.at, now)}`
   return [
     ['repository', `${repo ?? 'not known'}${asked}`],
     ['wanted', `${shortHashes(wanted.ref ?? 'not known')}${by}: ${commit}${held}`],
-    ['published', told],
+    ...(wanted.insteadOf === undefined ? [] : [['', insteadOf(wanted.insteadOf)]]),
+    ['published', publishedText],
   ].flatMap(([label = '', text = '']) => folded(text, width, `  ${label.padEnd(12)}`))
 }
 
@@ -145,7 +148,7 @@ function gatewayLines({ gateways, counts }: SyncView, now: Temporal.Instant, sty
   const rows = gateways.map((one) => [
     one.pod,
     one.gateway ?? '-',
-    stateWords[one.state],
+    stateNames[one.state],
     one.commit === undefined ? '-' : shortCommit(one.commit),
     one.mode === undefined || one.mode === '' ? '-' : one.mode,
     ageOf(one.finishedAt, now) ?? '-',

@@ -1,8 +1,8 @@
 /**
- * What somebody at a terminal can do: one sentence or command for each step. Pure.
+ * Formats each next step as a sentence or command for the terminal. Pure.
  */
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, group } from '../gatewaysync/names.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, group } from '../api/names.ts'
+import { shortCommit } from '../api/values.ts'
 import type { SyncStep } from './steps.ts'
 
 export function stepText({ namespace, name }: { namespace: string; name: string }, step: SyncStep): string {
@@ -13,7 +13,7 @@ export function stepText({ namespace, name }: { namespace: string; name: string 
     case 'approve':
       return `Let stage ${step.stage} begin: cluster-sync approve ${named}`
     case 'resumeRollout':
-      return `Once the cause is gone, go on: cluster-sync resume ${named}`
+      return `When the cause is fixed, continue: cluster-sync resume ${named}`
     case 'abortRollout':
       return `Go back to the commit before: cluster-sync abort ${named}`
     case 'retryRollout':
@@ -29,13 +29,13 @@ export function stepText({ namespace, name }: { namespace: string; name: string 
     case 'leaveDryRun':
       return 'Let it write: set spec.sync.defaults.dryRun (or that of the profile) to false.'
     case 'checkOperator':
-      return 'If this stays, see whether the operator runs: cluster-sync check'
+      return 'If this lasts, check whether the operator runs: cluster-sync check'
     case 'passes':
-      return `It is tried again by itself; ${stays(step.published)}.`
+      return `The sync retries automatically; ${stays(step.published)}.`
     case 'waitsForChange':
       return `Nothing is tried again before the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
     case 'recreatePod':
-      return `Recreate the pod, its owner makes it anew: kubectl -n ${namespace} delete pod ${step.pod}`
+      return `Recreate the pod (its owner starts a new one): kubectl -n ${namespace} delete pod ${step.pod}`
     case 'confirmDeletions':
       return `If these deletions are right: ${annotate(confirmDeletionsAnnotation, step.commit)}`
     case 'confirmOverwrites':

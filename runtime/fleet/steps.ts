@@ -1,23 +1,29 @@
 /**
- * What somebody can do about a GatewaySync or a gateway, as data: a terminal says it as a command, a page in the words of its reader.
+ * The next steps for a GatewaySync or a gateway, as data: the CLI renders them as commands, the status page as localized text.
  */
+import { reasons } from '../platform/fault.ts'
 
-/** `published`: the commit that stays until then; undefined: none is published. */
+/** `published`: the commit that stays published until then; undefined: none is published. */
 type Until = { published: string | undefined }
 
-/** What can be done about a GatewaySync, and about gateways of it by who looks at all of them. */
+/** Steps for a GatewaySync and for its gateways as a group. */
 export type SyncStep =
   | { kind: 'approve'; stage: string }
   | { kind: 'resumeRollout' | 'abortRollout' | 'retryRollout' }
   | ({ kind: 'correctFindings' | 'sign' } & Until)
   | { kind: 'resume' | 'resumeInFile' | 'leaveDryRun' | 'checkOperator' }
-  /** It is tried again: by itself, or when something has changed. */
+  /** The operator retries automatically, or when something changes. */
   | ({ kind: 'passes' | 'waitsForChange' } & Until)
   | { kind: 'recreatePod'; pod: string }
   | { kind: 'confirmDeletions' | 'confirmOverwrites'; commit: string }
   | { kind: 'raiseMaxDeletions' | 'captureOrGiveUp' }
-  /** `entry`: where it stands in this repository, such as `docs/runbook.md#scanfailed`. */
+  /** `entry`: the path in this repository, such as `docs/how-to/runbook.md#scanfailed`. */
   | { kind: 'runbook'; reason: string; entry: string }
 
-/** And about one gateway: its own page says more of files that were changed on it; and it tries again by itself, or after a change. */
+/** Further steps for one gateway: its page shows the files that were changed locally; its agent retries automatically, or when something changes. */
 export type Step = SyncStep | { kind: 'lookAtChanges' | 'gatewayTriesAgain' | 'gatewayWaitsForChange' }
+
+/** Undefined for a reason that is not a fault. */
+export function runbookEntry(reason: string | undefined): string | undefined {
+  return reason !== undefined && Object.hasOwn(reasons, reason) ? `docs/how-to/runbook.md#${reason.toLowerCase()}` : undefined
+}

@@ -1,21 +1,23 @@
 /**
- * What somebody who looks at one GatewaySync wants to know besides its view: what came before, what was changed on gateways and what becomes
- * of that, who works in a Designer, and what is out of the ordinary. Pure.
+ * Builds the details of one GatewaySync beyond its view: history, local changes and their policy, open Designer sessions, and notices. Pure.
  */
 import * as v from 'valibot'
-import { resolveProfile } from '../gatewaysync/decide/profile.ts'
-import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import { countSkews } from '../metrics/version-skew.ts'
-import { version } from '../version.ts'
+import { resolveProfile } from '../api/schema/profile.ts'
+import { type GatewaySyncSpec, gatewaySyncSpec } from '../api/schema/spec.ts'
+import { countSkews } from '../telemetry/metrics/version-skew.ts'
+import type { Temporal } from '../platform/temporal.ts'
+import { version } from '../platform/version.ts'
 import type { FleetFacts, SyncFacts } from './facts.ts'
 import { type HistoryEntry, historyView } from './history.ts'
-import { lastAsked } from './last-asked.ts'
+import { lastAsked } from './last-checked.ts'
 import type { SyncView } from './view.ts'
 
-/** What happens to local changes: told of only, put back at the next look, or kept, while a commit that would undo them waits. */
+/**
+ * What happens to local changes: they are only reported, are reverted at the next sync, or are kept while a commit that would overwrite them is held.
+ */
 export type DriftPolicy = GatewaySyncSpec['sync']['defaults']['drift']
 
-/** `paths` are the first of `count` files; `policy` undefined: the spec or the profile is not known. */
+/** `paths` holds the first of `count` files; `policy` undefined: the spec or the profile is unknown. */
 export type LocalChanges = {
   pod: string
   gateway: string | undefined
@@ -24,28 +26,28 @@ export type LocalChanges = {
   policy: DriftPolicy | undefined
 }
 
-/** `before`: the commit that was published until then, with which this one is compared; undefined where none is known. */
+/** `before`: the previously published commit, to compare with; undefined if unknown. */
 export type ChangeEntry = HistoryEntry & { before: string | undefined }
 
-/** Something that everybody who looks should see first. `count`: how many gateways it is about; undefined: all. */
+/** A notice at the top of the page. `count`: the number of affected gateways; undefined: all. */
 export type Notice = { kind: 'paused' | 'dryRun' | 'outdatedAgents' | 'otherVersion'; count: number | undefined }
 
 export type SyncDetail = {
   /** Newest first. */
   history: ChangeEntry[]
   localChanges: LocalChanges[]
-  /** Sessions of Designers that were open at the last report. */
+  /** Designer sessions that were open at the last report. */
   designers: { pod: string; gateway: string | undefined; names: readonly string[] }[]
   notices: Notice[]
-  /** How often the git host is asked besides at pushes, such as `5m`; `never`: only then; undefined where the spec is not known. */
+  /** The polling interval, such as `5m`; `never`: only pushes trigger a check; undefined if the spec is unknown. */
   polling: string | undefined
   /**
-   * When it answered last, where the status tells of its last answer: a status is written once an hour at most for an answer that says nothing
-   * new, so while all is well it tells of that for one interval only.
+   * When the git host was last polled, if the status shows it. The status records an unchanged answer at most once an hour, so while all is well it
+   * shows the last poll for one interval only.
    */
-  lastLook: Temporal.Instant | undefined
-  /** When it is asked next by itself, give or take a tenth of the interval; undefined where that is not known. */
-  nextLook: Temporal.Instant | undefined
+  lastPoll: Temporal.Instant | undefined
+  /** When the next poll is due, plus or minus a tenth of the interval; undefined if unknown. */
+  nextPoll: Temporal.Instant | undefined
 }
 
 const schema = gatewaySyncSpec({ allowLocal: true })
@@ -57,31 +59,31 @@ export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Inst
   const byPod = new Map(reports.map((report) => [report.pod, report]))
   const entries = own === undefined ? [] : (historyView({ ...facts, syncs: [own], reports })?.entries ?? [])
   const spec = specOf(own)
-  const told = sync.gateways.map(({ pod, gateway }) => ({ pod, gateway, told: byPod.get(pod)?.told }))
+  const gateways = sync.gateways.map(({ pod, gateway }) => ({ pod, gateway, details: byPod.get(pod)?.details }))
   return {
     history: entries.map((entry, index) => ({
       ...entry,
       before: publishedBefore(entries, index),
-      // Reports outlive their pods for a while; the page must count as its tiles do.
+      // Reports outlive their pods for a while; the count must match the tiles of the page.
       gateways: entry.gateways === 0 ? 0 : sync.gateways.filter(({ commit }) => commit === entry.commit).length,
     })),
-    localChanges: told.flatMap(({ pod, gateway, told }) => {
-      const { count, paths } = told?.drift ?? { count: 0, paths: [] }
-      return count === 0 ? [] : [{ pod, gateway, count, paths, policy: policyOf(spec, told?.profile) }]
+    localChanges: gateways.flatMap(({ pod, gateway, details }) => {
+      const { count, paths } = details?.drift ?? { count: 0, paths: [] }
+      return count === 0 ? [] : [{ pod, gateway, count, paths, policy: policyOf(spec, details?.profile) }]
     }),
-    designers: told.flatMap(({ pod, gateway, told }) => {
-      const names = told?.designers ?? []
+    designers: gateways.flatMap(({ pod, gateway, details }) => {
+      const names = details?.designers ?? []
       return names.length === 0 ? [] : [{ pod, gateway, names }]
     }),
     notices: noticesOf(own, sync, spec),
     polling: spec?.polling.enabled === false ? 'never' : spec?.polling.interval,
-    ...looksOf(sync, now),
+    ...pollsOf(sync, now),
   }
 }
 
-function looksOf({ wanted }: SyncView, now: Temporal.Instant): Pick<SyncDetail, 'lastLook' | 'nextLook'> {
+function pollsOf({ wanted }: SyncView, now: Temporal.Instant): Pick<SyncDetail, 'lastPoll' | 'nextPoll'> {
   const last = lastAsked(wanted, now)
-  return last?.kind === 'asked' ? { lastLook: last.at, nextLook: last.next } : { lastLook: undefined, nextLook: undefined }
+  return last?.kind === 'asked' ? { lastPoll: last.at, nextPoll: last.next } : { lastPoll: undefined, nextPoll: undefined }
 }
 
 function publishedBefore(entries: readonly HistoryEntry[], index: number): string | undefined {

@@ -1,23 +1,28 @@
 /**
- * One GatewaySync as a person reads of it: whether it is ready and why not, what is wanted and what is published, its gateways, and what to do
- * next. Pure.
+ * Builds the view of one GatewaySync: readiness with its reason, desired and published commit, gateways, and next steps. Pure.
  */
 import * as v from 'valibot'
-import { meaningOf, needsSomebody } from '../gatewaysync/decide/conditions.ts'
-import { countGateways, type Gateway, type GatewayPod, observeGateways, withWaiting } from '../gatewaysync/decide/gateways.ts'
-import { type GatewaySyncSpec, gatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { shortHashes } from '../gatewaysync/values.ts'
+import { meaningOf, needsAttention } from '../api/schema/conditions.ts'
+import { countGateways, type Gateway, type GatewayPod, observeGateways, withWaiting } from '../reconcile/decide/gateways.ts'
+import { followedRef } from '../api/followed-ref.ts'
+import type { RolloutStatus, StageStatus } from '../api/schema/rollout-status.ts'
+import { type GatewaySyncSpec, gatewaySyncSpec } from '../api/schema/spec.ts'
+import type { Condition, GatewayCounts, GatewaySyncStatus } from '../api/schema/status.ts'
+import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
+import { type Reason, reasons } from '../platform/fault.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
 import { gatewayView } from './gateway-view.ts'
-import { askedEveryMs } from './last-asked.ts'
-import type { Level } from './level.ts'
-import { nextSteps, stepsOfGateway } from './next-steps.ts'
-import { rolloutView } from './rollout-view.ts'
+import { askedEveryMs } from './last-checked.ts'
 import { stepText } from './step-text.ts'
-import type { GatewayView, SyncView } from './view.ts'
+import type { GatewayView, Level, RolloutView, SyncView } from './view.ts'
+import { isSameRef } from '../reconcile/decide/request.ts'
+import { heldWords } from '../reconcile/rollout/stages.ts'
+import { runbookEntry, type Step, type SyncStep } from './steps.ts'
 
 const schema = gatewaySyncSpec({ allowLocal: true })
+
+/** The level of a request's outcome. */
+const requestLevels = { Handled: 'ok', Pending: 'working', Superseded: 'warning', Refused: 'error' } as const
 
 /** `pods` and `reports` are those that follow it. */
 export function syncView(
@@ -38,6 +43,8 @@ export function syncView(
   const counts = status.gateways ?? (gateways.length > 0 ? countGateways(gateways) : undefined)
   const ready = readyOf(status, generation)
   const { source, published } = status
+  const specRef = spec === undefined ? undefined : followedRef(spec.git)
+  const ref = source?.ref ?? specRef
   const view: Omit<SyncView, 'next' | 'steps'> = {
     namespace: facts.namespace,
     name: facts.name,
@@ -48,15 +55,16 @@ export function syncView(
     meaning: meaningOf(ready.reason),
     repo: spec?.git.repo ?? published?.repo,
     wanted: {
-      ref: source?.ref ?? spec?.git.ref,
+      ref: ref === undefined ? undefined : shortRef(ref),
       requestedBy: source?.requested === undefined ? undefined : (source.requested.by ?? 'somebody'),
+      insteadOf: source?.requested === undefined || specRef === undefined || isSameRef(source.ref, specRef) ? undefined : specRef,
       commit: source?.commit,
       committedAt: source?.committedAt,
       checkedAt: source?.checkedAt,
       askedEveryMs: askedEveryMs(facts, spec),
       held: source?.held,
     },
-    published: published === undefined ? undefined : { commit: published.commit, ref: published.ref, at: published.at },
+    published: published === undefined ? undefined : { commit: published.commit, ref: shortRef(published.ref), at: published.at },
     rollout: rolloutView(status.rollout),
     counts,
     inStep: counts === undefined ? 0 : inStepOf(rows, counts, published?.commit),
@@ -64,7 +72,8 @@ export function syncView(
     findings: status.findings,
     requests: (status.requests ?? []).toReversed().map((request) => ({
       ...request,
-      level: request.outcome === 'Handled' ? 'ok' : request.outcome === 'Refused' ? 'error' : 'warning',
+      ref: shortRef(request.ref),
+      level: requestLevels[request.outcome],
       meaning: request.reason === undefined ? undefined : meaningOf(request.reason),
     })),
   }
@@ -72,7 +81,7 @@ export function syncView(
   return { ...view, next: steps.map((step) => stepText(view, step)), steps }
 }
 
-/** Where no report can be read, as many as the controller counted; it counts one that is paused or failed as that, whatever it runs. */
+/** Without reports, uses the controller's counts; they count a paused or failed gateway as such, whatever it runs. */
 function inStepOf(rows: readonly GatewayView[], { total, synced, drifted }: GatewayCounts, published: string | undefined): number {
   const known = rows.filter(({ commit }) => commit !== undefined)
   return known.length === 0 ? synced + drifted : Math.min(total, known.filter(({ commit }) => commit === published).length)
@@ -80,7 +89,7 @@ function inStepOf(rows: readonly GatewayView[], { total, synced, drifted }: Gate
 
 type Ready = Pick<Condition, 'status' | 'reason' | 'message'>
 
-/** A condition of an earlier generation speaks of a spec that nobody asks for any more. */
+/** A condition of an earlier generation belongs to an outdated spec. */
 function readyOf({ conditions }: GatewaySyncStatus, generation: number): Ready {
   const ready = conditions?.find(({ type }) => type === 'Ready')
   if (ready === undefined) return { status: 'Unknown', reason: 'Pending', message: 'the controller has not looked at this GatewaySync yet' }
@@ -92,13 +101,13 @@ function readyOf({ conditions }: GatewaySyncStatus, generation: number): Ready {
 const chosen: ReadonlySet<string> = new Set(['Paused', 'DryRun'])
 
 function levelOf(ready: Ready, counts: GatewayCounts | undefined): Level {
-  if (needsSomebody(ready)) return 'error'
+  if (needsAttention(ready)) return 'error'
   if (chosen.has(ready.reason)) return 'warning'
   if (ready.status !== 'True') return 'working'
   return (counts?.drifted ?? 0) > 0 ? 'warning' : 'ok'
 }
 
-/** Judged by the controller's own rule, or by the reports alone where the spec is not known or not accepted. */
+/** Applies the controller's rule, or uses the reports alone if the spec is unknown or invalid. */
 function gatewaysOf(
   spec: GatewaySyncSpec | undefined,
   status: GatewaySyncStatus,
@@ -117,4 +126,124 @@ function gatewaysOf(
       mode: report?.mode?.name,
     }
   })
+}
+
+type Stuck = Omit<SyncView, 'next' | 'steps'>
+type Row = Pick<GatewayView, 'pod' | 'state' | 'level' | 'reason'>
+
+/** Most useful first; empty if the state is fine or resolves automatically. */
+function nextSteps(sync: Stuck, from: FleetFacts['from']): SyncStep[] {
+  const { published, gateways } = sync
+  const steps = [
+    ...(from === 'cluster' ? stepsOfRollout(sync) : []),
+    ...stepsOfSync(sync, from),
+    ...gateways.flatMap((gateway) => ownSteps(gateway, published?.commit, from)),
+  ]
+  const entries = [sync.reason, ...gateways.filter(({ level }) => level === 'error').map(({ reason }) => reason)].flatMap(runbookSteps)
+  return [...new Map([...steps, ...entries].map((step) => [JSON.stringify(step), step])).values()]
+}
+
+/** The steps for one gateway on its own; at most one sentence if waiting is all that is left. */
+function stepsOfGateway(gateway: Row, published: string | undefined, from: FleetFacts['from']): Step[] {
+  const { state, level, reason } = gateway
+  const own = ownSteps(gateway, published, from)
+  const others: Step[] =
+    own.length > 0 ? own : state === 'drifted' ? [{ kind: 'lookAtChanges' }] : level === 'error' ? retriedThere(reason) : []
+  return [...others, ...(level === 'error' ? runbookSteps(reason) : [])]
+}
+
+function runbookSteps(reason: string | undefined): SyncStep[] {
+  const entry = runbookEntry(reason)
+  return entry === undefined || reason === undefined ? [] : [{ kind: 'runbook', reason, entry }]
+}
+
+function retryOf(reason: string | undefined): 'backoff' | 'on-change' | undefined {
+  return reason === undefined || !Object.hasOwn(reasons, reason) ? undefined : reasons[reason as Reason].retry
+}
+
+function retriedThere(reason: string | undefined): Step[] {
+  const retry = retryOf(reason)
+  return retry === undefined ? [] : [{ kind: retry === 'backoff' ? 'gatewayTriesAgain' : 'gatewayWaitsForChange' }]
+}
+
+function stepsOfRollout({ rollout }: Stuck): SyncStep[] {
+  if (rollout?.state === 'Progressing' && rollout.waitsFor === 'Approval') return [{ kind: 'approve', stage: rollout.stage ?? '' }]
+  if (rollout?.state === 'Stopped') return [{ kind: 'resumeRollout' }, { kind: 'abortRollout' }]
+  return rollout?.state === 'RolledBack' ? [{ kind: 'retryRollout' }] : []
+}
+
+function stepsOfSync(sync: Stuck, from: FleetFacts['from']): SyncStep[] {
+  const { reason, level } = sync
+  const published = sync.published?.commit
+  if (reason === 'CollectionsInvalid' || reason === 'CheckFailed') return [{ kind: 'correctFindings', published }]
+  if (reason === 'NotVerified') return [{ kind: 'sign', published }]
+  if (reason === 'Paused') return [{ kind: from === 'cluster' ? 'resume' : 'resumeInFile' }]
+  if (reason === 'DryRun') return [{ kind: 'leaveDryRun' }]
+  if (level === 'working' && sync.ready === 'Unknown' && from === 'cluster') return [{ kind: 'checkOperator' }]
+  const retry = level === 'error' ? retryOf(reason) : undefined
+  return retry === undefined ? [] : [{ kind: retry === 'backoff' ? 'passes' : 'waitsForChange', published }]
+}
+
+function ownSteps({ pod, reason, state }: Row, published: string | undefined, from: FleetFacts['from']): SyncStep[] {
+  if (from === 'standalone') return [...(stepsOfTarget[reason ?? ''] ?? [])]
+  if (state === 'missingAgent' || reason === 'AgentOutdated' || reason === 'AgentDown') return [{ kind: 'recreatePod', pod }]
+  if (reason === 'MassDeletion' && published !== undefined) return [{ kind: 'confirmDeletions', commit: published }]
+  if (reason === 'LocalChanges' && published !== undefined) return [{ kind: 'confirmOverwrites', commit: published }]
+  return []
+}
+
+/** What to do about a blocked target of the standalone runner, whose file has no annotations. */
+const stepsOfTarget: Readonly<Record<string, readonly SyncStep[]>> = {
+  MassDeletion: [{ kind: 'raiseMaxDeletions' }],
+  LocalChanges: [{ kind: 'captureOrGiveUp' }],
+}
+
+/** Undefined without a rollout. */
+export function rolloutView(rollout: RolloutStatus | undefined): RolloutView | undefined {
+  if (rollout === undefined) return undefined
+  const { state, commit, stage, waitsFor, startedAt, finishedAt, message, stages = [] } = rollout
+  return {
+    state,
+    commit,
+    stage,
+    waitsFor,
+    startedAt,
+    finishedAt,
+    message,
+    level: levels[state],
+    summary: summaryOf(rollout),
+    stages: stages.map((one) => ({ ...one, level: levelOfStage(one, state) })),
+  }
+}
+
+const levels: Readonly<Record<RolloutStatus['state'], Level>> = {
+  Progressing: 'working',
+  Stopped: 'error',
+  RolledBack: 'error',
+  Done: 'ok',
+}
+
+function levelOfStage({ failed, silent = 0, finishedAt, startedAt }: StageStatus, state: RolloutStatus['state']): Level {
+  if (failed > 0) return 'error'
+  // Silent gateways are no longer counted once the rollout is done or rolled back: they may have received the commit since.
+  if (silent > 0 && state !== 'Done' && state !== 'RolledBack') return 'warning'
+  if (finishedAt !== undefined) return 'ok'
+  return startedAt === undefined ? 'warning' : 'working'
+}
+
+const waits: Readonly<Record<NonNullable<RolloutStatus['waitsFor']>, string>> = {
+  Gateways: 'gateways take the commit',
+  Soak: 'its gateways are healthy and are watched for a while',
+  Approval: 'waits for approval',
+  Window: 'waits for the next window',
+  Pause: 'is paused',
+}
+
+function summaryOf({ state, commit, stage = '', stages = [], waitsFor = 'Gateways', refused }: RolloutStatus): string {
+  const of = shortCommit(commit)
+  if (state === 'Done') return `commit ${of} has passed every stage`
+  if (state === 'Stopped') return `commit ${of} goes no further than stage ${stage}`
+  if (state === 'RolledBack') return `gateways went back from commit ${shortCommit(refused?.commit ?? commit)} to ${of}`
+  const held = stages.find(({ name }) => name === stage)?.held ?? 0
+  return `commit ${of}, stage ${stage}: ${waitsFor === 'Gateways' && held > 0 ? heldWords(held) : waits[waitsFor]}`
 }

@@ -1,15 +1,15 @@
 /**
- * Columns of text that fit a width, and sentences that are folded into it. Pure.
+ * Formats text in columns that fit a width, and folds sentences. Pure.
  */
 export type Column = {
   title: string
-  /** No row makes it wider; the last column takes what is left. */
+  /** Maximum width; the last column takes the remaining width. */
   max: number
 }
 
 const gap = 2
 
-/** Lines without colour: a title line, then one for each row. Trailing blanks are left out; what does not fit is cut with `…`. */
+/** Lines without color: a title line, then one for each row. Trailing spaces are removed; text that does not fit is cut with `…`. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
   const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(harmless))]
   const wanted = columns.map(({ max }, index) => Math.min(max, Math.max(...all.map((row) => lengthOf(row[index] ?? '')))))
@@ -22,7 +22,7 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
   )
 }
 
-/** Takes from the widest column until all fit, but from none more than its title needs. */
+/** Shrinks the widest column until all fit, but none below the width of its title. */
 function fitting(wanted: readonly number[], columns: readonly Column[], width: number): number[] {
   const widths = [...wanted]
   const least = columns.map(({ title }) => Math.max(4, lengthOf(title)))
@@ -38,13 +38,13 @@ function fitting(wanted: readonly number[], columns: readonly Column[], width: n
   return widths
 }
 
-/** Cut to `width` characters, the last of which is `…` where something is missing. */
+/** Cuts a text to `width` characters; the last one is `…` if text is missing. */
 export function cut(text: string, width: number): string {
   const letters = Array.from(text)
   return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
 
-/** Folds a text at its spaces; a word that is longer than a line stands alone and whole, for people copy it. */
+/** Wraps a text at its spaces; a word longer than a line stays whole, because users copy it. */
 export function folded(text: string, width: number, first: string, further = ' '.repeat(lengthOf(first))): string[] {
   const lines: string[] = []
   let line = first
@@ -61,7 +61,7 @@ export function folded(text: string, width: number, first: string, further = ' '
   return [...lines, line.trimEnd()]
 }
 
-/** What strangers wrote must not move the cursor or paint. */
+/** Replaces control characters: untrusted text must not move the cursor or set colors. */
 function harmless(text: string): string {
   // oxlint-disable-next-line no-control-regex -- control characters are what is replaced
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\uFFFD')

@@ -1,32 +1,32 @@
 /**
- * The rows and sentences in which a fleet is told of: the one model that a terminal prints, `--format json` writes and a page can show.
+ * The view model of a fleet, which the CLI prints, `--format json` writes and the status page shows.
  */
-import type { GatewayState } from '../gatewaysync/decide/gateways.ts'
-import type { RolloutStatus, StageStatus } from '../gatewaysync/schema/rollout-status.ts'
-import type { Condition, GatewayCounts, GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import { meaningOf } from '../api/schema/conditions.ts'
+import type { GatewayState } from '../reconcile/decide/gateways.ts'
+import type { RolloutStatus, StageStatus } from '../api/schema/rollout-status.ts'
+import type { Condition, GatewayCounts, GatewaySyncStatus } from '../api/schema/status.ts'
 import type { Warning } from './facts.ts'
-import type { Level } from './level.ts'
 import type { Step, SyncStep } from './steps.ts'
 
-/** What `cluster-sync status --format json` prints. */
+/** The output of `cluster-sync status --format json`. */
 export type FleetView = {
-  /** When it was looked at. */
+  /** When the facts were read. */
   at: string
   level: Level
   /** Every GatewaySync is ready. */
   ready: boolean
-  /** The whole in one sentence. */
+  /** A summary in one sentence. */
   summary: string
   /** By namespace and name. */
   syncs: SyncView[]
   notes: string[]
-  /** There are some, of which the reader may see none. */
+  /** GatewaySyncs exist, but the reader is not allowed to see any. */
   seesNothing?: boolean
-  /** What is out of the ordinary with the installation itself; absent: nothing. */
+  /** Warnings about the installation; absent: none. */
   warnings?: readonly Warning[]
 }
 
-/** A request of the status with what its outcome means, where the reason table says it. */
+/** A request of the status, with the meaning of its outcome if the reason table has it. */
 export type RequestView = NonNullable<GatewaySyncStatus['requests']>[number] & { level: Level; meaning: string | undefined }
 
 export type SyncView = {
@@ -35,68 +35,85 @@ export type SyncView = {
   level: Level
   ready: Condition['status']
   reason: string
-  /** What the condition says, with hashes cut to what people read. */
+  /** The message of the condition, with shortened hashes. */
   message: string
-  /** What the reason means, in the words of the reason table. */
+  /** The meaning of the reason, from the reason table. */
   meaning: string | undefined
   repo: string | undefined
-  /** What is wanted: the ref, whose wish it is, and what it resolved to. */
+  /** The desired state: the ref, its source, and the commit it resolved to. */
   wanted: {
     ref: string | undefined
     requestedBy: string | undefined
+    /** `spec.git.ref`, whose pushes are ignored while a request for another ref is followed. */
+    insteadOf: string | undefined
     commit: string | undefined
     committedAt: string | undefined
-    /** An answer of the git host; later ones that say nothing new are written once an hour at most. */
+    /** The last recorded answer of the git host; unchanged answers are recorded at most once an hour. */
     checkedAt: string | undefined
-    /** How often it is asked by itself, in milliseconds; undefined: it is not, or nobody can tell. */
+    /** The polling interval, in milliseconds; undefined if polling is off or the interval is unknown. */
     askedEveryMs: number | undefined
     /** Why the commit is not published. */
     held: string | undefined
   }
   published: { commit: string; ref: string; at: string } | undefined
-  /** How far the staged rollout is; undefined without one. */
+  /** Progress of the staged rollout; undefined without one. */
   rollout: RolloutView | undefined
   counts: GatewayCounts | undefined
-  /** How many gateways run the published commit, those included that are paused, have failed since, or were changed locally. */
+  /** Number of gateways that run the published commit, including paused, failed and locally changed ones. */
   inStep: number
   gateways: GatewayView[]
   findings: NonNullable<GatewaySyncStatus['findings']> | undefined
   /** Newest first. */
   requests: RequestView[]
-  /** What somebody can do now, one sentence or command each. */
+  /** Next steps, one sentence or command each. */
   next: string[]
-  /** The same as data. */
+  /** The next steps as data. */
   steps: readonly SyncStep[]
 }
 
 export type RolloutView = Pick<RolloutStatus, 'state' | 'commit' | 'stage' | 'waitsFor' | 'startedAt' | 'finishedAt' | 'message'> & {
   level: Level
-  /** How it stands, in one sentence. */
+  /** The state in one sentence. */
   summary: string
   stages: (StageStatus & { level: Level })[]
 }
 
 export type GatewayView = {
   pod: string
-  /** The gateway's own name, where its agent knows it. */
+  /** The gateway's name, if its agent knows it. */
   gateway: string | undefined
   state: GatewayState
   level: Level
   reason: string | undefined
-  /** Why it is not in step, in one sentence. */
+  /** Why it is not in sync, in one sentence. */
   message: string | undefined
-  /** What the reason means, in the words of the reason table. */
+  /** The meaning of the reason, from the reason table. */
   meaning: string | undefined
   commit: string | undefined
   mode: string | undefined
   profile: string | undefined
-  /** Since when it runs its commit, as far back as its report tells; undefined where that is not told. */
+  /** Since when it runs its commit, as far back as its report goes; undefined if unknown. */
   since: string | undefined
-  /** When its last sync ended, also one that changed nothing. */
+  /** When its last sync ended, including syncs without changes. */
   finishedAt: string | undefined
   agentVersion: string | undefined
-  /** Findings, local changes and complaints of the gateway, one sentence each. */
+  /** Findings, local changes and gateway errors, one sentence each. */
   remarks: string[]
-  /** What somebody can do about it. */
+  /** The next steps for this gateway. */
   steps: readonly Step[]
+}
+
+/** `working` resolves automatically; a `warning` is deliberate or good to know; an `error` remains until a user acts. */
+export type Level = 'ok' | 'working' | 'warning' | 'error'
+
+const order: readonly Level[] = ['ok', 'working', 'warning', 'error']
+
+/** The highest level; `ok` for an empty list. */
+export function worstOf(levels: readonly Level[]): Level {
+  return levels.reduce<Level>((worst, level) => (order.indexOf(level) > order.indexOf(worst) ? level : worst), 'ok')
+}
+
+/** The meaning of a reason in one sentence; undefined without a reason and for one that the table does not have. */
+export function optionalMeaning(reason: string | undefined): string | undefined {
+  return reason === undefined ? undefined : meaningOf(reason)
 }

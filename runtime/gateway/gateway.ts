@@ -1,50 +1,54 @@
 /**
- * The HTTP API of a running gateway: its state, its Designers, the lock around an edit, and the scan that ends it. test/contract/gateway.ts
- * states the routes' behaviour.
+ * Client for the HTTP API of a running gateway: its state, its Designers, the lock around an edit, and the scan that ends it.
+ * test/contract/gateway.ts defines the routes' behavior.
  */
 import * as v from 'valibot'
-import type { Clock } from '../clock.ts'
-import { Fault } from '../fault.ts'
-import type { Log } from '../log.ts'
-import { parsed, required } from './answers.ts'
-import { type Answer, call, type Call, type Connection } from './http.ts'
-import { jsonOrUndefined } from '../json.ts'
+import type { Clock } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
+import type { Log } from '../platform/log/log.ts'
+import { Temporal } from '../platform/temporal.ts'
+import { type Answer, call, type Call, type Connection, parsed, required } from './http.ts'
+import { jsonOrUndefined } from '../platform/text/json.ts'
 
 /** What a gateway can be asked to read again. */
 export type ScanKind = 'projects' | 'config'
 
-/** `commissioning`: answers requests but is not ready; `faulted`: any state that is none of the others. */
+/** `commissioning`: responds to requests but is not ready; `faulted`: any other state. */
 export type GatewayStatus = 'running' | 'commissioning' | 'starting' | 'stopping' | 'faulted' | 'unreachable'
 
-/** `deploymentMode` is `''` when the gateway says that it has none, undefined when it does not say. */
+/** `deploymentMode` is `''` if the gateway reports that it has none, undefined if it does not report it. */
 export type GatewayInfo = { name: string; version: string; deploymentMode: string | undefined; redundancyRole: string }
 /** An open Designer session; `project` is `''` when the gateway does not name one. */
 export type Designer = { user: string; project: string }
-/** When each scan finished, by the gateway's clock, and what the gateway complained of; `problems` is undefined when nobody can say. */
+/** When each scan finished, by the gateway's clock, and the reported problems; `problems` is undefined if unknown. */
 export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; problems: string[] | undefined }
 
 /**
- * Throws GatewayUnreachable, GatewayNotReady (from `lock` also while somebody else holds it), GatewayUnauthorised, GatewayForbidden and, only
- * from `scan`, ScanFailed: before it no file has been read, so that no other answer says anything about a commit. `status` throws nothing.
+ * Throws GatewayUnreachable, GatewayNotReady (from `lock` also while another client holds it), GatewayUnauthorized, GatewayForbidden and,
+ * only from `scan`, ScanFailed: before it no file has been read, so that no other response says anything about a commit. `status` throws
+ * nothing.
  */
 export type Gateway = {
   status(signal: AbortSignal): Promise<GatewayStatus>
   info(signal: AbortSignal): Promise<GatewayInfo>
   designers(signal: AbortSignal): Promise<Designer[]>
   /**
-   * Holds back the gateway's own changes while files are written; ends with the next scan, or after a minute. When it throws, what it had locked
-   * already is given back.
+   * Holds back the gateway's own changes while files are written; ends with the next scan, or after a minute. If it throws, locks that it
+   * already took are released.
    */
   lock(kinds: readonly ScanKind[], signal: AbortSignal): Promise<'held' | 'unsupported'>
-  /** The status with which a page of the gateway is answered; redirects are not followed. */
+  /** The response status of a page of the gateway; redirects are not followed. */
   statusOf(path: string, signal: AbortSignal): Promise<number>
-  /** What the gateway complains of, modules in quarantine too; undefined: it does not say, or the key may not read it. */
+  /**
+   * The problems that the gateway reports, including modules in quarantine; undefined: it does not report them, or the key may not read
+   * them.
+   */
   problems(signal: AbortSignal): Promise<string[] | undefined>
   /** Settles when the gateway has finished reading: projects first, then config. */
   scan(kinds: readonly ScanKind[], signal: AbortSignal): Promise<Scanned>
 }
 
-/** How the gateway is reached; without `ca` the public authorities are trusted. */
+/** How to reach the gateway; without `ca` the public CAs are trusted. */
 export type GatewayDeps = Omit<Connection, 'ca'> & { ca?: Connection['ca'] | undefined; clock: Clock; log: Log }
 
 const api = '/data/api/v1'
@@ -57,13 +61,13 @@ const lockTimes = { acquireTimeout: 10, holdTimeout: 60 }
 const lockTimeoutMs = 15_000
 const lockRetryMs = 1_000
 const lockAttempts = 5
-/** How a gateway answers that has no such route, or that does not take a POST there. */
+/** Statuses of a gateway that has no such route, or does not accept a POST there. */
 const noSuchRoute: readonly number[] = [404, 405, 501]
-/** Only a scan releases a lock; without one the gateway releases it by itself after a while. */
+/** Only a scan releases a lock; otherwise the gateway releases it after a while. */
 export const lockReturnMs = 5_000
 const designersPerPage = 100
 const maxDesigners = 1_000
-/** Of so many problems more may have been left out. More than a report names, so that a new problem is found among many old ones. */
+/** A list of this length may be truncated. More than a report names, so that a new problem is found among many old ones. */
 export const maxProblems = 200
 
 /** Opens no connection before the first call. */
@@ -90,6 +94,7 @@ export function connectGateway(deps: GatewayDeps): Gateway {
       const found: Designer[] = []
       for (let offset = 0; offset < maxDesigners; offset += designersPerPage) {
         const answer = await ask({ method: 'GET', path: `${api}/designers?limit=${designersPerPage}&offset=${offset}` }, signal)
+        if (noSuchRoute.includes(answer.status)) return []
         const page = parsed(designersSchema, required(answer, 'designers', 'Read'), 'designers')
         found.push(...page.items)
         if (page.items.length < designersPerPage || found.length >= page.metadata.matching) break
@@ -110,17 +115,22 @@ export function connectGateway(deps: GatewayDeps): Gateway {
       }
     },
     async statusOf(path, signal) {
-      // Any other page may be a script that somebody wrote, and reads its headers; a sign that a server may decode or cut could lead to one.
+      // Any other page may be a user's script that reads its headers; characters that a server may decode or cut could lead to one.
       const withKey = /^\/data\/api\/[\w./~-]*$/.test(new URL(connection.url + path).pathname)
       return (await ask({ method: 'GET', path, withKey, headOnly: true, timeoutMs: 5_000 }, signal)).status
     },
     problems: (signal) => problemsOf(ask, signal),
     async scan(kinds, signal) {
       const result: Scanned = { problems: undefined }
-      for (const kind of (['projects', 'config'] as const).filter((wanted) => kinds.includes(wanted))) {
-        result[kind] = await scanOne(ask, kind, deps.clock, signal)
+      for (const kind of ['projects', 'config'] as const) {
+        // `scan/config` is the one route that every gateway has: without `scan/projects` it reads the projects too.
+        const isDue = kinds.includes(kind) || (kind === 'config' && result.projects === undefined)
+        const at = isDue ? await scanOne(ask, kind, deps.clock, signal) : undefined
+        if (at !== undefined) result[kind] = at
       }
-      // The scan has ended, whether or not the gateway goes on to say what it complains of.
+      if (result.projects === undefined && result.config === undefined)
+        throw new Fault('ScanFailed', `the gateway has no route ${api}/scan/config: check the address, or update the gateway`)
+      // The scan has ended, whether or not the gateway then reports its problems.
       result.problems = await problemsOf(ask, signal).catch(() => {
         signal.throwIfAborted()
         return undefined
@@ -146,22 +156,33 @@ async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
   }
 }
 
-/** Gives a lock of ours back, also when whoever asked for it has stopped. Never throws. */
+/** Releases a lock, even after the caller's signal aborted. Never throws. */
 async function release(ask: Ask, kind: ScanKind): Promise<void> {
   const { signal } = new AbortController()
   await ask({ method: 'POST', path: `${api}/scan/${kind}`, body: {}, timeoutMs: lockReturnMs }, signal).catch(() => undefined)
 }
 
-async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<Temporal.Instant> {
+/**
+ * Returns when the scan finished; undefined: the gateway has no such route. A gateway that accepts a scan and does not report its end is
+ * not waited for.
+ */
+async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<Temporal.Instant | undefined> {
   const path = `${api}/scan/${kind}`
   const read = (answer: Answer, level: 'Read' | 'Write') =>
     parsed(scanSchema, required(answer, `scan/${kind}`, level, 'ScanFailed'), `scan/${kind}`, 'ScanFailed')
-  const before = read(await ask({ method: 'GET', path }, signal), 'Read')
-  read(await ask({ method: 'POST', path, body: {} }, signal), 'Write')
+  const asked = await ask({ method: 'GET', path }, signal)
+  const before = noSuchRoute.includes(asked.status) ? undefined : read(asked, 'Read')
+  const taken = await ask({ method: 'POST', path, body: {} }, signal)
+  if (noSuchRoute.includes(taken.status)) return undefined
+  if (before === undefined) {
+    required(taken, `scan/${kind}`, 'Write', 'ScanFailed')
+    return clock.now()
+  }
+  read(taken, 'Write')
   const endMs = clock.monotonicMs() + scanTimeoutMs
   for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * 2, longestPollMs)) {
     const now = read(await ask({ method: 'GET', path }, signal), 'Read')
-    // A later scan has another time, which is an earlier one where the gateway's clock was set back meanwhile.
+    // A later scan has another time, which is an earlier one if the gateway's clock was set back meanwhile.
     if (!now.scanActive && now.lastScanTimestamp !== before.lastScanTimestamp && now.lastScanTimestamp > 0)
       return Temporal.Instant.fromEpochMilliseconds(now.lastScanTimestamp)
     if (clock.monotonicMs() > endMs)
@@ -171,8 +192,8 @@ async function scanOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
 }
 
 /**
- * Problems of projects, resources and connections, then modules in quarantine; undefined when it lacks the first route, or the key may not
- * read it, or it does not say which modules those are although it could.
+ * Problems of projects, resources and connections, then modules in quarantine; undefined if it lacks the first route, the key may not read
+ * it, or it has modules in quarantine but does not name them.
  */
 async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[] | undefined> {
   const [overview, quarantined] = await Promise.all([
@@ -189,7 +210,7 @@ async function problemsOf(ask: Ask, signal: AbortSignal): Promise<string[] | und
   ].slice(0, maxProblems)
 }
 
-/** Names of modules; none where the gateway lacks the route or the key may not read it, as before its problems so after them. */
+/** Names of modules; none if the gateway lacks the route or the key may not read it, which is the same before and after an apply. */
 function quarantinedModules({ status, body }: Answer): string[] | undefined {
   if (status === 403 || status === 404) return []
   const modules = v.safeParse(modulesSchema, jsonOrUndefined(body))
@@ -197,6 +218,8 @@ function quarantinedModules({ status, body }: Answer): string[] | undefined {
 }
 
 function statusOf({ status, body }: Answer): GatewayStatus {
+  // This counts as a response: whether the gateway accepts a scan shows when it is requested.
+  if (noSuchRoute.includes(status)) return 'running'
   const ping = v.safeParse(pingSchema, jsonOrUndefined(body))
   if (status !== 200 || !ping.success) return 'unreachable'
   const { state, details } = ping.output

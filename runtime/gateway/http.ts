@@ -1,32 +1,37 @@
 /**
- * One request to a gateway: bounded in time and size, without following redirects; the API key never gets into a message.
+ * Sends one request to a gateway: bounded in time and size, without following redirects; the API key never appears in a message. And
+ * interprets the response: its content, or the fault for its status.
  */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
-import { deadline } from '../clock.ts'
-import { Fault } from '../fault.ts'
+import * as v from 'valibot'
+import { deadline } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
 import { causeOf, readText, startCall } from '../http/client.ts'
+import { jsonOrUndefined } from '../platform/text/json.ts'
 
-/** Any HTTP answer, whatever its status. */
+/** Any HTTP response, whatever its status. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
-/** Where a gateway is, and how to be let in. */
+/** The address of a gateway, and its credentials. */
 export type Connection = {
-  /** Base URL without a slash at its end. */
+  /** Base URL without a trailing slash. */
   url: string
   apiKey(): Promise<string | undefined>
-  /** PEM; called at each use, because authorities are rotated. Undefined: the public ones are trusted. */
+  /** PEM; called for each request, because CAs are rotated. Undefined: the public CAs are trusted. */
   ca(): Promise<string | undefined> | string | undefined
-  /** Called when the gateway refused the key or its certificate is not trusted. Returns whether there are others to try with. */
+  /** Called if the gateway rejected the key or its certificate is not trusted. Returns whether there are new ones to retry with. */
   renew?: (() => Promise<boolean>) | undefined
 }
 
-/** `path` begins with a slash. `withKey` false: the API key is not sent. `headOnly`: the answer ends with its head, and its body is `''`. */
+/**
+ * `path` begins with a slash. `withKey` false: the API key is not sent. `headOnly`: only the response's head is read, and its body is `''`.
+ */
 export type Call = { method: 'GET' | 'POST'; path: string; body?: unknown; timeoutMs?: number; withKey?: boolean; headOnly?: boolean }
 
 const maxBodyBytes = 1024 * 1024
-const usualTimeoutMs = 10_000
+const defaultTimeoutMs = 10_000
 
-/** Throws GatewayUnreachable for anything but an HTTP answer; the caller interprets the status. */
+/** Throws GatewayUnreachable for anything but an HTTP response; the caller interprets the status. */
 export async function call(connection: Connection, asked: Call, signal: AbortSignal): Promise<Answer> {
   const { url, renew } = connection
   if (renew === undefined) return await callOnce(connection, asked, signal)
@@ -52,14 +57,14 @@ async function callOnce(
   if (key !== undefined) headers['x-ignition-api-token'] = key
   if (text !== undefined) headers['content-type'] = 'application/json'
   const authority = await ca()
-  const stop = deadline(timeoutMs ?? usualTimeoutMs, signal)
+  const stop = deadline(timeoutMs ?? defaultTimeoutMs, signal)
   try {
     const { answered } = startCall(url + path, { method, headers, ca: authority, signal: stop, agent: false }, text)
     return await answerOf(await answered, url + path, headOnly)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Fault) throw error
-    const why = stop.aborted ? `no answer within ${Math.round((timeoutMs ?? usualTimeoutMs) / 1000)} s` : causeOf(error)
+    const why = stop.aborted ? `no answer within ${Math.round((timeoutMs ?? defaultTimeoutMs) / 1000)} s` : causeOf(error)
     throw new Fault('GatewayUnreachable', `${method} ${url}${path}: ${why}`, { cause: error })
   }
 }
@@ -73,4 +78,44 @@ async function answerOf(response: IncomingMessage, url: string, headOnly: boolea
   const body = await readText(response, maxBodyBytes)
   if (body === undefined) throw new Fault('GatewayUnreachable', `${url} answered with more than ${maxBodyBytes} bytes`)
   return { status, headers, body }
+}
+
+/** The reason for a response that has no specific one. */
+type Otherwise = 'GatewayNotReady' | 'ScanFailed'
+
+/** Parses the body of a response, which is JSON of a known form. Throws `otherwise` for any other body. */
+export function parsed<Schema extends v.GenericSchema>(
+  schema: Schema,
+  body: string,
+  route: string,
+  otherwise: Otherwise = 'GatewayNotReady',
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, jsonOrUndefined(body))
+  if (result.success) return result.output
+  throw new Fault(otherwise, `the gateway's answer to ${route} cannot be understood: ${result.issues[0].message}`)
+}
+
+/** Returns the body of a 2xx response; throws the fault for any other status. `level`: the permission that the call needs. */
+export function required(
+  { status, headers, body }: Answer,
+  route: string,
+  level: 'Read' | 'Write',
+  otherwise: Otherwise = 'GatewayNotReady',
+): string {
+  if (status >= 200 && status < 300) return body
+  if (status === 401)
+    throw new Fault('GatewayUnauthorized', `${route}: the gateway knows no such API key (401); the Secret holds <name>:<secret>`)
+  if (status === 403) {
+    const why = `the API key lacks the permission ${level} (403); give it a security level of its own that has ${level}, or permit keys over http`
+    throw new Fault('GatewayForbidden', `${route}: ${why}`)
+  }
+  if (status >= 300 && status < 400) {
+    throw new Fault('GatewayNotReady', `${route}: redirected to ${printableLocation(headers.location)}; the gateway is being commissioned`)
+  }
+  const isForNow = status === 400 || status === 429 || status >= 500
+  throw new Fault(isForNow ? 'GatewayNotReady' : otherwise, `${route}: the gateway answered ${status}`)
+}
+
+function printableLocation(location: string | undefined): string {
+  return (location ?? 'nowhere').slice(0, 100)
 }

@@ -1,24 +1,26 @@
 /**
  * Finds the deployment mode of one gateway: from its start arguments and environment, from ignition.conf, and from the running gateway.
  */
-import { type Clock, deadline } from '../clock.ts'
-import { findMode, type Mode } from '../collections/model/mode.ts'
-import { asFault, type Reason } from '../fault.ts'
+import { type Clock, deadline } from '../platform/clock.ts'
+import { findMode, type Mode } from '../api/mode.ts'
+import { asFault, type Reason } from '../platform/fault.ts'
 import type { Gateway } from './gateway.ts'
 
-/** How long an answer, or a refusal to tell, is cached: a gateway reads its mode only at its start. */
+/** How long a response, or a refusal, is cached: a gateway reads its mode only at its start. */
 const askAgainMs = 60_000
-/** How long the absence of a gateway is cached: it may be up in a moment. */
+/** How long the absence of a gateway is cached: it may start soon. */
 const askAbsentAgainMs = 1_000
 const askTimeoutMs = 2_000
 /** Faults of a gateway that is down. */
 const absent: ReadonlySet<Reason> = new Set<Reason>(['GatewayUnreachable', 'Timeout'])
-/** Faults of fetching the API key over delivery, which may be busy with other agents; its Secret may come after the gateway. */
+/**
+ * Faults of fetching the API key from the content server, which may be busy with other agents; its Secret may be created after the gateway.
+ */
 const keyless: ReadonlySet<Reason> = new Set<Reason>([
   'SecretNotFound',
   'DeliveryUnreachable',
   'DeliveryFailed',
-  'DeliveryUnauthorised',
+  'DeliveryUnauthorized',
   'TooManyRequests',
 ])
 const askKeylessAgainMs = 10_000
@@ -33,8 +35,8 @@ type Deps = {
 type Known = { target?: string | undefined; argument?: string | undefined; environment?: string | undefined }
 
 /**
- * When a gateway does not answer, its last answer stays in force; a missing API key does not fail the sync. The returned function may be called
- * often: it asks the gateway only as often as makes sense, so a caller learns the mode soon after the gateway runs.
+ * If a gateway does not respond, its last mode stays in force; a missing API key does not fail the sync. The returned function may be
+ * called often: results are cached so that a caller learns the mode soon after the gateway runs.
  */
 export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | undefined, signal: AbortSignal) => Promise<Mode> {
   const { clock } = deps
@@ -50,7 +52,7 @@ export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | 
     } catch (error) {
       signal.throwIfAborted()
       const { reason } = asFault(error)
-      // A gateway that runs and gives no answer to this will not have one in a moment.
+      // A running gateway that does not answer this request will not do so soon.
       const isAbsent = absent.has(reason) || (reason === 'GatewayNotReady' && (await gateway.status(signal)) !== 'running')
       if (isAbsent) waitMs = askAbsentAgainMs
       else if (keyless.has(reason)) waitMs = askKeylessAgainMs

@@ -1,10 +1,10 @@
 /**
- * Which problems of a gateway are new, given those that it had before. Pure.
+ * Finds the new problems of a gateway, given the earlier ones. Pure.
  */
 
 /**
- * The problems of `after` that `before` does not hold. Numbers count for nothing, because messages tell times and durations; a message that
- * stands there more often than before is new as often.
+ * Returns the problems of `after` that are not in `before`. Numbers are ignored, because messages contain times and durations; a message
+ * that occurs more often than before is new that many times.
  */
 export function newProblems(before: readonly string[], after: readonly string[]): string[] {
   const known = new Map<string, number>()

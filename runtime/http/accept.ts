@@ -1,8 +1,8 @@
 /**
- * What a caller takes, as its headers say. Pure.
+ * Parses what a caller accepts from its headers. Pure.
  */
 
-/** Whether a caller takes gzip (`Accept-Encoding`); `*` counts, and what is named with `q=0` does not. */
+/** Whether a caller accepts gzip (`Accept-Encoding`); `*` counts, and `q=0` does not. */
 export function acceptsGzip(header: string | undefined): boolean {
   return (header ?? '').split(',').some((part) => {
     const [coding = '', ...parameters] = part.trim().toLowerCase().split(';')

@@ -1,25 +1,26 @@
 /**
- * Bounds how many bytes of large bodies are held at once, in all and for one peer. A body that finds no room waits in a queue.
+ * Bounds how many bytes of large bodies are held at once, in total and per client. A body beyond the budget waits in a queue.
  */
-import { createShares } from './shares.ts'
+import { systemClock } from '../platform/clock.ts'
+import { FairLimiter } from '../platform/async/fair-limiter.ts'
 
-/** Bodies up to this size are not counted: Node reads as much of each connection anyway before anybody asks for the body. */
+/** Bodies up to this size are not counted: Node reads as much of each connection before the app reads the body. */
 export const smallBytes = 64 * 1024
-/** With this bound, 100 bodies of a megabyte at once keep the whole controller below 128 MiB. */
+/** With this bound, 100 concurrent bodies of a megabyte keep the whole controller below 128 MiB. */
 export const maxHeldBytes = 8 * 1024 * 1024
-/** How long a body waits for room: shorter than a request may take in all, so that the answer still arrives. */
+/** How long a body waits for the budget: shorter than the request deadline, so that the answer still arrives. */
 export const patienceMs = 5_000
-/** The share of the budget that one peer may hold, so that its slow bodies leave room for others. */
+/** The maximum share of one client, so that its slow bodies leave memory for others. */
 export const peerShare = 0.75
 
-/** One for each port. */
+/** One per port. */
 export type BodyBudget = {
-  /** Runs `work` while `bytes` are reserved; undefined: no room came free in time. Rejects with what `work` rejects with. */
+  /** Runs `work` while `bytes` are reserved; undefined: the budget was not available in time. Rejects with what `work` rejects with. */
   hold<Result>(body: { bytes: number; peer: string }, work: () => Promise<Result>): Promise<Result | undefined>
 }
 
 /**
- * `collect` runs the garbage collector each time that half of `maxBytes` has passed through: by itself V8 lets a hundred megabytes gather, which
+ * `collect` runs the garbage collector each time half of `maxBytes` has been read: otherwise V8 lets a hundred megabytes accumulate, which
  * is all that a small container has. Undefined unless the process was started with `--expose-gc`, as it is in the image.
  */
 export function createBodyBudget(
@@ -27,14 +28,14 @@ export function createBodyBudget(
   waitMs = patienceMs,
   collect: (() => unknown) | undefined = globalThis.gc,
 ): BodyBudget {
-  const { take } = createShares({ total: maxBytes, ofOne: maxBytes * peerShare, waitMs })
+  const limiter = new FairLimiter({ total: maxBytes, perKey: maxBytes * peerShare, waitMs, clock: systemClock })
   let left = 0
 
   return {
     async hold({ bytes, peer }, work) {
       if (Math.min(bytes, maxBytes) <= smallBytes) return await work()
-      const giveBack = await take(bytes, peer)
-      if (giveBack === undefined) return undefined
+      const held = await limiter.acquire({ tenant: peer, amount: Math.min(bytes, maxBytes) })
+      if (held === undefined) return undefined
       try {
         return await work()
       } finally {
@@ -43,7 +44,7 @@ export function createBodyBudget(
           left = 0
           collect?.()
         }
-        giveBack()
+        held.release()
       }
     },
   }

@@ -1,51 +1,60 @@
 /**
- * Reads a body as bytes, within a bound, and parses it only after a scan has shown that parsing is cheap. Keeps nothing that is not needed.
+ * Reads a body as bytes, within a bound, and parses it only after a scan has shown that parsing is cheap. Keeps only what is needed.
  */
-import { type Complexity, createScan } from '../json-scan.ts'
+import { type Complexity, createScan } from '../platform/text/json-cost.ts'
 import type { BodyBudget } from './body-budget.ts'
 
 /** Bounds of a body. Parsed, each entry takes at least 16 bytes of memory, a list or an object 60. */
 export type BodyLimits = {
   maxBytes: number
-  /** Levels of nesting, keys, lists and objects, entries of all lists and objects. */
+  /** Levels of nesting; keys; lists and objects; entries of all lists and objects. */
   complexity: Complexity
 }
 
 /** Initial buffer for a body without a Content-Length. */
 const firstBytes = 16 * 1024
 
-/** How reading a body ended. */
+/** The result of reading a body. */
 export type Body =
   | { kind: 'whole'; bytes: Uint8Array<ArrayBuffer> }
-  /** Read to its end and not kept, because `look` returned false. */
+  /** Read to its end but not kept, because `look` returned false. */
   | { kind: 'dropped' }
   /** The rest is never read. */
   | { kind: 'tooLarge' }
-  /** The sender went away, or was too slow, before the end. */
+  /** The sender disconnected or was too slow. */
   | { kind: 'cutOff' }
 
 /**
- * Reads a body to its end, or until it exceeds `maxBytes`. `look` gets each piece as it arrives, and must not keep it; once it returns false,
- * nothing of the body is kept. Never rejects.
+ * Reads a body to its end, or until it exceeds `maxBytes`, or its kept part `maxKept`. `look` gets each piece as it arrives, and must not
+ * keep it. It returns whether to keep the piece, or which parts of it; once it returns false, nothing of the body is kept. Never rejects.
  */
-export async function readBody(request: Request, maxBytes: number, look: (piece: Uint8Array) => boolean = () => true): Promise<Body> {
+export async function readBody(
+  request: Request,
+  maxBytes: number,
+  look: (piece: Uint8Array) => boolean | readonly Uint8Array[] = () => true,
+  maxKept = maxBytes,
+): Promise<Body> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > maxBytes) return { kind: 'tooLarge' }
   // Each piece is copied into one buffer at once, so that its memory can be released.
-  let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? declared : firstBytes)
-  let size = 0
+  let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? Math.min(declared, maxKept) : firstBytes)
+  let [read, size] = [0, 0]
   for await (const piece of readPieces(request)) {
     if (piece === 'cutOff') return { kind: 'cutOff' }
-    if (size + piece.byteLength > maxBytes) return { kind: 'tooLarge' }
-    if (!look(piece) && kept !== undefined) {
+    read += piece.byteLength
+    if (read > maxBytes) return { kind: 'tooLarge' }
+    const wanted = look(piece)
+    if (wanted === false && kept !== undefined) {
       discard(kept)
       kept = undefined
     }
-    if (kept !== undefined) {
-      kept = withRoomFor(kept, size, piece.byteLength, maxBytes)
-      kept.set(piece, size)
+    for (const part of wanted === true ? [piece] : wanted === false ? [] : wanted) {
+      if (kept === undefined) break
+      if (size + part.byteLength > maxKept) return { kind: 'tooLarge' }
+      kept = withRoomFor(kept, size, part.byteLength, maxKept)
+      kept.set(part, size)
+      size += part.byteLength
     }
-    size += piece.byteLength
     giveBack(piece)
   }
   return kept === undefined ? { kind: 'dropped' } : { kind: 'whole', bytes: kept.subarray(0, size) }
@@ -68,7 +77,7 @@ function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number, maxB
   return larger
 }
 
-/** Releases the memory at once, because the garbage collector would let a hundred megabytes gather. The body is empty afterwards. */
+/** Releases the memory at once, because the garbage collector would let a hundred megabytes accumulate. The body is empty afterwards. */
 export function discard(body: Uint8Array<ArrayBuffer>): void {
   body.buffer.transfer(0)
 }
@@ -79,8 +88,8 @@ function giveBack({ buffer, byteLength }: Uint8Array): void {
 }
 
 /**
- * How much memory a body may need: its Content-Length, or the limit if it has none. 0 for one that is declared too large, which is never read.
- * Looks only at the headers, because asking for the body makes it flow.
+ * Returns how much memory a body may need: its Content-Length, or the limit if it has none. 0 for one that is declared too large, which is
+ * never read. Uses only the headers, because accessing the body makes it flow.
  */
 export function expectedBytes({ headers }: Request, maxBytes: number): number {
   const declared = headers.get('content-length')
@@ -88,7 +97,7 @@ export function expectedBytes({ headers }: Request, maxBytes: number): number {
   return Number(declared) > maxBytes ? 0 : Number(declared)
 }
 
-/** How parsing a body ended. */
+/** The result of parsing a body. */
 export type Parsed = { kind: 'json'; value: unknown } | { kind: 'malformed'; why: string } | { kind: 'tooComplex' }
 
 /** Parses JSON in UTF-8. Never throws. */
@@ -107,7 +116,9 @@ function parseText(bytes: Uint8Array): Parsed {
 /** `busy`: too many other large bodies are being read. */
 export type JsonBody = Parsed | { kind: 'tooLarge' } | { kind: 'cutOff' } | { kind: 'busy' }
 
-/** Reads and parses a body that authenticates nobody; one over `limits.complexity` is read to its end but not kept. Never rejects. */
+/**
+ * Reads and parses a body that is not used for authentication; one over `limits.complexity` is read to its end but not kept. Never rejects.
+ */
 export async function readJson(request: Request, limits: BodyLimits, { hold }: BodyBudget, peer: string): Promise<JsonBody> {
   const read = async (): Promise<JsonBody> => {
     const isTooComplex = createScan(limits.complexity)

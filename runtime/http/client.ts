@@ -1,20 +1,20 @@
 /**
- * One HTTP call up to the head of its answer, and its body within a bound. Uses only node:http and node:https, because every import costs
- * memory: `fetch` takes 9 MiB. Redirects are not followed.
+ * Makes one HTTP call up to the head of its answer, and reads its body within a bound. Uses only node:http and node:https, because every
+ * import costs memory: `fetch` takes 9 MiB. Redirects are not followed.
  */
 import * as http from 'node:http'
 import * as https from 'node:https'
 
-/** Node's options, with a deadline of silence in place of its timeout. */
+/** Node's options, with an idle timeout in place of its timeout. */
 export type CallOptions = Omit<https.RequestOptions, 'timeout'> & {
   /** How long the connection may be silent, before the answer and within it. */
   idleMs?: number
 }
 
-/** A call that is under way. */
+/** A running call. */
 export type StartedCall = {
   request: http.ClientRequest
-  /** The answer once its head has arrived. Rejects with errors of the network, or with `Silence`. */
+  /** Settles with the head of the answer. Rejects with network errors, or with `Silence`. */
   answered: Promise<http.IncomingMessage>
 }
 
@@ -27,7 +27,7 @@ export class Silence extends Error {
   }
 }
 
-/** Starts a call; `body` is sent as UTF-8. The options' signal ends the call and its answer. Throws only for an invalid URL or option. */
+/** Starts a call; `body` is sent as UTF-8. The options' signal aborts the call and its answer. Throws only for an invalid URL or option. */
 export function startCall(url: string | URL, { idleMs, ...options }: CallOptions, body?: string): StartedCall {
   const { request: begin } = new URL(url).protocol === 'https:' ? https : http
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
@@ -50,7 +50,7 @@ export function startCall(url: string | URL, { idleMs, ...options }: CallOptions
   return { request, answered }
 }
 
-/** The body as UTF-8; undefined when it is over `maxBytes`, and the rest is not read. Throws errors of the network. */
+/** Returns the body as UTF-8; undefined when it is over `maxBytes`, and the rest is not read. Throws network errors. */
 export async function readText(response: http.IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let size = 0
@@ -62,7 +62,7 @@ export async function readText(response: http.IncomingMessage, maxBytes: number)
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** An error of a connection in words, beginning with the system's code if it has one. */
+/** Describes a connection error, beginning with the system's code if it has one. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'code' in error && typeof error.code === 'string' ? `${error.code} ${error.message}` : error.message

@@ -1,12 +1,12 @@
 /**
- * Decides which connection to close when a port has too many: never one whose call is being answered, and among the others one of the peer
- * with the most. So a peer that opens hundreds and stays silent takes them only from itself. A connection that was just opened is not closed
- * for a peer that holds as many: when thousands come at once, each newcomer would end a handshake whose time is already spent.
+ * Decides which connection to close when a port has too many: never one whose call is being answered, and otherwise one of the client with
+ * the most. So a client that opens hundreds of idle connections harms only itself. A new connection is not closed in favor of a client that
+ * holds as many: when thousands arrive at once, each would otherwise end a handshake whose time is already spent.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { type Clock, systemClock } from '../clock.ts'
-import { peerOf } from './peer.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
+import { peerOf } from './client-address.ts'
 
 type Connection = {
   socket: Socket
@@ -20,16 +20,16 @@ type Connection = {
 export type Connections = {
   /** Adds a new connection, and closes another, or this one, when there are too many. */
   open(socket: Socket): void
-  /** Notes a call on a connection when its head has arrived; returns a function to call when its answer is sent. */
+  /** Records a call on a connection when its head has arrived; returns a function to call when its answer is sent. */
   begin(request: Pick<IncomingMessage, 'complete' | 'socket'>): () => void
 }
 
 /** Time for a handshake and the head of a first call, even when hundreds happen at once. */
 const startMs = 1_000
 
-/** `maxConnections` at once; a newcomer beyond that closes one that is not busy, or is closed itself. */
+/** Allows `maxConnections` at once; a new one beyond that closes one that is not busy, or is closed itself. */
 export function createConnections(maxConnections: number, clock: Pick<Clock, 'monotonicMs'> = systemClock): Connections {
-  /** In order of their latest call, the longest silent first. */
+  /** Ordered by latest call, the longest idle first. */
   const open = new Map<string, Connection>()
 
   return {
@@ -64,9 +64,9 @@ function keyOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 're
 }
 
 /**
- * Of the connections that may be closed, the first one of the peer that holds the most. Spared are a peer that holds fewer than the
- * newcomer's, and one that holds no more while it has not called yet and was opened after `startedMs`. Undefined: the newcomer itself is
- * closed.
+ * Returns the first closable connection of the client that holds the most. Not closable: connections of a client that holds fewer than the
+ * new one's client, and connections of a client that holds no more, without a call and opened after `startedMs`. Undefined: the new
+ * connection is closed.
  */
 function whoGoes(connections: readonly Connection[], newcomer: string, startedMs: number): Connection | undefined {
   const held = new Map<string, number>()
@@ -85,7 +85,7 @@ function whoGoes(connections: readonly Connection[], newcomer: string, startedMs
   return chosen
 }
 
-/** Whether a complete call is being answered. One whose body is still missing does not count, for it may never come. */
+/** Whether a complete call is being answered. One with an incomplete body does not count, as the rest may never arrive. */
 function isBusy({ call }: Connection): boolean {
   return call !== undefined && call.request.complete && !call.answered
 }

@@ -1,30 +1,36 @@
 /**
- * Limits how many calls are answered: in all, of one peer, and failed ones of one peer; the app decides which calls failed.
+ * Rate-limits calls: all calls, calls per client, and failed calls per client; the app decides which calls failed.
  */
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
 import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 
 /** Limits of one port. */
 export type LimitSettings = {
-  /** All calls in a second. */
+  /** All calls per second. */
   perSecond: number
-  /** Calls of one peer in a second; without it one peer may make all of them. */
+  /** Calls of one client per second; absent: as `perSecond`. */
   callsPerPeer?: number
-  /** Failed, unauthenticated calls of one peer in ten seconds. */
+  /** Failed, unauthenticated calls of one client in ten seconds. */
   failuresPerPeer: number
 }
 
-/** Failed calls of one peer are counted over so long. */
+/** The window for failed calls of one client. */
 export const failureWindowSeconds = 10
-/** The share of `perSecond` for all peers over their limit of failures together; not 0, for a valid call may be among theirs. */
+/** The share of `perSecond` for all clients over their failure limit together; not 0, because valid calls may be among theirs. */
 export const suspectShare = 0.2
 
-/** `over`: a limit is exceeded; the caller may return after so many whole seconds. */
+/**
+ * The share of `perSecond` reserved for clients with few calls, such as an API server, when others flood the port, up to this many calls of
+ * one client per second.
+ */
+const reserve = { share: 0.25, callsPerPeer: 10 } as const
+
+/** `over`: a limit is exceeded; the caller may retry after this many whole seconds. */
 export type Verdict = { kind: 'within' } | { kind: 'over'; retryAfterSeconds: number }
 
 /** The counters of one port, in memory. */
 export type Limits = {
-  /** Counts a call. Peers that have failed too often share a small part of the limit, so that they take nothing from others. */
+  /** Counts a call. Clients with too many failures share a small part of the limit, so that they take nothing from others. */
   call(peer: string): Promise<Verdict>
   /** Counts a failed, unauthenticated call. */
   failure(peer: string): Promise<Verdict>
@@ -32,8 +38,10 @@ export type Limits = {
 
 /** Memory is bounded by `perSecond`, because each call adds at most one entry for some seconds. */
 export function createLimits({ perSecond, callsPerPeer = perSecond, failuresPerPeer }: LimitSettings): Limits {
-  const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond, duration: 1 })
-  // A window cannot have more new peers than calls, so the limit on all calls bounds this too.
+  const reservedCalls = Math.floor(perSecond * reserve.share)
+  const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond - reservedCalls, duration: 1 })
+  const reserved = new RateLimiterMemory({ keyPrefix: '', points: reservedCalls, duration: 1 })
+  // A window cannot have more new clients than calls, so the limit on all calls bounds this too.
   const failures = new RateLimiterMemory({ keyPrefix: '', points: failuresPerPeer, duration: failureWindowSeconds })
   const ofPeers = new RateLimiterMemory({ keyPrefix: '', points: callsPerPeer, duration: 1 })
   const suspects = new RateLimiterMemory({ keyPrefix: '', points: Math.max(1, Math.floor(perSecond * suspectShare)), duration: 1 })
@@ -41,8 +49,11 @@ export function createLimits({ perSecond, callsPerPeer = perSecond, failuresPerP
     async call(peer) {
       const failed = await failures.get(peer)
       const isSuspect = failed !== null && failed.consumedPoints > failuresPerPeer
-      const own = callsPerPeer < perSecond ? await consume(ofPeers, peer) : within
-      return own.kind === 'over' ? own : await consume(isSuspect ? suspects : calls, 'all')
+      const own = await consume(ofPeers, peer)
+      if (own.kind === 'over') return own
+      const verdict = await consume(isSuspect ? suspects : calls, 'all')
+      const made = (await ofPeers.get(peer))?.consumedPoints ?? 0
+      return verdict.kind === 'over' && !isSuspect && made <= reserve.callsPerPeer ? await consume(reserved, 'all') : verdict
     },
     failure: (peer) => consume(failures, peer),
   }

@@ -1,8 +1,11 @@
 /**
- * Text that comes in lines, such as the events of a watch.
+ * Splits a stream into lines, such as the events of a watch.
  */
 
-/** UTF-8 without the line ends; the last one may lack its own. Throws RangeError for a line beyond the bound, as soon as it is. */
+/**
+ * Yields UTF-8 lines without line ends; the last one may lack its line end. Throws RangeError for a line beyond the bound as soon as it is
+ * exceeded.
+ */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
   let held: Buffer[] = []
   let size = 0

@@ -1,9 +1,9 @@
 /**
- * Refusals as RFC 9457 problems, with a reason of the one table (fault.ts), for callers that need more than the status.
+ * Builds error answers as RFC 9457 problems, with a reason from fault.ts, for callers that need more than the status.
  */
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { Reason } from '../fault.ts'
+import type { Reason } from '../platform/fault.ts'
 
 /** An answer of `application/problem+json` (RFC 9457); `detail` is for people, `reason` for programs. */
 export function problem(context: Context, status: ContentfulStatusCode, detail: string, reason?: Reason): Response {

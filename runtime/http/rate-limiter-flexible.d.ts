@@ -1,4 +1,4 @@
-/** The library's entry loads the clients of every database it knows; these two files are all that is used here. */
+/** The library's entry loads the clients of every supported database; only these two files are used here. */
 declare module 'rate-limiter-flexible/lib/RateLimiterMemory.js' {
   export { RateLimiterMemory as default } from 'rate-limiter-flexible'
 }

@@ -1,18 +1,21 @@
 /**
- * Flow D: POST /mutate. The API server sends each pod that may get an agent and receives a JSON patch; a pod is never refused.
+ * Serves the admission webhook: POST /mutate. The API server sends each pod that may get an agent and receives a JSON patch; a pod is never
+ * rejected.
  */
 import { type Context, Hono } from 'hono'
-import type { Clock } from '../clock.ts'
-import { asFault, Fault } from '../fault.ts'
+import * as v from 'valibot'
+import type { Clock } from '../platform/clock.ts'
+import { asFault, Fault } from '../platform/fault.ts'
 import { type BodyLimits, type JsonBody, readJson } from '../http/body.ts'
 import { createBodyBudget } from '../http/body-budget.ts'
 import { guard } from '../http/guard.ts'
 import type { LimitSettings } from '../http/limits.ts'
-import { peerOf, remoteOf } from '../http/peer.ts'
+import { peerOf, remoteOf } from '../http/client-address.ts'
 import { problem } from '../http/problem.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log/log.ts'
 import { type FoundSync, injectAgent, type InjectionSettings, namedSync, whyUnchanged } from './inject.ts'
-import { type ReviewRequest, answer, parseReview } from './review.ts'
+import type { JsonPatch } from './json-patch.ts'
+import { type Pod, pod } from './pod.ts'
 
 /** The path in the MutatingWebhookConfiguration. */
 export const mutatePath = '/mutate'
@@ -26,40 +29,43 @@ export const admissionBodies = {
   complexity: { depth: 64, keys: 40_000, containers: 40_000, entries: 100_000 },
 } as const satisfies BodyLimits
 
-/** Room for three of the largest bodies at once. Pods of the usual size, a few KiB, are not counted. */
+/** Enough for three of the largest bodies at once. Typical pods, a few KiB, are not counted. */
 const maxHeldBytes = 6 * 1024 * 1024
 
-/** API servers send no failing calls, and no cluster starts two hundred pods a second. */
+/** API servers send no failing calls, and no cluster starts two hundred pods per second. */
 export const admissionLimits: LimitSettings = { perSecond: 400, callsPerPeer: 200, failuresPerPeer: 20 }
 
-/** An API server keeps a few connections open; a pod that waits for its turn holds one piece of 64 KiB. */
+/** An API server keeps a few connections open; a waiting pod holds one piece of 64 KiB. */
 export const admissionConnections = { maxConnections: 128, readAheadBytes: 16 * 1024 } as const
 
-/** Deadline for finding the GatewaySync: the API server waits a few seconds in all, and an agent without one is better than no answer. */
+/**
+ * Deadline for finding the GatewaySync: the API server waits a few seconds in total, and an agent without settings is better than no
+ * answer.
+ */
 const lookupTimeoutMs = 2_000
 
 /** The label of the metric. */
 export type AdmissionOutcome = 'injected' | 'unchanged' | 'malformed' | 'failed'
 
-/** What the app works with; the controller's entry builds it. */
+/** Collaborators of the app; the controller builds them. */
 export type AdmissionDeps = {
   settings: InjectionSettings
-  /** Why this replica does not know the GatewaySyncs yet; empty when it does. */
+  /** Returns why this replica does not know the GatewaySyncs yet; empty when it does. */
   notReady(): readonly string[]
-  /** The GatewaySync of a namespace: the named one, or without a name the only one. */
+  /** Returns the GatewaySync of a namespace: the named one, or without a name the only one. */
   lookup(namespace: string, name: string | undefined, signal: AbortSignal): FoundSync | Promise<FoundSync>
   clock: Clock
   log: Log
   observe(outcome: AdmissionOutcome, durationMs: number): void
 }
 
-/** The app of the port for admission. A pod is never refused: the reason why it gets no agent becomes a warning. */
+/** The app of the admission port. A pod is never rejected: the reason why it gets no agent becomes a warning. */
 export function admissionApp(deps: AdmissionDeps): Hono {
   const { clock, log, observe } = deps
   const app = new Hono()
   const bodies = createBodyBudget(maxHeldBytes)
   const refuse = (context: Context, status: 400 | 404 | 405 | 413 | 429, why: string): Response => {
-    // The unread rest would be taken for the next call of the connection.
+    // The unread rest would be parsed as the next call of the connection.
     context.header('connection', 'close')
     if (status === 429) context.header('retry-after', '1')
     return problem(context, status, why)
@@ -67,7 +73,7 @@ export function admissionApp(deps: AdmissionDeps): Hono {
   app.use(guard(admissionLimits))
   app.post(mutatePath, async (context) => {
     const startedMs = clock.monotonicMs()
-    // The API server asks another replica, or its client retries; an agent injected without its settings would keep lacking them.
+    // The API server calls another replica, or its client retries; an agent injected without its settings would keep lacking them.
     const [why] = deps.notReady()
     const count = (outcome: AdmissionOutcome): void => observe(outcome, clock.monotonicMs() - startedMs)
     if (why !== undefined) {
@@ -131,7 +137,7 @@ async function inject(
 
 async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, name: string | undefined): Promise<FoundSync> {
   const end = new AbortController()
-  // Even a lookup that ignores its signal must not delay the answer.
+  // Even a search for the GatewaySync that ignores its signal must not delay the answer.
   const late = async (): Promise<never> => {
     await clock.wait(lookupTimeoutMs, end.signal)
     throw new Fault('Timeout', `no answer within ${lookupTimeoutMs} ms`)
@@ -147,11 +153,55 @@ async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, na
   }
 }
 
-/** The answer to a body that holds no review. */
+/** The answer to a body without a review. */
 const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [400 | 413 | 429, string]> = {
   malformed: [400, 'the body is not JSON in UTF-8'],
   tooComplex: [413, 'the body is nested too deeply or has too many keys or entries'],
   tooLarge: [413, `the body is larger than ${admissionBodies.maxBytes / 1024 / 1024} MiB`],
   cutOff: [400, 'the body ended early'],
   busy: [429, 'too many large pods are being looked at; try again'],
+}
+
+const admission = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const
+
+const admissionReview = v.looseObject({
+  apiVersion: v.literal(admission.apiVersion),
+  kind: v.literal(admission.kind),
+  request: v.looseObject({
+    uid: v.pipe(v.string(), v.minLength(1), v.maxLength(256)),
+    namespace: v.optional(v.pipe(v.string(), v.maxLength(253)), ''),
+    object: v.unknown(),
+  }),
+})
+
+/** `uid` is the request's, which the answer must repeat. */
+type ReviewRequest =
+  | { kind: 'pod'; uid: string; namespace: string; pod: Pod }
+  /** A review of something other than a valid pod; it is answered with a warning. */
+  | { kind: 'other'; uid: string; why: string }
+  /** Not a review, so there is nothing to answer. */
+  | { kind: 'malformed'; why: string }
+
+/** Reads an AdmissionReview. Never throws. */
+export function parseReview(document: unknown): ReviewRequest {
+  const parsed = v.safeParse(admissionReview, document)
+  if (!parsed.success) return { kind: 'malformed', why: reviewMessage(parsed.issues[0]) }
+  const { uid, namespace, object } = parsed.output.request
+  const inside = v.safeParse(pod, object)
+  if (!inside.success) return { kind: 'other', uid, why: `the object is not a pod as expected: ${reviewMessage(inside.issues[0])}` }
+  return { kind: 'pod', uid, namespace, pod: inside.output }
+}
+
+/** Kubernetes shows at most 256 characters of a warning, and a line break would end the header that carries it. */
+const maxWarning = 256
+
+/** Returns the answer, always `allowed`: a gateway that could run is never rejected. */
+export function answer(uid: string, operations: readonly JsonPatch[], warnings: readonly string[]): object {
+  const patch = operations.length === 0 ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') }
+  const shown = warnings.map((warning) => `cluster-sync: ${warning}`.replace(/[^\x20-\x7e]/g, '?').slice(0, maxWarning))
+  return { ...admission, response: { uid, allowed: true, ...patch, ...(shown.length === 0 ? {} : { warnings: shown }) } }
+}
+
+function reviewMessage(issue: v.BaseIssue<unknown>): string {
+  return `${v.getDotPath(issue) ?? 'document'}: ${issue.message}`.slice(0, 200)
 }

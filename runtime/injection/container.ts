@@ -1,13 +1,13 @@
 /**
- * The agent's container: a native sidecar, so that the configuration is in place before the gateway starts and its end never keeps a
- * pod from ending. It passes the Pod Security Standard `restricted`. Pure.
+ * Builds the agent's container: a native sidecar, so that the configuration is in place before the gateway starts, and the agent never
+ * keeps a pod from ending. It meets the Pod Security Standard `restricted`. Pure.
  */
-import { agentEnvironment, agentPortName, type EnvEntry, probeFiles, type WrittenSettings } from '../agent-settings.ts'
-import { agentContainerName, nodeOptions, ports } from '../gatewaysync/names.ts'
+import { agentEnvironment, agentPortName, type EnvEntry, probeFiles, type WrittenSettings } from '../settings/agent.ts'
+import { agentContainerName, nodeOptions, ports } from '../api/names.ts'
 import { gatewayContainer } from './data-volume.ts'
 import type { Pod, VolumeMount } from './pod.ts'
 
-/** What injection chose for this pod. */
+/** The settings chosen for this pod. */
 export type AgentContainer = {
   image: string
   imagePullPolicy: string
@@ -16,22 +16,22 @@ export type AgentContainer = {
   /** Entries besides the settings, in the order in which they expand. */
   env: readonly EnvEntry[]
   mounts: readonly (VolumeMount | { name: string; mountPath: string; readOnly?: true })[]
-  /** Where the kubelet asks; a folder in place of a port: the agent opens none. */
+  /** The probe target; a folder instead of a port: the agent opens no port. */
   probes: { port: number } | { folder: string }
-  /** Replaces the whole security context of `restricted`; empty: does not. */
+  /** Replaces the whole security context of `restricted`; empty: keeps it. */
   security: Readonly<Record<string, unknown>>
 }
 
 /**
- * Probed each second while the gateway waits for it. After 30 minutes the kubelet restarts the agent, which helps if it hangs and does no other
- * harm. There is no readiness probe: an agent that is down must not take its gateway out of service.
+ * Probed each second while the gateway waits for it. After 30 minutes the kubelet restarts the agent, which helps if it hangs and is
+ * otherwise harmless. A readiness probe is left out: an agent that is down must not take its gateway out of service.
  */
 const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
 
 /**
- * A command is a process of its own, some 40 ms of a processor, so it is run more rarely; its startup comes to as long; an agent that hangs is
- * restarted after up to four minutes instead of one.
+ * A command is a process of its own, about 40 ms of processor time, so it runs less often; the startup limit is the same; an agent that
+ * hangs is restarted after up to four minutes instead of one.
  */
 const commands = {
   startup: { periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 900 },
@@ -39,8 +39,8 @@ const commands = {
 } as const
 
 /**
- * Reads the file that its argument names, and believes it while the process that wrote it runs: a new sandbox of the pod starts the gateway's
- * own wait anew, with the files of the last one in the folder. The image has nothing but Node; what is printed stands in the kubelet's Event.
+ * Reads the file named by its argument, and trusts it while the process that wrote it runs: in a new sandbox of the pod the gateway waits
+ * again, with the old files in the folder. The image has only Node; the kubelet's Event shows the output.
  */
 const readAnswer = [
   "const fs=require('fs'),f=process.argv[1]",
@@ -52,7 +52,7 @@ const readAnswer = [
   `process.exitCode=said==='${probeFiles.ok}'?0:1`,
 ].join(';')
 
-/** The agent's init container, to be inserted into the pod. */
+/** Returns the agent's init container to insert into the pod. */
 export function agentContainer(pod: Pod, chosen: AgentContainer): Record<string, unknown> {
   const { image, imagePullPolicy, resources, settings, env, mounts, probes } = chosen
   return {
@@ -89,18 +89,18 @@ function probesOf(probes: AgentContainer['probes']): Record<string, unknown> {
   }
 }
 
-/** Runs as the gateway's user, so that each can write the other's files: the pod's, unless the gateway's container names another. */
+/** Runs as the gateway's user, so that each can write the other's files: the pod's, unless the gateway's container sets another. */
 function securityContext(pod: Pod, chosen: AgentContainer['security']): Record<string, unknown> {
   const own = gatewayContainer(pod)?.securityContext ?? {}
   const copied = ['runAsUser', 'runAsGroup', 'seLinuxOptions'].flatMap((key) => (own[key] === undefined ? [] : [[key, own[key]] as const]))
-  return { ...Object.fromEntries(copied), ...(Object.keys(chosen).length === 0 ? usualSecurity(pod) : chosen) }
+  return { ...Object.fromEntries(copied), ...(Object.keys(chosen).length === 0 ? defaultSecurity(pod) : chosen) }
 }
 
 /** What the Pod Security Standard `restricted` requires. */
-function usualSecurity(pod: Pod): Record<string, unknown> {
+function defaultSecurity(pod: Pod): Record<string, unknown> {
   const user = gatewayContainer(pod)?.securityContext?.['runAsUser'] ?? pod.spec.securityContext?.['runAsUser']
   return {
-    // The kubelet would not start a container with runAsNonRoot as root.
+    // The kubelet does not start a container with runAsNonRoot as root.
     runAsNonRoot: user !== 0,
     allowPrivilegeEscalation: false,
     readOnlyRootFilesystem: true,
@@ -109,7 +109,7 @@ function usualSecurity(pod: Pod): Record<string, unknown> {
   }
 }
 
-/** Our port, or the next one that no container of the pod declares, because they share one network. */
+/** Returns the agent's port, or the next one that no container of the pod declares, because they share one network. */
 export function freePort(pod: Pod): number {
   const claimed = new Set(
     [...(pod.spec.initContainers ?? []), ...pod.spec.containers].flatMap((container) =>

@@ -1,32 +1,30 @@
 /**
- * Flow D, without the HTTP around it: the JSON patch that puts an agent into a gateway pod. Nothing here refuses a pod: if something is
- * missing, the agent idles and the API server shows a warning. Pure.
+ * Computes the JSON patch that injects an agent into a gateway pod. A pod is never rejected: if something is missing, the agent idles and
+ * the API server shows a warning. Pure.
  */
 import * as v from 'valibot'
-import type { EnvEntry } from '../agent-settings.ts'
-import { agentPodLabel, agentContainerName, podAnnotations } from '../gatewaysync/names.ts'
-import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import type { ControllerSettings } from '../settings.ts'
-import { tracingEnvironment, type TracingSettings } from '../tracing/settings.ts'
+import type { EnvEntry } from '../settings/agent.ts'
+import { agentPodLabel, agentContainerName, podAnnotations } from '../api/names.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../api/schema/spec.ts'
+import type { ControllerSettings } from '../settings/controller.ts'
+import { tracingEnvironment, type TracingSettings } from '../telemetry/tracing/settings.ts'
 import { agentContainer, freePort } from './container.ts'
 import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume.ts'
-import { isOnHostNetwork, unresolvable } from './host-network.ts'
-import { agentImage, missingPullSecrets } from './image.ts'
 import { addToList, addToMap, type JsonPatch } from './json-patch.ts'
 import type { Pod, VolumeMount } from './pod.ts'
 import { agentResources, endsGuaranteed } from './resources.ts'
 import { copyReferences, modeVariables, withoutRepeats } from './variables.ts'
 import { agentVolumes, probeFolder } from './volumes.ts'
 
-/** What the installation decides for every agent. */
+/** The installation's settings for every agent. */
 export type InjectionSettings = {
   agent: ControllerSettings['agent']
   delivery: ControllerSettings['delivery']
-  /** Undefined: agents trace nothing. */
+  /** Undefined: agents send no traces. */
   tracing?: TracingSettings | undefined
 }
 
-/** What is known about the GatewaySync that a pod follows. */
+/** The GatewaySync that a pod follows, as far as known. */
 export type FoundSync =
   | { kind: 'found'; name: string; spec: unknown }
   /** The pod names one that does not exist. `ambiguous`: it names none, and its namespace has `count`, which is not one. */
@@ -37,7 +35,7 @@ export type FoundSync =
   /** It could not be read. */
   | { kind: 'unknown'; name: string | undefined; why: string }
 
-/** `warnings` and `why` are shown to whoever creates the pod. */
+/** `warnings` and `why` are shown to the user who creates the pod. */
 export type Injection = { kind: 'patch'; operations: JsonPatch[]; warnings: string[] } | { kind: 'unchanged'; why: string }
 
 /** The value of the annotation on an injected pod. */
@@ -45,31 +43,33 @@ const injectedValue = 'true'
 
 const notGuaranteed = 'the pod loses the class Guaranteed; give spec.agent.resources equal requests and limits of cpu and memory'
 
+const isWindows = ({ spec: { os, nodeSelector } }: Pod): boolean =>
+  os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows'
+
 const ofAnother = (name: string): string =>
   `GatewaySync "${name}" is not one of this installation's; give the pod the labels by which the installation of its GatewaySync selects`
 
 const specSchema = gatewaySyncSpec({ allowLocal: true })
 
-/** The GatewaySync that a pod names; undefined: it follows the only one of its namespace. */
+/** Returns the GatewaySync that a pod names; undefined: it follows the only one of its namespace. */
 export function namedSync(pod: Pod): string | undefined {
   const name = pod.metadata.annotations?.[podAnnotations.gatewaySync]
   return name === '' ? undefined : name
 }
 
-/** Why a pod gets no agent; undefined: it gets one. */
+/** Returns why a pod gets no agent; undefined: it gets one. */
 export function whyUnchanged(pod: Pod): string | undefined {
   if (pod.metadata.annotations?.[podAnnotations.inject] !== 'true') return `the pod is not annotated ${podAnnotations.inject}: "true"`
   const present = [...(pod.spec.initContainers ?? []), ...pod.spec.containers]
   return present.some(({ name }) => name === agentContainerName) ? 'the pod has its agent' : undefined
 }
 
-/**
- * The JSON patch that gives a pod exactly one agent, and the warnings about it. The same pod twice gives the same as once. Never throws.
- */
+/** Returns the JSON patch that gives a pod exactly one agent, and the warnings about it. Idempotent. Never throws. */
 export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSync): Injection {
   const why = whyUnchanged(pod)
   if (why !== undefined) return { kind: 'unchanged', why }
-  // An agent of ours would look for content where nobody has it.
+  if (isWindows(pod)) return { kind: 'unchanged', why: 'the pod runs on Windows and the agent on Linux: it gets no agent' }
+  // This installation has no content for another installation's GatewaySync.
   if (sync.kind === 'foreign') return { kind: 'unchanged', why: ofAnother(sync.name) }
   const read = readSync(sync)
   const spec = read.spec?.agent
@@ -77,7 +77,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const image = agentImage(settings.agent, spec)
   const { resources, warnings } = agentResources(settings.agent, spec, pod)
   const taken = (pod.spec.volumes ?? []).map(({ name }) => name)
-  // A port of the node may be anybody's: declared, it would keep the pod from being scheduled; taken, from starting.
+  // Another program may use a port of the node: declared, it would keep the pod from being scheduled; used, from starting.
   const onHost = isOnHostNetwork(pod)
   const own = agentVolumes(taken, { withProbes: onHost })
   const deliveryHost = URL.parse(settings.delivery.url)?.host ?? settings.delivery.url
@@ -93,7 +93,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
       ...(read.name === undefined ? {} : { gatewaySync: read.name }),
       ...(data.kind === 'found' ? { dataDir: data.mount.mountPath } : {}),
       deliveryHost,
-      // The agent's own default, so that most pods are told nothing.
+      // The agent's own default, so that most pods need no setting.
       ...(settings.agent.logLevel === 'info' ? {} : { logLevel: settings.agent.logLevel }),
     },
     security: settings.agent.securityContext,
@@ -125,7 +125,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   }
 }
 
-/** The gateway's own mount of the data volume; what its path is made of comes along. */
+/** Returns the gateway's own mount of the data volume, with the variables in its path. */
 function dataMount(pod: Pod, data: DataVolume): { mounts: VolumeMount[]; env: EnvEntry[] } {
   if (data.kind === 'missing') return { mounts: [], env: [] }
   const { subPathExpr } = data.mount
@@ -136,7 +136,7 @@ function dataMount(pod: Pod, data: DataVolume): { mounts: VolumeMount[]; env: En
 
 type ReadSync = { name: string | undefined; spec: GatewaySyncSpec | undefined; warning: string | undefined }
 
-/** A name is passed on even where no such GatewaySync exists yet: the agent waits for it. */
+/** A name is passed on even before such a GatewaySync exists: the agent waits for it. */
 function readSync(sync: Exclude<FoundSync, { kind: 'foreign' }>): ReadSync {
   if (sync.kind === 'found') return readSpec(sync.name, sync.spec)
   if (sync.kind === 'missing') {
@@ -156,4 +156,56 @@ function readSpec(name: string, spec: unknown): ReadSync {
   if (parsed.success) return { name, spec: parsed.output, warning: undefined }
   const [issue] = parsed.issues
   return { name, spec: undefined, warning: `GatewaySync "${name}" is invalid: spec.${v.getDotPath(issue) ?? ''}: ${issue.message}` }
+}
+
+/** Whether all containers of the pod use the host network. */
+function isOnHostNetwork(pod: Pod): boolean {
+  return pod.spec.hostNetwork === true
+}
+
+/** Why the agent cannot resolve the content server's host `deliveryHost` (`host:port`); undefined: it can. */
+function unresolvable({ spec: { hostNetwork, dnsPolicy = 'ClusterFirst' } }: Pod, deliveryHost: string): string | undefined {
+  if (!/\.svc(?:\.|:|$)/.test(deliveryHost)) return undefined
+  const remedy = `set dnsPolicy: ${hostNetwork === true ? 'ClusterFirstWithHostNet' : 'ClusterFirst'}, or the agent does not find ${deliveryHost}`
+  if (dnsPolicy === 'Default') return `dnsPolicy: Default knows no Services; ${remedy}`
+  return hostNetwork === true && dnsPolicy === 'ClusterFirst'
+    ? `dnsPolicy: ClusterFirst knows no Services on hostNetwork; ${remedy}`
+    : undefined
+}
+
+type AgentSpec = NonNullable<GatewaySyncSpec['agent']>
+type Installed = ControllerSettings['agent']
+
+/** `warning`: why the GatewaySync's image is not used. */
+type AgentImage = { image: string; imagePullPolicy: string; warning: string | undefined }
+
+/** The installation's image, or the GatewaySync's if the installation permits that. */
+function agentImage(installed: Installed, spec: AgentSpec | undefined): AgentImage {
+  const { image, imagePullPolicy } = installed
+  const asked = spec?.image
+  if (asked === undefined) return { image, imagePullPolicy, warning: undefined }
+  if (!installed.allowImageOverride) {
+    const warning = 'spec.agent.image is not used: the installation does not set agent.allowImageOverride'
+    return { image, imagePullPolicy, warning }
+  }
+  const { repository, suffix } = splitImage(image)
+  const name = `${asked.repository ?? repository}${asked.tag === undefined ? suffix : `:${asked.tag}`}`
+  // The API server rejects a pod whose image begins or ends with a space.
+  if (/\s/.test(name)) return { image, imagePullPolicy, warning: `spec.agent.image is not used: "${name}" holds a space` }
+  return { image: name, imagePullPolicy: asked.pullPolicy ?? imagePullPolicy, warning: undefined }
+}
+
+/** Splits `host:5000/a/b:tag@sha256:…`: a colon after the last slash begins the tag, an at sign the digest. */
+function splitImage(image: string): { repository: string; suffix: string } {
+  const name = image.slice(image.lastIndexOf('/') + 1)
+  const at = name.search(/[:@]/)
+  const suffix = at < 0 ? '' : name.slice(at)
+  return { repository: image.slice(0, image.length - suffix.length), suffix }
+}
+
+/** Returns the pull secrets of installation and GatewaySync that the pod does not name yet. */
+function missingPullSecrets(installed: Installed, spec: AgentSpec | undefined, pod: Pod): { name: string }[] {
+  const present = new Set((pod.spec.imagePullSecrets ?? []).map(({ name }) => name))
+  const names = [...installed.imagePullSecrets, ...(spec?.imagePullSecrets ?? [])].map(({ name }) => name)
+  return [...new Set(names)].filter((name) => !present.has(name)).map((name) => ({ name }))
 }

@@ -1,16 +1,17 @@
 /**
- * The operations of RFC 6902 that injection needs. Written by hand instead of compared, so that a patch names only what is ours. Pure.
+ * Builds the RFC 6902 operations that injection needs. Written by hand instead of by comparison, so that a patch changes only the agent's
+ * fields. Pure.
  */
 export type JsonPatch = { op: 'add'; path: string; value: unknown }
 
-/** Adds entries to the end of a list, which is made where it is missing. */
+/** Appends entries to a list, which is created if missing. */
 export function addToList(path: string, present: readonly unknown[] | undefined | null, entries: readonly unknown[]): JsonPatch[] {
   if (entries.length === 0) return []
   if (present === undefined || present === null) return [{ op: 'add', path, value: entries }]
   return entries.map((value) => ({ op: 'add', path: `${path}/-`, value }))
 }
 
-/** Sets members of a map, which is made where it is missing. */
+/** Sets members of a map, which is created if missing. */
 export function addToMap(path: string, present: object | undefined | null, members: Readonly<Record<string, unknown>>): JsonPatch[] {
   const entries = Object.entries(members)
   if (entries.length === 0) return []

@@ -1,5 +1,6 @@
 /**
- * The parts of a pod that injection reads, as they arrive in an AdmissionReview: decoded by the API server, not validated yet. Pure.
+ * Defines the parts of a pod that injection reads, as they arrive in an AdmissionReview: decoded by the API server, not validated yet.
+ * Pure.
  */
 import * as v from 'valibot'
 
@@ -51,6 +52,8 @@ export const pod = v.looseObject({
     labels: optional(strings),
   }),
   spec: v.looseObject({
+    os: v.optional(v.looseObject({ name: v.optional(v.string()) })),
+    nodeSelector: optional(strings),
     hostNetwork: v.optional(v.boolean()),
     dnsPolicy: v.optional(v.string()),
     initContainers: list(container),

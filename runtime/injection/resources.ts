@@ -1,10 +1,10 @@
 /**
- * Requests and limits of the agent. The API server refuses a pod whose requests exceed its limits or name unknown resources, so such values are
- * never passed on. Pure.
+ * Determines requests and limits of the agent. The API server rejects a pod whose requests exceed its limits or name unknown resources, so
+ * such values are never passed on. Pure.
  */
-import { amountOf } from '../gatewaysync/quantity.ts'
-import type { GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import type { ControllerSettings } from '../settings.ts'
+import { amountOf } from '../api/quantity.ts'
+import type { GatewaySyncSpec } from '../api/schema/spec.ts'
+import type { ControllerSettings } from '../settings/controller.ts'
 import type { Pod } from './pod.ts'
 
 type AgentSpec = NonNullable<GatewaySyncSpec['agent']>
@@ -12,14 +12,14 @@ type Quantities = Record<string, string | number>
 /** As in a container's spec. */
 export type Resources = { requests?: Quantities | undefined; limits?: Quantities | undefined }
 
-/** `warnings`: what was asked for and is not used. */
+/** `warnings`: requested values that are not used. */
 export type AgentResources = { resources: Resources; warnings: string[] }
 
 const known = ['cpu', 'memory', 'ephemeral-storage']
 
 /**
- * The GatewaySync's resources replace the installation's as a whole. Without any, a pod keeps its quality-of-service class: in a pod of the
- * class Guaranteed the agent's requests equal its limits.
+ * The GatewaySync's resources replace the installation's as a whole. By default a pod keeps its quality-of-service class: in a Guaranteed
+ * pod the agent's requests equal its limits.
  */
 export function agentResources(installed: ControllerSettings['agent'], spec: AgentSpec | undefined, pod: Pod): AgentResources {
   const fallback = usable(withoutSpec(installed, pod))
@@ -55,13 +55,13 @@ function exceeds({ requests = {}, limits = {} }: Resources): boolean {
   })
 }
 
-/** Bytes or cores; NaN for anything but a quantity that is not negative. */
+/** Bytes or cores; NaN unless the quantity is valid and not negative. */
 function amount(value: string | number): number {
   return amountOf(String(value).replace(/^\+/, ''))
 }
 
 function withoutSpec({ resources, guaranteed }: ControllerSettings['agent'], pod: Pod): Resources {
-  // Containers together may not request more than their pod, and nobody knows how much of that is left.
+  // Containers together may not request more than their pod, and the remaining amount is unknown.
   if (hasOwnResources(pod)) return {}
   if (guaranteed === undefined || !isWholeGuaranteed(pod)) return resources
   const { requests, limits } = resources
@@ -69,12 +69,12 @@ function withoutSpec({ resources, guaranteed }: ControllerSettings['agent'], pod
   return { requests: { ...requests, cpu, memory }, limits: { ...limits, cpu, memory } }
 }
 
-/** Whether the agent's resources would take the class Guaranteed from a pod that has it. */
+/** Whether the agent's resources would take the class Guaranteed from the pod. */
 export function endsGuaranteed(pod: Pod, agent: Resources): boolean {
   return !hasOwnResources(pod) && isWholeGuaranteed(pod) && !isGuaranteed(agent)
 }
 
-/** Whether the pod has resources of its own: then those of its containers do not decide its class. */
+/** Whether the pod has pod-level resources: then those of its containers do not decide its class. */
 function hasOwnResources(pod: Pod): boolean {
   const { requests, limits } = pod.spec.resources ?? {}
   return Object.keys({ ...requests, ...limits }).length > 0

@@ -1,25 +1,25 @@
 /**
  * Copies variables of the gateway's container to the agent's without reading a value: the kubelet expands them in both. Pure.
  */
-import { agentVariables, copiedVariablePrefix, type EnvEntry } from '../agent-settings.ts'
-import { modeInArgument } from '../collections/model/mode.ts'
+import { agentVariables, copiedVariablePrefix, type EnvEntry } from '../settings/agent.ts'
+import { modeInArgument } from '../api/mode.ts'
 import type { Container } from './pod.ts'
 
-/** The variable by which compose files and charts name the deployment mode. */
+/** The variable in which compose files and charts set the deployment mode. */
 const modeVariable = 'DEPLOYMENT_MODE'
 
 const reference = /\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)/g
 
-/** Keys that a ConfigMap can have; the API server refuses a reference to another. */
+/** Valid ConfigMap keys; the API server rejects a reference to another. */
 const keyPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 
-/** How deeply variables may refer to each other. */
+/** Maximum depth of references between variables. */
 const maxDepth = 8
 
 /** A text whose references name copies, and the entries that must precede it. */
 export type Copied = { text: string; env: EnvEntry[] }
 
-/** Rewrites `$(NAME)` to the agent's own copy of the gateway's variable; what the gateway does not have stays as it is. */
+/** Rewrites `$(NAME)` to the agent's own copy of the gateway's variable; unknown variables are unchanged. */
 export function copyReferences(text: string, gateway: Container | undefined, depth = 0, seen: Map<string, boolean> = new Map()): Copied {
   const env: EnvEntry[] = []
   const rewritten = text.replace(reference, (whole, name?: string) => {
@@ -38,8 +38,8 @@ export function copyReferences(text: string, gateway: Container | undefined, dep
 }
 
 /**
- * The entries that give the agent, under another name, the value that a variable has in the gateway's container: none when it has no
- * such variable. The last of its sources wins, as in the gateway; each is optional, so that a missing one never holds the pod back.
+ * Returns the entries that give the agent, under another name, the value of a variable in the gateway's container: none without such a
+ * variable. The last of its sources wins, as in the gateway; each is optional, so that a missing one never holds the pod back.
  */
 function copyVariable(
   name: string,
@@ -63,14 +63,14 @@ function copyVariable(
   })
 }
 
-/** A reference to "this container's" resources must name the gateway's container when it is copied to another. */
+/** A reference to "this container's" resources must name the gateway's container when copied to another. */
 function ofContainer(valueFrom: Record<string, unknown>, container: string | undefined): Record<string, unknown> {
   const field = valueFrom['resourceFieldRef']
   if (typeof field !== 'object' || field === null) return valueFrom
   return { resourceFieldRef: { containerName: container, ...field } }
 }
 
-/** The variables from which the agent learns how the gateway chooses its deployment mode, in the order in which they expand. */
+/** Returns the variables from which the agent learns the gateway's deployment mode, in the order in which they expand. */
 export function modeVariables(gateway: Container | undefined): EnvEntry[] {
   const words = [...(gateway?.command ?? []), ...(gateway?.args ?? [])]
   const argument = modeInArgument(words.join('\n'))
@@ -81,7 +81,7 @@ export function modeVariables(gateway: Container | undefined): EnvEntry[] {
   return withoutRepeats([...environment, ...env, { name: agentVariables.modeArgument, value: `-Dignition.config.mode=${quoted}` }])
 }
 
-/** Keeps each entry once, at its first place, because the same copy may be needed twice. */
+/** Removes repeated entries, keeping the first: the same copy may be needed twice. */
 export function withoutRepeats(entries: readonly EnvEntry[]): EnvEntry[] {
   const seen = new Set<string>()
   return entries.filter((entry) => {

@@ -1,11 +1,11 @@
 /**
- * The volumes that an agent adds to the pod, each with its mount: its tokens, the downward API, files for probes. Secrets that its GatewaySync names come over
- * delivery, so that a pod may be created before its GatewaySync. Pure.
+ * Builds the volumes that an agent adds to the pod, each with its mount: its tokens, the downward API, files for probes. Secrets that its
+ * GatewaySync names are read through the content server, so that a pod may be created before its GatewaySync. Pure.
  */
-import { agentVariables, podInfoFiles } from '../agent-settings.ts'
-import { deliveryToken } from '../gatewaysync/names.ts'
+import { agentVariables, podInfoFiles } from '../settings/agent.ts'
+import { deliveryToken } from '../api/names.ts'
 
-/** Where client libraries look for the API token. The mount keeps the ServiceAccount plugin from adding its own. */
+/** Where client libraries expect the API token. The mount keeps the ServiceAccount plugin from adding its own. */
 const apiTokenFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 const folder = '/var/run/cluster-sync'
 
@@ -19,7 +19,7 @@ type AgentVolume = {
   setting: Partial<Record<keyof typeof agentVariables, string>>
 }
 
-/** Where an agent without a port answers probes. */
+/** Where an agent without a port writes probe results. */
 export const probeFolder = `${folder}/probes`
 
 /** All are named `cluster-sync-…`; a name that the pod already uses (`taken`) gets a number. */

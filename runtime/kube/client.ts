@@ -1,10 +1,11 @@
 /**
- * The API server as a record of functions: single objects, pages of lists, the writes that this product makes. Every refusal is
- * translated into a Fault here.
+ * Wraps the API server as a record of functions: single objects, pages of lists, and the writes of this product. Every error is translated
+ * into a Fault here.
  */
+import pLimit from 'p-limit'
 import { KubeConfig } from '@kubernetes/client-node'
-import { unlessAborted } from '../clock.ts'
-import { Fault, type Reason } from '../fault.ts'
+import { unlessAborted } from '../platform/clock.ts'
+import { Fault, type Reason } from '../platform/fault.ts'
 import { causeOf, readText, Silence } from '../http/client.ts'
 import { linesOf } from '../http/lines.ts'
 import {
@@ -16,14 +17,13 @@ import {
   type TransportOptions,
   type TransportRequest,
 } from './transport.ts'
-import { limitConcurrency } from '../limit-concurrency.ts'
 import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
 
-/** What a list covers; without `namespace` every namespace. `limit`: objects of a page, 100 by default. Selectors are as kubectl takes them. */
+/** The scope of a list; without `namespace` every namespace. `limit`: objects per page, 100 by default. Selectors are as in kubectl. */
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
 /** Part of a list. `resourceVersion` is that of the whole list: a watch from it misses nothing. */
 export type Page = { items: KubeObject[]; resourceVersion: string }
-/** `timeoutSeconds`: when the server ends the watch itself; `silenceMs`: how long it may be without a byte. */
+/** `timeoutSeconds`: when the server ends the watch; `silenceMs`: how long it may send nothing. */
 export type WatchOptions = Omit<ListOptions, 'limit'> & { resourceVersion: string; timeoutSeconds: number; silenceMs: number }
 /** `type`: ADDED, MODIFIED, DELETED, BOOKMARK, or ERROR with a Status as its object. */
 export type WatchEvent = { type: string; object: KubeObject }
@@ -32,10 +32,12 @@ export type WatchEvent = { type: string; object: KubeObject }
 export type Kube = {
   get(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined>
   listPages(type: ResourceType, options: ListOptions, signal: AbortSignal): AsyncIterable<Page>
-  /** The changes after `resourceVersion`, in order. Ends when the server ends the watch, or when it sends nothing for `silenceMs`. */
+  /**
+   * Yields the changes after `resourceVersion`, in order. Ends when the server ends the watch, or when it sends nothing for `silenceMs`.
+   */
   watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>
   create(type: ResourceType, object: object, signal: AbortSignal): Promise<KubeObject>
-  /** RFC 7396. `fieldManager`: who owns the fields; without it the API server takes the name of the program from the user agent. */
+  /** RFC 7396. `fieldManager`: the owner of the fields; absent: the API server uses the program name of the user agent. */
   mergePatch(
     type: ResourceType,
     key: ObjectKey,
@@ -60,18 +62,21 @@ export type Kube = {
 
 /** Pages are small, so that a list of thousands of pods is never held as one text. */
 const pageSize = 100
-/** A page is held as bytes, as text and as objects at once. A larger one is requested again with half as many objects. */
+/** A page is held as bytes, text and objects at once. A larger one is requested again with half as many objects. */
 const maxPageBytes = 2 * 1024 * 1024
 const oldestMinor = 30
-/** Of all lists together: a controller reads the pods of many namespaces at once when it starts, and a page takes some 10 MiB while it is read. */
+/**
+ * For all lists together: a controller lists the pods of many namespaces at once when it starts, and a page takes about 10 MiB while it is
+ * read.
+ */
 const pagesAtOnce = 2
 const maxRefusalBytes = 64 * 1024
 
-/** A busy server says when to retry (Retry-After). A call follows that this often and this long; then the caller's own backoff applies. */
+/** A busy server sends Retry-After. Calls are retried up to this often and this long; then the caller's own backoff applies. */
 const maxAttempts = 5
 const longestWaitMs = 5_000
 
-/** How long to wait before repeating a call that the server has not begun to handle; undefined: its answer is final. */
+/** Returns the delay before repeating a call that the server has not begun to handle; undefined: its answer is final. */
 function waitOf({ status, retryAfterMs }: TransportAnswer): number | undefined {
   const isBusy = status === 429 || status === 503
   return isBusy && retryAfterMs !== undefined && retryAfterMs <= longestWaitMs ? retryAfterMs : undefined
@@ -92,11 +97,11 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
   return config
 }
 
-/** Each client has its own connections, so that a queue for a free one never delays the users of another client. */
+/** Each client has its own connections, so that a queue in one never delays the users of another. */
 export function createKube(config: KubeConfig, options: TransportOptions): Kube {
   const { clock } = options
   const transport = createTransport(config, options)
-  const inTurn = limitConcurrency(pagesAtOnce)
+  const inTurn = pLimit(pagesAtOnce)
 
   const ask: Ask = async (method, path, signal, body, contentType) => {
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
@@ -109,7 +114,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`)
       const waitMs = waitOf(answer)
       if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
-      // Spread out, so that the clients that were refused together do not return together.
+      // With jitter, so that clients rejected together do not return together.
       await clock.wait(waitMs * (1 + clock.random()), signal)
     }
   }
@@ -120,7 +125,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
       const read = async (): Promise<unknown> => await send({ method: 'GET', path, ...bound }, signal)
       signal.throwIfAborted()
-      // Who asks for one object has a deadline of seconds, and does not wait behind the lists of a start.
+      // A read of one object has a deadline of seconds, and does not wait behind the lists at startup.
       return (await (isOfOne ? read() : unlessAborted(inTurn(read), signal))) as ListAnswer
     } catch (error) {
       if (error instanceof AnswerTooLarge && size > 1) return undefined
@@ -183,7 +188,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   }
 }
 
-/** One question to the API server. Throws what `Kube` throws. */
+/** Sends one request to the API server. Throws what `Kube` throws. */
 type Ask = (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string) => Promise<unknown>
 
 function writesThrough(ask: Ask): Pick<Kube, 'create' | 'mergePatch' | 'apply' | 'delete' | 'post'> {
@@ -229,7 +234,7 @@ function parse(text: string, what: string): unknown {
   }
 }
 
-/** A 403 can be temporary: right after the API server has started, or before a new role binding has reached every replica of it. */
+/** A 403 can be temporary: right after the API server has started, or before a new role binding has reached all of its replicas. */
 const reasonByStatus = new Map<number, Reason>([
   [400, 'Rejected'],
   [401, 'Forbidden'],
@@ -242,7 +247,7 @@ const reasonByStatus = new Map<number, Reason>([
   [422, 'Rejected'],
 ])
 
-/** Too busy, starting or stopping, or a proxy that reaches no API server. */
+/** Too busy, starting or stopping, or a proxy without a reachable API server. */
 const awayStatuses: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 function faultOf(status: number, text: string, what: string): Fault {

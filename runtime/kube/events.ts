@@ -1,14 +1,14 @@
 /**
- * Writes the Events that `kubectl describe` and `kubectl events` show. Equal ones become one series, floods are cut off, and no caller
- * ever waits for one.
+ * Records the Events that `kubectl describe` and `kubectl events` show. Equal ones become one series, floods are limited, and callers never
+ * wait.
  */
-import { type Clock, deadline } from '../clock.ts'
-import { asFault } from '../fault.ts'
-import type { Log } from '../log.ts'
+import { type Clock, deadline } from '../platform/clock.ts'
+import { asFault } from '../platform/fault.ts'
+import type { Log } from '../platform/log/log.ts'
 import type { Kube } from './client.ts'
 import { eventType } from './types.ts'
 
-/** What an Event says; `regarding` is the object under which it is shown, and whose namespace it is written to. */
+/** The content of an Event; `regarding` is the object it is shown for, and determines its namespace. */
 export type EventToWrite = {
   regarding: { apiVersion: string; kind: string; namespace: string; name: string; uid: string }
   type: 'Normal' | 'Warning'
@@ -18,17 +18,17 @@ export type EventToWrite = {
   note: string
 }
 
-/** Takes Events from one replica and writes them in order, beside all other work. */
+/** Takes Events from one replica and writes them in the background, in the order of their namespace; namespaces take turns. */
 export type EventRecorder = {
   /** Never throws and never waits. */
   record(event: EventToWrite): void
-  /** For the end of the process: settles when nothing is waiting; what the API server has not taken within 2 s is dropped. */
+  /** Call at process exit: settles when nothing is waiting; what the API server has not accepted within 2 s is dropped. */
   settled(): Promise<void>
 }
 
 /**
- * client-go's figures: a burst of 25 for each object, one more every five minutes. Here each reason has its own budget, so that a reason
- * that recurs all the time does not hide one that occurs once.
+ * client-go's limits: a burst of 25 per object, one more every five minutes. Here each reason has its own budget, so that a recurring
+ * reason does not hide a rare one.
  */
 const burst = 25
 const refillMs = 300_000
@@ -36,17 +36,20 @@ const refillMs = 300_000
 const seriesMs = 600_000
 const maxSeries = 2_000
 const writeTimeoutMs = 10_000
-/** Further ones are dropped: after a long outage a backlog of old Events is worth less than the memory it takes. */
+/**
+ * Further ones are dropped: after a long outage a backlog of old Events is not worth its memory. A namespace holds at most as many as are
+ * free, so that there is always room for another one's.
+ */
 const maxWaiting = 500
-/** A stop does not wait longer than this. */
+/** Maximum delay at shutdown. */
 const lastWritesMs = 2_000
 const maxNoteBytes = 1024
 
 type Series = { name: string; namespace: string; count: number; lastMs: number }
 
 /**
- * Equal Events within ten minutes become a series of one object; more than 500 waiting for a slow API server are dropped. `from` is who
- * reports: the component, and the replica's name as `instance`.
+ * Equal Events within ten minutes become a series of one object; those beyond the limit of waiting ones are dropped. `from` is the
+ * reporter: the component, and the replica's name as `instance`.
  */
 export function eventRecorder(
   { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
@@ -56,7 +59,9 @@ export function eventRecorder(
   const budgets = new Map<string, { left: number; sinceMs: number }>()
   const ending = new AbortController()
   let last: Promise<void> = Promise.resolve()
-  let waiting = 0
+  /** By namespace, in the order of turns. */
+  const waiting = new Map<string, EventToWrite[]>()
+  let countOfWaiting = 0
 
   const mayWrite = ({ regarding, reason }: EventToWrite): boolean => {
     const object = `${regarding.uid} ${reason}`
@@ -92,19 +97,36 @@ export function eventRecorder(
     drop(series)
   }
 
+  const takeNext = (): EventToWrite | undefined => {
+    const [next] = waiting
+    if (next === undefined) return undefined
+    const [namespace, own] = next
+    const event = own.shift()
+    waiting.delete(namespace)
+    if (own.length > 0) waiting.set(namespace, own)
+    countOfWaiting -= 1
+    return event
+  }
+
+  const writeNext = async (): Promise<void> => {
+    const event = takeNext()
+    if (event === undefined || ending.signal.aborted) return
+    try {
+      await write(event, deadline(writeTimeoutMs, ending.signal))
+    } catch (error) {
+      log.debug({ reason: asFault(error).reason, message: asFault(error).message }, 'event not written')
+    }
+  }
+
   return {
     record(event) {
-      if (waiting >= maxWaiting || !mayWrite(event)) return
-      waiting += 1
-      last = last.then(async () => {
-        waiting -= 1
-        if (ending.signal.aborted) return
-        try {
-          await write(event, deadline(writeTimeoutMs, ending.signal))
-        } catch (error) {
-          log.debug({ reason: asFault(error).reason, message: asFault(error).message }, 'event not written')
-        }
-      })
+      const { namespace } = event.regarding
+      const own = waiting.get(namespace) ?? []
+      if (own.length >= maxWaiting - countOfWaiting || !mayWrite(event)) return
+      own.push(event)
+      waiting.set(namespace, own)
+      countOfWaiting += 1
+      last = last.then(writeNext)
     },
     async settled() {
       const inTime = new AbortController()

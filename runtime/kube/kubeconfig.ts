@@ -1,15 +1,15 @@
 /**
- * Chooses the cluster that a command of the terminal works on, by kubectl's rules: the files of $KUBECONFIG, else ~/.kube/config, else the
- * cluster of the pod that the command runs in.
+ * Chooses the cluster for a CLI command by kubectl's rules: the files of $KUBECONFIG, else ~/.kube/config, else the cluster of the pod that
+ * the command runs in.
  */
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
-import { Fault } from '../fault.ts'
+import { Fault } from '../platform/fault.ts'
 
-/** Everything that the choice depends on, read by the caller. */
+/** The input of the choice, read by the caller. */
 export type KubeconfigChoice = {
-  /** --kubeconfig: wins over everything in `environment`. */
+  /** --kubeconfig: overrides everything in `environment`. */
   file: string | undefined
   context: string | undefined
   /** `files`: of $KUBECONFIG, in order. `inPod`: whether the pod's ServiceAccount can be used. */
@@ -43,7 +43,7 @@ function load({ files, home, inPod }: KubeconfigChoice['environment']): KubeConf
   throw new Fault('InvalidConfiguration', 'no cluster is known: set KUBECONFIG or give --kubeconfig <file>')
 }
 
-/** Like kubectl: where several files define the same name, the first one wins. */
+/** Like kubectl: if several files define the same name, the first one wins. */
 function merged(files: readonly string[]): KubeConfig {
   const all = files.map((file) => loaded(`kubeconfig "${file}"`, (config) => config.loadFromFile(file)))
   const result = new KubeConfig()

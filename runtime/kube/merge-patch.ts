@@ -1,11 +1,11 @@
 /**
- * The JSON merge patch (RFC 7396) that turns one value into another: only what differs is sent, so that a write which changes
- * nothing is not made at all. Pure.
+ * Computes the JSON merge patch (RFC 7396) between two values: only differences are sent, and a write that changes nothing is skipped.
+ * Pure.
  */
-import { isObject } from '../json.ts'
+import { isObject } from '../platform/text/json.ts'
 type Members = Record<string, unknown>
 
-/** The patch from `before` to `after`; undefined when they are equal. Lists are replaced whole. */
+/** Returns the patch from `before` to `after`; undefined when they are equal. Lists are replaced whole. */
 export function mergePatchBetween(before: Members, after: Members): Members | undefined {
   const patch: Members = {}
   for (const key of Object.keys(before)) if (after[key] === undefined && before[key] !== undefined) patch[key] = null
@@ -17,10 +17,10 @@ export function mergePatchBetween(before: Members, after: Members): Members | un
   return Object.keys(patch).length === 0 ? undefined : patch
 }
 
-/** Equality of JSON values: the order of members does not count, a member of undefined is none. */
+/** Compares JSON values: the order of members does not matter, an undefined member is absent. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => isEqual(item, b[index]))
-  // Most of what is compared is equal, and nothing is made then.
+  // Most compared values are equal, and then nothing is allocated.
   if (isObject(a) && isObject(b)) {
     return (
       Object.keys(a).every((key) => isEqual(a[key], b[key])) && Object.keys(b).every((key) => b[key] === undefined || Object.hasOwn(a, key))

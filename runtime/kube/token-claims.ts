@@ -1,13 +1,13 @@
 /**
- * What a token claims, before the API server has confirmed it: enough to refuse a token that cannot be right without a TokenReview.
+ * Reads a token's claims before the API server has verified it, to reject an obviously wrong token without a TokenReview.
  */
 import * as v from 'valibot'
-import { jsonOrUndefined } from '../json.ts'
+import { jsonOrUndefined } from '../platform/text/json.ts'
 
 /** The claims of a ServiceAccount's projected token that is bound to a pod; `pod` is its name. */
 export type TokenClaims = { audiences: readonly string[]; expiresAtMs: number; namespace: string; pod: string; uid: string }
 
-/** Tokens of ServiceAccounts are one to two thousand characters long. */
+/** ServiceAccount tokens have one to two thousand characters. */
 const maxCharacters = 8 * 1024
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(253))

@@ -1,14 +1,13 @@
 /**
- * Asks the API server whose token this is (TokenReview). An agent's token is accepted only if it is bound to a pod and issued for our
- * audience.
+ * Authenticates tokens by TokenReview. An agent's token is accepted only if it is bound to a pod and issued for the expected audience.
  */
 import * as v from 'valibot'
-import { Fault } from '../fault.ts'
+import { Fault } from '../platform/fault.ts'
 
-/** Creates a review and returns what the API server answers. */
+/** Creates a review and returns the API server's answer. */
 export type PostReview = (path: string, body: unknown) => Promise<unknown>
 
-/** The user of a token as the API server knows it, as far as it says. */
+/** The user of a token, as far as the API server returns it. */
 export type ReviewedUser = {
   username: string
   uid?: string | undefined
@@ -16,7 +15,7 @@ export type ReviewedUser = {
   extra: Readonly<Record<string, readonly string[]>>
 }
 
-/** `uid` is the pod's. `why` is for the caller: it says nothing that somebody without a token may not know. */
+/** `uid` is the pod's. `why` is for the caller: it reveals nothing to callers without a token. */
 export type PodToken =
   { kind: 'pod'; namespace: string; pod: string; uid: string; serviceAccount: string } | { kind: 'refused'; why: string }
 
@@ -36,13 +35,15 @@ const reviewed = v.looseObject({
   }),
 })
 
-/** The user of a token for the API server's own audience, as kubectl sends it; undefined: invalid. Throws ApiUnavailable, Forbidden. */
+/**
+ * Returns the user of a token for the API server's own audience, as kubectl sends it; undefined: invalid. Throws ApiUnavailable, Forbidden.
+ */
 export async function reviewToken(post: PostReview, token: string): Promise<ReviewedUser | undefined> {
   const { authenticated, user } = await review(post, { token })
   return authenticated && user !== undefined && user.username !== '' ? user : undefined
 }
 
-/** The pod that a token is bound to; refused unless it was issued for `audience`. Throws ApiUnavailable, Forbidden. */
+/** Returns the pod that a token is bound to; rejected unless it was issued for `audience`. Throws ApiUnavailable, Forbidden. */
 export async function reviewPodToken(post: PostReview, token: string, audience: string): Promise<PodToken> {
   if (token === '') return { kind: 'refused', why: 'there is no token' }
   const { authenticated, audiences, error, user } = await review(post, { token, audiences: [audience] })
@@ -70,7 +71,7 @@ export function parseReview<Schema extends v.GenericSchema>(schema: Schema, docu
   throw new Fault('ApiUnavailable', 'the API server answered a review with something else')
 }
 
-/** The only value; undefined when there are several, for then it is unclear which one is meant. */
+/** The only value; undefined when there are several, because it is unclear which one is meant. */
 function only(values: readonly string[] | undefined): string | undefined {
   return values?.length === 1 && values[0] !== '' ? values[0] : undefined
 }

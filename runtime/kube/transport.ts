@@ -1,5 +1,5 @@
 /**
- * Requests to the API server over a connection pool of our own, with the credentials of a kubeconfig or of the pod. They are read again
+ * Sends requests to the API server over its own connection pool, with the credentials of a kubeconfig or of the pod. They are read again
  * every 30 s, because a pod's token is replaced every hour.
  */
 import type { KubeConfig } from '@kubernetes/client-node'
@@ -7,17 +7,18 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { type Clock, deadline } from '../clock.ts'
-import { Fault } from '../fault.ts'
+import { type Clock, deadline } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
 import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
+import { retryAfterToMs } from '../http/retry-after.ts'
 
-/** Sends requests and returns whatever status the server answers with; what a status means is the caller's business (client.ts). */
+/** Sends requests and returns the server's status; client.ts interprets it. */
 export type Transport = {
   /** Throws ApiUnavailable when no answer comes within 30 s, AnswerTooLarge when its body is over the bound. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
   /**
-   * Begins a GET of any length over its own connection, as a watch is. Throws ApiUnavailable when there is no answer. Reading the body throws
-   * errors of the network, and `Silence` after `idleMs` without a byte.
+   * Begins a GET of any length over its own connection, for a watch. Throws ApiUnavailable without an answer. Reading the body throws
+   * network errors, and `Silence` after `idleMs` without a byte.
    */
   open(path: string, idleMs: number, signal: AbortSignal): Promise<http.IncomingMessage>
   close(): void
@@ -26,10 +27,10 @@ export type Transport = {
 /** `retryAfterMs`: from a Retry-After header in seconds; undefined when there is none, or it holds a date. */
 export type TransportAnswer = { status: number; text: string; retryAfterMs: number | undefined }
 
-/** `body` is JSON. `maxAnswerBytes`: a bound for this answer, instead of the 32 MiB that any answer may have. */
+/** `body` is JSON. `maxAnswerBytes`: a bound for this answer, instead of the default 32 MiB. */
 export type TransportRequest = { method: string; path: string; body?: string; contentType?: string; maxAnswerBytes?: number }
 
-/** A fault of its own, so that a list can be repeated with smaller pages. */
+/** A separate fault, so that a list can be repeated with smaller pages. */
 export class AnswerTooLarge extends Fault {
   constructor(what: string, maxBytes: number) {
     super('ApiUnavailable', `${what}: the answer is larger than ${maxBytes} bytes`)
@@ -37,8 +38,8 @@ export class AnswerTooLarge extends Fault {
 }
 
 /**
- * No answer of the API server to what was asked: the connection failed, or it or a proxy says that it cannot answer now. Nothing follows for
- * what was known before, such as the version that a watch goes on from.
+ * The API server did not answer: the connection failed, or it or a proxy reports that it is unavailable. Earlier state, such as the version
+ * that a watch resumes from, stays valid.
  */
 export class ServerAway extends Fault {
   constructor(message: string, cause?: unknown) {
@@ -59,7 +60,7 @@ const credentialsForMs = 30_000
 type Credentials = Pick<https.RequestOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername' | 'auth'> & { headers?: Headers }
 type Headers = Record<string, string>
 
-/** With the credentials as OpenSSL reads them, once for all connections: with a context of its own each would hold 27 KiB more. */
+/** With the credentials parsed by OpenSSL once for all connections: with a context of its own each would hold 27 KiB more. */
 type TlsCredentials = Credentials & { secureContext?: SecureContext }
 
 /** `connections`: how many are open to the API server at once, 32 by default; further calls wait for a free one. */
@@ -78,7 +79,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
     if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.credentials
     const options: Credentials & { agent?: unknown } = {}
     await config.applyToHTTPSOptions(options as Parameters<KubeConfig['applyToHTTPSOptions']>[0])
-    // client-node adds an agent with the certificate authorities of the moment; ours must outlive a change of them.
+    // client-node adds an agent with the current CAs; this one must outlive a change of them.
     const { agent: _, ...own } = options
     known = { credentials: withContext(own, known?.credentials), untilMs: clock.monotonicMs() + credentialsForMs }
     return known.credentials
@@ -107,7 +108,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
         const response = await startCall(url, options, body).answered
         const text = await readText(response, maxBytes)
         if (text === undefined) throw new AnswerTooLarge(what, maxBytes)
-        return { status: response.statusCode ?? 0, text, retryAfterMs: secondsToMs(response.headers['retry-after']) }
+        return { status: response.statusCode ?? 0, text, retryAfterMs: retryAfterToMs(response.headers['retry-after']) }
       } catch (error) {
         throw faultOf(what, error, signal, stop.aborted ? `no answer within ${timeoutMs / 1000} s` : undefined)
       }
@@ -127,12 +128,8 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
   }
 }
 
-/** The credentials `before` where they are the same. */
+/** Returns `before` if the credentials are equal. */
 function withContext(own: Credentials, before: TlsCredentials | undefined): TlsCredentials {
   const { secureContext: _, ...known } = before ?? {}
   return before !== undefined && isDeepStrictEqual(known, own) ? before : { ...own, secureContext: createSecureContext(own) }
-}
-
-function secondsToMs(header: string | undefined): number | undefined {
-  return header !== undefined && /^[0-9]{1,6}$/.test(header) ? Number(header) * 1000 : undefined
 }

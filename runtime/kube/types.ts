@@ -1,18 +1,19 @@
 /**
- * Kubernetes objects as this product handles them, and every type of object that it reads or writes. Pure.
+ * Defines Kubernetes objects as this product handles them, and every type of object that it reads or writes. Pure.
  */
-import { gatewaySyncKind, group, syncReportKind, version } from '../gatewaysync/names.ts'
+import { Fault } from '../platform/fault.ts'
+import { gatewaySyncKind, group, syncReportKind, version } from '../api/names.ts'
 
-/** What identifies a type in URLs of the API server. `group` is `''` for the core group. */
+/** Identifies a type in URLs of the API server. `group` is `''` for the core group. */
 export type ResourceType = { group: string; version: string; plural: string; kind: string; namespaced: boolean }
 
-/** Names one object of a type; without `namespace` for a type that is not namespaced. */
+/** Names one object of a type; without `namespace` for a cluster-scoped type. */
 export type ObjectKey = { namespace?: string; name: string }
 
-/** As in metadata.ownerReferences: the object is removed with its owner. `uid` is the owner's. */
+/** As in metadata.ownerReferences: the object is deleted with its owner. `uid` is the owner's. */
 export type OwnerReference = { apiVersion: string; kind: string; name: string; uid: string }
 
-/** An object as the API server returns it: `spec` and `status` are whatever its kind says. */
+/** An object as the API server returns it: `spec` and `status` depend on its kind. */
 export type KubeObject = {
   apiVersion: string
   kind: string
@@ -59,12 +60,18 @@ export const webhookConfigurationType: ResourceType = {
   namespaced: false,
 }
 
-/** The URL's path of all objects of a type, of those in a namespace, or of one object; every part is escaped. */
+/**
+ * Returns the URL path of all objects of a type, of those in a namespace, or of one object; every part is escaped. Throws Rejected for a
+ * name that would lead to another object or to all of them.
+ */
 export function pathOf(
   { group, version, plural, namespaced }: ResourceType,
   key: { namespace?: string; name?: string },
   subresource?: string,
 ): string {
+  for (const part of [key.namespace, key.name]) {
+    if (part === '' || part === '.' || part === '..') throw new Fault('Rejected', `"${part}" is not a name of an object or namespace`)
+  }
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const scope = namespaced && key.namespace !== undefined ? `/namespaces/${encodeURIComponent(key.namespace)}` : ''
   const name = key.name === undefined ? '' : `/${encodeURIComponent(key.name)}`

@@ -1,5 +1,5 @@
 /**
- * How much the receiver accepts: calls, failures, sizes of bodies, connections.
+ * Defines the receiver's limits: calls, failures, body sizes, connections.
  */
 import type { BodyLimits } from '../http/body.ts'
 import type { LimitSettings } from '../http/limits.ts'
@@ -7,14 +7,28 @@ import type { LimitSettings } from '../http/limits.ts'
 /** 500/s is ten times what the largest installation sends; twenty wrong calls in ten seconds are not a mistake. */
 export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 20 }
 
-/** Real deliveries stay far below: a megabyte of paths is 30,000 entries. */
+/** GitHub sends up to 25 MB. Without the lists of `isLeftOut` real deliveries stay far below a megabyte. */
 export const bodyLimits = {
-  maxBytes: 1024 * 1024,
+  maxBytes: 25 * 1024 * 1024,
   complexity: { depth: 64, keys: 20_000, containers: 20_000, entries: 100_000 },
 } as const satisfies BodyLimits
 
+/** Maximum bytes held of a body, after removals. */
+export const maxHeldOfBody = 1024 * 1024
+
 /**
- * Bounds the memory that unauthenticated callers can occupy: a connection that waits for its turn holds one piece of 64 KiB. A receiver
- * answers 500 calls a second over far fewer connections.
+ * Bounds the hashing cost of unauthenticated callers. `maxKeys`: keys tried per call. If they need more than `maxHashesOfLarge` hashes, the
+ * signature of a body above `maxBytes` is invalid.
+ */
+export const hashLimits = { maxKeys: 64, maxHashesOfLarge: 4, maxBytes: 1024 * 1024 } as const
+
+/** Unused members that make bodies large: the commits of a push, and the files of each commit. */
+export function isLeftOut(name: string, level: number): boolean {
+  return (level === 1 && (name === 'commits' || name === 'head_commit')) || name === 'added' || name === 'removed' || name === 'modified'
+}
+
+/**
+ * Bounds the memory that unauthenticated callers can occupy: a waiting connection holds one piece of 64 KiB. A receiver answers 500 calls
+ * per second over far fewer connections.
  */
 export const connectionBounds = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const

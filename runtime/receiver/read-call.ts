@@ -1,53 +1,85 @@
 /**
- * Reads one call: its body is authenticated, and checked for size and depth, while it arrives; then its payload is parsed.
+ * Reads one call: authenticates its body and checks its size and depth while it arrives, then parses its payload.
  */
 import type { Context } from 'hono'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../platform/clock.ts'
 import { type Body, discard, parseBody, readBody } from '../http/body.ts'
-import { createScan } from '../json-scan.ts'
+import { createJsonFilter } from './json-filter.ts'
+import { createScan } from '../platform/text/json-cost.ts'
 import { cutOff, failed, notAuthenticated, type Observer, problem, tooComplex, tooLarge } from './answers.ts'
-import { bodyLimits } from './limits.ts'
+import { bodyLimits, hashLimits, isLeftOut, maxHeldOfBody } from './limits.ts'
 import type { Payload } from './payload/parts.ts'
 import { readPayload } from './payload/payload.ts'
-import { beginProving, type Keys } from './prove/authenticate.ts'
+import { beginProving, type Keys, type Proof, type Proving } from './prove/authenticate.ts'
 
-/** A call that is authenticated, by which method (`open`: no key is configured), and what it asks for. */
-export type Call = { kind: 'call'; method: 'hmac' | 'token' | 'open'; payload: UsablePayload }
+/** A call authenticated by some of the keys, or without keys; `proofs` has the result of each. */
+export type Call = { kind: 'call'; proofs: readonly Proof[]; payload: UsablePayload }
 
-/** The answer to a call that cannot be acted on. `proved`: it was authenticated, so it does not count as a failure of its caller. */
+/** The answer to a call that is not processed. `proved`: the caller was authenticated, so it does not count as a failure. */
 export type Answered = { kind: 'answered'; answer: Response; proved: boolean }
 
-type UsablePayload = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
+export type UsablePayload = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
+/** A payload that requests a ref. */
+export type AskingPayload = Extract<Payload, { kind: 'ref' }>
 
-/** What reading a call works with. */
+/** Collaborators of reading a call. */
 export type ReadCallDeps = Observer & {
   clock: Clock
-  /** Called when a call was refused while a configured key cannot be read. */
+  /** Called when a call was rejected while a configured key cannot be read. */
   keyMissing(): void
 }
 
-/** Reads the body of a POST, within `bodyLimits`. Never rejects because of what a caller sends. */
-export async function readCall(deps: ReadCallDeps, context: Context<object, '/:namespace/:name'>, keys: Keys): Promise<Call | Answered> {
+/**
+ * Reads the body of a POST, within `bodyLimits`, and authenticates it with all keys while reading. How much of it is read does not depend
+ * on the keys: a 413 in place of a 401 would reveal which GatewaySyncs exist. Never rejects because of the caller's input.
+ */
+export async function readCall(deps: ReadCallDeps, context: Context, keys: readonly Keys[]): Promise<Call | Answered> {
   const headers = context.req.header()
-  const proving = beginProving(headers, keys)
+  const proving = keys.map((one) => beginProving(headers, one))
   const media = mediaOf(headers)
-  const isUseless = media === 'json' ? createScan(bodyLimits.complexity) : () => media === 'other'
-  const body = await readBody(context.req.raw, bodyLimits.maxBytes, (piece) => {
-    proving.update(piece)
-    return !isUseless(piece)
-  })
+  const filter = media === 'json' ? createJsonFilter(isLeftOut) : (piece: Uint8Array) => [piece]
+  const isTooComplex = media === 'json' ? createScan(bodyLimits.complexity) : () => media === 'other'
+  let isUseless = false
+  const hash = boundHashing(proving, deps)
+  const keep = (piece: Uint8Array): readonly Uint8Array[] | false => {
+    hash(piece)
+    if (isUseless) return false
+    const kept = filter(piece)
+    isUseless = kept.some(isTooComplex)
+    return !isUseless && kept
+  }
+  const body = await readBody(context.req.raw, bodyLimits.maxBytes, keep, maxHeldOfBody)
   if (body.kind === 'tooLarge') return answered(tooLarge(context), false)
   if (body.kind === 'cutOff') return answered(cutOff(context), false)
   try {
-    const proof = proving.end(deps.clock.now())
-    if (proof.kind === 'refused') return refused(deps, context, keys)
-    const method = proof.kind === 'open' ? 'open' : proof.method
+    const proofs = proving.map((one) => one.end(deps.clock.now()))
+    if (proofs.every(({ kind }) => kind === 'refused')) return refused(deps, context, keys)
+    const isProved = proofs.some(({ kind }) => kind === 'proved')
     const payload = payloadIn(context, headers, media, body)
-    if (!(payload instanceof Response)) return { kind: 'call', method, payload }
-    if (method !== 'open') deps.observe('malformed')
-    return answered(payload, method !== 'open')
+    if (!(payload instanceof Response)) return { kind: 'call', proofs, payload }
+    if (isProved) deps.observe('malformed')
+    return answered(payload, isProved)
   } finally {
     if (body.kind === 'whole') discard(body.bytes)
+  }
+}
+
+/**
+ * Hashes each piece, within `hashLimits`. A body above them has no valid signature, not even one of its beginning, which would be another
+ * body's.
+ */
+function boundHashing(proving: readonly Proving[], { log }: ReadCallDeps): (piece: Uint8Array) => void {
+  const hashes = proving.reduce((sum, one) => sum + one.hashes, 0)
+  const maxBytes = hashes > hashLimits.maxHashesOfLarge ? hashLimits.maxBytes : Number.POSITIVE_INFINITY
+  let bytes = 0
+  return (piece) => {
+    const isFirstBeyond = bytes <= maxBytes && bytes + piece.byteLength > maxBytes
+    bytes += piece.byteLength
+    if (isFirstBeyond) {
+      log.info({ count: hashes }, 'a body above 1 MiB is not authenticated by its signature: too many keys; use fewer, or a token')
+      for (const one of proving) one.dropHashes()
+    }
+    if (bytes <= maxBytes) for (const one of proving) one.update(piece)
   }
 }
 
@@ -56,14 +88,14 @@ function answered(answer: Response, proved: boolean): Answered {
 }
 
 /**
- * The call may be valid for a key that cannot be read. Callers learn of a missing key only if it is the installation's: that reveals nothing
- * about which GatewaySyncs exist.
+ * The call may be valid for an unreadable key. Callers see that a key is missing only if it is the installation's: that does not reveal
+ * which GatewaySyncs exist.
  */
-function refused(deps: ReadCallDeps, context: Context<object, '/:namespace/:name'>, keys: Keys): Answered {
-  const { namespace, name } = context.req.param()
-  if (keys.fault !== undefined) deps.keyMissing()
-  if (keys.installationFault === undefined) return answered(notAuthenticated(context), false)
-  return answered(failed(deps, context, keys.installationFault, namespace, name), false)
+function refused(deps: ReadCallDeps, context: Context, keys: readonly Keys[]): Answered {
+  if (keys.some(({ fault }) => fault !== undefined)) deps.keyMissing()
+  const installationFault = keys.find((one) => one.installationFault !== undefined)?.installationFault
+  if (installationFault === undefined) return answered(notAuthenticated(context), false)
+  return answered(failed(deps, context, installationFault, context.req.param()), false)
 }
 
 type Media = 'json' | 'form' | 'other'
@@ -75,7 +107,7 @@ function mediaOf(headers: Record<string, string>): Media {
   return type === 'application/json' || type.endsWith('+json') ? 'json' : 'other'
 }
 
-/** The payload of a body, or the answer to one that cannot be acted on. */
+/** Parses the payload of a body, or returns the answer to an invalid one. */
 function payloadIn(
   context: Context,
   headers: Record<string, string>,
@@ -86,19 +118,25 @@ function payloadIn(
   if (body.kind === 'dropped') return tooComplex(context)
   const bytes = media === 'form' ? formField(body.bytes) : body.bytes
   const parsed = bytes === undefined ? notOnlyPayload : parseBody(bytes, bodyLimits.complexity)
-  if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', parsed.why)
+  if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', isGzip(body.bytes) ? isCompressed : parsed.why)
   if (parsed.kind === 'tooComplex') return tooComplex(context)
   const payload = readPayload(headers, parsed.value)
   if (payload.kind === 'invalidRef') return problem(context, 'InvalidRef', 'the ref is not a name that git accepts')
-  if (payload.kind === 'unrecognised') return problem(context, 'PayloadUnrecognised', 'no known payload format matches the body')
+  if (payload.kind === 'unrecognized') return problem(context, 'PayloadUnrecognized', 'no known payload format matches the body')
   return payload
+}
+
+const isCompressed = 'the body is compressed by gzip; send it as it is, without Content-Encoding'
+
+function isGzip([first, second]: Uint8Array): boolean {
+  return first === 0x1f && second === 0x8b
 }
 
 const notOnlyPayload = { kind: 'malformed', why: 'a form must consist of the field payload alone' } as const
 
 /**
- * The field `payload` of a form that holds nothing else. The content type is not signed: signed JSON with `&payload=` in some text must not
- * become another call when somebody sends it again as a form.
+ * Returns the field `payload` of a form without other fields. The content type is not signed: signed JSON with `&payload=` in some text
+ * must not become another call when resent as a form.
  */
 function formField(bytes: Uint8Array): Uint8Array | undefined {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')

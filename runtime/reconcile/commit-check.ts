@@ -1,25 +1,26 @@
 /**
- * Calls the gate before a commit is published, with the profiles, the modes in use and the content that it has to judge.
+ * Runs validation before a commit is published, with the profiles, the modes in use and the content to validate.
  */
-import { checkId, type IsolatedGate } from '../gate/isolate.ts'
-import type { Verdict } from '../gatewaysync/decide/observation.ts'
-import { resolveProfile } from '../gatewaysync/decide/profile.ts'
-import { wantedRef } from '../gatewaysync/decide/request.ts'
-import { type CommitHash, parseRefName } from '../gatewaysync/values.ts'
-import type { Repository } from '../source/content/mirror-listing.ts'
-import { modesInUse } from './modes-in-use.ts'
+import { checkId, type IsolatedGate } from '../validation/worker/isolated-validation.ts'
+import { followedRef } from '../api/followed-ref.ts'
+import type { Verdict } from './decide/observation.ts'
+import { resolveProfile } from '../api/schema/profile.ts'
+import { desiredRef } from './decide/request.ts'
+import type { CommitHash } from '../api/values.ts'
+import type { Repository } from '../git/content/mirror-listing.ts'
+import { modesInUse } from './store/modes-in-use.ts'
 import type { ReconcileDeps } from './reconcile.ts'
-import type { Store } from './store.ts'
-import { type GatewaySyncRecord, syncKey, type SyncKey } from './records.ts'
+import type { Store } from './store/store.ts'
+import { type GatewaySyncRecord, syncKey, type SyncKey } from './store/records.ts'
 
 type Deps = {
   store: Store
   gate: Pick<IsolatedGate, 'check' | 'prepare'>
-  /** Reads a commit in the mirror that holds those of a GatewaySync. */
+  /** Reads a commit in the mirror of a GatewaySync. */
   inMirror<Value>(key: SyncKey, commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
-/** Returns two steps of a reconcile pass. A check that did not finish before, on the same commit and content, is repeated only on request. */
+/** Returns two steps of a reconcile. An unfinished validation of the same commit and content is repeated only on request. */
 export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<ReconcileDeps, 'check' | 'prepareCheck'> {
   const check: ReconcileDeps['check'] = async (record, spec, commit, signal) => {
     const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
@@ -28,13 +29,14 @@ export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<Reconci
       validation: spec.validation,
       modesInUse: modesInUse(store.gatewayModes(record.namespace, record.name), profiles),
       commit,
-      line: `${spec.git.repo} ${spec.git.ref}`,
+      line: `${spec.git.repo} ${followedRef(spec.git)}`,
     }
-    const isAskedFor = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status).undecided
+    const isAskedFor = desiredRef(followedRef(spec.git), record.annotations, record.status).undecided
     const known = isAskedFor ? undefined : unfinishedBefore(record, checkId(request))
     if (known !== undefined) return known
-    const key = syncKey(record.namespace, record.name)
-    return await inMirror(key, commit, (repository) => gate.check(repository, request, isAskedFor, signal), signal)
+    const { namespace, name } = record
+    const by = { namespace, name, again: isAskedFor }
+    return await inMirror(syncKey(namespace, name), commit, (repository) => gate.check(repository, request, by, signal), signal)
   }
   return {
     check,
@@ -44,7 +46,7 @@ export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<Reconci
   }
 }
 
-/** The verdict in the status, if the checks of the same commit and content did not finish: a restart does not try again. */
+/** Returns the verdict in the status if validation of the same commit and content did not finish, so that a restart does not try again. */
 function unfinishedBefore({ status: { source, findings } }: GatewaySyncRecord, id: string): Verdict | undefined {
   return findings !== undefined && source?.unfinishedCheck === id ? { kind: 'checked', ...findings, unfinished: id } : undefined
 }

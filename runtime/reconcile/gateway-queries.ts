@@ -1,26 +1,26 @@
 /**
- * Asks Prometheus about gateways that a rollout waits for or watches, beside the reconcile passes. A tenant writes the address, so it is
- * reached by the same rules as a git host, and of the answer no more is told than whether it is the right one.
+ * Queries Prometheus about gateways that a rollout waits for or watches, concurrently with reconciles. A tenant writes the address, so the
+ * rules for git hosts apply, and only whether the answer is healthy is exposed.
  */
-import { type Clock, deadline, pause, unlessAborted } from '../clock.ts'
-import { asFault } from '../fault.ts'
-import { answerOfPrometheus, type CheckQuestion } from '../gatewaysync/rollout/check-question.ts'
-import { afterAnswer, type CheckAnswer, type RememberedCheck } from '../gatewaysync/check-record.ts'
+import { type Clock, deadline, pause, unlessAborted } from '../platform/clock.ts'
+import { asFault } from '../platform/fault.ts'
+import { answerOfPrometheus, type CheckQuestion } from './rollout/check-question.ts'
+import { afterAnswer, type CheckAnswer, type StoredCheck } from '../api/check-record.ts'
+import { FairLimiter } from '../platform/async/fair-limiter.ts'
 import { causeOf } from '../http/client.ts'
-import type { Log } from '../log.ts'
-import { callForJson } from '../source/credentials/api-call.ts'
-import { addressesOf, type Network } from '../source/remote/network.ts'
-import { proxyFor } from '../source/remote/proxy.ts'
-import { requireAllowedApi } from '../source/remotes.ts'
-import { createHostPlaces } from './host-places.ts'
-import type { SyncKey } from './records.ts'
+import type { Log } from '../platform/log/log.ts'
+import { callForJson } from '../git/credentials/api-call.ts'
+import { addressesOf, type Network } from '../git/remote/network.ts'
+import { proxyFor } from '../git/remote/proxy.ts'
+import { requireAllowedApi } from '../git/remotes.ts'
+import type { SyncKey } from './store/records.ts'
 
 export type GatewayQueries = {
-  /** What is known of each gateway, by pod. */
-  answers(key: SyncKey): ReadonlyMap<string, RememberedCheck>
-  /** From now on these are asked for a GatewaySync, each again and again, and nothing else. */
+  /** Returns the known result of each gateway, by pod. */
+  answers(key: SyncKey): ReadonlyMap<string, StoredCheck>
+  /** Replaces the questions of a GatewaySync; each is asked repeatedly. */
   ask(key: SyncKey, questions: readonly CheckQuestion[]): void
-  /** Works until the signal. */
+  /** Runs until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -30,31 +30,31 @@ type Deps = {
   network: Network
   /** Empty: any host. */
   allowedHosts: readonly string[]
-  /** What is known of a gateway has changed; called outside of any pass. */
+  /** Called outside of any reconcile when a result changes. */
   changed(key: SyncKey): void
 }
 
-type Entry = { question: CheckQuestion; known: RememberedCheck | undefined; dueMs: number; isUnderWay: boolean }
+type Entry = { question: CheckQuestion; known: StoredCheck | undefined; dueMs: number; isUnderWay: boolean }
 
-/** An answer counts for a minute. */
+/** An answer is valid for a minute. */
 const eachMs = 10_000
 const lookMs = 1_000
 const timeoutMs = 5_000
-/** Questions at once, in all and of one GatewaySync: a server that is slow delays those who ask it. */
-const [atOnce, ofOne] = [64, 8]
+/** Concurrent queries: a slow server delays only the GatewaySyncs that use it. */
+const limits = { total: 64, reserve: 16, perTenant: 24, perKey: 8 } as const
 
-/** Remembers no more than what is asked; a leader that begins asks anew. */
+/** Keeps only the results of current questions; a new leader starts empty. */
 export function createGatewayQueries(deps: Deps): GatewayQueries {
   const { clock, log, changed } = deps
   const asked = new Map<SyncKey, Map<string, Entry>>()
-  const places = createHostPlaces(atOnce, ofOne)
-  /** Servers that could not be reached just now, and why. */
+  const limiter = new FairLimiter({ ...limits, clock })
+  /** Unreachable servers, with the reason. */
   const unreached = new Map<string, { why: string; untilMs: number }>()
   let wake = Promise.withResolvers<void>()
 
   const answered = (key: SyncKey, entry: Entry, answer: CheckAnswer): void => {
     const { pod, about } = entry.question
-    // Another one may be asked by now.
+    // The question may have been replaced.
     if (asked.get(key)?.get(pod) !== entry) return
     const before = entry.known?.record
     const record = afterAnswer(before, answer, clock.now().epochMilliseconds)
@@ -66,7 +66,7 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
     if (record.state !== (before?.state ?? 'Unknown')) changed(key)
   }
 
-  /** A server that cannot be reached is tried once for all who ask it. */
+  /** An unreachable server is tried once for all GatewaySyncs that use it. */
   const answerOf = async ({ question }: Entry, signal: AbortSignal): Promise<CheckAnswer> => {
     const known = unreached.get(question.url)
     if (known !== undefined && clock.monotonicMs() < known.untilMs) return { kind: 'none', why: known.why }
@@ -83,16 +83,17 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
   }
   const work = async (key: SyncKey, entry: Entry, signal: AbortSignal): Promise<void> => {
     entry.isUnderWay = true
-    await places.take(key, false)
+    const [tenant = '', name = ''] = key.split('/')
     try {
-      // Whoever waited for a place may not be asked any more.
-      if (!signal.aborted && asked.get(key)?.get(entry.question.pod) === entry) answered(key, entry, await answerOf(entry, signal))
+      await limiter.run({ tenant, key: name }, signal, async (own) => {
+        // The question may have become obsolete while it waited.
+        if (asked.get(key)?.get(entry.question.pod) === entry) answered(key, entry, await answerOf(entry, own))
+      })
     } catch (error) {
       if (!signal.aborted)
         log.error({ reason: asFault(error).reason, err: error }, 'a check of a gateway ended with an error that is a bug')
     } finally {
       entry.isUnderWay = false
-      places.giveBack(key)
     }
   }
   const underWay = new Set<Promise<void>>()

@@ -1,38 +1,49 @@
 /**
- * Verifies signatures before a commit is published: of which objects, with which Secret, and for how long a result is cached.
+ * Verifies signatures before a commit is published, and caches good results.
  */
-import type { Clock } from '../clock.ts'
-import { type CommitHash, printable } from '../gatewaysync/values.ts'
-import type { ReadSecret } from '../source/remote/secrets.ts'
-import { readKeyring } from '../source/signatures/keyring.ts'
-import { verify, type Verified } from '../source/signatures/verify.ts'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
+import { type CommitHash, printable } from '../api/values.ts'
+import { cacheTime } from '../platform/async/cache-time.ts'
+import { FairLimiter } from '../platform/async/fair-limiter.ts'
+import type { ReadSecret } from '../git/remote/secrets.ts'
+import { readKeyring } from '../git/verify/keyring.ts'
+import { verify, type Verified } from '../git/verify/verify.ts'
 import type { ReconcileDeps } from './reconcile.ts'
-import { syncKey, type SyncKey } from './records.ts'
+import { syncKey, type SyncKey } from './store/records.ts'
 
 export type SignatureDeps = {
   readSecret: ReadSecret
-  /** A commit or tag of the GatewaySync's mirror, byte by byte. */
+  /** Returns the raw bytes of a commit or tag in the GatewaySync's mirror. */
   rawObject(key: SyncKey, type: 'commit' | 'tag', id: CommitHash, name: string, signal: AbortSignal): Promise<Buffer>
-  /** Where files for the verifying programs have a name for a moment. */
+  /** Folder for temporary files of the verifying programs. */
   folder: string
   clock: Clock
-  /** Called after each verification that was made. */
+  /** Called after each verification. */
   checked?(result: Verified['kind']): void
 }
 
-/** How long a good result is cached: each verification starts a process or two, which polling the same commit need not. */
+/** How long a good result is cached: each verification starts one or two processes, which polling the same commit must not repeat. */
 const keptMs = 600_000
 const maxKept = 2_000
-/** Even a loaded machine verifies a signature in far less time. */
+/** Verification takes far less, even on a loaded machine. */
 const timeoutMs = 20_000
+/** Concurrent verifications; each is one or two processes. */
+const limits = { total: 4, reserve: 1, perTenant: 2, maxWaiting: 1_000 } as const
 
 /**
- * Caches good results for ten minutes. Rejects with faults of git and of reading the Secret; a bad signature is `refused`, with the reason.
+ * Caches good results for ten minutes. Rejects with faults of git and of reading the Secret; a bad signature is `refused` with the reason.
  */
-export function createSignatureCheck({ readSecret, rawObject, folder, clock, checked = () => {} }: SignatureDeps): ReconcileDeps['verify'] {
-  // Only good results are cached, and not for ever: a key may expire.
-  const kept = new Map<string, { verified: Verified; untilMs: number }>()
-  return async ({ namespace, name }, { git }, { commit, name: ref, tag }, signal) => {
+export function createSignatureCheck({ readSecret, rawObject, folder, clock, checked = () => {} }: SignatureDeps): {
+  verify: ReconcileDeps['verify']
+  /** What namespaces use of the verifications; a key is the name of a GatewaySync. */
+  limiter: Pick<FairLimiter, 'uses' | 'waits'>
+} {
+  const limiter = new FairLimiter({ ...limits, clock })
+  // Only good results are cached, and only for a while: a key may expire.
+  const kept = new LRUCache<string, Verified>({ max: maxKept, ttl: keptMs, ...cacheTime(clock) })
+  const verifyOnce: ReconcileDeps['verify'] = async ({ namespace, name }, { git }, { commit, name: ref, tag }, signal) => {
     if (git.verify === undefined) return { kind: 'notAsked' }
     const { mode, secretRef } = git.verify
     const refuse = (why: string): Verified => {
@@ -44,7 +55,7 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
     if (secret === undefined) return refuse(`${secretName} does not exist`)
     const question = JSON.stringify([namespace, secretRef.name, secret.version, mode, commit, ref, tag])
     const known = kept.get(question)
-    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.verified
+    if (known !== undefined) return known
     const read = readKeyring(secret.data)
     if (read.kind === 'unusable') return refuse(`${secretName}: ${read.why}`)
     const key = syncKey(namespace, name)
@@ -55,13 +66,15 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
       commitBytes: await rawObject(key, 'commit', commit, ref, signal),
       tag: tag === undefined ? undefined : { id: tag, bytes: await rawObject(key, 'tag', tag, ref, signal) },
     }
-    const verified = await verify(contents, read.keyring, { folder, timeoutMs, signal })
+    const done = await limiter.run({ tenant: namespace, key: name, owner: name }, signal, (own) =>
+      verify(contents, read.keyring, { folder, timeoutMs, signal: own }),
+    )
+    if (done === undefined) throw new Fault('TooManyRequests', `too many signatures of namespace "${namespace}" wait to be verified`)
+    const verified = done.result
     if (verified.kind === 'refused') return refuse(verified.why)
     checked('verified')
-    kept.delete(question)
-    kept.set(question, { verified, untilMs: clock.monotonicMs() + keptMs })
-    const [oldest] = kept.keys()
-    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
+    kept.set(question, verified)
     return verified
   }
+  return { verify: verifyOnce, limiter }
 }

@@ -1,9 +1,9 @@
 /**
- * Allows one run for each data directory and state folder: all locks are taken before anything is read or written, so that a refused run has
+ * Allows one run per data directory and state folder: all locks are taken before anything is read or written, so that a refused run has
  * changed nothing and no push is accepted by two processes.
  */
-import type { Clock } from '../clock.ts'
-import { asFault, isAbort } from '../fault.ts'
+import type { Clock } from '../platform/clock.ts'
+import { asFault, isAbort } from '../platform/fault.ts'
 import { ensureEngineFolder, ownershipOf } from '../sync/disk/disk.ts'
 import { releaseLock, takeLock } from '../sync/disk/lock.ts'
 
@@ -14,8 +14,8 @@ export type Claim = {
 }
 
 /**
- * Takes absolute paths. Throws FolderLocked, with no lock left behind, and the signal's reason. A folder whose lock cannot be written now (on a
- * full disk, for example) does not stop the others: nothing is written to it without its lock, and each sync tries again.
+ * Takes absolute paths. Throws FolderLocked, with no lock left behind, and the signal's reason. A folder whose lock cannot be written now
+ * (on a full disk, for example) does not stop the others: nothing is written to it without its lock, and each sync tries again.
  */
 export async function claimFolders(clock: Clock, folders: readonly string[], signal: AbortSignal): Promise<Claim> {
   const taken: string[] = []

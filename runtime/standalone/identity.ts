@@ -1,9 +1,9 @@
 /**
- * The user that a run continues as. A gateway's user may change anything in its data directory while we work in it, so root never works there:
- * a run started as root becomes the owner of the data directory before it touches anything.
+ * Selects the user that a run continues as. A gateway's user may change anything in its data directory during a run, so root never works
+ * there: a run started as root becomes the owner of the data directory before it touches anything.
  */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
-import { Fault } from '../fault.ts'
+import { Fault } from '../platform/fault.ts'
 
 /** Numeric user and group. */
 export type Owner = { uid: number; gid: number }
@@ -35,7 +35,7 @@ export function identityFor(uid: number | undefined, folders: readonly OwnedFold
   return { kind: 'refuse', message }
 }
 
-/** The owner that a run over these data directories must become, if any. Throws InvalidConfiguration when one run cannot serve them all. */
+/** The owner that a run over these data directories must become, if any. Throws InvalidConfiguration if one run cannot serve them all. */
 export function requiredOwner(dataDirs: readonly string[]): Owner | undefined {
   const identity = identityFor(
     process.geteuid?.(),
@@ -48,10 +48,7 @@ export function requiredOwner(dataDirs: readonly string[]): Owner | undefined {
   return identity.kind === 'become' ? { uid: identity.owner.uid, gid: groupOf(identity.owner) } : undefined
 }
 
-/**
- * Gives up root for good: nothing that runs after this can take it back. Throws InvalidConfiguration when the new user could not read the
- * program.
- */
+/** Drops root permanently. Throws InvalidConfiguration if the new user could not read the program. */
 export function become({ uid, gid }: Owner): void {
   process.setgroups?.([])
   process.setgid?.(gid)
@@ -66,7 +63,7 @@ export function become({ uid, gid }: Owner): void {
   }
 }
 
-/** The user's own group: the folder's may be root's, as often on volumes of containers, and would give rights back. */
+/** The user's own group: the folder's may be root's, as often on volumes of containers, and would restore permissions. */
 function groupOf({ uid, gid }: Owner): number {
   const entry = passwordFile()
     .split('\n')

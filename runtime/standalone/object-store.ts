@@ -1,20 +1,20 @@
 /**
- * Holds the one GatewaySync of a standalone run in memory and in the state folder, as an API server would: a change is saved before it takes
- * effect.
+ * Stores the one GatewaySync of a standalone run in memory and in the state folder, as an API server would: a change is saved before it
+ * takes effect.
  */
 import { createHash } from 'node:crypto'
-import type { Clock } from '../clock.ts'
-import { asFault } from '../fault.ts'
-import { type GatewayPod, parseReport } from '../gatewaysync/decide/gateways.ts'
-import { podAnnotations } from '../gatewaysync/names.ts'
-import { canonicalJson } from '../gatewaysync/canonical-json.ts'
-import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
+import type { Clock } from '../platform/clock.ts'
+import { asFault } from '../platform/fault.ts'
+import { type GatewayPod, parseReport } from '../reconcile/decide/gateways.ts'
+import { podAnnotations } from '../api/names.ts'
+import { canonicalJson } from '../api/canonical-json.ts'
+import type { SyncReportStatus } from '../api/schema/report.ts'
+import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import type { StandaloneSync, Target } from './settings.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../platform/log/log.ts'
 import { openState, type RunnerState, writeState } from './state.ts'
 
-/** The object in the shape that a reconcile pass expects. */
+/** The object in the form that a reconcile expects. */
 export type KeptObject = {
   namespace: string
   name: string
@@ -26,17 +26,17 @@ export type KeptObject = {
   status: GatewaySyncStatus
 }
 
-/** A target of the run, which stands in for a gateway pod. */
+/** A target of the run, used in place of a gateway pod. */
 export type KeptPod = GatewayPod & { serviceAccount: string }
 
-/** What is told each change: the part of the controller's store that a run needs. */
+/** Receives each change: the part of the controller's store that a run needs. */
 export type KeeperStore = {
   upsertSync(record: KeptObject): void
   upsertPod(pod: KeptPod): void
   upsertReport(report: { namespace: string; pod: string; gatewaySync: string } & ReturnType<typeof parseReport>): void
 }
 
-/** The API server's part in a run on one machine. */
+/** Takes the API server's place in a standalone run. */
 export type ObjectStore = {
   record(): KeptObject
   /** The latest report of each target. */
@@ -48,7 +48,7 @@ export type ObjectStore = {
   setReport(target: string, status: SyncReportStatus): void
 }
 
-/** Reads what an earlier run left. Throws StateUnreadable. */
+/** Reads what an earlier run saved. Throws StateUnreadable. */
 export function createObjectStore(
   { store, clock, log }: { store: KeeperStore; clock: Clock; log: Log },
   { sync, targets, stateDir }: { sync: StandaloneSync; targets: readonly Target[]; stateDir: string },
@@ -72,7 +72,7 @@ export function createObjectStore(
     state = next
     version += 1
   }
-  const tellReport = (target: string, status: SyncReportStatus): void => {
+  const storeReport = (target: string, status: SyncReportStatus): void => {
     store.upsertReport({ namespace: sync.namespace, pod: target, gatewaySync: sync.name, ...parseReport(uidOf(target), status) })
   }
 
@@ -91,7 +91,7 @@ export function createObjectStore(
       serviceAccount: '',
     })
     const report = state.reports[name]
-    if (report !== undefined) tellReport(name, report)
+    if (report !== undefined) storeReport(name, report)
   }
 
   return {
@@ -116,7 +116,7 @@ export function createObjectStore(
         const { reason, message } = asFault(error)
         log.warn({ reason, message }, 'a report could not be written to the state folder; the next one tries again')
       }
-      tellReport(target, status)
+      storeReport(target, status)
     },
   }
 }
@@ -126,7 +126,8 @@ function uidOf(target: string): string {
 }
 
 /**
- * A changed spec increments the generation, so that conditions show which one they are about. Saved state of another GatewaySync is ignored.
+ * A changed spec increments the generation, so that conditions show which one they are about. Saved state of another GatewaySync is
+ * ignored.
  */
 function initialState(kept: RunnerState | undefined, sync: StandaloneSync, clock: Clock): RunnerState {
   const { namespace, name } = sync

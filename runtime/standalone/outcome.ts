@@ -1,17 +1,17 @@
 /**
- * How a run with --once ends: in place, failed, or not decided yet. Pure.
+ * Decides the result of a run with --once: in place, failed, or not decided yet. Pure.
  */
-import type { Fault, Reason } from '../fault.ts'
-import { describeErrors } from '../gatewaysync/decide/findings.ts'
-import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { shortCommit } from '../gatewaysync/values.ts'
+import type { Fault, Reason } from '../platform/fault.ts'
+import type { SyncReportStatus } from '../api/schema/report.ts'
+import type { GatewaySyncStatus } from '../api/schema/status.ts'
+import { shortCommit } from '../api/values.ts'
+import { describeErrors } from '../reconcile/decide/summary.ts'
 
 /** `waiting`: not decided yet. */
 export type Outcome = { kind: 'waiting' } | { kind: 'inPlace' } | { kind: 'failed'; reason: string; message: string }
 
 type Facts = {
-  /** The git host answered, well or not. */
+  /** The git host responded, with or without success. */
   answered: boolean
   fault: Fault | undefined
   status: GatewaySyncStatus
@@ -19,13 +19,15 @@ type Facts = {
   reports: ReadonlyMap<string, SyncReportStatus | undefined>
 }
 
-/** Phases in which a target stays until somebody changes something. */
+/** Phases in which a target stays until a user acts. */
 const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Paused', 'Drifted'])
 
-/** Reasons that end the run at once: it waits for a gateway that is starting, but not for one that is absent or whose mode is lost. */
+const inPlace: ReadonlySet<string> = new Set(['Synced'])
+
+/** Reasons that end a target at once: it waits for a gateway that is starting, but not for one that is absent or whose mode is lost. */
 const unanswered: ReadonlySet<string> = new Set<Reason>(['GatewayUnreachable', 'ModeUnknown'])
 
-/** In place means what the condition Ready means, and that each target reported it in this run. */
+/** In place means that the condition Ready is true, and that each target reported it in this run. */
 export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
   if (!answered) return { kind: 'waiting' }
   if (fault !== undefined) return { kind: 'failed', reason: fault.reason, message: fault.message }
@@ -35,20 +37,25 @@ export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome 
       reason: status.source.held,
       message: describeHeld(status),
     }
-  for (const [name, report] of reports) {
-    if (report === undefined || !(failing.has(report.phase) || unanswered.has(report.reason ?? ''))) continue
-    return {
-      kind: 'failed',
-      reason: report.reason ?? report.phase,
-      message: `${name}: ${report.message ?? `the target is ${report.phase}`}`,
-    }
-  }
-  const allReported = [...reports.values()].every((report) => report !== undefined)
-  const ready = status.conditions?.find(({ type }) => type === 'Ready')
-  return allReported && ready?.status === 'True' ? { kind: 'inPlace' } : { kind: 'waiting' }
+  // A failed target does not end the run before the others have their commit.
+  const allEnded = [...reports.values()].every((report) => report !== undefined && (hasFailed(report) || inPlace.has(report.phase)))
+  if (!allEnded) return { kind: 'waiting' }
+  const failed = [...reports].filter(([, report]) => report !== undefined && hasFailed(report))
+  const [first] = failed
+  if (first?.[1] === undefined) return isReady(status) ? { kind: 'inPlace' } : { kind: 'waiting' }
+  const message = failed.map(([name, report]) => `${name}: ${report?.message ?? `the target is ${report?.phase}`}`).join('; ')
+  return { kind: 'failed', reason: first[1].reason ?? first[1].phase, message }
 }
 
-/** The failure of a run that took too long, with what it was waiting for. */
+function hasFailed({ phase, reason = '' }: SyncReportStatus): boolean {
+  return failing.has(phase) || unanswered.has(reason)
+}
+
+function isReady(status: GatewaySyncStatus): boolean {
+  return status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True'
+}
+
+/** The failure of a run that timed out, with what it was waiting for. */
 export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome {
   const reason: Reason = 'Timeout'
   return { kind: 'failed', reason, message: `not in place after ${seconds} s: ${conditionMessage(status)}` }

@@ -1,17 +1,17 @@
 /**
- * Secrets of the standalone runner: files, read at each use, so that a rotation needs no restart.
+ * Reads Secrets of the standalone runner from files, on each use, so that a rotation needs no restart.
  */
 import { createHash } from 'node:crypto'
 import { open, readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { Fault } from '../fault.ts'
-import { printable } from '../gatewaysync/values.ts'
-import type { ReadSecret } from '../source/remote/secrets.ts'
+import { Fault } from '../platform/fault.ts'
+import { printable } from '../api/values.ts'
+import type { ReadSecret } from '../git/remote/secrets.ts'
 
 /** No key or token is larger. */
 const maxSecretBytes = 64 * 1024
 
-/** Reads a file and trims the line end that editors add. Throws SecretNotFound when it is missing, empty or too large. */
+/** Reads a file and trims the line ending that editors add. Throws SecretNotFound if it is missing, empty or too large. */
 export async function readSecretFile(file: string, label: string): Promise<string> {
   const text = await readBounded(file).catch((error: unknown) => {
     throw new Fault('SecretNotFound', `${label}: "${file}" cannot be read`, { cause: error })
@@ -22,7 +22,7 @@ export async function readSecretFile(file: string, label: string): Promise<strin
   return secret
 }
 
-/** Reads `<folder>/<name>/<key>`, which stands for the key of a Secret. Throws SecretNotFound. */
+/** Reads `<folder>/<name>/<key>`, which corresponds to a key of a Secret. Throws SecretNotFound. */
 export async function readSecret(folder: string | undefined, ref: { name: string; key: string }, label: string): Promise<string> {
   if (folder === undefined)
     throw new Fault('SecretNotFound', `${label} names Secret "${printable(ref.name)}"; give --secrets <dir> with <dir>/<name>/<key>`)
@@ -42,21 +42,25 @@ async function readBounded(file: string): Promise<string | undefined> {
   return (await readUpTo(file, maxSecretBytes))?.toString('utf8')
 }
 
-/** Undefined when the file is larger than `maxBytes`. */
+/** Undefined if the file is larger than `maxBytes`. */
 async function readUpTo(file: string, maxBytes: number): Promise<Buffer | undefined> {
-  await using handle = await open(file, 'r')
-  const { size } = await handle.stat()
-  if (size > maxBytes) return undefined
-  const buffer = Buffer.alloc(Math.min(size, maxBytes) + 1)
-  const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
-  return bytesRead > size ? undefined : buffer.subarray(0, bytesRead)
+  const handle = await open(file, 'r')
+  try {
+    const { size } = await handle.stat()
+    if (size > maxBytes) return undefined
+    const buffer = Buffer.alloc(Math.min(size, maxBytes) + 1)
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
+    return bytesRead > size ? undefined : buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
 }
 
 /** A Secret in a cluster cannot be larger either; a larger file is skipped. */
 const maxKeyBytes = 1024 * 1024
 const maxKeys = 256
 
-/** Secrets as folders: `<folder>/<name>/<key>`, read at each use. Throws SecretNotFound for what cannot be read. */
+/** Secrets as folders: `<folder>/<name>/<key>`, read on each use. Throws SecretNotFound for what cannot be read. */
 export function readSecretFolder(folder: string | undefined): ReadSecret {
   return async (_namespace, name, signal) => {
     if (folder === undefined)
@@ -78,7 +82,7 @@ export function readSecretFolder(folder: string | undefined): ReadSecret {
   }
 }
 
-/** Names of files, and of links to files, which is how a cluster mounts a Secret; empty when the folder is missing. */
+/** Names of files, and of links to files, which is how a cluster mounts a Secret; empty if the folder is missing. */
 async function keysIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   const named = entries.filter((entry) => !entry.name.startsWith('..') && !entry.isDirectory())

@@ -1,17 +1,16 @@
 /**
- * The input of the standalone runner: a file with one GatewaySync, as a cluster would accept it, and the targets to write to. Pure.
+ * Parses the input of the standalone runner: a file with one GatewaySync, as a cluster would accept it, and the targets to write to. Pure.
  */
 import path from 'node:path'
 import * as v from 'valibot'
 import { parse, YAMLParseError } from 'yaml'
-import { nearestTo } from '../edit-distance.ts'
-import { Fault } from '../fault.ts'
-import { apiVersion, gatewaySyncKind } from '../gatewaysync/names.ts'
-import { defaultProfileName } from '../gatewaysync/decide/profile.ts'
-import { gatewaySyncSpec, type GatewaySyncSpec } from '../gatewaysync/schema/spec.ts'
-import { printable } from '../gatewaysync/values.ts'
-import { membersAt } from '../gatewaysync/without-defaults.ts'
-import { schemaProblem, yamlProblem } from './problem-words.ts'
+import { nearestTo } from '../platform/text/edit-distance.ts'
+import { Fault } from '../platform/fault.ts'
+import { apiVersion, gatewaySyncKind } from '../api/names.ts'
+import { defaultProfileName } from '../api/schema/profile.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec } from '../api/schema/spec.ts'
+import { printable } from '../api/values.ts'
+import { membersAt } from '../api/without-defaults.ts'
 
 /** The GatewaySync of one run; `raw` is the spec as written, `spec` with every default. */
 export type StandaloneSync = {
@@ -29,7 +28,7 @@ export type Target = {
   gatewayUrl: string | undefined
   profile: string
   mode: string | undefined
-  /** By which stages of a rollout choose, as by the labels of a pod. */
+  /** Rollout stages select by these, as by the labels of a pod. */
   labels: Readonly<Record<string, string>>
 }
 
@@ -51,7 +50,7 @@ const manifestSchema = v.strictObject({
   status: v.optional(v.unknown()),
 })
 
-/** Reads the file's text. Throws InvalidConfiguration naming the first key that is not accepted. */
+/** Parses the file's text. Throws InvalidConfiguration naming the first key that is not accepted. */
 export function parseStandaloneSync(text: string, file: string): StandaloneSync {
   const document = parseYaml(text, file)
   const parsed = v.safeParse(manifestSchema, document)
@@ -83,7 +82,7 @@ function parseYaml(text: string, file: string): unknown {
   }
 }
 
-/** What is wrong at which key. */
+/** Describes the problem and its key. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const at = v.getDotPath(issue)
   if (at === null) return issue.input === null ? 'is empty; expected one GatewaySync' : `holds no GatewaySync, but ${issue.received}`
@@ -108,16 +107,15 @@ function findUnknownKey(written: unknown, kept: unknown, where: string): string 
   return undefined
 }
 
-/** Suggests the known key that an unknown one, as `findUnknownKey` names it, was probably meant to be. */
+/** Suggests the known key that an unknown one, as `findUnknownKey` returns it, was probably meant to be. */
 function meantBy(unknown: string): string {
   const at = unknown.lastIndexOf('.')
   const [key, known] = [unknown.slice(at + 1), membersAt(manifestSchema, unknown.slice(0, at))]
-  if (key === 'true' && known.includes('on')) return '; did you mean "on"? kubectl and others read a bare on as true: write it in quotes'
   const nearest = nearestTo(key, known)
   return nearest === undefined ? '' : `; did you mean "${nearest}"?`
 }
 
-/** The options of the command line that name targets. */
+/** The command-line options that name targets. */
 export type TargetOptions = {
   /** Each `name=…,data=…[,gateway=…][,profile=…][,mode=…][,label=<key>:<value>]…`. */
   target: readonly string[]
@@ -173,7 +171,7 @@ function parseTarget(text: string, profile: string | undefined, cwd: string): Ta
   return target({ profile, ...values, labels }, label, cwd)
 }
 
-/** Adds what one `label=` says. Throws InvalidConfiguration where it is no label, or another one with its key stands there already. */
+/** Adds one `label=`. Throws InvalidConfiguration if it is invalid, or its key is set already. */
 function addLabel(labels: Record<string, string>, text: string, label: string): void {
   const [, key, , value] = labelForm.exec(text) ?? []
   if (key === undefined || value === undefined) {
@@ -211,4 +209,42 @@ function refuseTwice(targets: readonly Target[], keyOf: (target: Target) => stri
     if (seen.has(keyOf(target))) throw new Fault('InvalidConfiguration', `two targets have the ${what} "${keyOf(target)}"`)
     seen.add(keyOf(target))
   }
+}
+
+/** Kinds of values, as the schema names them. */
+const kinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  Array: 'a list',
+  Object: 'a group of keys',
+}
+
+/** Messages for the most common mistakes; others are the library's. */
+const yamlWords: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
+  MULTILINE_IMPLICIT_KEY: 'a key needs a colon after it, as in "ref: main"',
+  BLOCK_AS_IMPLICIT_KEY: 'two keys are on one line, or a text that contains ": " is not quoted',
+  TAB_AS_INDENT: 'a line begins with a tab; indent with spaces',
+  BAD_INDENT: 'a line is not indented like the lines next to it',
+  DUPLICATE_KEY: 'a key is repeated in one mapping',
+  MISSING_CHAR: 'a quote or bracket is not closed',
+}
+
+/** Messages of the product's own checks are kept; the library's messages about types are rewritten. */
+function schemaProblem(issue: v.BaseIssue<unknown>): string {
+  if (!issue.message.startsWith('Invalid ')) return issue.message
+  if (issue.input === undefined) return 'is missing'
+  const { expected } = issue
+  const choices = [...(expected ?? '').matchAll(/"([^"]*)"/g)].map(([, choice = '']) => choice)
+  const wanted = choices.length > 0 ? choices.join(' or ') : (kinds[expected ?? ''] ?? expected ?? 'something else')
+  return `must be ${wanted}, and is ${kinds[issue.received] ?? printable(issue.received)}`
+}
+
+/** Describes an error of the YAML library, with its position. */
+function yamlProblem(error: unknown): string {
+  if (!(error instanceof Error)) return 'it cannot be read'
+  const [first = ''] = error.message.split('\n', 1)
+  const words = error instanceof YAMLParseError ? yamlWords[error.code] : undefined
+  const place = / at line \d+, column \d+/.exec(first)?.[0] ?? ''
+  return words === undefined ? first.replace(/:$/, '') : `${words},${place}`
 }

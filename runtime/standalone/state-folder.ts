@@ -1,28 +1,28 @@
 /**
- * Where a run keeps its state and mirrors: outside of the data directory, which belongs to the gateway, and where nobody else may write,
- * because whoever can write a mirror's files decides what git runs.
+ * Selects and prepares the folder for a run's state and mirrors: outside of the data directory, which belongs to the gateway, and not
+ * writable by other users, because the files of a mirror decide what git executes.
  */
 import { createHash } from 'node:crypto'
 import { chownSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs'
 import path from 'node:path'
-import { Fault } from '../fault.ts'
+import { Fault } from '../platform/fault.ts'
 import { diskFault, errorCode, isMissing } from '../sync/disk/disk.ts'
 import type { Owner } from './identity.ts'
 
-/** What the environment says about where state belongs. */
+/** Environment settings for the location of state. */
 export type StateHomes = {
-  /** Given by systemd for `StateDirectory=`; with several, the first counts. */
+  /** Set by systemd for `StateDirectory=`; of several, the first counts. */
   stateDirectory: string | undefined
   xdgStateHome: string | undefined
   home: string | undefined
 }
 
-/** Root's place for persistent state, by the Filesystem Hierarchy Standard. */
+/** Root's location for persistent state, by the Filesystem Hierarchy Standard. */
 const rootState = '/var/lib/cluster-sync'
 
 /**
- * The default folder for the state of a run over `dataDir`: one for each data directory. Throws InvalidConfiguration when the environment does
- * not say where state belongs. Pure.
+ * Returns the default folder for the state of a run over `dataDir`: one per data directory. Throws InvalidConfiguration if the environment
+ * does not define a location. Pure.
  */
 export function defaultStateFolder(dataDir: string, homes: StateHomes, isRoot: boolean): string {
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 12)
@@ -39,8 +39,8 @@ function stateBase({ stateDirectory, xdgStateHome, home }: StateHomes, isRoot: b
 }
 
 /**
- * Creates the folder if need be, for `owner` if the run continues as another user, and returns its real path. Throws InvalidConfiguration when
- * another user may write to it or to a folder above it; NotWritable, DiskFull.
+ * Creates the folder if necessary, for `owner` if the run continues as another user, and returns its real path. Throws InvalidConfiguration
+ * if another user may write to it or to a folder above it; NotWritable, DiskFull.
  */
 export function prepareStateFolder(folder: string, owner: Owner | undefined): string {
   const self = process.geteuid?.() ?? 0
@@ -96,7 +96,7 @@ function resolved(folder: string): string {
   }
 }
 
-/** Refuses folders in which another user could rename ours and put another in its place; the sticky bit prevents that. */
+/** Refuses folders in which another user could rename the state folder and replace it; the sticky bit prevents that. */
 function refuseOpenFolders(real: string, self: number): void {
   for (let folder = real; ; folder = path.dirname(folder)) {
     const stat = lstatSync(folder)
@@ -106,7 +106,7 @@ function refuseOpenFolders(real: string, self: number): void {
   }
 }
 
-/** Many systems give each user a private group that may write: that is nobody else, unless the group is root's. */
+/** Many systems give each user a private group with write permission: such a group does not count as another user, unless it is root's. */
 function othersMayWrite({ mode, gid }: Stats, self: number): boolean {
   const ownGroup = self !== 0 && gid === process.getegid?.()
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && !ownGroup)

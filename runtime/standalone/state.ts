@@ -1,22 +1,23 @@
 /**
- * What the standalone runner remembers across a restart: requests, status, reports. One file, replaced as a whole.
+ * The state that the standalone runner keeps across restarts: requests, status, reports. One file, replaced as a whole.
  */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { lstatSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
-import { Fault } from '../fault.ts'
-import { syncReportStatus } from '../gatewaysync/schema/report.ts'
-import { gatewaySyncStatus } from '../gatewaysync/schema/status.ts'
-import { diskFault, errorCode, isMissing, writeDurably } from '../sync/disk/disk.ts'
-import { jsonOrUndefined } from '../json.ts'
+import { Fault } from '../platform/fault.ts'
+import { syncReportStatus } from '../api/schema/report.ts'
+import { gatewaySyncStatus } from '../api/schema/status.ts'
+import { diskFault, errorCode, readSmallFile, writeDurably } from '../sync/disk/disk.ts'
+import { isOfOtherVersion, jsonOrUndefined } from '../platform/text/json.ts'
 
+const version = 1
 const stateSchema = v.object({
-  version: v.literal(1),
-  /** The GatewaySync that it is about. */
+  version: v.literal(version),
+  /** The GatewaySync that the state belongs to. */
   namespace: v.string(),
   name: v.string(),
   uid: v.string(),
-  /** Counts the versions of the spec, as an API server does; `specHash` tells when to count. */
+  /** Counts the versions of the spec, as an API server does; `specHash` shows when to count. */
   generation: v.number(),
   specHash: v.string(),
   /** The spec as written, for `cluster-sync status`; older versions saved none. */
@@ -30,8 +31,10 @@ const stateSchema = v.object({
 export type RunnerState = v.InferOutput<typeof stateSchema>
 
 const fileName = 'state.json'
+/** A report has 16 KiB at most; more than a thousand targets take. */
+const maxStateBytes = 64 * 1024 * 1024
 
-/** One folder at a time: where nothing can be created, as below /proc, Node's recursive mkdir would loop for ever. */
+/** One folder at a time: where nothing can be created, as below /proc, Node's recursive mkdir would loop forever. */
 function makeFolders(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
@@ -45,7 +48,7 @@ function makeFolders(folder: string): void {
 }
 
 /**
- * Creates the folder if need be and reads the state in it; undefined when there is none yet. Throws StateUnreadable, leaving the file as it is;
+ * Creates the folder if necessary and reads its state; undefined if there is none yet. Throws StateUnreadable, leaving the file unchanged;
  * NotWritable, PublishFailed.
  */
 export function openState(folder: string): RunnerState | undefined {
@@ -57,19 +60,21 @@ export function openState(folder: string): RunnerState | undefined {
   return readState(folder)
 }
 
-/** Reads the state in a folder without changing it; undefined when there is none. Throws StateUnreadable, NotWritable. */
+/** Reads the state in a folder without changing it; undefined if there is none. Throws StateUnreadable, NotWritable. */
 export function readState(folder: string): RunnerState | undefined {
   const file = path.join(folder, fileName)
-  let text: string
+  let content: Buffer | undefined
   try {
-    text = readFileSync(file, 'utf8')
+    content = readSmallFile(file, maxStateBytes)
+    if (content === undefined && lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined
   } catch (error) {
-    if (isMissing(error)) return undefined
     throw diskFault(error, file)
   }
-  const parsed = v.safeParse(stateSchema, jsonOrUndefined(text))
+  const found = jsonOrUndefined(content?.toString('utf8') ?? '')
+  const parsed = v.safeParse(stateSchema, found)
   if (parsed.success) return parsed.output
-  throw new Fault('StateUnreadable', `${file} is damaged; remove it to start anew (open requests are then forgotten)`)
+  const what = isOfOtherVersion(found, version) ? 'was written by another version of this program' : 'is damaged'
+  throw new Fault('StateUnreadable', `${file} ${what}; remove it to start without it (open requests are lost)`)
 }
 
 /** Saves the state; creates the folder again if it was removed. Throws DiskFull, NotWritable. */

@@ -1,74 +1,77 @@
 /**
- * The status page as a hono app: what runs on each gateway, since when, and what to do, for people without kubectl. It only reads.
+ * Serves the status page as a Hono app: what runs on each gateway, since when, and what to do, for users without kubectl. It only reads.
  */
 import { type Context, Hono } from 'hono'
+import { html } from 'hono/html'
 import { secureHeaders } from 'hono/secure-headers'
-import type { Clock } from '../clock.ts'
-import { pause } from '../clock.ts'
-import { asFault } from '../fault.ts'
+import type { Clock } from '../platform/clock.ts'
+import { pause } from '../platform/clock.ts'
+import { asFault } from '../platform/fault.ts'
 import { fleetView } from '../fleet/fleet-view.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
 import type { FleetView } from '../fleet/view.ts'
 import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
+import { createPeers, headersOf, peerFrom } from '../http/client-address.ts'
 import { problem } from '../http/problem.ts'
-import { createUnread, type UnreadLimits } from '../http/unread.ts'
-import { addPeople } from './account.ts'
-import { actionWordsIn } from './actions/action-words.ts'
-import { addActions } from './actions/routes.ts'
-import { icon, script, style } from './assets.ts'
-import type { Commits } from './commits.ts'
-import { htmlOf, type Made } from './made.ts'
-import { addNews, maxViewers } from './news.ts'
-import { messagePage, overviewPage, type PageContext } from './page.ts'
-import { addSyncPages, type ReadReport } from './sync-routes.ts'
-import { parseSelection, queryOf } from './selection.ts'
-import { type Env, type People, type SyncKey, visiblePart } from './people.ts'
-import { refuse } from './refusal.ts'
-import { createRendered, plain } from './rendered.ts'
-import { createViewers } from './viewers.ts'
-import { type Words, wordsFor } from './words.ts'
+import { createUnread, type UnreadLimits } from '../http/discard-body.ts'
+import { type ActionWords, actionWordsIn } from './locales/action-texts.ts'
+import { addActions } from './routes/action-routes.ts'
+import { icon, script, style } from './client/assets.ts'
+import type { Commits } from './views/commits.ts'
+import { addServerSentEvents, createViewers } from './routes/server-sent-events.ts'
+import { frame, type Html, messagePage, overviewPage, type PageContext } from './views/page.ts'
+import { addSyncPages, type ReadReport } from './routes/sync-routes.ts'
+import { parseSelection, queryOf } from './views/selection.ts'
+import { type Env, type PagesOf, type People, type Person, type SyncKey, visiblePart } from './views/people.ts'
+import { isNavigation, refuse } from './views/refusal.ts'
+import { createRendered, htmlOf, type LazyResponse, plain } from './routes/rendered.ts'
+import { type Words, wordsFor } from './locales/texts.ts'
+import { loginPath } from './login/routes.ts'
 
-/** Of the controller, or of a standalone run. */
+/** The dependencies, in the controller or in a standalone run. */
 export type StatusPageDeps = {
   facts(): FleetFacts
-  /** Calls `changed` whenever the facts are others; returns a function that ends it. */
+  /** Calls `changed` whenever the facts change; returns a function that unsubscribes. */
   subscribe(changed: () => void): () => void
   /**
-   * The names by which a browser may ask, without a port; undefined: any. A page of somebody else must not read this one by giving its own
-   * name our address.
+   * The host names that a request may use, without a port; undefined: any. Prevents DNS rebinding: another site must not read this page by resolving
+   * its own name to our address.
    */
   hosts: readonly string[] | undefined
-  /** Who may see what; undefined: everybody sees all. */
+  /** Authentication and permissions; undefined: everyone sees everything. */
   people?: People | undefined
-  /** The page says that there is no login. */
+  /** The page has no login and shows a note. */
   isOpen: boolean
-  /** What is known of commits; absent: nothing but what the status says. */
+  /** Reads commits; absent: the page shows only the data of the status. */
   commits?: Commits | undefined
-  /** All of a gateway's report; absent: pages show what is kept of it. */
+  /** Reads a complete report; absent: pages show the kept part of it. */
   report?: ReadReport | undefined
   clock: Clock
   /** Ends the streams. */
   signal: AbortSignal
-  /** What answers may hold until they are read. */
+  /** Proxies whose X-Forwarded-For is trusted: addresses or `address/prefix`. */
+  trustedProxies?: readonly string[]
+  /** Limits for responses that clients have not read yet. */
   unread?: UnreadLimits
 }
 
 const mebibyte = 1024 * 1024
-/** At most one second behind, with what it takes to fetch the page. */
-const tellEveryMs = 500
-/** A page is made anew at the latest after this, for the ages in it. */
+/** Minimum interval between notifications, so that a page is at most one second behind, including the time to fetch it. */
+const notifyEveryMs = 500
+/** Maximum age of a rendered view, because it contains ages. */
 const viewMs = 1_000
-/** Pages that are kept as they are sent, of some ten kilobytes each. */
+/** Maximum number of cached rendered pages, of some ten kilobytes each. */
 const keptPages = 64
-/** All who come through one proxy are one peer. */
+/** All clients behind a proxy that is not trusted count as one peer. */
 const limits = { perSecond: 500, failuresPerPeer: 100 }
-/** All pages of two hundred viewers fit, and none of it takes long to read; only data of large fleets is more than some ten kilobytes. */
-const usualUnread: UnreadLimits = { totalBytes: 16 * mebibyte, ofOneBytes: 8 * mebibyte, waitMs: 5_000, endAfterMs: 60_000 }
-/** What decompressing takes for each who does not take gzip, with what its connection buffers. */
+const userLimits = { ...limits, callsPerPeer: 100 }
+/** Enough for the pages of two hundred viewers; only the data of large fleets exceeds some ten kilobytes. */
+const defaultUnread: UnreadLimits = { totalBytes: 16 * mebibyte, ofOneBytes: 8 * mebibyte, waitMs: 5_000, endAfterMs: 60_000 }
+/** Memory for decompression for a client without gzip, including the buffers of its connection. */
 const unpackingBytes = 96 * 1024
 
-/** A browser runs no script but ours, shows the page in no frame, and tells nobody where somebody came from. */
+/** Browsers run only our script, show the page in no frame, and send no referrer to other sites. */
 const protectiveHeaders = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -80,23 +83,23 @@ const protectiveHeaders = secureHeaders({
     baseUri: ["'none'"],
     frameAncestors: ["'none'"],
   },
-  // To us a browser says which page a form came from.
+  // The referrer shows which page a form came from.
   referrerPolicy: 'same-origin',
   xFrameOptions: 'DENY',
-  // Whoever puts TLS before the page says this, for all of the host.
+  // The TLS proxy in front of the page sets this header for the whole host.
   strictTransportSecurity: false,
 })
 
-/** The app of the page. With `people` every answer is for whoever `identify` believes; others get 401, and 503 while nobody can say what they see. */
+/** Builds the app. With `people`, every request needs an authenticated user; others get 401, and 503 while permissions cannot be read. */
 export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits, clock, signal, ...more }: StatusPageDeps): Hono<Env> {
-  const unread = createUnread(more.unread ?? usualUnread, clock)
+  const unread = createUnread(more.unread ?? defaultUnread, clock)
+  const peers = createPeers(more.trustedProxies ?? [])
   const rendered = createRendered(keptPages)
   let made: { view: FleetView; atMs: number } | undefined
   const viewers = createViewers({
-    max: maxViewers,
-    everyMs: tellEveryMs,
+    everyMs: notifyEveryMs,
     wait: (ms) => pause(clock, ms, signal),
-    // With the viewers, and not with each change: a fleet that takes a commit changes hundreds of times a second.
+    // Reset before viewers are notified, not at each change: a fleet that applies a commit changes hundreds of times a second.
     before: () => (made = undefined),
   })
   signal.addEventListener('abort', subscribe(viewers.changed), { once: true })
@@ -113,10 +116,10 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
   }
   const wordsOf = (context: Context): Words => wordsFor(context.req.header('accept-language'))
   const pages = { contextOf, wordsOf }
-  /** Whether whoever asks may do something about it; not while nobody can say. */
+  /** Whether the user may change the GatewaySync; false while permissions cannot be read. */
   const mayAct = async (context: Context<Env>, sync: SyncKey): Promise<boolean> => {
     const person = context.get('person')
-    // Nobody is asked about what is not there or not seen, however many names somebody makes up.
+    // Checks existence and visibility first, so that requests with invented names cause no permission checks.
     const isThere = facts().syncs.some(({ namespace, name }) => namespace === sync.namespace && name === sync.name)
     if (person === undefined || people?.doing === undefined || !isThere) return false
     try {
@@ -125,31 +128,37 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
       return false
     }
   }
-  /** Answers with what `make` makes of the view, compressed where the caller takes that. `key` names it, whatever the language. */
-  const answer = async (context: Context<Env>, key: string, make: (view: FleetView, context: PageContext) => Made): Promise<Response> => {
+  /** Responds with the page that `make` renders, compressed if the client accepts gzip. `key` identifies the page in every language. */
+  const answer = async (
+    context: Context<Env>,
+    key: string,
+    make: (view: FleetView, context: PageContext) => LazyResponse,
+  ): Promise<Response> => {
     const words = wordsOf(context)
     const person = context.get('person')
     let seen: ReadonlySet<string> | undefined
     try {
       if (person !== undefined) seen = await people?.sees(person, namespacesOf(view()))
     } catch (error) {
-      return await refuse(context, 'away', pages, asFault(error).reason)
+      return await refuse(context, 'unavailable', pages, asFault(error).reason)
     }
-    // Only now, or a page of before would be kept beside those of a view that was made meanwhile.
+    // The view must be read after the permission check; otherwise a stale page could be cached with a newer view.
     const all = view()
     const page = make(seen === undefined ? all : visiblePart(all, seen), contextOf(words))
     const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
     const bytes = await rendered.of(`${words.language} ${keyOf(seen)} ${key}`, page.text)
     const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
     const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
-    if (!(await unread.hold(context, held, person?.name))) return await refuse(context, 'busy', pages)
+    if (!(await unread.hold(context, held, person?.name ?? peerFrom(context, peers)))) return await refuse(context, 'busy', pages)
     return isPlain
       ? context.body(plain(bytes), page.status, headers)
       : context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
   }
 
   const app = new Hono<Env>()
-  app.use(guard(limits))
+  const nameOf = async (context: Context<Env>): Promise<string | undefined> =>
+    (await people?.identify((name) => headersOf(context, name)))?.name
+  app.use(guard<Env>(limits, { settings: userLimits, nameOf }, peers))
   app.use(protectiveHeaders)
   app.use(async (context, next) => {
     const host = new URL(context.req.url).hostname
@@ -166,14 +175,14 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
     const selection = parseSelection((name) => context.req.query(name))
     return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
   })
-  // On this machine alone, or to those who have said who they are, lines of files are shown.
+  // Lines of files are shown only on this machine, or to authenticated users.
   const hidesLines = people === undefined && hosts === undefined
   addSyncPages(app, { answer, facts, mayAct, commits, report: more.report, hidesLines, signal })
   if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, ...pages, commits, clock })
   app.get('/status.json', (context) =>
     answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
   )
-  addNews(app, { viewers, people, clock, signal })
+  addServerSentEvents(app, { viewers, people, peers, clock, signal })
   app.notFound(async (context) => {
     const own = contextOf(wordsOf(context))
     return context.html(await messagePage(own.words.notFound, own), 404)
@@ -185,7 +194,65 @@ function namespacesOf({ syncs }: FleetView): string[] {
   return [...new Set(syncs.map(({ namespace }) => namespace))]
 }
 
-/** People who see the same get the same page. */
+/** Users with the same permissions share a cached page. */
 function keyOf(seen: ReadonlySet<string> | undefined): string {
   return seen === undefined ? 'all' : JSON.stringify([...seen].toSorted())
+}
+
+/**
+ * Authenticates all routes added after it: unauthenticated users are redirected to our login, if there is one, and otherwise refused. Adds the routes
+ * of the login and `/account`.
+ */
+function addPeople(app: Hono<Env>, { identify, login }: Pick<People, 'identify' | 'login'>, pages: PagesOf): void {
+  login?.addTo(app, pages)
+  app.use(async (context, next) => {
+    const person = await identify((name) => headersOf(context, name))
+    if (person === undefined) {
+      if (login === undefined) return await refuse(context, 'unidentified', pages)
+      if (!isNavigation(context)) return problem(context, 401, 'log in to see this')
+      const { pathname, search } = new URL(context.req.url)
+      return context.redirect(`${loginPath}?to=${encodeURIComponent(`${pathname}${search}`)}`, 303)
+    }
+    context.set('person', person)
+    await next()
+    return undefined
+  })
+  app.get('/account', async (context) => {
+    const person = context.get('person')
+    if (person === undefined) return await context.notFound()
+    const own = pages.contextOf(pages.wordsOf(context))
+    const words = actionWordsIn(own.words.language)
+    return context.html(
+      await frame(words.account, accountBody(person, { words, all: own.words.allGatewaySyncs, logsOut: login !== undefined }), {
+        ...own,
+        account: undefined,
+        isStill: true,
+      }),
+    )
+  })
+}
+
+type Choices = { words: ActionWords; all: string; logsOut: boolean }
+
+function accountBody({ name, groups }: Person, { words, all, logsOut }: Choices): Html {
+  return html`<main>
+    <nav><a href="/">${all}</a></nav>
+    <section class="card narrow">
+      <dl>
+        <dt>${words.youAre}</dt>
+        <dd><code>${name}</code></dd>
+        <dt>${words.groups}</dt>
+        <dd>
+          ${
+            groups.length === 0
+              ? words.noGroups
+              : html`<ul class="plain">
+                  ${groups.map((group) => html`<li><code>${group}</code></li>`)}
+                </ul>`
+          }
+        </dd>
+      </dl>
+      ${logsOut ? html`<form method="post" action="/logout"><button>${words.logOut}</button></form>` : ''}
+    </section>
+  </main>`
 }

@@ -1,19 +1,18 @@
 /**
- * The engine in one sentence: open the folder, prepare a plan, stage, publish, rescan, report. One cycle brings one data directory to one
- * commit or leaves it at the old one, and says which.
+ * Runs one sync cycle: open the folder, make a plan, stage, apply, scan, report. A cycle brings one data directory to one commit or leaves
+ * it at the old one, and reports which.
  */
-import type { Source } from '../delivery/protocol.ts'
-import { asFault, Fault, isAbort } from '../fault.ts'
+import type { Source } from '../content/protocol/protocol.ts'
+import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import { discard, manifestChanges, publishRun, type Run, type StagedRun } from './publish/publish.ts'
+import { discard, manifestChanges, publishRun, type Run, type StagedRun } from './apply/publish.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
-import type { Wanted } from './model/wanted.ts'
+import type { Wanted } from './model/desired.ts'
 import { type Ownership, ownershipOf } from './disk/disk.ts'
 import { Refused } from './model/findings.ts'
-import { isInterrupted, mayBeInterrupted } from './publish/journal.ts'
+import { isInterrupted, mayBeInterrupted } from './apply/journal.ts'
 import type { Manifest, State } from './model/manifest.ts'
-import { appendManifest, readManifest } from './disk/manifest-file.ts'
-import { nextState } from './next-state.ts'
+import { appendManifest, isSameFile, readManifest } from './disk/manifest-file.ts'
 import {
   blockedByDesigner,
   type CycleResult,
@@ -21,47 +20,49 @@ import {
   failed,
   filesInPlace,
   lastApplied,
+  nextState,
   type Summary,
   waitingForStart,
+  withUnverified,
 } from './outcome.ts'
-import { openFolder, type OpenDeps } from './publish/open-folder.ts'
+import { openFolder, type OpenDeps } from './apply/open-folder.ts'
 import { isEmptyPlan, type Plan } from './plan/plan.ts'
 import { diffPlan } from './plan/preview.ts'
 import type { Repair } from './plan/judge-drift.ts'
 import { prepare } from './plan/make-plan.ts'
 import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth } from './gateway-session.ts'
-import { createStageAhead } from './publish/stage-ahead.ts'
+import { createStageAhead } from './apply/stage-ahead.ts'
 import { stageContents } from './stage-contents.ts'
-import { askCheck, toldCheck } from './gateway-check.ts'
+import { askCheck, reportedCheck } from './gateway-check.ts'
 import { doStep, type StepDeps } from './step.ts'
 
-export type { Wanted } from './model/wanted.ts'
-export { type EngineMemory, readSynced, recoverFolder } from './publish/open-folder.ts'
+export type { Wanted } from './model/desired.ts'
+export { type EngineMemory, readSynced, recoverFolder } from './apply/open-folder.ts'
 export type { CycleResult } from './outcome.ts'
 
-/** Built once for each data directory, by the agent or the standalone runner, and kept between its cycles. */
+/** Created once per data directory, by the agent or the standalone runner, and kept between its cycles. */
 export type CycleDeps = OpenDeps &
   Pick<StepDeps, 'stepped'> & {
     source: Source
-    /** Undefined: there is no gateway to talk to; the cycle ends with the files in place. */
+    /** Undefined: there is no gateway to call; the cycle ends with the files in place. */
     gateway: Gateway | undefined
-    /** Somebody who looks on. */
+    /** Receives progress. */
     watch?: CycleWatch
   }
 
-/** What a cycle tells whoever looks on while it works. */
+/** Callbacks for the progress of a cycle. */
 export type CycleWatch = {
-  /** Everything that it is going to write and delete. */
+  /** Receives the plan before anything is written or deleted. */
   planned(plan: Plan): void
-  /** Contents that have arrived of those that were asked for; equal contents count once. */
+  /** Contents received of those requested; equal contents count once. */
   arrived(done: number, total: number): void
 }
 
-/** How much a dry run compares; a report shows 16 KiB of it. */
+/** Limits of the comparison in a dry run; a report shows 16 KiB of it. */
 const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024 }
 
 /** A large gateway starts in one to three minutes. */
-const longestStartMs = 300_000
+const maxStartMs = 300_000
 
 /** Throws only the reason of its own signal: every other failure is in the result, as a phase with reason and message. */
 export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
@@ -72,12 +73,14 @@ export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSig
     return await sync(deps, wanted, signal)
   } catch (error) {
     // After any failure the manifest is read from the disk again.
-    const state = mayBeInterrupted(wanted.dataDir) ? undefined : memory.manifest?.state
+    const interrupted = mayBeInterrupted(wanted.dataDir)
+    const state = interrupted ? undefined : memory.manifest?.state
+    const unverified = interrupted ? 'a publish was interrupted, and the folder may hold files of two commits' : memory.manifest?.doubt
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
     if (wanted.halt !== undefined && isAbort(error, wanted.halt)) return pausedAt(readManifest(wanted.dataDir), wanted)
     if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: wanted.commit }, 'a cycle met a bug')
-    return failed(error, state, wanted)
+    return withUnverified(failed(error, state, wanted), unverified)
   }
 }
 
@@ -85,8 +88,8 @@ async function paused(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Pro
   return pausedAt(await knownManifest(deps, wanted, signal), wanted)
 }
 
-function pausedAt({ state }: Manifest, wanted: Wanted): CycleResult {
-  return { ...lastApplied(state, wanted), phase: 'Paused', message: 'paused: nothing is written' }
+function pausedAt({ state, doubt }: Manifest, wanted: Wanted): CycleResult {
+  return withUnverified({ ...lastApplied(state, wanted), phase: 'Paused', message: 'paused: nothing is written' }, doubt)
 }
 
 async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
@@ -95,13 +98,14 @@ async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Pro
   const manifest = await knownManifest(deps, wanted, signal)
   const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare({ source }, wanted, manifest, 'as-configured', signal))
   const changes = await diffPlan(source, wanted, prepared, shownInReport, signal)
-  return dryRunResult(wanted, manifest, prepared, changes)
+  return withUnverified(dryRunResult(wanted, manifest, prepared, changes), manifest.doubt)
 }
 
-/** Takes no lock, unless a killed process left a publish to be ended: a mixture of two commits must not stay. */
+/** Takes no lock, unless a killed process left an interrupted apply: a mixture of two commits must not stay. */
 async function knownManifest(deps: CycleDeps, { dataDir }: Wanted, signal: AbortSignal): Promise<Manifest> {
   if (isInterrupted(dataDir)) return await openFolder(deps, dataDir, signal)
-  return deps.memory.manifest ?? readManifest(dataDir)
+  const { manifest } = deps.memory
+  return manifest !== undefined && isSameFile(dataDir, manifest) ? manifest : readManifest(dataDir)
 }
 
 async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
@@ -119,7 +123,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
     deps.watch?.planned(prepared.plan)
     run = { wanted, manifest, prepared, ownership, status, problems: undefined }
     const wait = await reasonToWait(deps, run, writing)
-    if (wait !== undefined) return wait
+    if (wait !== undefined) return withUnverified(wait, manifest.doubt)
     if (isWriting(prepared.plan)) {
       const { staged, problems } = await stageContents({ ...deps, ...(ahead === undefined ? {} : { ahead }) }, run, writing)
       await publish(deps, { ...run, problems }, staged, writing)
@@ -130,7 +134,7 @@ async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promi
   return await checked(deps, wanted, await rescan(deps, run, signal), signal)
 }
 
-/** Undefined where contents would come in vain: they did for this commit before, or files of ours are there already. */
+/** Undefined if fetching contents early does not help: it failed for this commit before, or the folder already holds owned files. */
 function stageAhead({ clock, memory, boundary = ignore }: CycleDeps, wanted: Wanted, { files }: Manifest, ownership: Ownership) {
   if (files.size > 0 || memory.aheadInVain === wanted.commit) return undefined
   return createStageAhead({ clock, boundary }, wanted, ownership)
@@ -155,7 +159,7 @@ function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: Gatew
   return state.commissioning && status === 'running' ? 'after-commissioning' : 'as-configured'
 }
 
-/** The result when nothing may be written now: a Designer is open, or files would be deleted under a gateway that is starting. */
+/** The result if nothing may be written now: a Designer is open, or files would be deleted under a gateway that is starting. */
 async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult | undefined> {
   const { wanted, manifest, prepared, status } = run
   const { plan } = prepared
@@ -165,12 +169,12 @@ async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Pro
   return waitingForStart(manifest.state, wanted, `${plan.deletes.length} files are to go, which waits until the gateway has started`)
 }
 
-/** A starting gateway may fail when a file disappears, so deletions wait; but not for ever, for the commit may be what lets it start. */
+/** A starting gateway may fail if a file disappears, so deletions wait, but not forever: the commit may be what lets it start. */
 function waitsForStart({ clock, memory }: CycleDeps, plan: Plan, status: GatewayStatus | undefined): boolean {
   if (status !== 'starting') memory.startingSinceMs = undefined
   else memory.startingSinceMs ??= clock.monotonicMs()
   const sinceMs = memory.startingSinceMs
-  return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < longestStartMs
+  return plan.deletes.length > 0 && sinceMs !== undefined && clock.monotonicMs() - sinceMs < maxStartMs
 }
 
 /** Puts everything in place, or nothing, while the gateway's lock holds back its own changes. */
@@ -189,15 +193,15 @@ async function publish(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abo
   }
   try {
     const state = nextState(run, staged, clock.now().epochMilliseconds)
-    await doStep(deps, 'publish', wanted.commit, () => publishRun(deps, run, staged, state, boundary))
+    await doStep(deps, 'publish', wanted.commit, () => publishRun(run, staged, state, boundary))
   } catch (error) {
-    // Unlocking asks for a scan, and the gateway must not read a mixture of two commits.
+    // Unlocking triggers a scan, and the gateway must not read a mixture of two commits.
     if (isLocked && !mayBeInterrupted(wanted.dataDir)) await giveLockBack(gateway, kinds)
     throw error
   }
 }
 
-/** Records in the manifest what needed no file to be written: a commit without changes for us, adopted files, new stats. */
+/** Records changes without a file to write in the manifest: a commit without relevant changes, adopted files, new stats. */
 function remember({ wanted, manifest, prepared }: Run, state: State): void {
   const changes = manifestChanges(manifest, undefined, prepared)
   const sameState = JSON.stringify(manifest.state) === JSON.stringify(state)
@@ -205,7 +209,7 @@ function remember({ wanted, manifest, prepared }: Run, state: State): void {
   appendManifest(wanted.dataDir, manifest, changes, state)
 }
 
-/** Asks the gateway to read the files. That they are in place is a separate fact: only a failed scan is repeated by the next cycle. */
+/** Makes the gateway read the files. The files count as in place in any case: only a failed scan is repeated by the next cycle. */
 async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult> {
   const { gateway, clock, memory } = deps
   const { wanted, manifest, prepared, status } = run
@@ -242,7 +246,7 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
   }
 }
 
-/** Adds what the gateway answers to the check of a rollout, where one waits for it and everything is in place and read. */
+/** Adds the gateway's response to the check of a rollout, if one waits for it and everything is in place and read. */
 async function checked(deps: CycleDeps, wanted: Wanted, result: CycleResult, signal: AbortSignal): Promise<CycleResult> {
   const { gateway, memory, clock } = deps
   const { check } = wanted
@@ -251,7 +255,7 @@ async function checked(deps: CycleDeps, wanted: Wanted, result: CycleResult, sig
     return result
   }
   memory.check = await askCheck(gateway, { ...wanted, check }, { known: memory.check, nowMs: () => clock.now().epochMilliseconds }, signal)
-  return { ...result, check: toldCheck(memory.check) }
+  return { ...result, check: reportedCheck(memory.check) }
 }
 
 function ignore(): void {}

@@ -1,24 +1,25 @@
 /**
- * Asks the gateway for the page that a rollout checks, once it has read what was put in place.
+ * Requests the page that a rollout checks from the gateway, once it has read what was put in place.
  */
-import { timestamp } from '../clock.ts'
-import { asFault } from '../fault.ts'
+import { timestamp } from '../platform/clock.ts'
+import { asFault } from '../platform/fault.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import { afterAnswer, type CheckAnswer, type RememberedCheck } from '../gatewaysync/check-record.ts'
-import type { HttpCheck } from '../gatewaysync/schema/spec.ts'
-import type { Wanted } from './model/wanted.ts'
+import { afterAnswer, type CheckAnswer, type StoredCheck } from '../api/check-record.ts'
+import type { HttpCheck } from '../api/schema/spec.ts'
+import { Temporal } from '../platform/temporal.ts'
+import type { Wanted } from './model/desired.ts'
 import type { CycleResult } from './outcome.ts'
 
-/** Bound of the SyncReport's schema. */
+/** Limit of the SyncReport schema. */
 const messageCharacters = 1024
 
-/** The record with one more answer of the gateway. Throws only the reason of `signal`. */
+/** Returns the record with one more response of the gateway. Throws only the reason of `signal`. */
 export async function askCheck(
   gateway: Gateway | undefined,
   { commit, syncHash, check }: Pick<Wanted, 'commit' | 'syncHash'> & { check: HttpCheck },
-  { known, nowMs }: { known: RememberedCheck | undefined; nowMs: () => number },
+  { known, nowMs }: { known: StoredCheck | undefined; nowMs: () => number },
   signal: AbortSignal,
-): Promise<RememberedCheck> {
+): Promise<StoredCheck> {
   const about = [commit, syncHash, check.path, check.status].join(' ')
   const answer = await answerOf(gateway, check, signal)
   return { about, record: afterAnswer(known?.about === about ? known.record : undefined, answer, nowMs()) }
@@ -35,8 +36,8 @@ async function answerOf(gateway: Gateway | undefined, { path, status: wanted }: 
   }
 }
 
-/** What the report says of it; the time moves only when the state does, so that nothing is written while nothing changes. */
-export function toldCheck({ record: { state, sinceMs, why } }: RememberedCheck): NonNullable<CycleResult['check']> {
+/** The check in the report; the time changes only with the state, so that nothing is written while nothing changes. */
+export function reportedCheck({ record: { state, sinceMs, why } }: StoredCheck): NonNullable<CycleResult['check']> {
   const since = timestamp(Temporal.Instant.fromEpochMilliseconds(sinceMs))
   return { state, since, ...(state === 'Passed' || why === undefined ? {} : { message: why.slice(0, messageCharacters) }) }
 }

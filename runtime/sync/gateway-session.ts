@@ -1,24 +1,24 @@
 /**
- * The calls to the gateway around a publish: may files be written now, and has it read them?
+ * Calls the gateway before and after an apply: whether files may be written now, and whether it has read them.
  */
-import { timestamp } from '../clock.ts'
-import { asFault, Fault } from '../fault.ts'
-import { type Gateway, type GatewayStatus, lockReturnMs, maxProblems as maxToldProblems } from '../gateway/gateway.ts'
+import { timestamp } from '../platform/clock.ts'
+import { asFault, Fault } from '../platform/fault.ts'
+import { type Gateway, type GatewayStatus, lockReturnMs, maxProblems as maxListedProblems } from '../gateway/gateway.ts'
 import { newProblems } from '../gateway/new-problems.ts'
-import type { Wanted } from './model/wanted.ts'
+import type { Wanted } from './model/desired.ts'
 import type { State } from './model/manifest.ts'
 import type { ScanKind } from './model/paths.ts'
 
-/** At most this many names of Designer users are reported. */
+/** Limit on the names of Designer users in a report. */
 const namedDesigners = 20
-/** Bounds of the SyncReport's schema. */
+/** Limits of the SyncReport schema. */
 const maxProblems = 10
 const maxProblemCharacters = 1024
 const watchedMs = 3_600_000
 
 /**
- * Who has a Designer open, as `user in project`; empty when the policy is `proceed` or the gateway is not running. Asked before every write to
- * a running gateway. When a running gateway does not answer, its fault is thrown, so nothing is written.
+ * Returns the open Designer sessions as `user in project`; empty if the policy is `proceed` or the gateway is not running. Called before
+ * every write to a running gateway. Throws the fault of a running gateway that does not respond, so that nothing is written.
  */
 export async function designersInTheWay(
   gateway: Gateway | undefined,
@@ -26,7 +26,7 @@ export async function designersInTheWay(
   { profile }: Wanted,
   signal: AbortSignal,
 ): Promise<string[]> {
-  if (gateway === undefined || status !== 'running' || profile.designerSessionPolicy === 'proceed') return []
+  if (gateway === undefined || status !== 'running' || profile.designerSessionPolicy === 'Proceed') return []
   const sessions = await gateway.designers(signal).catch((error: unknown) => {
     signal.throwIfAborted()
     const fault = asFault(error)
@@ -36,8 +36,9 @@ export async function designersInTheWay(
 }
 
 /**
- * Takes the gateway's lock before the first rename. A gateway that came up while content was fetched is locked too, after a look for open
- * Designers. Returns whether we hold the lock. `before`: the gateway's status when the cycle began. Throws DesignerOpen and faults of the gateway.
+ * Takes the gateway's lock before the first rename. A gateway that started during the fetch is locked too, after a check for open
+ * Designers. Returns whether the lock is held. `before`: the gateway's status at the start of the cycle. Throws DesignerOpen and faults of
+ * the gateway.
  */
 export async function lockForWriting(
   gateway: Gateway | undefined,
@@ -56,26 +57,29 @@ export async function lockForWriting(
   return (await gateway.lock(kinds, signal)) === 'held'
 }
 
-/** Releases the gateway's lock after a publish that did not happen, so that it does not hold back changes for a minute. Never throws. */
+/** Releases the gateway's lock after an apply that did not happen, which would otherwise hold back changes for a minute. Never throws. */
 export async function giveLockBack(gateway: Gateway | undefined, kinds: readonly ScanKind[]): Promise<void> {
   await gateway?.scan(kinds, AbortSignal.timeout(lockReturnMs)).catch(() => undefined)
 }
 
-/** What a running gateway complains of before anything is written, to compare with; undefined: nobody can say. Never throws but by `signal`. */
+/**
+ * Reads the problems that a running gateway reports before anything is written, for comparison; undefined: unknown. Throws only the reason
+ * of `signal`.
+ */
 export async function problemsBefore(
   gateway: Gateway | undefined,
   status: GatewayStatus | undefined,
   signal: AbortSignal,
 ): Promise<string[] | undefined> {
   if (gateway === undefined || status !== 'running') return undefined
-  const problems = await toldProblems(gateway, signal)
-  // Where some were left out, an old one could later seem new.
-  return problems === undefined || problems.length >= maxToldProblems ? undefined : bounded(problems)
+  const problems = await readProblems(gateway, signal)
+  // In a truncated list, an old problem could later seem new.
+  return problems === undefined || problems.length >= maxListedProblems ? undefined : bounded(problems)
 }
 
 /**
- * Asks the gateway to scan what it has not read yet and waits until it has, and whether it still runs then. Returns the new state, or how the
- * gateway is that does not run: then it has to scan again. Throws faults of the gateway.
+ * Starts the pending scans, waits for their end and checks that the gateway still runs. Returns the new state, or the status of a gateway
+ * that does not run, which has to scan again. Throws faults of the gateway.
  */
 export async function scanPending(gateway: Gateway, state: State, signal: AbortSignal): Promise<State | Exclude<GatewayStatus, 'running'>> {
   const done = await gateway.scan(state.scanPending, signal)
@@ -90,19 +94,19 @@ export async function scanPending(gateway: Gateway, state: State, signal: AbortS
 }
 
 /**
- * Looks again what the gateway complains of, for an hour after it took something: a connection that breaks by a commit takes a while to say
- * so. Returns the same state where nothing has changed.
+ * Reads the gateway's problems again during the hour after a change: a connection that a commit breaks reports the failure with a delay.
+ * Returns the same state if nothing changed.
  */
 export async function watchHealth(gateway: Gateway, state: State, nowMs: number, signal: AbortSignal): Promise<State> {
   const { health } = state
   if (health?.before === undefined || nowMs - health.since > watchedMs) return state
-  const problems = await toldProblems(gateway, signal)
+  const problems = await readProblems(gateway, signal)
   if (problems === undefined) return state
   const after = withProblems(state, problems)
   return saysTheSame(after, state) ? state : after
 }
 
-/** Numbers in messages change with the time, and every change is written to the disk and to the cluster. */
+/** Numbers in messages change with time, and every difference would be written to disk and to the cluster. */
 function saysTheSame(a: State, b: State): boolean {
   return isSame(a.problems, b.problems) && isSame(a.health?.newProblems ?? [], b.health?.newProblems ?? [])
 }
@@ -111,10 +115,10 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && newProblems(a, b).length === 0
 }
 
-/** `told` is undefined when nobody can say what the gateway complains of: then nothing is known to be new. */
-function withProblems(state: State, told: readonly string[] | undefined): State {
-  if (told === undefined) return { ...state, problems: [] }
-  const all = bounded(told)
+/** An undefined list means that the problems are unknown; then none counts as new. */
+function withProblems(state: State, reported: readonly string[] | undefined): State {
+  if (reported === undefined) return { ...state, problems: [] }
+  const all = bounded(reported)
   const problems = all.slice(0, maxProblems)
   const { health } = state
   if (health?.before === undefined) return { ...state, problems }
@@ -125,8 +129,8 @@ function bounded(problems: readonly string[]): string[] {
   return problems.map((text) => text.slice(0, maxProblemCharacters))
 }
 
-/** That a gateway does not say what it complains of must keep nothing from being written. */
-async function toldProblems(gateway: Gateway, signal: AbortSignal): Promise<string[] | undefined> {
+/** A gateway whose problems cannot be read must not block a sync. */
+async function readProblems(gateway: Gateway, signal: AbortSignal): Promise<string[] | undefined> {
   return await gateway.problems(signal).catch(() => {
     signal.throwIfAborted()
     return undefined

@@ -1,22 +1,28 @@
 /**
- * What a cycle reports: the part of the SyncReport that the engine knows. Pure.
+ * Builds what a cycle results in: the part of the SyncReport that the engine knows, and the state that the manifest records. Pure, except
+ * for the boot id.
  */
-import { timestamp } from '../clock.ts'
-import { asFault, type Fault, type Reason } from '../fault.ts'
-import type { SyncReportStatus } from '../gatewaysync/schema/report.ts'
-import { modeFindings } from './model/findings.ts'
-import { activeMode, type ActiveMode, type Wanted } from './model/wanted.ts'
-import { Refused, reportable, remainingFindings } from './model/findings.ts'
+import { timestamp } from '../platform/clock.ts'
+import { asFault, type Fault, type Reason } from '../platform/fault.ts'
+import { folderUnverifiedRule, type SyncReportStatus } from '../api/schema/report.ts'
+import { parentOf } from '../api/values.ts'
+import type { GatewayStatus } from '../gateway/gateway.ts'
+import { Temporal } from '../platform/temporal.ts'
+import type { Run, StagedRun } from './apply/publish.ts'
+import { activeMode, type ActiveMode, type Wanted } from './model/desired.ts'
+import { modeFindings, Refused, remainingFindings, reportable } from './model/findings.ts'
 import type { Manifest, State } from './model/manifest.ts'
 import { patchesWithoutFile, type ResolvedMapping } from './desired/mappings.ts'
+import { currentBootId } from './disk/clean-marker.ts'
+import type { ScanKind } from './model/paths.ts'
 import type { Counts } from './plan/plan.ts'
 import { diffText, type FileDiff } from './plan/preview.ts'
 import type { Drift, Prepared } from './plan/make-plan.ts'
 
-/** What a cycle contributes to the SyncReport; its caller adds who reports, and when. */
+/** What a cycle contributes to the SyncReport; its caller adds the reporter and the times. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
 
-/** Reasons with the phase Blocked: somebody has to change something first; the gateway keeps what it has. */
+/** Reasons with the phase Blocked: a user has to change something first; the gateway keeps its files. */
 const blocking: ReadonlySet<Reason> = new Set([
   'InvalidSpec',
   'SourcePathMissing',
@@ -37,11 +43,11 @@ const reportedFindings = 20
 const reportedProjects = 100
 const reportedPaths = 100
 const messageCharacters = 1024
-/** Bounds of the SyncReport's schema. */
+/** Limits of the SyncReport schema. */
 const diffCharacters = 16_384
 const pathCharacters = 4_200
 
-/** The part of a report that says what is in place, whatever the cycle came to. `state` is the manifest's. */
+/** The part of a report that describes the applied commit, whatever the cycle's result. `state` is the manifest's. */
 export function lastApplied(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
   const mode = activeMode(wanted, state)
   const result: Omit<CycleResult, 'phase'> = {}
@@ -60,23 +66,30 @@ export function lastApplied(state: State | undefined, wanted: Wanted): Omit<Cycl
   return result
 }
 
-/** The report of a cycle that failed: what is in place, and the fault that kept it from changing. */
+/** The report of a failed cycle: what is in place, and the fault. */
 export function failed(error: unknown, state: State | undefined, wanted: Wanted): CycleResult {
   const fault = asFault(error)
   // Waiting for other gateways' turns is not a failure of this one.
-  const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'wait')
-  const told = tellFault(fault)
-  const result: CycleResult = { ...lastApplied(state, wanted), ...told, phase: waits ? 'Pending' : told.phase }
+  const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'Wait')
+  const faultOf = faultFields(fault)
+  const result: CycleResult = { ...lastApplied(state, wanted), ...faultOf, phase: waits ? 'Pending' : faultOf.phase }
   if (fault instanceof Refused && fault.findings.length > 0) result.findings = reportable(fault.findings)
   return result
 }
 
-/** What a report says of a fault that does not end by itself. */
-export function tellFault({ reason, message }: Fault): Pick<CycleResult, 'phase' | 'reason' | 'message'> {
+/** Adds why it is unknown whether the files on disk are those of a commit; `why` undefined: they are verified. */
+export function withUnverified(result: CycleResult, why: string | undefined): CycleResult {
+  if (why === undefined) return result
+  const finding = { rule: folderUnverifiedRule, path: '', message: `${why}; the next sync verifies every file by its content` }
+  return { ...result, findings: reportable([finding, ...(result.findings ?? [])]) }
+}
+
+/** The report fields of a fault that needs a user's action. */
+export function faultFields({ reason, message }: Fault): Pick<CycleResult, 'phase' | 'reason' | 'message'> {
   return { phase: blocking.has(reason) ? 'Blocked' : 'Failed', reason, message: message.slice(0, messageCharacters) }
 }
 
-/** What a report needs besides the manifest. `drift` undefined: not looked for. */
+/** What a report needs besides the manifest. `drift` undefined: not checked. */
 export type Summary = {
   manifest: Manifest
   counts: Counts
@@ -84,7 +97,7 @@ export type Summary = {
   mappings: readonly ResolvedMapping[]
 }
 
-/** The report of a cycle at whose end the files are in place; `waiting` says what the gateway has not done yet. */
+/** The report of a cycle that ends with the files in place; `waiting` names what the gateway has not done yet. */
 export function filesInPlace(
   wanted: Wanted,
   { manifest, counts, drift, mappings }: Summary,
@@ -119,25 +132,25 @@ function healthOf({ health }: Partial<State> = {}): CycleResult['health'] {
 function describeDrift({ count, paths }: Drift): string {
   const named = paths.slice(0, 3)
   const more = count > named.length ? ` and ${count - named.length} more` : ''
-  return `${count} of our files were changed or deleted locally: ${named.join(', ')}${more}`
+  return `${count} managed ${count === 1 ? 'file was' : 'files were'} changed or deleted locally: ${named.join(', ')}${more}`
 }
 
 /** The delivered files stay, but the phase is not Synced, because the gateway may by now run in another mode. */
 function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } {
   return {
     reason: 'ModeUnknown',
-    message: `nobody can tell the deployment mode now, so the files of mode "${name}", the last one known, stay; name the mode or let the gateway answer`,
+    message: `the deployment mode is unknown now, so the files of mode "${name}", the last one known, stay; name the mode or let the gateway answer`,
   }
 }
 
-/** The report when an open Designer forbids writing: Pending under the policy `wait`, otherwise Blocked, so that somebody acts. */
+/** The report if an open Designer forbids writing: Pending under the policy `wait`, otherwise Blocked, which needs a user's action. */
 export function blockedByDesigner(state: State | undefined, wanted: Wanted, designers: readonly string[]): CycleResult {
-  const phase = wanted.profile.designerSessionPolicy === 'wait' ? 'Pending' : 'Blocked'
+  const phase = wanted.profile.designerSessionPolicy === 'Wait' ? 'Pending' : 'Blocked'
   const message = `open Designer sessions: ${designers.join(', ')}`.slice(0, messageCharacters)
   return { ...lastApplied(state, wanted), phase, reason: 'DesignerOpen', message, designers: [...designers] }
 }
 
-/** The report of a cycle that waits for the gateway; `message` says for what. */
+/** The report of a cycle that waits for the gateway; `message` names the cause. */
 export function waitingForStart(state: State | undefined, wanted: Wanted, message: string): CycleResult {
   return { ...lastApplied(state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
 }
@@ -157,7 +170,7 @@ export function dryRunResult(
     problem === undefined ? `${added} to add, ${changed} to change, ${removed} to remove` : `would be refused: ${problem.message}`
   const result: CycleResult = {
     ...lastApplied(manifest.state, wanted),
-    // A dry run answers for the configuration it was asked about, though nothing of it is in place.
+    // A dry run reports the configuration that it was run for, though nothing of it is in place.
     syncHash: wanted.syncHash,
     phase: 'DryRun',
     reason: problem?.reason ?? 'DryRun',
@@ -180,13 +193,68 @@ export function dryRunResult(
   return result
 }
 
-/** The projects that we deliver, by name. */
+/** The delivered projects, by name. */
 function projectsOf({ files }: Manifest): string[] {
   const names = new Set<string>()
   for (const file of files.keys()) {
-    // Most files are none; the expression takes a while for thousands.
+    // Most files are not project manifests; the regular expression takes a while for thousands.
     const name = file.endsWith('/project.json') ? /^projects\/([^/]+)\/project\.json$/.exec(file)?.[1] : undefined
     if (name !== undefined) names.add(name)
   }
   return [...names].toSorted().slice(0, reportedProjects)
+}
+
+/** Returns the manifest's state once everything that a cycle prepared is in place; `staged` is undefined if no file changes. */
+export function nextState(run: Run, staged: StagedRun | undefined, nowMs: number): State {
+  const { wanted, status } = run
+  const { state } = run.manifest
+  const { diff, plan, findings } = run.prepared
+  const first = state === undefined
+  // Findings about a resource are out of date once this run has validated the resource again.
+  const before = (state?.findings ?? []).filter(({ path }) => staged?.judged.has(parentOf(path)) !== true)
+  return {
+    commit: wanted.commit,
+    ref: wanted.ref,
+    syncHash: wanted.syncHash,
+    treeKey: diff.treeKey,
+    mappings: diff.mappings.map(({ key }) => key),
+    chain: diff.chain,
+    ...lastMode(wanted, state),
+    absent: diff.absent,
+    publish: staged?.id ?? state?.publish ?? '',
+    bootId: currentBootId(),
+    scanPending: pendingScans(state, plan.scan, status),
+    scanned: state?.scanned ?? {},
+    commissioning: status === 'commissioning' || (state?.commissioning ?? false),
+    publishedAt: staged === undefined && !first ? state.publishedAt : nowMs,
+    findings: remainingFindings(before, diff, [...findings, ...(staged?.findings ?? [])]),
+    problems: state?.problems ?? [],
+    ...nextHealth(run, staged, nowMs),
+  }
+}
+
+/** Problems are compared with those before this commit and configuration, however often their files are repaired. */
+function nextHealth({ wanted, manifest: { state }, problems }: Run, staged: StagedRun | undefined, nowMs: number): Pick<State, 'health'> {
+  const isSame = state !== undefined && state.commit === wanted.commit && state.syncHash === wanted.syncHash
+  const old = state?.health
+  if (isSame) return old === undefined ? {} : { health: old }
+  // The problems of a stopped commit are not a baseline: the next commit would be allowed to keep them.
+  const isStopped = wanted.rolledOutBefore !== undefined && state?.commit !== wanted.rolledOutBefore
+  const harmed = isStopped && old?.before !== undefined && old.newProblems.length > 0 ? old : undefined
+  if (staged === undefined) return harmed === undefined ? {} : { health: { ...harmed, since: nowMs } }
+  const before = harmed?.before ?? problems
+  return { health: { since: nowMs, ...(before === undefined ? {} : { before }), newProblems: [] } }
+}
+
+/** The mode as far as it is known. Without collections it is not read, and the last known one stays. */
+function lastMode(wanted: Wanted, state: State | undefined): Pick<State, 'mode'> {
+  const active = activeMode(wanted, state)
+  if (active === undefined || active.from === 'none') return state?.mode === undefined ? {} : { mode: state.mode }
+  return { mode: { name: active.name, from: active.from } }
+}
+
+/** After commissioning, a gateway must read again the files that it got during it. */
+function pendingScans(state: State | undefined, touched: readonly ScanKind[], status: GatewayStatus | undefined): ScanKind[] {
+  const again = status === 'commissioning' || (state?.commissioning ?? false)
+  return (['projects', 'config'] as const).filter((kind) => again || touched.includes(kind) || (state?.scanPending.includes(kind) ?? false))
 }

@@ -1,22 +1,22 @@
 /**
- * The step between plan and publish: all new content aside and checked, and what the gateway complains of before any of it is in place.
+ * The step between plan and apply: stages and validates all new content, and reads the gateway's problems before any of it is in place.
  */
-import type { Source } from '../delivery/protocol.ts'
+import type { Source } from '../content/protocol/protocol.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { checkRenderedFiles } from './check/policy.ts'
 import { problemsBefore } from './gateway-session.ts'
-import { discard, type Run, stageAll, type StagedRun } from './publish/publish.ts'
-import type { OpenDeps } from './publish/open-folder.ts'
-import type { StageAhead } from './publish/stage-ahead.ts'
-import type { StageOptions } from './publish/stage.ts'
+import { discard, type Run, stageAll, type StagedRun } from './apply/publish.ts'
+import type { OpenDeps } from './apply/open-folder.ts'
+import type { StageAhead } from './apply/stage-ahead.ts'
+import type { StageOptions } from './apply/stage.ts'
 import { doStep, type StepDeps } from './step.ts'
 
 type StageDeps = StepDeps &
   OpenDeps & { source: Source; gateway: Gateway | undefined; ahead?: StageAhead; watch?: Pick<StageOptions, 'arrived'> }
 
 /**
- * Stages while the gateway says what it complains of: nothing that is staged lies where a gateway reads. Leaves nothing behind when it fails,
- * and no question either.
+ * Stages while the gateway's problems are read: staged files lie where no gateway reads. A failure leaves no files and no pending call
+ * behind.
  */
 export async function stageContents(
   deps: StageDeps,
@@ -25,7 +25,7 @@ export async function stageContents(
 ): Promise<{ staged: StagedRun; problems: string[] | undefined }> {
   const over = new AbortController()
   const asked = problemsBefore(deps.gateway, run.status, AbortSignal.any([signal, over.signal]))
-  // Whoever awaits it below gets its failure; staging that fails first does not wait for it.
+  // The await below handles its failure; a failed staging does not wait for it.
   asked.catch(() => undefined)
   try {
     const staged = await stage(deps, run, signal)
@@ -40,7 +40,7 @@ export async function stageContents(
   }
 }
 
-/** Writes all new content aside and checks the rendered part of it. Leaves nothing behind when that fails. */
+/** Stages all new content and validates the rendered part of it. Leaves nothing behind on failure. */
 async function stage(deps: StageDeps, run: Run, signal: AbortSignal): Promise<StagedRun> {
   const { wanted, manifest, prepared } = run
   const staged = await doStep(deps, 'stage', wanted.commit, () => stageAll(deps, run, deps.boundary ?? (() => undefined), signal))

@@ -1,20 +1,19 @@
 /**
- * The steps of a cycle that may take long: each is measured, and logged in one line at level debug.
+ * Measures the steps of a cycle that may take long, and logs each in one line at level debug.
  */
-import type { Clock } from '../clock.ts'
-import { asFault, type Reason } from '../fault.ts'
-import type { Log } from '../log.ts'
+import type { Clock } from '../platform/clock.ts'
+import { asFault, type Reason } from '../platform/fault.ts'
+import type { Log } from '../platform/log/log.ts'
 
 /** In the order of a cycle: decide what to do, fetch contents, check rendered files, take the gateway's lock, rename, scan. */
 export const cycleSteps = ['plan', 'stage', 'check', 'lock', 'publish', 'scan'] as const
 /** The label of a step's duration in metrics. */
 export type CycleStep = (typeof cycleSteps)[number]
 
-/** What each step is measured with. */
 export type StepDeps = {
   clock: Clock
   log: Log
-  /** Called with the duration of each step and how it ended. */
+  /** Called with the duration of each step and its result. */
   stepped?: (step: CycleStep, durationMs: number, reason: 'ok' | Reason) => void
 }
 

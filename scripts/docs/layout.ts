@@ -1,6 +1,6 @@
 /**
- * What stands around the text of a page: head, search, the list of all pages, what is on this one. It works without the script, but for the
- * search.
+ * The frame of a page: head, search, the list of all pages, and the contents of this one. Everything except the search works without the
+ * script.
  */
 import { startPage } from './navigation.ts'
 import type { Page } from './page.ts'

@@ -1,5 +1,5 @@
 /**
- * The pages of the site, grouped by who reads them and in the order in which they are read. The build fails when a page is missing here.
+ * The pages of the site, grouped by audience and in reading order. The build fails when a page is missing here.
  */
 
 /** A page by its place in the repository; its own heading is its name in the list, unless another is given. */
@@ -9,72 +9,31 @@ export type Group = { readonly name: string; readonly pages: readonly Entry[] }
 export const startPage = 'README.md'
 
 export const groups: readonly Group[] = [
-  { name: 'Start here', pages: [[startPage, 'Overview'], 'docs/tutorial.md', 'docs/comparison.md'] },
-  {
-    name: 'Daily work',
-    pages: [
-      'docs/fleet.md',
-      'docs/rollback.md',
-      'docs/rollout.md',
-      'docs/capture.md',
-      'docs/pipelines.md',
-      'docs/modes.md',
-      'docs/status-page.md',
-      'docs/notifications.md',
-      'docs/troubleshooting.md',
-    ],
-  },
-  {
-    name: 'Install and run',
-    pages: [
-      'docs/standalone.md',
-      'docs/install.md',
-      'docs/gateways.md',
-      'docs/api-key.md',
-      'docs/check.md',
-      'docs/signatures.md',
-      'docs/security.md',
-      'docs/proxy.md',
-      'docs/service-meshes.md',
-      'docs/operations.md',
-      'docs/dashboards.md',
-      'docs/runbook.md',
-    ],
-  },
+  { name: 'Start here', pages: [[startPage, 'Overview'], 'docs/explanation/comparison.md'] },
+  { name: 'Tutorials', pages: pagesOf('tutorials', 'one-machine', 'kubernetes', 'plant-engineer', 'platform-engineer', 'cdk8s') },
+  { name: 'Install', pages: pagesOf('how-to', 'standalone', 'install', 'gateways', 'api-key', 'check', 'proxy', 'service-meshes') },
+  { name: 'Daily work', pages: pagesOf('how-to', 'fleet', 'rollback', 'rollout', 'capture', 'pipelines', 'modes', 'status-page') },
+  { name: 'Operate', pages: pagesOf('how-to', 'notifications', 'signatures', 'troubleshooting', 'runbook') },
   {
     name: 'Git hosts',
-    pages: [
-      'docs/git-hosts/README.md',
-      'docs/git-hosts/ssh.md',
-      'docs/git-hosts/github.md',
-      'docs/git-hosts/gitlab.md',
-      'docs/git-hosts/gitea.md',
-      'docs/git-hosts/bitbucket.md',
-      'docs/git-hosts/azure-devops.md',
-    ],
+    pages: pagesOf('how-to/git-hosts', 'README', 'ssh', 'github', 'gitlab', 'gitea', 'bitbucket', 'azure-devops'),
   },
-  {
-    name: 'Webhooks',
-    pages: [
-      'docs/webhooks/set-up.md',
-      ['docs/webhooks/README.md', 'How webhooks work'],
-      'docs/webhooks/github.md',
-      'docs/webhooks/gitlab.md',
-      'docs/webhooks/gitea.md',
-      'docs/webhooks/forgejo.md',
-      'docs/webhooks/gogs.md',
-      'docs/webhooks/gitee.md',
-      'docs/webhooks/bitbucket.md',
-      'docs/webhooks/azure-devops.md',
-      'docs/webhooks/harness.md',
-    ],
-  },
+  { name: 'Webhooks', pages: pagesOf('how-to/webhooks', 'set-up', 'hosts', 'README') },
   {
     name: 'Reference',
-    pages: ['docs/commands.md', 'docs/fields.md', 'docs/values.md', 'docs/rules.md', 'docs/sync.md', 'CHANGELOG.md'],
+    pages: [...pagesOf('reference', 'commands', 'fields', 'values', 'rules', 'sync', 'operations', 'sizing'), 'CHANGELOG.md'],
   },
+  { name: 'Explanation', pages: pagesOf('explanation', 'security') },
   {
-    name: 'How it is built',
-    pages: ['docs/architecture.md', 'docs/choices.md', 'docs/performance.md', 'CONTRIBUTING.md', ['SECURITY.md', 'Report a weakness']],
+    name: 'Development',
+    pages: [
+      ...pagesOf('development', 'architecture', 'benchmarks', 'mutation-testing', 'support', 'roadmap', 'governance'),
+      'CONTRIBUTING.md',
+      ['SECURITY.md', 'Report a vulnerability'],
+    ],
   },
 ]
+
+function pagesOf(folder: string, ...names: readonly string[]): readonly string[] {
+  return names.map((name) => `docs/${folder}/${name}.md`)
+}

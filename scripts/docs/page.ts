@@ -3,7 +3,7 @@
  */
 import MarkdownIt, { type Token } from 'markdown-it'
 
-/** `id`: the address within the page; empty for what stands above the first heading. */
+/** `id`: the anchor within the page; empty for the text above the first heading. */
 export type Section = { id: string; level: number; heading: string; text: string }
 export type Page = { path: string; title: string; sections: Section[]; tokens: Token[] }
 
@@ -15,10 +15,10 @@ markdown.renderer.rules['table_open'] = () => '<div class="table" tabindex="0" r
 markdown.renderer.rules['table_close'] = () => '</table></div>\n'
 const fence = markdown.renderer.rules['fence']
 if (fence === undefined) throw new Error('markdown-it has no rule for code blocks')
-// Whoever has no mouse can move what is wider than the screen.
+// Makes content that is wider than the screen scrollable with the keyboard.
 markdown.renderer.rules['fence'] = (...args) => fence(...args).replace('<pre', '<pre tabindex="0"')
 
-/** `problems` gets what a page must not have: HTML of its own, of which readers on a code host would see something else. */
+/** `problems` collects forbidden content: raw HTML, which readers on a git host would see differently. */
 export function parsePage(path: string, text: string, problems: string[]): Page {
   const tokens = markdown.parse(text, {})
   withoutHtml(tokens, (html) => problems.push(`${path}: has HTML, write Markdown instead: ${html.trim().split('\n', 1)[0]}`))
@@ -59,7 +59,7 @@ function addressOf(heading: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Gives each heading its address, and gathers what stands below it. */
+/** Gives each heading its anchor, and collects the text below it. */
 function sectionsOf(tokens: readonly Token[]): Section[] {
   const sections: Section[] = []
   const seen = new Map<string, number>()

@@ -1,5 +1,5 @@
 /**
- * The search of the site, in the browser: what there is to find comes with the first look for it, and nothing is asked of a server.
+ * The search of the site, in the browser: the index is loaded on the first use, and no server is queried.
  */
 import MiniSearch from 'minisearch'
 
@@ -37,7 +37,7 @@ function indexed(sections) {
   return search
 }
 
-/** All words in one section first; where no section has them, those with some. */
+/** Sections with all words first; if there are none, those with some. */
 function results(search, text) {
   const strict = search.search(text, { combineWith: 'AND' })
   return strict.length > 0 ? strict : search.search(text)
@@ -48,7 +48,7 @@ async function update() {
   if (text === '') return close()
   try {
     const all = results(await load(), text)
-    // While the sections were on their way, somebody typed on.
+    // The user has typed more while the sections were loading.
     if (query.value.trim() !== text) return
     status.textContent = all.length === 0 ? `Nothing about “${text}”` : `${all.length} ${all.length === 1 ? 'section' : 'sections'}`
     list.replaceChildren(...all.slice(0, shown).map(item))
@@ -69,7 +69,7 @@ function item({ at, page, heading, text, terms }) {
   return entry
 }
 
-/** The part of a text with the first word that was found. */
+/** The part of a text around the first found word. */
 function excerpt(text, terms) {
   const lower = text.toLowerCase()
   const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0)

@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   '.webp': 'image/webp',
 }
 
-/** Listens on the loopback address; port 0 takes any. The folder stands below `prefix`, such as `/docs/`. */
+/** Listens on the loopback address; port 0 takes any. The folder is served below `prefix`, such as `/docs/`. */
 export function serveFolder(folder: string, port: number, prefix = '/'): Promise<{ server: Server; url: string }> {
   const root = realpathSync(folder)
   const server = createServer((request, response) => {

@@ -18,10 +18,10 @@ export type SiteInput = {
   source?: string | undefined
 }
 
-/** `pictures`: paths in the repository, which stand at the same place in the site. `problems`: there is no site as long as there is one. */
+/** `pictures`: paths in the repository, which are the same in the site. `problems`: the site is not written if there are any. */
 export type Site = { files: Map<string, string>; pictures: string[]; problems: string[] }
 
-/** What the browser gets to search in. `at`: address from the root of the site; `name`: the words of the file's name. */
+/** An entry of the search index. `at`: address from the root of the site; `name`: the words of the file's name. */
 export type Searched = { at: string; page: string; heading: string; name: string; text: string }
 
 export function siteOf(input: SiteInput): Site {
@@ -53,7 +53,7 @@ export function siteOf(input: SiteInput): Site {
   return { files, pictures: [...pictures].toSorted(), problems }
 }
 
-/** The file of a page in the site. A README stands for its folder, as it does on a code host. */
+/** The file of a page in the site. A README is the index of its folder, as on a git host. */
 function addressOf(page: string): string {
   return page.replace(/(^|\/)README\.md$/, '$1index.md').replace(/\.md$/, '.html')
 }

@@ -4,7 +4,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
-import { version } from '../../runtime/version.ts'
+import { version } from '../../runtime/platform/version.ts'
 import { groups } from './navigation.ts'
 import { type Site, siteOf } from './site.ts'
 
@@ -17,10 +17,11 @@ const ours = 'assets/sections.js'
 export function siteOfCheckout(source?: string): Site {
   const names = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((name) => path.join('docs', name))
   const pages = [...beside, ...names.filter((name) => name.endsWith('.md')).toSorted()]
+  const decisions = pages.filter((name) => path.dirname(name) === 'docs/explanation/decisions')
   return siteOf({
     pages: new Map(pages.map((name) => [name, readFileSync(path.join(root, name), 'utf8')])),
     exists: (name) => !name.startsWith('..') && existsSync(path.join(root, name)),
-    groups,
+    groups: [...groups, { name: 'Decision records', pages: decisions }],
     version,
     source,
   })

@@ -1,5 +1,5 @@
 /**
- * docs/fields.md: every field of both kinds with type, default and meaning, from the definitions that the API server has.
+ * docs/reference/fields.md: every field of both kinds with type, default and meaning, from the CRDs.
  */
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
 import { type GeneratedFile, table } from './table.ts'
@@ -29,18 +29,44 @@ export async function fields(): Promise<GeneratedFile[]> {
       table(['Field', 'Type', 'Default', 'Meaning'], rowsOf(properties[name] ?? {}, name)),
       '',
     ]
-    return [`## ${kind}`, '', description, '', ...part('spec', 'What is asked for.'), ...part('status', 'What is answered.')]
+    return [`## ${kind}`, '', description, '', ...part('spec', 'The desired state.'), ...part('status', 'The observed state.')]
   })
   const content = [
     '# Fields of GatewaySync and SyncReport',
     '',
-    'Every field with its type, default and meaning, as `kubectl explain gatewaysync.spec` prints them one level at a time. A field in **bold** has',
-    'to be there. `[]` is an entry of a list, `*` a name of your own. `kubectl apply` refuses an unknown field, and `cluster-sync run` and `plan`',
-    'say which one was probably meant.',
+    'Every field with its type, default and meaning, as in `kubectl explain gatewaysync.spec`. Fields in **bold** are required. `[]` is an item of a list, `*` a key of a map. Unknown fields are refused.',
     '',
     ...kinds,
   ].join('\n')
-  return [{ path: 'docs/fields.md', content: `${content.trimEnd()}\n` }]
+  return [{ path: 'docs/reference/fields.md', content: `${content.trimEnd()}\n` }]
+}
+
+/** Objects with the fields of another one, which are listed there only. */
+const sameAs: Readonly<Record<string, string>> = { 'spec.capture.auth': 'spec.git.auth' }
+
+/** Fields of a profile that `spec.sync.defaults` does not have; it has all fields of the defaults too. */
+const ownOfProfiles: ReadonlySet<string> = new Set(['collections', 'mappings'])
+
+/** Whether the members of an object or list of the status are part of its row: those without members of their own. */
+function isFolded(field: Schema, path: string): boolean {
+  const members = Object.values((field.items ?? field).properties ?? {})
+  return (
+    path.startsWith('status.') &&
+    members.length > 0 &&
+    members.every(
+      (member) =>
+        member.properties === undefined && member.items?.properties === undefined && typeof member.additionalProperties !== 'object',
+    )
+  )
+}
+
+function membersOf(field: Schema): string {
+  return Object.entries((field.items ?? field).properties ?? {})
+    .map(([name, member]) => {
+      const choices = member.enum === undefined ? '' : ` (${typeOf(member)})`
+      return `\`${name}\`${choices}: ${oneLine(member.description ?? '').replace(/\.$/, '')}.`
+    })
+    .join(' ')
 }
 
 /** A row for each field below a schema, each before its own. */
@@ -50,13 +76,50 @@ function rowsOf(schema: Schema, path: string): string[][] {
     const shown = `${path}.${name}`
     const label = required.includes(name) ? `**\`${shown}\`**` : `\`${shown}\``
     const fallback = field.default === undefined ? '' : `\`${JSON.stringify(field.default)}\``
-    return [[label, typeOf(field), fallback, oneLine(field.description ?? '')], ...rowsOf(field, shown)]
+    const meaning = oneLine(field.description ?? '')
+    const same = sameAs[shown]
+    if (same !== undefined) return [[label, typeOf(field), fallback, `${meaning} Fields as in \`${same}\`.`]]
+    if (shown === 'spec.sync.profiles')
+      return [
+        [label, typeOf(field), fallback, `${meaning} A profile also has the fields of \`spec.sync.defaults\`.`],
+        ...rowsOf(field, shown),
+      ]
+    if (isFolded(field, shown)) return [[label, typeOf(field), fallback, `${meaning} ${membersOf(field)}`]]
+    return [[label, typeOf(field), fallback, meaning], ...(isSecretReference(field) || isSecretSource(field) ? [] : rowsOf(field, shown))]
   })
   const values = typeof additionalProperties === 'object' ? rowsOf(additionalProperties, `${path}.*`) : []
+  if (path === 'spec.sync.profiles.*')
+    return own.filter(([label = '']) => [...ownOfProfiles].some((name) => label.includes(`${path}.${name}`)))
   return [...own, ...(items === undefined ? [] : rowsOf(items, `${path}[]`)), ...values]
 }
 
-function typeOf({ type, enum: choices, items, additionalProperties, ...others }: Schema): string {
+/** An object with nothing but a `secretRef` is one row, too. */
+function isSecretSource({ properties = {} }: Schema): boolean {
+  const [only, ...others] = Object.entries(properties)
+  return only?.[0] === 'secretRef' && others.length === 0 && isSecretReference(only[1])
+}
+
+/** An object with `name`, or `name` and `key`, of a Secret is one row: its type describes its content. */
+function isSecretReference({ properties = {} }: Schema): boolean {
+  const names = Object.keys(properties)
+  return (
+    names.includes('name') &&
+    names.every((name) => name === 'name' || name === 'key') &&
+    /Secret/.test(properties['name']?.description ?? '')
+  )
+}
+
+function typeOf(schema: Schema): string {
+  if (isSecretReference(schema))
+    return `object: ${Object.keys(schema.properties ?? {})
+      .map((name) => `\`${name}\``)
+      .join(', ')}`
+  if (isSecretSource(schema))
+    return `\`secretRef\` to a Secret${schema.properties?.['secretRef']?.properties?.['key'] === undefined ? '' : ' key'}`
+  return plainTypeOf(schema)
+}
+
+function plainTypeOf({ type, enum: choices, items, additionalProperties, ...others }: Schema): string {
   if (choices !== undefined) return choices.map((choice) => `\`${String(choice) || '""'}\``).join(', ')
   if (others['x-kubernetes-int-or-string'] === true) return 'integer or string'
   if (items !== undefined) return `list of ${typeOf(items)}`

@@ -4,29 +4,16 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { chart } from './chart.ts'
-import { dashboardPage } from './dashboards.ts'
 import { fields } from './fields.ts'
+import { homes } from './home.ts'
 import { manifests } from './manifests.ts'
 import { operations } from './operations.ts'
 import { rulePages } from './rules.ts'
-import { runbook } from './runbook.ts'
 import type { GeneratedFile } from './table.ts'
-import { troubleshooting } from './troubleshooting.ts'
 import { values } from './values.ts'
 import { webhooks } from './webhooks.ts'
 
-const generators: (() => Promise<GeneratedFile[]>)[] = [
-  operations,
-  runbook,
-  dashboardPage,
-  values,
-  fields,
-  manifests,
-  chart,
-  rulePages,
-  troubleshooting,
-  webhooks,
-]
+const generators: (() => Promise<GeneratedFile[]>)[] = [operations, values, fields, manifests, chart, rulePages, webhooks, homes]
 
 const check = process.argv.includes('--check')
 const stale: string[] = []

@@ -7,7 +7,7 @@ import { installation } from '../../infra/operator-chart.ts'
 import type { GeneratedFile } from './table.ts'
 
 export async function manifests(): Promise<GeneratedFile[]> {
-  // Whoever changes the values synthesises them, and is told there.
+  // Warnings appear when the values are synthesized, so they are omitted here.
   const charts = installation(new App(), { ...install, onWarning: () => {} })
   return charts.map((chart) => ({ path: `dist/${chart.node.id}.k8s.yaml`, content: Yaml.stringify(...(chart.toJson() as unknown[])) }))
 }

@@ -1,69 +1,71 @@
 /**
- * docs/operations.md: the tables of reasons and conditions between their markers, from the code's own tables.
+ * docs/reference/operations.md: the tables of conditions, events and metrics between their markers, from the code's own tables; and in the
+ * runbook, which reasons wait for a change.
  */
 import { readFile } from 'node:fs/promises'
 import { podEvents } from '../../runtime/controller/cluster/pod-events.ts'
-import { reasons } from '../../runtime/fault.ts'
-import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/gatewaysync/decide/conditions.ts'
-import { syncEvents } from '../../runtime/gatewaysync/decide/events.ts'
-import type { LogFields } from '../../runtime/log.ts'
-import { agentMetrics, type Metric, nodeMetrics, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
+import { reasons } from '../../runtime/platform/fault.ts'
+import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/api/schema/conditions.ts'
+import { syncEvents } from '../../runtime/reconcile/decide/events.ts'
+import type { LogFields } from '../../runtime/platform/log/log.ts'
+import { agentMetrics, type Metric, nodeMetrics, objectMetrics, processMetrics } from '../../runtime/telemetry/metrics/table.ts'
 import { entryOf, knownAlerts } from './runbook.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
 
-const path = 'docs/operations.md'
-const runbookPage = 'runbook.md'
+const path = 'docs/reference/operations.md'
+const runbookPath = 'docs/how-to/runbook.md'
+const runbookPage = '../how-to/runbook.md'
 
 const conditionMeanings: Record<(typeof normalConditions)[number] | (typeof abnormalConditions)[number], string> = {
-  Ready: 'every gateway has reported exactly the published commit, which is the wanted one, and the wanted configuration',
-  SourceReady: 'the wanted ref was resolved and its commit fetched',
-  CollectionsValid: 'the checks of the resource collections found no error in the wanted commit',
+  Ready: 'every gateway reports the published commit, which is the desired one, and the desired configuration',
+  SourceReady: 'the desired ref was resolved and its commit fetched',
+  CollectionsValid: 'validation found no error in the desired commit',
   GatewaysSynced: 'every gateway reports the published commit',
-  AgentsInjected: 'every pod that asks for an agent runs with one that is new enough',
-  Reconciling: 'present while work is under way',
-  Stalled: 'present while nothing will move before something changes',
+  AgentsInjected: 'every pod that requests an agent has a current one',
+  Reconciling: 'present during work',
+  Stalled: 'present while nothing can happen until something changes',
   Paused: 'present while `spec.paused` is true',
+  FoldersUnverified:
+    'present while the files of a data directory may match no commit: a sync was interrupted and could not be finished, or the records are damaged; the message names gateway and cause',
+  Throttled:
+    'present while work waits for more than 5 seconds because the namespace uses its share, and for one polling interval after that; the message names the share and what uses it the longest',
 }
 
 const logMeanings: Record<'time' | 'level' | 'msg' | keyof LogFields, string> = {
   time: 'when, in UTC to the millisecond (RFC 3339)',
   level: '`debug`, `info`, `warn` or `error`',
-  msg: 'what happened, in constant words: search for these',
+  msg: 'what happened, as a constant text to search for',
   namespace: 'namespace of the GatewaySync or pod',
-  name: 'name of the GatewaySync, or of the replica that the line is about',
+  name: 'name of the GatewaySync or of the replica',
   pod: 'gateway pod',
-  ref: 'branch, tag or commit that was asked for',
-  commit: 'the whole hash of a commit',
-  reason: 'a reason of the table above',
-  message: 'what went wrong, for people; redacted',
-  durationMs: 'how long it took',
-  requestId: 'id of the push or request that caused it, as `status.requests` names it; of an admission, the uid of the review',
-  status: 'HTTP status that was answered',
-  count: 'how many',
-  path: 'path of a file or of a route',
+  ref: 'requested branch, tag or commit',
+  commit: 'full hash of a commit',
+  reason: 'a reason from the table above',
+  message: 'the error, redacted',
+  durationMs: 'duration',
+  requestId: 'id of the request, as in `status.requests`; for admission, the uid of the review',
+  status: 'HTTP status of the response',
+  count: 'number of items',
+  path: 'path of a file or route',
   gateway: 'name of the gateway',
-  component: 'the part of the program',
+  component: 'part of the program',
   err: 'type, message and stack of an error',
 }
 
-const retries = { 'on-change': 'when something changes', backoff: 'by itself, with growing waits' }
-
 export async function operations(): Promise<GeneratedFile[]> {
-  const present = await readFile(path, 'utf8')
+  const [present, runbook] = await Promise.all([readFile(path, 'utf8'), readFile(runbookPath, 'utf8')])
   const conditions = [...normalConditions, ...abnormalConditions].map((type) => [`\`${type}\``, conditionMeanings[type]])
   const states = Object.entries(conditionReasons).map(([reason, meaning]) => [`\`${reason}\``, meaning])
-  const faults = Object.entries(reasons).map(([reason, { help, retry }]) => [entryOf(reason, runbookPage), help, retries[retry]])
   const tables = {
-    conditions: table(['Condition', 'Means'], conditions),
-    'condition-reasons': table(['Reason', 'Means'], states),
-    reasons: table(['Reason', 'Means', 'Tried again'], faults),
+    conditions: table(['Condition', 'Meaning'], conditions),
+    'condition-reasons': table(['Reason', 'Meaning'], states),
     events: eventTable(),
     'pod-events': table(
       ['Event', 'When'],
       Object.entries(podEvents).map(([reason, when]) => [`\`${reason}\``, when]),
     ),
     'log-fields': table(
-      ['Field', 'Holds'],
+      ['Field', 'Content'],
       Object.entries(logMeanings).map(([field, holds]) => [`\`${field}\``, holds]),
     ),
     'metrics-objects': metricTable(objectMetrics),
@@ -73,14 +75,22 @@ export async function operations(): Promise<GeneratedFile[]> {
     alerts: alertTable(),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
-  return [{ path, content }]
+  return [
+    { path, content },
+    { path: runbookPath, content: replaceTable(runbook, runbookPath, 'retried-after-a-change', reasonsRetriedAfterAChange()) },
+  ]
+}
+
+function reasonsRetriedAfterAChange(): string {
+  const names = Object.entries(reasons).flatMap(([reason, { retry }]) => (retry === 'on-change' ? [`\`${reason}\``] : []))
+  return `${names.join(', ')}. These wait until the spec, a Secret or the commit changes.`
 }
 
 function eventTable(): string {
   const held = (['CollectionsInvalid', 'CheckFailed', 'NotVerified'] as const).map((reason) => [
     entryOf(reason, runbookPage),
     'Warning',
-    `a commit was held, or published in spite of it: ${reasons[reason].help}; said once for each commit`,
+    `a commit was held, or published with errors: ${reasons[reason].help}; once for each commit`,
   ])
   return table(
     ['Event', 'Type', 'When'],
@@ -93,18 +103,14 @@ function eventTable(): string {
         'Warning',
         reasons[reason].help,
       ]),
-      [
-        'the reason of `Ready`',
-        'Normal, or Warning where somebody should look',
-        '`Ready` has changed; which gateway and why stands in the conditions',
-      ],
+      ['the reason of `Ready`', 'Normal or Warning', '`Ready` changed; the conditions have the details'],
     ],
   )
 }
 
 function alertTable(): string {
   const rows = knownAlerts().map(({ alert, severity, duration, says }) => [entryOf(alert, runbookPage), severity, duration, says])
-  return table(['Alert', 'Severity', 'After', 'Says'], rows)
+  return table(['Alert', 'Severity', 'After', 'Summary'], rows)
 }
 
 function metricTable(metrics: Readonly<Record<string, Metric>>): string {
@@ -114,5 +120,5 @@ function metricTable(metrics: Readonly<Record<string, Metric>>): string {
     labels.map((label) => `\`${label}\``).join(', '),
     help,
   ])
-  return table(['Metric', 'Type', 'Labels', 'Means'], rows)
+  return table(['Metric', 'Type', 'Labels', 'Meaning'], rows)
 }

@@ -1,58 +1,44 @@
 /**
- * docs/rules.md: a table of the rules for resource collections and a section for each, from the rules' own table.
+ * docs/reference/rules.md: a row for each rule for resource collections and projects, from the rules' own table.
  */
-import type { ExampleFiles } from '../../runtime/collections/rules/example.ts'
-import { examples } from '../../runtime/collections/rules/examples.ts'
-import { type RuleId, ruleIds, rules } from '../../runtime/collections/rules/rules.ts'
+import { type RuleId, ruleIds, rules } from '../../runtime/validation/rules/rules.ts'
 import { type GeneratedFile, table } from './table.ts'
 
-const head = `# Rules for resource collections and projects
+const head = `# Validation rules
 
-\`cluster-sync lint\` and the gate in front of every publication check resource collections and projects by these rules. Paths of the
-examples are relative to the folder that holds the collections, or the projects. This page is generated.
+The controller and \`cluster-sync lint\` validate resource collections and projects with these rules. This page is generated; \`cluster-sync explain <rule>\` prints the same text.
 
-An *error* keeps a gateway from starting or loses a resource; under \`spec.validation.policy: Enforce\` it keeps the commit from being
-published, unless it lies in a mode that no gateway runs with. A *warning* only smells.
+An *error* keeps a gateway from starting or loses a resource. Under \`spec.validation.policy: Enforce\` a commit with errors is not published, unless they are in a deployment mode that no gateway uses. *Warnings* flag likely mistakes and never block a commit. A rule that is *off* runs only if you enable it.
 
-Severities are set in two places:
+The evidence of a rule is *documented* by the vendor or a standard, *observed* in public repositories, *reported* by users, true *by definition*, or
+*assumed*, which means not yet confirmed on a gateway.
 
-- \`spec.validation.rules\` of a GatewaySync, by rule: \`error\`, \`warning\` or \`off\`. It wins at the gate.
-- \`.clustersync.yaml\` at the top of the repository, by rule and path, for \`cluster-sync lint\`. At the gate it may only raise a severity.
+Change the severity of a rule in one of two places:
+
+- \`spec.validation.rules\` of a GatewaySync: \`error\`, \`warning\` or \`off\` by rule. It has the last word.
+- \`.clustersync.yaml\` at the top of the repository (at most 32 KiB): by rule and path. \`lint\` applies it as it is; the controller only uses it to raise severities. The first entry with a matching path applies. Unknown rules are errors.
 
 \`\`\`yaml
 rules:
   stale-signature: error
-  host-or-credential-in-core:
+  host-or-credential-shared:
     - paths: ["services/config/resources/core/ignition/email-profile/**"]
       severity: off
 \`\`\`
 
-Of several entries the first whose \`paths\` match counts. An unknown rule is an error of its own. The file
-has at most 32 KiB. What templates and patches make is judged by the gateway's agent, to whom only \`spec.validation\` is known.
+The agent validates what templates and patches produce, with \`spec.validation\` only.
 `
 
 export async function rulePages(): Promise<GeneratedFile[]> {
-  const rows = ruleIds.map((id) => [`[\`${id}\`](#${id})`, rules[id].severity, rules[id].title])
-  const sections = ruleIds.map((id) => section(id))
-  return [{ path: 'docs/rules.md', content: [head, `${table(['Rule', 'Default', 'Finds'], rows)}\n`, ...sections].join('\n') }]
+  return [
+    {
+      path: 'docs/reference/rules.md',
+      content: `${head}\n${table(['Rule', 'Severity', 'Meaning', 'Fix', 'Evidence'], ruleIds.map(rowOf))}\n`,
+    },
+  ]
 }
 
-function section(id: RuleId): string {
-  const { severity, title, why, fix } = rules[id]
-  const { before, after } = examples[id]
-  const shown = `**Before:**\n\n${filesIn(before)}\n\n**After:**\n\n${filesIn(after)}\n`
-  return `## ${id}\n\n${title} Default: ${severity}.\n\n${why}\n\n**What to do:** ${fix}\n\n${shown}`
-}
-
-/** The files of an example, in one block; what is no text is shown as the escapes of JSON show it. */
-function filesIn(files: ExampleFiles): string {
-  const shown = Object.entries(files).map(([path, content]) => {
-    if (content === null) return `# ${path} is not there`
-    return `# ${path}${content === '' ? ' is empty' : `\n${visible(content.trimEnd())}`}`
-  })
-  return ['```text', ...shown, '```'].join('\n')
-}
-
-function visible(text: string): string {
-  return text.replace(/[\0\uFEFF]/g, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
+function rowOf(id: RuleId): string[] {
+  const { severity, title, why, fix, sure } = rules[id]
+  return [`\`${id}\``, severity, `${title} ${why}`, fix, sure]
 }

@@ -11,12 +11,12 @@ function line(cells: readonly string[]): string {
   return `| ${cells.map(escaped).join(' | ')} |`
 }
 
-/** A placeholder such as <name> outside of code would be taken for HTML, of which a reader sees nothing. */
+/** A placeholder such as <name> outside of code would be parsed as HTML, which readers do not see. */
 function escaped(cell: string): string {
   return cell.replaceAll('|', '\\|').replaceAll(/(`[^`]*`)|<(?=[a-z])/g, (_, code: string | undefined) => code ?? '\\<')
 }
 
-/** Replaces what stands between the markers of a table; throws when the page lacks them. */
+/** Replaces the text between the markers of a table; throws when the page lacks them. */
 export function replaceTable(text: string, path: string, name: string, rows: string): string {
   const [begin, end] = [`<!-- generated:${name} -->`, `<!-- end:${name} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]

@@ -1,7 +1,7 @@
 /**
- * docs/values.md: every value with type, default and meaning, from the schema that checks them.
+ * docs/reference/values.md: every value with type, default and meaning, from the schema that checks them.
  */
-import { inputSchema, type ValueSchema } from '../../infra/helm/live-values.ts'
+import { inputSchema, type ValueSchema } from '../../infra/values/json-schema.ts'
 import { type GeneratedFile, table } from './table.ts'
 
 export async function values(): Promise<GeneratedFile[]> {
@@ -9,13 +9,12 @@ export async function values(): Promise<GeneratedFile[]> {
   const content = [
     '# Installation values',
     '',
-    'Every key with its type, default and meaning, from `infra/values.ts`. An unknown key, a wrong type or a combination that cannot work is an',
-    'error that names the key; what has no effect is a warning.',
+    'Every key with its type, default and meaning. Unknown keys, wrong types and impossible combinations are errors that name the key; values without effect are warnings.',
     '',
     table(['Key', 'Type', 'Default', 'Meaning'], rows),
     '',
   ].join('\n')
-  return [{ path: 'docs/values.md', content }]
+  return [{ path: 'docs/reference/values.md', content }]
 }
 
 /** The keys that hold no further fixed keys, in the order of the schema. */

@@ -1,23 +1,24 @@
 /**
- * docs/webhooks/README.md: the tables of hosts, formats, answers, limits and options between their markers, from the receiver's own tables.
+ * docs/how-to/webhooks/README.md: the tables of hosts, formats, answers, limits and options between their markers, from the receiver's own tables.
  */
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { register } from '../../runtime/cli/trigger.ts'
 import { receiverEvents } from '../../runtime/controller/serve/receiver.ts'
-import { keptRequests } from '../../runtime/gatewaysync/decide/request.ts'
+import { keptRequests } from '../../runtime/reconcile/decide/request.ts'
 import { maxHeldBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
 import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts'
 import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answer-table.ts'
-import { rememberedCalls } from '../../runtime/receiver/request/dedupe.ts'
-import { bodyLimits, connectionBounds, defaultLimits } from '../../runtime/receiver/limits.ts'
+import { maxRecentCalls } from '../../runtime/receiver/request/dedupe.ts'
+import { bodyLimits, connectionBounds, defaultLimits, hashLimits, maxHeldOfBody } from '../../runtime/receiver/limits.ts'
 import { defaultBudget, longestWaitMs } from '../../runtime/receiver/request/write-queue.ts'
+import { maxKeysOfSecret } from '../../runtime/receiver/prove/authenticate.ts'
 import { hosts, shapes } from '../../runtime/receiver/payload/payload.ts'
-import { defaultBounds, maxHeaderBytes } from '../../runtime/serve.ts'
+import { defaultBounds, maxHeaderBytes } from '../../runtime/http/serve.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
 
-const path = 'docs/webhooks/README.md'
-/** The order in which people meet them; the code asks in another. */
+const path = 'docs/how-to/webhooks/README.md'
+/** The most common hosts first; the code checks them in another order. */
 const firstHosts = ['GitHub', 'GitLab', 'Gitea', 'Forgejo', 'Gogs']
 
 export async function webhooks(): Promise<GeneratedFile[]> {
@@ -36,8 +37,13 @@ export async function webhooks(): Promise<GeneratedFile[]> {
 
 function hostTable(): string {
   const sorted = hosts.toSorted((a, b) => order(a.name) - order(b.name) || (a.name < b.name ? -1 : 1))
-  const rows = sorted.map(({ name, shown: { page, proof, event, read } }) => [`[${name}](${page})`, proof, event, read])
-  return table(['Host', 'Proof', 'Event', 'What is read'], rows)
+  const rows = sorted.map(({ name, shown: { proof, event, read } }) => [
+    `[${name}](hosts.md#${name.toLowerCase().replaceAll(' ', '-')})`,
+    proof,
+    event,
+    read,
+  ])
+  return table(['Host', 'Authentication', 'Event', 'Read'], rows)
 }
 
 function order(name: string): number {
@@ -75,13 +81,19 @@ function limitTable(): string {
     ['calls of all peers beyond that', `${defaultLimits.perSecond * suspectShare} a second together, counted apart`],
     [
       'writes to one GatewaySync',
-      `${defaultBudget.perSecond} a second and replica, ${defaultBudget.burst} at once; then calls share writes and are answered 202 all the same`,
+      `${defaultBudget.perSecond} a second and replica, ${defaultBudget.burst} at once; then calls share writes; they still get 202`,
     ],
     [
       'requests without an outcome',
       `about ${keptRequests}; then a write waits up to ${longestWaitMs / 1000} seconds until the controller has answered some`,
     ],
-    ['body', `${mib(maxBytes)} MiB`],
+    ['body', `${mib(maxBytes)} MiB; without the lists of commits and files, or as a form ${mib(maxHeldOfBody)} MiB`],
+    ['keys of a Secret or file', `${maxKeysOfSecret}; more are refused as \`AuthNotReady\``],
+    ['keys that a call for a namespace is tried with', `${hashLimits.maxKeys}, of as many different Secrets`],
+    [
+      'body that is authenticated by its signature',
+      `${mib(hashLimits.maxBytes)} MiB where more than ${hashLimits.maxHashesOfLarge} hashes are needed, one for each key and kind of signature; a token needs none`,
+    ],
     [
       `bodies above ${kib(smallBytes)} KiB held at once`,
       `${mib(maxHeldBytes)} MiB, of one peer ${mib(maxHeldBytes * peerShare)} MiB; others wait ${patienceMs / 1000} seconds for their turn, then 429`,
@@ -90,7 +102,7 @@ function limitTable(): string {
     ['keys of a body', count(complexity.keys)],
     ['lists and objects of a body', count(complexity.containers)],
     ['entries of a body, of all lists and objects', count(complexity.entries)],
-    ['deliveries remembered as duplicates', `the last ${count(rememberedCalls)} of each replica`],
+    ['deliveries remembered as duplicates', `the last ${count(maxRecentCalls)} of each replica`],
     ['connections', `${connectionBounds.maxConnections}; of more, one that waits for no answer is closed, of the peer that holds the most`],
     ['headers', `${kib(maxHeaderBytes)} KiB, within ${defaultBounds.headersTimeoutMs / 1000} seconds`],
     ['a whole call', `${defaultBounds.requestTimeoutMs / 1000} seconds`],

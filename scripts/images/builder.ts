@@ -1,6 +1,6 @@
 /**
- * The program that builds the images: docker where its daemon answers, else podman, else buildah. Each is asked for the same: files and
- * layers bear one given time, and nothing is taken from a cache.
+ * The program that builds the images: docker if its daemon answers, otherwise podman, otherwise buildah. Each gets the same options: files
+ * and layers have one given time, and no cache is used.
  */
 import { spawnSync } from 'node:child_process'
 

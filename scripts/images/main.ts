@@ -27,7 +27,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { version } from '../../runtime/version.ts'
+import { version } from '../../runtime/platform/version.ts'
 import { buildArguments, type Builder, builders, findBuilder, saveArguments } from './builder.ts'
 import { compileCli } from '../package/cli/compile.ts'
 import { bundledPackages, licenceTexts, type Metafile, readMetafile, spdxDocument } from './sbom.ts'
@@ -37,11 +37,16 @@ const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-images-'))
 process.on('exit', () => rmSync(work, { recursive: true, force: true }))
 const bundles = path.join(work, 'bundles')
 const context = path.join(work, 'context')
-/** The bundles that an image has in /app beside its licences and its bill of materials. That of the command line has a folder of programs. */
-const programs = { controller: ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs'], agent: ['agent.js', 'tracing.mjs'] }
+/**
+ * The bundles of an image in /app, beside its licenses and its bill of materials. The image of the command line has a folder of programs.
+ */
+const programs = {
+  controller: ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs', 'temporal.mjs'],
+  agent: ['agent.js', 'tracing.mjs', 'temporal.mjs'],
+}
 const targets = [...(Object.keys(programs) as (keyof typeof programs)[]), 'cli'] as const
 type Target = (typeof targets)[number]
-/** Of the command line, below /var/lib: nobody else may read or write there. */
+/** The folder of the command line below /var/lib, without access for other users. */
 const stateFolder = 'cluster-sync'
 
 const { values } = parseArgs({
@@ -107,7 +112,7 @@ async function fillContext(target: Target): Promise<void> {
   const document = spdxDocument({ name: `cluster-sync-${target}`, version, license }, packages, created)
   writeFileSync(path.join(folder, 'sbom.spdx.json'), `${JSON.stringify(document, undefined, 2)}\n`)
   writeFileSync(path.join(folder, 'third-party-licenses.txt'), licenceTexts(root, packages))
-  // The rights of a copied file are part of the digest, and the umask of whoever builds is not.
+  // The permissions of a copied file are part of the digest, while the umask of the builder must not be.
   chmodSync(path.join(context, target), 0o755)
   for (const entry of readdirSync(path.join(context, target), { recursive: true, withFileTypes: true })) {
     if (entry.isSymbolicLink()) continue

@@ -1,6 +1,6 @@
 /**
- * What an image has of other people: the packages that were bundled into its programs, as an SPDX 2.3 document, and the texts of their
- * licences. What the base image and Debian's packages have stands in the image's own package database.
+ * The third-party content of an image: the packages that were bundled into its programs, as an SPDX 2.3 document, and the texts of their
+ * licenses. The image's own package database covers the base image and Debian's packages.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import path from 'node:path'
 /** A package of node_modules, by its folder below the root. */
 export type BundledPackage = { folder: string; name: string; version: string; license: string; integrity: string }
 
-/** The part of esbuild's metafile that says how many bytes of each file went into a bundle. */
+/** The part of esbuild's metafile with the number of bytes of each file in a bundle. */
 export type Metafile = { outputs: Record<string, { inputs: Record<string, { bytesInOutput: number }> }> }
 
 type Locked = { version?: string; license?: string; integrity?: string }

@@ -1,12 +1,12 @@
 /**
- * Kinds of Kubernetes itself as definitions that the importer reads: those that are newer than the types of cdk8s-plus-28. Pure.
+ * Kubernetes kinds as CRDs for the importer: those that are newer than the types of cdk8s-plus-28. Pure.
  */
 
 type Schema = { $ref?: string; allOf?: Schema[]; properties?: Record<string, Schema>; items?: Schema; [word: string]: unknown }
 /** The OpenAPI document of one group and version, as an API server answers it. */
 export type OpenApi = { components: { schemas: Record<string, Schema> } }
 
-/** A definition of each kind, with its schema written out. Throws an Error for a kind that the document does not have. */
+/** A CRD of each kind, with its schema expanded. Throws an Error for a kind that the document does not have. */
 export function definitionsFrom(
   { components: { schemas } }: OpenApi,
   group: string,

@@ -1,7 +1,7 @@
 /**
- * `npm run package:infra [folder]`: packs the constructs of infra/ and imports/ for cdk8s apps elsewhere, as JavaScript with types that
- * asks for Node 22 instead of 26. CommonJS, because the app that `cdk8s init typescript-app` makes is. Prints the path of the tarball,
- * which is build/cluster-sync-operator-infra-<version>.tgz unless a folder is named.
+ * `npm run package:infra [folder]`: packs the constructs of infra/ and imports/ for cdk8s apps elsewhere, as JavaScript with types.
+ * CommonJS, because the app that `cdk8s init typescript-app` makes is. Prints the path of the tarball, which is
+ * build/cluster-sync-operator-infra-<version>.tgz unless a folder is named.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,15 +13,13 @@ import { valueTypes } from './value-types.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const [target = path.join(root, 'build')] = process.argv.slice(2)
-/** The first that CommonJS of its apps may ask for modules with require(). */
-const node = '>=22.12'
 /** One copy of these must serve the app and this package, or constructs would not know each other. */
 const peers: readonly string[] = ['cdk8s', 'constructs']
 const entry = 'infra/operator-chart.ts'
 /** Values that an app may begin with. */
 const profile = 'examples/production.ts'
 
-type Manifest = Record<'name' | 'version' | 'description' | 'license', string> & { dependencies: Record<string, string> }
+type Manifest = Record<'name' | 'version' | 'description' | 'license', string> & { dependencies: Record<string, string>; engines: object }
 
 const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-package-'))
 try {
@@ -42,9 +40,9 @@ try {
   rmSync(work, { recursive: true, force: true })
 }
 
-/** Writes the JavaScript; returns the packages that it asks for. */
+/** Writes the JavaScript; returns the packages that it imports. */
 async function compile(staged: string, groups: readonly string[]): Promise<Set<string>> {
-  const common = { format: 'cjs', platform: 'node', target: 'node22', logLevel: 'warning' } as const
+  const common = { format: 'cjs', platform: 'node', target: 'node22.18', logLevel: 'warning' } as const
   const { metafile } = await build({
     ...common,
     entryPoints: [
@@ -86,7 +84,7 @@ function declare(staged: string, groups: readonly string[]): void {
 }
 
 function packageJson(manifest: Manifest, packages: ReadonlySet<string>, groups: readonly string[]): object {
-  const { name, version, license, dependencies } = manifest
+  const { name, version, license, dependencies, engines } = manifest
   const range = (names: readonly string[]) =>
     Object.fromEntries(
       names.map((name) => {
@@ -102,7 +100,7 @@ function packageJson(manifest: Manifest, packages: ReadonlySet<string>, groups: 
     description: 'cdk8s constructs that install the Cluster Sync Operator, and typed constructs of its kinds.',
     license,
     type: 'commonjs',
-    engines: { node },
+    engines,
     exports: Object.fromEntries(exported) as object,
     peerDependencies: range(peers),
     dependencies: range([...packages].filter((name) => !peers.includes(name)).toSorted()),

@@ -1,7 +1,7 @@
 /**
- * The values of an installation as plain TypeScript types with their meanings and defaults, for an editor that knows nothing of schemas. Pure.
+ * The values of an installation as plain TypeScript types with their meanings and defaults, for editors without support for schemas. Pure.
  */
-import { inputSchema, type ValueSchema } from '../../infra/helm/live-values.ts'
+import { inputSchema, type ValueSchema } from '../../infra/values/json-schema.ts'
 
 /** A module's text that declares `ValuesInput`, and `Values`: what the constructs make of it, with every default. */
 export function valueTypes(): string {
@@ -25,7 +25,7 @@ function typeOf(schema: ValueSchema, indent: string): string {
 }
 
 function objectType({ properties, required = [], additionalProperties }: ValueSchema, indent: string): string {
-  if (properties === undefined) {
+  if (properties === undefined || typeof additionalProperties === 'object') {
     return `Record<string, ${typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'}>`
   }
   const inner = `${indent}  `

@@ -1,6 +1,5 @@
 /**
- * Compares what a gateway's folder holds with what git holds, byte for byte and file for file: the quickstart proves by it what it claims,
- * and the tests use the same.
+ * Compares a gateway's folder with git, byte for byte and file for file; used by the quickstart and by tests.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -15,7 +14,7 @@ type Options = {
   commit: string
   dataDir: string
   placed: readonly Placed[]
-  /** Which paths below the data directory nobody delivers or deletes. */
+  /** Paths below the data directory that are never delivered or deleted. */
   ignored?: (file: string) => boolean
 }
 
@@ -34,7 +33,7 @@ export function differences({ repository, commit, dataDir, placed, ignored = () 
   })
 }
 
-/** Everything below a folder that is no folder, by its path relative to it; nothing where there is no folder. */
+/** All files below a folder, by relative path; empty if the folder does not exist. */
 export function listTree(folder: string): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { recursive: true, withFileTypes: true })

@@ -1,5 +1,5 @@
 /**
- * The quickstart's story: a repository, two gateways, a runner with a push receiver, and what each push does.
+ * The steps of the quickstart: a repository, two gateways, a runner with a push receiver, and the effect of each push.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,22 +7,22 @@ import type { styleText } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { makePlantRepository } from '../../examples/plant.ts'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
-import { receiverOf } from '../../runtime/cli/run/receiver.ts'
 import { openRunPage, type RunPage } from '../../runtime/cli/run/run-page.ts'
 import { standardOutput } from '../../runtime/cli/fleet/output.ts'
 import { createStandalone, type Standalone } from '../../runtime/cli/run/standalone.ts'
-import type { StoryEvent } from '../../runtime/cli/story/events.ts'
-import { createNarrator } from '../../runtime/cli/story/narrate.ts'
-import { renderEvent } from '../../runtime/cli/story/render.ts'
-import { systemClock } from '../../runtime/clock.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { serve } from '../../runtime/serve.ts'
+import type { RunEvent } from '../../runtime/cli/output/events.ts'
+import { createNarrator } from '../../runtime/cli/output/narrate.ts'
+import { renderEvent } from '../../runtime/cli/output/render.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import { receiverOf } from '../../runtime/cli/run/run-receiver.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { serve } from '../../runtime/http/serve.ts'
 import { parseStandaloneSync, parseTargets } from '../../runtime/standalone/settings.ts'
-import { version } from '../../runtime/version.ts'
+import { version } from '../../runtime/platform/version.ts'
 import { differences, type Placed } from './check.ts'
 
-type Options = { folder: string; once: boolean; say: (colour: Parameters<typeof styleText>[0], line: string) => void }
+type Options = { folder: string; once: boolean; say: (color: Parameters<typeof styleText>[0], line: string) => void }
 
 const examples = path.resolve(import.meta.dirname, '../../examples')
 const modes = ['dev', 'prod'] as const
@@ -44,13 +44,13 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
 
   const { style, write } = standardOutput()
   const storyStyle = { ...style, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone, verbose: false }
-  const tell = (event: StoryEvent): void =>
+  const emit = (event: RunEvent): void =>
     write(
       renderEvent(event, systemClock.now(), storyStyle)
         .map((line) => `  ${line}\n`)
         .join(''),
     )
-  const narrator = createNarrator(tell, targets, (commit) => standalone.about(commit))
+  const narrator = createNarrator(emit, targets, (commit) => standalone.about(commit))
   const reports = new Map<string, SyncReportStatus>()
   let page: RunPage | undefined
   const standalone = createStandalone(
@@ -80,7 +80,7 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
     },
     { clock: systemClock, log: silentLog },
   )
-  page = await openPage(standalone, tell, stop.signal)
+  page = await openPage(standalone, emit, stop.signal)
   const work = standalone.run(stop.signal)
   const app = receiverOf(standalone, { sync, token: async () => token, hmac: undefined }, { clock: systemClock, log: silentLog })
   const server = await listen(app, stop.signal)
@@ -152,9 +152,9 @@ async function listen(app: Parameters<typeof serve>[0]['app'], signal: AbortSign
   return await on(preferredPort).catch(async () => on(0))
 }
 
-/** What runs on both gateways, for a browser; its address is told as `cluster-sync run --status-port` tells it. */
-async function openPage(first: Standalone, tell: (event: StoryEvent) => void, signal: AbortSignal): Promise<RunPage> {
-  const deps = { clock: systemClock, log: silentLog, story: { tell } }
+/** The status page of both gateways; its address is printed like that of `cluster-sync run --status-port`. */
+async function openPage(first: Standalone, emit: (event: RunEvent) => void, signal: AbortSignal): Promise<RunPage> {
+  const deps = { clock: systemClock, log: silentLog, story: { emit } }
   const on = (port: number) => openRunPage(deps, { port, host: 'localhost', first }, signal)
   return await on(preferredPagePort).catch(async () => on(0))
 }

@@ -1,24 +1,25 @@
 /**
- * Whoever has taken over a gateway may hand on anything as its changes: nothing becomes a commit but files that its own profile delivers, and
- * nothing large, nested or unasked for costs the controller more than a refusal.
+ * Uploads of local changes from a compromised gateway: only files that its own profile delivers become a commit, and the controller refuses
+ * a large, nested or malformed upload at little cost.
  */
 import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { acceptChanges } from '../../runtime/capture/accept.ts'
-import { digestOf, withTrailers } from '../../runtime/capture/commit.ts'
-import { createCaptureOffers } from '../../runtime/capture/offer.ts'
-import { systemClock } from '../../runtime/clock.ts'
+import { acceptChanges } from '../../runtime/capture/submit/accept.ts'
+import { digestOf, withTrailers } from '../../runtime/capture/submit/commit.ts'
+import { createCaptureUpload } from '../../runtime/capture/submit/upload.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import {
   captureBounds,
   type CaptureAnswer,
   type CapturedChange,
   type CaptureOffer,
   type FramedSource,
-} from '../../runtime/delivery/protocol.ts'
-import { Fault } from '../../runtime/fault.ts'
-import { silentLog } from '../../runtime/log.ts'
+} from '../../runtime/content/protocol/protocol.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { runCycle } from '../../runtime/sync/cycle.ts'
+import { lacksText, matchObject } from '../support/assertions.ts'
 import { serveDelivery } from '../support/delivery-server.ts'
 import { memorySource, profileOf, wantedOf } from '../support/memory-source.ts'
 import { temporaryFolder } from '../support/repository.ts'
@@ -38,7 +39,7 @@ const change = (source: string, more: Partial<CapturedChange> = {}): CapturedCha
   ...more,
 })
 
-/** The digest that goes with changes, whatever they are. */
+/** The digest that matches the changes. */
 function digestFor(changes: readonly CapturedChange[]): string {
   return digestOf(
     changes.map(({ source, exec, content }) => ({
@@ -66,7 +67,7 @@ function offerOf(changes: CapturedChange[] | undefined, more: Partial<CaptureOff
   }
 }
 
-/** How it ends: the reason of its Fault, or `accepted`. */
+/** The result: the reason of the Fault, or `accepted`. */
 function reasonOf(work: () => unknown): string {
   try {
     work()
@@ -76,7 +77,16 @@ function reasonOf(work: () => unknown): string {
   }
 }
 
-void t.test('a change of anything that the profile does not deliver is refused', async (t) => {
+/** Every path where the profile may deliver the accepted changes. */
+function accepted(changes: readonly CapturedChange[], by = profile): readonly string[] {
+  return acceptChanges(changes, digestFor(changes), by).flatMap(({ paths }) => paths)
+}
+
+function outcomeOf(changes: readonly CapturedChange[], by = profile): string {
+  return reasonOf(() => accepted(changes, by))
+}
+
+void t.test('a change outside the files of the profile is refused', async (t) => {
   t.equal(acceptChanges([change('gw/projects/line/a.txt')], digestFor([change('gw/projects/line/a.txt')]), profile).length, 1)
   const hostile: readonly CapturedChange[] = [
     change('README.md'),
@@ -114,12 +124,58 @@ void t.test('a change of anything that the profile does not deliver is refused',
   )
 })
 
-void t.test('a mode of several lines forges no trailer', async (t) => {
+void t.test('a file is checked at the path where the profile delivers it, not at the path that the gateway claims', async (t) => {
+  const token = 'gw/resources/core/ignition/api-token/x/config.json'
+  for (const path of ['projects/line/x.json', 'config/resources/core/ignition/x/config.json'])
+    t.equal(outcomeOf([change(token, { path })]), 'PayloadMalformed', path)
+  t.equal(outcomeOf([change('gw/projects/line/x.json', { path: 'projects/other/x.json' })]), 'PayloadMalformed')
+  t.strictSame(accepted([change('gw/resources/CORE/ignition/tag/x.json', { path: 'config/resources/core/ignition/tag/x.json' })]), [
+    'config/resources/core/ignition/tag/x.json',
+  ])
+})
+
+void t.test('a template in a mapping does not bypass the rules', async (t) => {
+  const templated = profileOf([
+    { source: 'sites/{{ gateway.name }}/config', destination: 'config/resources/core' },
+    { source: 'shared', destination: 'projects/{{ gateway.name }}' },
+    { source: 'extra', destination: 'config/{{ vars.place }}' },
+  ])
+  const token = 'sites/a/config/ignition/api-token/x/config.json'
+  const tails = ['ignition/api-token/x/config.json', 'x/config.json', 'config.json'].map((tail) => `config/resources/core/${tail}`)
+  for (const path of tails) t.equal(outcomeOf([change(token, { path })], templated), 'PayloadMalformed', path)
+  const tag = 'sites/a/config/ignition/tag-provider/x/config.json'
+  const place = 'config/resources/core/ignition/tag-provider/x/config.json'
+  t.equal(accepted([change(tag, { path: place })], templated).includes(place), true)
+  t.equal(outcomeOf([change('shared/a/view.json', { path: 'projects/press/a/view.json' })], templated), 'accepted')
+  t.equal(outcomeOf([change('shared/a/view.json', { path: 'projects/press/b/view.json' })], templated), 'PayloadMalformed')
+  t.equal(outcomeOf([change('extra/x/y.json', { path: 'config/any/x/y.json' })], templated), 'PayloadMalformed')
+})
+
+void t.test('a file that controls git, a CI system or a git host never becomes a commit', async (t) => {
+  const whole = profileOf([{ source: '.', destination: 'projects/line' }])
+  const hostile = [
+    '.github/workflows/run.yml',
+    '.gitlab-ci.yml',
+    'views/.gitattributes',
+    '.gitmodules',
+    'Jenkinsfile',
+    'views/Jenkinsfile.release',
+    'azure-pipelines.yml',
+    'docs/CODEOWNERS',
+    'views/GIT~1/hooks/x',
+    'run.sh',
+  ]
+  for (const source of hostile) t.equal(outcomeOf([change(source, { path: `projects/line/${source}` })], whole), 'PayloadMalformed', source)
+  for (const source of ['project.json', 'views/main/view.json'])
+    t.equal(outcomeOf([change(source, { path: `projects/line/${source}` })], whole), 'accepted', source)
+})
+
+void t.test('a mode with several lines does not forge a trailer', async (t) => {
   const text = withTrailers('x', { gateway: 'press', mode: 'dev\nCaptured-For: a/b/c', commit: 'a'.repeat(40) })
   t.notMatch(text, /^Captured-For/m)
 })
 
-void t.test('the door of uploads is closed to strangers, and to what is too large, too much or of no form', async (t) => {
+void t.test('the upload endpoint refuses unauthenticated, oversized and malformed uploads', async (t) => {
   const taken: { pod: string; offer: CaptureOffer }[] = []
   let answer: CaptureAnswer | undefined = { answer: 'later' }
   const commits = new Set<string>(['a'.repeat(40)])
@@ -154,9 +210,9 @@ void t.test('the door of uploads is closed to strangers, and to what is too larg
       )
 
   t.equal(await outcome(offerOf([change('gw/projects/x')])), 'later')
-  t.match(taken, [{ pod: 'gw-0', offer: { digest: digestFor([change('gw/projects/x')]) } }], 'the pod is that of the token')
+  matchObject(t, taken, [{ pod: 'gw-0', offer: { digest: digestFor([change('gw/projects/x')]) } }], 'the pod is that of the token')
   taken.length = 0
-  t.equal(await outcome(offerOf(undefined), 'bad'), 'DeliveryUnauthorised')
+  t.equal(await outcome(offerOf(undefined), 'bad'), 'DeliveryUnauthorized')
   t.equal(await outcome(offerOf(undefined), 'gw-0', 'other'), 'NotFound')
   for (const source of ['../x', '/x', 'a//b', 'a/../b', 'a\0b', ''])
     t.equal(await outcome(offerOf([change(source, { path: 'x' })])), 'PayloadMalformed', source)
@@ -168,12 +224,12 @@ void t.test('the door of uploads is closed to strangers, and to what is too larg
   )
   t.equal(await outcome({ ...offerOf(undefined), leftOut: [[[[[[]]]]]] }), 'PayloadMalformed')
   t.equal(await outcome({ ...offerOf(undefined), more: 'x'.repeat(8 * 1024 * 1024) }), 'PayloadTooLarge')
-  t.same(taken, [], 'none of it was looked at')
+  t.strictSame(taken, [], 'none of it was looked at')
   answer = undefined
   t.equal(await outcome(offerOf(undefined)), 'DeliveryUnreachable', 'a replica that does not lead takes nothing')
 })
 
-void t.test('an agent reads no link, nothing large, and nothing outside of what is delivered', async (t) => {
+void t.test('the agent does not read symbolic links, large files or paths outside the delivered ones', async (t) => {
   const folder = temporaryFolder(t, 'captured')
   const dataDir = path.join(folder, 'data')
   mkdirSync(dataDir)
@@ -194,7 +250,7 @@ void t.test('an agent reads no link, nothing large, and nothing outside of what 
   linkSync(path.join(folder, 'secret'), path.join(dataDir, 'config/local/key'))
   const sent: CaptureOffer[] = []
   const answers: CaptureAnswer['answer'][] = ['send', 'later', 'done']
-  const offers = createCaptureOffers()
+  const offers = createCaptureUpload()
   const send = async (offer: CaptureOffer): Promise<CaptureAnswer> => {
     sent.push(offer)
     return { answer: answers.shift() ?? 'done' }
@@ -206,10 +262,10 @@ void t.test('an agent reads no link, nothing large, and nothing outside of what 
   t.equal(await offers(source, wanted, { request: 'now', uid: 'made anew' }, send, signal), 'done')
   t.equal(sent.length, 4, 'but to a GatewaySync that is made anew and has not heard of it')
   t.equal(sent[0]?.changes, undefined, 'contents follow only when they are asked for')
-  t.same(
+  t.strictSame(
     sent[1]?.changes?.map(({ path: file }) => file),
     ['projects/line/a.txt'],
   )
-  t.match(sent[1]?.leftOut, [{ path: 'projects/line/large.bin' }])
-  t.notMatch(JSON.stringify(sent), base64('outside'))
+  matchObject(t, sent[1]?.leftOut, [{ path: 'projects/line/large.bin' }])
+  lacksText(t, JSON.stringify(sent), base64('outside'))
 })

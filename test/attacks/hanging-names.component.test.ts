@@ -1,17 +1,18 @@
 /**
- * A name server or an API that does not answer holds up whoever named it, and no other tenant: what git may have of memory is shared by all.
+ * A name server that does not answer delays the repositories that depend on it, not those of other tenants: the git memory budget is shared
+ * by all.
  */
 import path from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 
-void t.test('twenty repositories whose names are never found leave git to the others', async (t) => {
+void t.test('twenty repositories whose host names never resolve do not block git for others', async (t) => {
   if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'hanging-names')
   const host = await startGitHost(path.join(folder, 'git'))

@@ -1,15 +1,15 @@
 /**
- * Our own records lie in a folder that a gateway can write to. A journal or manifest that somebody planted there never makes us read, move
- * or write anything outside of the data directory.
+ * The engine keeps its records in a folder where the gateway can write. A planted journal or manifest never makes it read, move or write
+ * outside the data directory.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { type CycleResult, runCycle } from '../../runtime/sync/cycle.ts'
-import { writeJournal } from '../../runtime/sync/publish/journal.ts'
-import type { Step } from '../../runtime/sync/publish/steps.ts'
+import { writeJournal } from '../../runtime/sync/apply/journal.ts'
+import type { Step } from '../../runtime/sync/apply/steps.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
 import { readManifest } from '../../runtime/sync/disk/manifest-file.ts'
 import { mayBeOurs, mayHoldOurs } from '../../runtime/sync/model/paths.ts'
@@ -20,7 +20,7 @@ const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 const tree = { 'projects/a': '1', 'projects/b': '2' }
 const runName = 'run-00000000-0000-4000-8000-000000000000'
 
-/** A folder that was synced, beside one that nobody named. */
+/** A synced data directory beside a folder outside of it. */
 async function setUp(t: Test) {
   const folder = temporaryFolder(t, 'planted')
   const dataDir = path.join(folder, 'data')
@@ -53,7 +53,7 @@ const steps: [string, Step][] = [
   ["the gateway's keys", { op: 'put', path: 'config/ignition/keys/x', stage: 's0', keep: 'k0', had: false }],
 ]
 
-void t.test('a planted journal moves nothing in or out, and the folder ends at the wanted commit', async (t) => {
+void t.test('a planted journal moves no file in or out, and the folder ends at the desired commit', async (t) => {
   for (const [name, step] of steps) {
     await t.test(name, async (t) => {
       const { dataDir, outside, cycle } = await setUp(t)
@@ -70,24 +70,24 @@ void t.test('a planted journal moves nothing in or out, and the folder ends at t
       }
       writeJournal(dataDir, journal)
       await cycle()
-      t.same(readdirSync(outside), ['victim'])
+      t.strictSame(readdirSync(outside), ['victim'])
       t.equal(readFileSync(path.join(outside, 'victim'), 'utf8'), 'secret')
       t.equal(readFileSync(path.join(dataDir, 'projects/a'), 'utf8'), '1')
     })
   }
 })
 
-void t.test('a planted manifest does not make us own what lies outside', async (t) => {
+void t.test('a planted manifest does not claim files outside the data directory', async (t) => {
   const { dataDir, outside, cycle } = await setUp(t)
   const manifest = path.join(dataDir, '.cluster-sync/manifest')
   const lines = readFileSync(manifest, 'utf8')
   writeFileSync(manifest, lines.replaceAll('"projects/b"', '"../outside/victim"'))
   await cycle()
-  t.same(readdirSync(outside), ['victim'])
+  t.strictSame(readdirSync(outside), ['victim'])
   t.equal(readFileSync(path.join(outside, 'victim'), 'utf8'), 'secret')
 })
 
-void t.test('which paths a record of ours may name', async (t) => {
+void t.test('only relative paths outside protected folders are valid in records', async (t) => {
   const no = ['', '/', '/a', 'a/', 'a//b', '.', './a', 'a/.', '..', '../a', 'a/../b', 'a/..', 'a\0b', 'a\ud800', 1, null, undefined]
   const forbidden = [
     'config/local/x',

@@ -1,16 +1,18 @@
 /**
- * Who proves nothing learns nothing from the push receiver, and is slowed down whatever it asks for.
+ * Unauthenticated callers learn nothing from the push receiver and are rate limited.
  */
 import { createHmac } from 'node:crypto'
 import * as http from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
-import { Fault } from '../../runtime/fault.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import type { Keys } from '../../runtime/receiver/prove/authenticate.ts'
+import { matchObject } from '../support/assertions.ts'
 import { serveReceiver } from '../support/receiver-app.ts'
 
 const fault = new Fault('AuthNotReady', 'Secret plant/keys has no key token')
 
-void t.test('a GatewaySync whose own key is missing answers as one that does not exist, and tells its owner', async (t) => {
+void t.test('a GatewaySync with a missing key of its own answers like an unknown one and notifies its owner', async (t) => {
   const notices: string[] = []
   const { post } = await serveReceiver(t, {
     more: {
@@ -21,11 +23,11 @@ void t.test('a GatewaySync whose own key is missing answers as one that does not
   })
   const answer = await post('{"ref":"main"}')
   t.equal(answer.status, 401)
-  t.same(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
-  t.same(notices, ['default/plant AuthNotReady'])
+  t.strictSame(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
+  t.strictSame(notices, ['default/plant AuthNotReady'])
 })
 
-void t.test('a missing key of the installation is told, for every GatewaySync alike', async (t) => {
+void t.test('a missing installation key is reported alike for every GatewaySync', async (t) => {
   const { post } = await serveReceiver(t, {
     more: {
       keys: async (_namespace, name) =>
@@ -35,26 +37,49 @@ void t.test('a missing key of the installation is told, for every GatewaySync al
     },
   })
   const answer = await post('{"ref":"main"}')
-  t.match(answer, { status: 503, body: { reason: 'AuthNotReady' } })
-  t.same(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
+  matchObject(t, answer, { status: 503, body: { reason: 'AuthNotReady' } })
+  t.strictSame(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
 })
 
-void t.test('where only some GatewaySyncs have keys, one of them answers as one that does not exist', async (t) => {
+void t.test('a GatewaySync with a key answers like an unknown one when others have none', async (t) => {
   const { post } = await serveReceiver(t, {
     more: { keys: async (_namespace, name) => ({ hmac: name === 'plant' ? ['key'] : undefined, tokens: undefined }) },
   })
   const answer = await post('{"ref":"main"}')
   t.equal(answer.status, 401)
-  t.same(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
+  t.strictSame(answer, await post('{"ref":"main"}', {}, '/webhook/default/none'))
 })
 
-void t.test('a signed body that is sent again as a form asks for nothing', async (t) => {
+void t.test('the body limit reveals no GatewaySync: unauthenticated callers get the same answer for every name', async (t) => {
+  const rows: [string, Keys, Keys][] = [
+    ['a token of its own', { hmac: undefined, tokens: ['own'] }, { hmac: ['key'], tokens: undefined }],
+    ['a key of its own', { hmac: ['own'], tokens: undefined }, { hmac: undefined, tokens: ['token'] }],
+    ['many keys', { hmac: ['a', 'b', 'c', 'd', 'e'], tokens: undefined }, { hmac: ['key'], tokens: undefined }],
+    ['a key where others need none', { hmac: ['own'], tokens: undefined }, { hmac: undefined, tokens: undefined }],
+  ]
+  const body = JSON.stringify({ ref: 'main', commits: ['x'.repeat(2_000_000)] })
+  const signature = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` }
+  for (const [label, own, others] of rows) {
+    const { post } = await serveReceiver(t, { more: { keys: async (_namespace, name) => (name === 'plant' ? own : others) } })
+    for (const headers of [{}, signature, { authorization: 'Bearer wrong' }] as Record<string, string>[])
+      for (const [sent, status] of [
+        [body, 401],
+        [JSON.stringify({ ref: 'x'.repeat(1_100_000) }), 413],
+      ] as const) {
+        const answer = await post(sent, headers)
+        t.equal(answer.status, status, `${label}, ${JSON.stringify(headers)}`)
+        t.strictSame(answer, await post(sent, headers, '/webhook/default/none'), `${label}, ${JSON.stringify(headers)}`)
+      }
+  }
+})
+
+void t.test('a signed body replayed as a form requests nothing', async (t) => {
   const { post, requests } = await serveReceiver(t)
   const payload = encodeURIComponent('{"ref":"v0.0.1-evil"}')
   const body = JSON.stringify({ ref: 'refs/heads/other', before: 'a', after: 'b', message: `fix &payload=${payload}&` })
   const signature = `sha256=${createHmac('sha256', 'key').update(body).digest('hex')}`
   const headers = { 'x-hub-signature-256': signature, 'content-type': 'application/x-www-form-urlencoded' }
-  t.match(await post(body, headers), { status: 400, body: { reason: 'PayloadMalformed' } })
+  matchObject(t, await post(body, headers), { status: 400, body: { reason: 'PayloadMalformed' } })
   for (const form of [`payload=${payload}&x=1`, `x=1&payload=${payload}`, `Payload=${payload}`]) {
     const mac = createHmac('sha256', 'key').update(form).digest('hex')
     t.equal((await post(form, { ...headers, 'x-hub-signature-256': `sha256=${mac}` })).status, 400, form)
@@ -66,7 +91,7 @@ void t.test('a signed body that is sent again as a form asks for nothing', async
   t.equal((await post(form, { ...headers, 'x-hub-signature-256': `sha256=${mac}` })).status, 202)
 })
 
-void t.test('a path counts as it is written: what is in front of a receiver judges that', async (t) => {
+void t.test('a path is matched as received, without decoding or normalization', async (t) => {
   const { served, requests } = await serveReceiver(t)
   for (const path of [
     '/webhook/x/%2e%2e/default/plant',
@@ -80,25 +105,25 @@ void t.test('a path counts as it is written: what is in front of a receiver judg
   t.equal(await statusOf(served.port, '/webhook/default/plant?from=host'), 202)
 })
 
-void t.test('HEAD and a deletion without hashes ask for nothing', async (t) => {
-  const { post, requests, bearer } = await serveReceiver(t, { target: { wantedRef: 'HEAD' } })
+void t.test('HEAD and a deletion without hashes request nothing', async (t) => {
+  const { post, requests, bearer } = await serveReceiver(t, { target: { desiredRef: 'HEAD' } })
   const rows: [object, string][] = [
     [{ ref: 'HEAD' }, 'UnusableRef'],
     [{ ref: 'refs/heads/HEAD', before: 'a'.repeat(40), after: 'b'.repeat(40) }, 'UnusableRef'],
     [{ ref: 'main', deleted: true }, 'Deletion'],
     [{ ref: 'main', after: '0'.repeat(40) }, 'Deletion'],
   ]
-  for (const [body, reason] of rows) t.match(await post(JSON.stringify(body), bearer), { body: { accepted: false, reason } }, reason)
+  for (const [body, reason] of rows) matchObject(t, await post(JSON.stringify(body), bearer), { body: { accepted: false, reason } }, reason)
   t.equal(requests.length, 0)
 })
 
-void t.test('whatever a peer gets wrong counts against it, and against nobody else', async (t) => {
+void t.test('failed calls count against their peer only', async (t) => {
   const { served, post, bearer, requests } = await serveReceiver(t, { more: { limits: { failuresPerPeer: 3 } } })
   const wrong: Record<string, (localAddress: string) => Promise<number>> = {
     'another path': async (localAddress) => await callFrom(served.port, localAddress, { path: '/wp-login.php' }),
     'another method': async (localAddress) => await callFrom(served.port, localAddress, { method: 'GET' }),
     'no proof': async (localAddress) => await callFrom(served.port, localAddress, { body: '{"ref":"main"}' }),
-    'too long': async (localAddress) => await callFrom(served.port, localAddress, { headers: { 'content-length': '2000000' } }),
+    'too long': async (localAddress) => await callFrom(served.port, localAddress, { headers: { 'content-length': '30000000' } }),
   }
   let last = 1
   for (const [name, call] of Object.entries(wrong)) {
@@ -162,7 +187,7 @@ function callFrom(
   })
 }
 
-/** Begins a body and goes away. */
+/** Starts a body and closes the connection. */
 function cutOff(port: number, localAddress: string): Promise<void> {
   return new Promise((resolve) => {
     const head = 'POST /webhook/default/plant HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{'

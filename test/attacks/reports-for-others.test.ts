@@ -1,22 +1,24 @@
 /**
- * Tenants: who may write a report may write any name and mode into it, and so could switch off what the gate finds in another's commit.
+ * Tenant isolation: a tenant that may write reports could put any name and mode into one, and so suppress findings of the validation of
+ * another tenant's commit.
  */
 import t from 'tap'
+import { matchObject } from '../support/assertions.ts'
 import { config, resource, root, validTree } from '../support/collection-tree.ts'
 import { judgedCommit } from '../support/judged-commit.ts'
 
 const collections = { collections: { root } }
-/** A singleton that exists only in dev: with a gateway in the mode prod it is no fault. */
+/** A singleton that exists only in dev: valid if a gateway runs in mode prod. */
 const broken = { ...validTree(), ...resource('dev/ignition/cobranding', config({})) }
 
-void t.test('a report counts only for the live pod that wrote it and for the GatewaySync which that pod follows', async (t) => {
+void t.test('a report counts only for the live pod that wrote it and the GatewaySync that the pod follows', async (t) => {
   const { judge, reports, passes } = judgedCommit(broken)
   reports('a-0', 'line', 'prod', { follows: 'other' })
-  t.match(await judge(collections), { kind: 'checked', errors: 1 }, 'the pod follows another GatewaySync')
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 1 }, 'the pod follows another GatewaySync')
   reports('a-1', 'line', 'prod', { uid: 'a pod that is gone' })
-  t.match(await judge(collections), { kind: 'checked', errors: 1 }, 'the report is of an earlier pod of that name')
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 1 }, 'the report is of an earlier pod of that name')
   reports('a-2', 'line', 'prod')
-  t.match(await judge(collections), { kind: 'checked', errors: 1 }, 'the gateway of the made-up report may have any mode')
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 1 }, 'the gateway of the made-up report may have any mode')
   passes(600_000)
-  t.match(await judge(collections), { kind: 'checked', errors: 0 }, 'it has told none in ten minutes')
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 0 }, 'it has told none in ten minutes')
 })

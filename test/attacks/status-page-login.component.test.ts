@@ -1,8 +1,9 @@
 /**
- * Nobody gets past the login of the status page: not without the secret of the proxy, not by names that mean more than a person, not by a page
- * that was made for somebody else, and not while nobody can say what they may see.
+ * The login of the status page cannot be bypassed: not without the proxy secret, not with names that mean more than one user, not with a
+ * page rendered for another user, and not while permissions cannot be checked.
  */
 import t from 'tap'
+import { containsText, lacksText, matchObject } from '../support/assertions.ts'
 import { openedPage, pageSecret, proved } from '../support/controller-page.ts'
 
 const line = '/gatewaysyncs/north/line-north'
@@ -19,17 +20,17 @@ const places = [
   '/nothing',
 ]
 
-void t.test('headers without the secret, or with a wrong one, are nobody', async (t) => {
+void t.test('headers without the proxy secret, or with a wrong one, are unauthenticated', async (t) => {
   const { get, asked } = await openedPage(t)
   const wrong = ['', 'x', pageSecret.slice(0, -1), `${pageSecret}x`, pageSecret.toUpperCase(), `${pageSecret}, ${pageSecret}`]
   for (const place of places) {
     t.equal((await get(place, { 'x-forwarded-user': 'bob' })).status, 401, place)
     for (const one of wrong) t.equal((await get(place, { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': one })).status, 401, one)
   }
-  t.same(asked, [], 'and nobody is asked about')
+  t.strictSame(asked, [], 'and nobody is asked about')
 })
 
-void t.test('a secret that is missing, empty or short lets nobody in', async (t) => {
+void t.test('a missing, empty or short secret authenticates no user', async (t) => {
   for (const written of ['', '\n', 'short\n']) {
     const { get } = await openedPage(t, written)
     for (const shown of [written.trim(), '']) {
@@ -40,7 +41,7 @@ void t.test('a secret that is missing, empty or short lets nobody in', async (t)
   t.equal((await get('/', { 'x-forwarded-user': 'bob', 'x-cluster-sync-proxy-secret': '' })).status, 401)
 })
 
-void t.test('who is named beside the secret must be one person, and no part of the cluster', async (t) => {
+void t.test('the user name must be exactly one user and not a system account', async (t) => {
   const { get, asked } = await openedPage(t)
   const names: (string | string[])[] = [
     '',
@@ -54,18 +55,18 @@ void t.test('who is named beside the secret must be one person, and no part of t
   for (const name of names) t.equal((await get('/', { ...proved, 'x-forwarded-user': name })).status, 401, JSON.stringify(name))
   t.equal((await get('/', proved)).status, 401)
   const { text } = await get('/', { ...proved, 'x-forwarded-user': 'eve', 'x-forwarded-groups': 'a, system:masters,system:nodes ,b' })
-  t.notMatch(text, 'line-north')
-  t.same(new Set(asked.flatMap(({ groups }) => groups)), new Set(['a', 'b', 'system:authenticated']))
+  lacksText(t, text, 'line-north')
+  t.strictSame(new Set(asked.flatMap(({ groups }) => groups)), new Set(['a', 'b', 'system:authenticated']))
 })
 
-void t.test('groups that come twice, once perhaps from the caller, are nobody', async (t) => {
+void t.test("a groups header that occurs twice is unauthenticated, since one may be the caller's", async (t) => {
   const { get, asked } = await openedPage(t)
   const both = { ...proved, 'x-forwarded-user': 'ann', 'x-forwarded-groups': ['operators', 'engineers'] }
   for (const place of places) t.equal((await get(place, both)).status, 401, place)
-  t.same(asked, [])
+  t.strictSame(asked, [])
 })
 
-void t.test('names beyond ASCII are those that the proxy has written', async (t) => {
+void t.test('non-ASCII names are decoded as the proxy wrote them', async (t) => {
   const { get, asked } = await openedPage(t)
   const onTheWire = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
   const people = ['ÄÖÜß', 'Jörg Müller', 'Anaïs à', '山田']
@@ -74,8 +75,8 @@ void t.test('names beyond ASCII are those that the proxy has written', async (t)
     const headers = { ...proved, 'x-forwarded-user': onTheWire(person), 'x-forwarded-groups': onTheWire(groups.join(', ')) }
     t.equal((await get('/', headers)).status, 200, person)
   }
-  t.same(new Set(asked.map(({ user }) => user)), new Set(people))
-  t.same(new Set(asked.flatMap((spec) => spec.groups)), new Set([...groups, 'system:authenticated']))
+  t.strictSame(new Set(asked.map(({ user }) => user)), new Set(people))
+  t.strictSame(new Set(asked.flatMap((spec) => spec.groups)), new Set([...groups, 'system:authenticated']))
   const latin = Buffer.from('Jörg', 'latin1').toString('latin1')
   t.equal((await get('/', { ...proved, 'x-forwarded-user': latin })).status, 200)
   t.equal(asked.at(-1)?.user, 'Jörg', 'also of a proxy that writes Latin-1')
@@ -83,7 +84,7 @@ void t.test('names beyond ASCII are those that the proxy has written', async (t)
   t.equal((await get('/', { ...proved, 'x-forwarded-user': control })).status, 401, 'a control character')
 })
 
-void t.test('a page that was made for somebody else is not shown, compressed or not, whoever asked first', async (t) => {
+void t.test('a page rendered for another user is never served, compressed or not', async (t) => {
   const { get } = await openedPage(t)
   for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
     for (const place of ['/', '/?q=line', '/status.json']) {
@@ -94,15 +95,15 @@ void t.test('a page that was made for somebody else is not shown, compressed or 
     }
   }
   const { text } = await get('/', { ...proved, 'x-forwarded-user': 'ann' })
-  t.match(text, 'line-north')
-  t.notMatch(text, 'south')
+  containsText(t, text, 'line-north')
+  lacksText(t, text, 'south')
   t.equal((await get('/gatewaysyncs/south/line-south', { ...proved, 'x-forwarded-user': 'bob' })).status, 200)
   const hidden = await get('/gatewaysyncs/south/line-south', { ...proved, 'x-forwarded-user': 'ann' })
   const missing = await get('/gatewaysyncs/south/nothing', { ...proved, 'x-forwarded-user': 'ann' })
-  t.same([hidden.status, hidden.text], [404, missing.text], 'what is hidden looks as what is not there')
+  t.strictSame([hidden.status, hidden.text], [404, missing.text], 'what is hidden looks as what is not there')
 })
 
-void t.test('while nobody can say what somebody may see they see nothing', async (t) => {
+void t.test('a page shows nothing while permissions cannot be checked', async (t) => {
   const { get, setAway } = await openedPage(t)
   setAway()
   for (const place of ['/', '/status.json', '/gatewaysyncs/north/line-north']) {
@@ -112,23 +113,25 @@ void t.test('while nobody can say what somebody may see they see nothing', async
   }
 })
 
-void t.test('who follows a link is refused in a page and in their language, a script by a problem', async (t) => {
+void t.test('a browser navigation is refused with a localized page, a script with a problem document', async (t) => {
   const { get, setAway } = await openedPage(t)
   const follows = { accept: 'text/html,*/*', 'sec-fetch-dest': 'document' }
   const nobody = await get(line, follows)
-  t.match([nobody.status, nobody.text], [401, 'does not say who you are'])
-  t.match((await get(line, { ...follows, 'accept-language': 'de' })).text, 'sagt nicht, wer Sie sind')
-  t.notMatch(nobody.text, '/account', 'nobody has no account')
-  t.match(JSON.parse((await get(line, { ...follows, 'sec-fetch-dest': 'empty' })).text), { status: 401 })
+  t.equal(nobody.status, 401)
+  containsText(t, nobody.text, 'The login in front of this page does not identify you')
+  containsText(t, (await get(line, { ...follows, 'accept-language': 'de' })).text, 'sagt nicht, wer Sie sind')
+  lacksText(t, nobody.text, '/account', 'nobody has no account')
+  matchObject(t, JSON.parse((await get(line, { ...follows, 'sec-fetch-dest': 'empty' })).text), { status: 401 })
   setAway()
   const bob = { ...proved, 'x-forwarded-user': 'bob' }
   const away = await get('/', { ...follows, ...bob })
-  t.match([away.status, away.text], [503, 'It cannot be found out at present'])
-  t.match((await get('/', { ...follows, ...bob, 'accept-language': 'de' })).text, 'Zurzeit lässt sich nicht feststellen')
-  t.match(JSON.parse((await get('/', { accept: 'text/html', 'sec-fetch-dest': 'empty', ...bob })).text), { status: 503 })
+  t.equal(away.status, 503)
+  containsText(t, away.text, 'Your permissions cannot be checked at the moment')
+  containsText(t, (await get('/', { ...follows, ...bob, 'accept-language': 'de' })).text, 'Zurzeit lässt sich nicht feststellen')
+  matchObject(t, JSON.parse((await get('/', { accept: 'text/html', 'sec-fetch-dest': 'empty', ...bob })).text), { status: 503 })
 })
 
-void t.test('no answer holds the secret', async (t) => {
+void t.test('no answer contains the proxy secret', async (t) => {
   const { get } = await openedPage(t)
-  for (const place of places) t.notMatch((await get(place, { ...proved, 'x-forwarded-user': 'bob' })).text, pageSecret, place)
+  for (const place of places) lacksText(t, (await get(place, { ...proved, 'x-forwarded-user': 'bob' })).text, pageSecret, place)
 })

@@ -1,20 +1,20 @@
 /**
- * Tenants: whoever names another's repository in a spelling of his own gets a mirror of his own, and no part of the other's.
+ * Tenant isolation: a tenant that spells another tenant's repository differently gets a mirror of its own, and no part of the other's.
  */
 import path from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import { Fault } from '../../runtime/fault.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 
 const options = { allowLocal: false }
 
-void t.test('another spelling of a repository is refused, or is a mirror of its own', async (t) => {
+void t.test('another spelling of a repository is refused or gets its own mirror', async (t) => {
   if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'spellings')
   const host = await startGitHost(path.join(folder, 'git'))
@@ -33,7 +33,7 @@ void t.test('another spelling of a repository is refused, or is a mirror of its 
     }
   }
   const plant = host.url('victim/plant.git/.git')
-  // What a host or a proxy that routes by the raw path takes for the attacker's.
+  // A host or proxy that routes by the raw path takes these for the attacker's repository.
   for (const spelling of [
     plant.replace('/victim/', '/attacker/%2e%2e/victim/'),
     plant.replace('/victim/', '/attacker/../victim/'),

@@ -1,6 +1,6 @@
 /**
- * A program in the gateway's container may swap any folder for a link at any moment. Nothing is ever written, moved, deleted or read outside
- * of the data directory by that: not what lies beside it, and not what only we may read.
+ * A program in the gateway's container may replace any folder with a symbolic link at any moment. The agent never writes, moves, deletes or
+ * reads outside the data directory because of that, not even files that only the agent may read.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,13 +8,14 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, r
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import type { Source } from '../../runtime/delivery/protocol.ts'
-import { Fault } from '../../runtime/fault.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import type { Source } from '../../runtime/content/protocol/protocol.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { type CycleResult, runCycle } from '../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'
+import { matchObject } from '../support/assertions.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../support/memory-source.ts'
 import { temporaryFolder } from '../support/repository.ts'
 
@@ -22,7 +23,7 @@ const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 const files = (content: string, from: number, to: number): Tree =>
   Object.fromEntries(Array.from({ length: to - from }, (_, index) => [`projects/q/f${from + index}`, content]))
 
-/** A data directory beside a folder with a secret, whose file names are those of the commit. */
+/** A data directory beside a folder with a secret whose file names are those of the commit. */
 function setUp(t: Test) {
   const folder = temporaryFolder(t, 'swapped')
   const dataDir = path.join(folder, 'data')
@@ -43,7 +44,7 @@ function setUp(t: Test) {
     releaseLock(dataDir)
     return result
   }
-  const isUntouched = (message: string): void => void t.same(contentOf(outside), before, message)
+  const isUntouched = (message: string): void => void t.strictSame(contentOf(outside), before, message)
   return { folder, dataDir, outside, source, cycle, isUntouched }
 }
 
@@ -56,7 +57,7 @@ function swapFor(folder: string, target: string): void {
   symlinkSync(target, folder)
 }
 
-void t.test('swapped for a link between any two steps of a publish, a folder leads nobody outside', { timeout: 200_000 }, async (t) => {
+void t.test('a folder replaced by a link between any two steps of an apply leads nowhere outside', { timeout: 600_000 }, async (t) => {
   const { folder, dataDir, outside, cycle, isUntouched } = setUp(t)
   const old = { ...files('1', 0, 4), 'projects/q/deep/d': 'd', 'projects/z': 'z' }
   const next = { ...files('2', 0, 3), 'projects/q/new/n': 'n', 'projects/z': 'z' }
@@ -83,7 +84,7 @@ void t.test('swapped for a link between any two steps of a publish, a folder lea
   }
 })
 
-void t.test('what is staged goes where it was meant to, whatever becomes of the folders on the way', async (t) => {
+void t.test('staged files land in the staging folder, even if its folders are replaced meanwhile', async (t) => {
   const { dataDir, outside, source, cycle, isUntouched } = setUp(t)
   const large = 'x'.repeat(300_000)
   const tree = { 'projects/new/a.bin': large, 'projects/new/b.bin': large, 'projects/new/f1': '1', 'projects/new/f2': '2' }
@@ -92,10 +93,10 @@ void t.test('what is staged goes where it was meant to, whatever becomes of the 
     const run = readdirSync(engine).find((name) => name.startsWith('run-')) ?? ''
     return path.join(engine, run, 't0/new')
   }
-  /** Does something once the content of the large file has come and before it is known to be whole. */
+  /** Runs `meddle` once the content of the large file has arrived and before it is verified. */
   const meddling = (meddle: (staged: string) => void): Source => ({
     ...source,
-    // Files that come with the listing are written one by one, also where two are the same.
+    // Files that come with the listing are written one by one, even if two are identical.
     files: () => Promise.reject(new Fault('NotFound', 'an older controller')),
     blobs: (request, sink, signal) =>
       source.blobs(
@@ -126,7 +127,7 @@ void t.test('what is staged goes where it was meant to, whatever becomes of the 
     undefined,
     meddling((staged) => writeFileSync(path.join(staged, 'a.bin'), 'y'.repeat(300_000))),
   )
-  t.match(changed, { phase: 'Failed', reason: 'DeliveryFailed', message: /was changed on the disk/ })
+  matchObject(t, changed, { phase: 'Failed', reason: 'DeliveryFailed', message: /was changed on the disk/ })
   t.notOk(existsSync(path.join(dataDir, 'projects/new')), 'nothing of it is published')
 
   const folderLink = meddling((staged) => swapFor(staged, outside))
@@ -134,9 +135,9 @@ void t.test('what is staged goes where it was meant to, whatever becomes of the 
   isUntouched('a link in place of the folder that is written to')
 })
 
-void t.test('what arrives with the listing goes where it was meant to, whatever becomes of the folders on the way', async (t) => {
+void t.test('files that arrive with the listing land in the staging folder, even if its folders are replaced', async (t) => {
   const { dataDir, source, outside, cycle, isUntouched } = setUp(t)
-  // Each is so large that the one before is written.
+  // Each is large enough that the previous one is written.
   const names = ['a/1', 'a/f1', 'b/f1', 'b/f2', 'b/f3']
   const tree = Object.fromEntries(names.map((name) => [`projects/new/${name}`, name.padEnd(100_000)]))
   for (const swapped of ['.', 't0', 't0/new', 't0/new/a']) {
@@ -174,18 +175,18 @@ void t.test('what arrives with the listing goes where it was meant to, whatever 
   }
 })
 
-void t.test('a link in place of a folder does not bring what lies behind it into a report', async (t) => {
+void t.test('a link in place of a folder does not bring the content behind it into a report', async (t) => {
   const { dataDir, outside, cycle } = setUp(t)
   t.equal((await cycle(files('1', 0, 4))).phase, 'Synced')
   swapFor(path.join(dataDir, 'projects/q'), outside)
   const result = await cycle(files('2', 0, 4))
-  t.match(result, { phase: 'Blocked', reason: 'SymbolicLink' })
+  matchObject(t, result, { phase: 'Blocked', reason: 'SymbolicLink' })
   t.notMatch(JSON.stringify(result), /secret/)
 })
 
 void t.test(
-  'while a folder is swapped as fast as can be, publishes land nothing outside and end exact',
-  { timeout: 200_000 },
+  'applies stay inside the data directory and end exact while a folder is swapped continuously',
+  { timeout: 600_000 },
   async (t) => {
     const { dataDir, outside, cycle, isUntouched } = setUp(t)
     const trees = [files('1', 0, 300), files('2', 0, 300), files('3', 150, 450)]
@@ -200,12 +201,12 @@ void t.test(
     const swaps = Number(await ended)
     t.ok(swaps > 0, `swapped ${swaps} times`)
     isUntouched('nothing landed outside, and nothing went from there')
-    // What is known of the files may be out of date by now: the last look is a thorough one.
+    // The known state of the files may be outdated by now, so the last two cycles check everything.
     rmSync(path.join(dataDir, 'projects/q.aside'), { recursive: true, force: true })
-    const restoring = { ...profile, drift: 'restore' as const }
+    const restoring = { ...profile, drift: 'Restore' as const }
     t.equal((await cycle(trees[0] ?? {}, undefined, undefined, restoring)).phase, 'Synced')
     t.equal((await cycle(trees[0] ?? {}, undefined, undefined, restoring)).phase, 'Synced')
-    t.same(
+    t.strictSame(
       contentOf(path.join(dataDir, 'projects')),
       Object.fromEntries(Object.keys(trees[0] ?? {}).map((file) => [file.slice('projects/'.length), '1'])),
     )

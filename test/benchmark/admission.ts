@@ -1,12 +1,12 @@
 /**
- * Admission over real HTTP, bundled and in a process of its own that is started as in its image: how long an answer takes at a steady rate,
- * alone and while another peer sends hostile bodies as fast as it is answered, and what that costs in memory.
+ * Admission over real HTTP, bundled and in its own process that starts as in its image: the answer time at a steady rate, alone and under
+ * hostile bodies that another peer sends without pause, and the memory that those take.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import * as http from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { imageFlags } from '../support/image-flags.ts'
 import { bundlePrograms, memoryOf, peakWhile, startProcess } from '../support/measured-process.ts'
 import { chartPod } from '../support/pods.ts'
@@ -59,7 +59,7 @@ function hostile(): Record<string, string> {
   return { 'under 2 MiB of nesting': '['.repeat(bytes), 'under 2 MiB of objects': `[${'{},'.repeat(bytes / 3)}{}]` }
 }
 
-/** Some callers send the body again and again while the work goes on. */
+/** While the work runs, several callers send the body repeatedly. */
 async function underAttack<Result>(url: string, body: string, work: () => Promise<Result>): Promise<Result> {
   let over = false
   const flood = Array.from({ length: atOnce }, async () => {
@@ -73,7 +73,7 @@ async function underAttack<Result>(url: string, body: string, work: () => Promis
   }
 }
 
-/** Reviews start by the clock, however long answers take. */
+/** Reviews start on schedule, however long answers take. */
 async function atRate(name: string, rounds: number, review: () => Promise<void>): Promise<Figure[]> {
   const startMs = performance.now()
   const times = await Promise.all(
@@ -92,7 +92,7 @@ function reviewOf(): string {
   return JSON.stringify({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', request })
 }
 
-/** The status; 0 when the connection is lost. */
+/** The status, or 0 if the connection is lost. */
 function post(url: string, body: string, options: Pick<http.RequestOptions, 'agent' | 'localAddress'>): Promise<number> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

@@ -1,14 +1,14 @@
 /**
- * A repository as plants have them: small JSON files, two in a folder, half of what distinguishes them hashes and times. In a real project
- * of 921 files the median is 418 bytes, the mean 647.
+ * A repository like those of plants: small JSON files, two per folder, with hashes and timestamps as half of their distinct content. In a
+ * real project of 921 files the median is 418 bytes, the mean 647.
  */
 import { createHash } from 'node:crypto'
 
-/** Bytes, as good as: the last line may take some more. */
+/** Approximate size in bytes: the last line may exceed it a little. */
 const sizes = [120, 220, 310, 380, 420, 520, 700, 1_100, 2_100]
 const words = ['enabled', 'historian', 'tag', 'provider', 'timeout', 'description', 'line', 'area', 'default', 'driver', 'rate', 'user']
 
-/** Paths below `projects/`, spread evenly over the folders, and their texts; the same at each call. */
+/** Paths below `projects/`, spread evenly over the folders, and their texts; identical on every call. */
 export function plantFiles({ files, folders }: { files: number; folders: number }): Record<string, string> {
   return Object.fromEntries(
     Array.from({ length: files }, (_, index) => [`projects/f${index % folders}/${Math.floor(index / folders)}.json`, textOf(index)]),

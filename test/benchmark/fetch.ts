@@ -1,16 +1,16 @@
 /**
- * What a git host is asked: the cost of looking whether a ref has moved, at hosts with few and with many tags, and the connections that
- * a hundred GatewaySyncs of one repository make for one push and in an idle minute: one for each interval of polling. Time is the median
- * of the rounds. And what memory large packs take: the controller's mirrors and git within the container's limit, one fetch alone and two at
- * once.
+ * Load on a git host: the time to check whether a ref has moved, for hosts with few and with many tags, and the connections that a hundred
+ * GatewaySyncs of one repository make for one push and in an idle minute: one per polling interval. Times are medians of the rounds. Also
+ * the memory that large packs take: the controller's mirrors and git within the container's limit, with one fetch and with two concurrent
+ * fetches.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { systemClock } from '../../runtime/clock.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { containerMiB, controllerMiB, openContainer } from '../support/contained-fetch.ts'
 import { startFollowers } from '../support/followers.ts'
@@ -44,7 +44,7 @@ async function probe(folder: string, tags: number, rounds: number): Promise<Figu
   const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   try {
     const mirror = mirrors.of(anonymousRemote(host.url('plant/.git'), { allowLocal: false }))
-    // The first question about a branch also looks for a tag of its name, once.
+    // The first resolution of a branch also checks once for a tag of that name.
     for (const fresh of [true, false, false]) await mirror.resolve('main', { fresh }, signal)
     const times: number[] = []
     for (let round = 0; round < rounds; round += 1) {
@@ -104,7 +104,7 @@ async function manyFollowers(folder: string): Promise<Figure[]> {
   }
 }
 
-/** Fetched at once, beside what the controller holds. */
+/** Fetches concurrently, on top of the memory that the controller holds. */
 const together = [
   ['few large files'],
   ['many small files'],

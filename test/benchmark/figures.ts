@@ -1,8 +1,8 @@
 /**
- * What benchmarks print.
+ * The output of benchmarks.
  */
 
-/** One figure: a name, a number, its unit; what it is compared with stands beside it. */
+/** One figure: name, value and unit; a reference value is printed beside it. */
 export type Figure = { name: string; value: number; unit: string }
 
 export function median(values: readonly number[]): number {

@@ -1,12 +1,12 @@
 /**
- * The gate in front of publication, in a process of its own that is started as the controller is: the first commit of a repository, and
- * then commits of one changed file each, then commits that each add or remove resources, in a small and a large repository, with collections
- * and ten projects, and without.
+ * Validation before publication, in its own process that starts like the controller: the first commit of a repository, then commits with
+ * one changed file each, then commits that add or remove resources, in a small and a large repository, with and without collections and ten
+ * projects.
  */
 import path from 'node:path'
 import * as v from 'valibot'
-import { resolveProfile, type ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
+import { resolveProfile, type ResolvedProfile } from '../../runtime/api/schema/profile.ts'
+import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
 import { config, type Files, resource, root } from '../support/collection-tree.ts'
 import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
 import { addedAndRemoved, largeTree, tenProjects } from '../support/large-tree.ts'
@@ -41,7 +41,7 @@ const kinds: readonly Kind[] = [
   },
 ]
 
-/** `rounds`: commits of one changed file, and then as many of other names. */
+/** `rounds`: commits with one changed file, and then as many with new or removed names. */
 export async function run({ rounds = 20 }: { rounds?: number }): Promise<Figure[]> {
   const teardowns: (() => unknown)[] = []
   const folder = temporaryFolder({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, 'bench-gate')
@@ -75,7 +75,7 @@ async function measure(gate: Process, folder: string, kind: Kind, size: number, 
   const ask = (commit: string): Promise<GateAnswer> =>
     gate.ask<GateAnswer>({ folder: path.join(folder, '.git'), commit, profile } satisfies GateMessage)
   const head = repository.commit(kind.files(size))
-  // As a host keeps it.
+  // Packed, as on a git host.
   repository.git('gc', '-q')
   const before = memoryOf(gate.pid)
   const first = await peakWhile(gate.pid, () => ask(head))

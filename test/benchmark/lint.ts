@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { signatureOf } from '../../runtime/collections/rules/signature.ts'
+import { signatureOf } from '../../runtime/validation/rules/signature.ts'
 import { bundleCommand } from '../support/measured-process.ts'
 import { gitEnvironment } from '../support/repository.ts'
 import { type Figure, median } from './figures.ts'
@@ -15,7 +15,7 @@ import { type Figure, median } from './figures.ts'
 const sizes = [10_000, 100_000]
 const root = 'config/resources'
 
-/** `size`: how many resources. Default: both sizes, one after the other. */
+/** `size`: number of resources. Default: both sizes, one after the other. */
 export async function run({ rounds = 3, size: only }: { rounds?: number; size?: number }): Promise<Figure[]> {
   const parent = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-bench-lint-'))
   try {
@@ -44,7 +44,7 @@ export async function run({ rounds = 3, size: only }: { rounds?: number; size?: 
   }
 }
 
-/** Nine of ten resources in core, the others as overrides in two modes; each has a signed manifest and a file. */
+/** Nine of ten resources are in core, the others are overrides in two modes; each has a signed manifest and one file. */
 function writeTree(folder: string, count: number): void {
   const mode = (title: string, parent: string): string =>
     JSON.stringify({ title, description: '', enabled: true, inheritable: true, parent })
@@ -81,13 +81,13 @@ function commit(folder: string): void {
   git('config', 'gc.auto', '0')
   git('add', '-A')
   git('commit', '-q', '-m', 'Tree')
-  // As a host keeps it.
+  // Packed, as on a git host.
   git('gc', '-q')
 }
 
 type Measured = { ms: number; peakMiB: number }
 
-/** Looks at the child's own high-water mark while it runs; the last look is close to its end. */
+/** Polls the high-water mark of the child process; the last sample is close to its end. */
 async function measure(args: readonly string[], size: number): Promise<Measured> {
   const startedMs = performance.now()
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })

@@ -1,14 +1,14 @@
 /**
  * `npm run bench -- <name> [--json] [--rounds n] [--size n] [--stages n]`: runs one benchmark, `test/benchmark/<name>.ts`, and prints its
- * figures. Each benchmark measures its subject and what it is compared with in one run, because only ratios carry over from one machine to another.
+ * figures. Each benchmark measures its subject and a reference in one run, because only ratios carry over from one machine to another.
  */
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Figure } from './figures.ts'
 
 /**
- * `rounds`: repetitions of what is measured; `size`: how large what is measured is; `stages`: of a rollout, 10 at most. Each benchmark reads
- * what it knows.
+ * `rounds`: repetitions; `size`: size of the measured input; `stages`: of a rollout, 10 at most. Each benchmark reads the options that
+ * apply to it.
  */
 type Benchmark = { run(options: { rounds?: number; size?: number; stages?: number }): Promise<Figure[]> }
 

@@ -1,18 +1,18 @@
 /**
- * From a push to the gateway's files, on the whole road: receiver, API server, controller, git host, delivery, agent, simulated gateway.
- * Two repositories in one run, small and large, so that their ratio says whether cost follows the change; and a first sync beside
- * `git clone --depth=1` of the same repository from the same host. Controller and agent are bundled and started as in their images. Reports
- * are watched, for whoever asks the API server again and again takes processor time from what is measured.
+ * The whole path from a push to the gateway's files: receiver, API server, controller, git host, content server, agent, simulated gateway.
+ * One run covers a small and a large repository, so that their ratio shows whether cost depends on the change, and compares a first sync
+ * with `git clone --depth=1` of the same repository from the same host. Controller and agent are bundled and start as in their images.
+ * Reports are watched, because polling the API server would take processor time from the measured processes.
  */
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, watch } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { systemClock } from '../../runtime/clock.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
 import { runListWatch } from '../../runtime/kube/list-watch.ts'
 import { syncReportType } from '../../runtime/kube/types.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { install, type Installation, simulatedGateway } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'
 import { shippedRelease } from '../support/releases.ts'
@@ -22,9 +22,9 @@ import { plantFiles } from './contents.ts'
 import { type Figure, median, percentile } from './figures.ts'
 
 const syncedWithinMs = 120_000
-/** Of the installation, for the whole run. */
+/** Lifetime of the installation, long enough for the whole run. */
 const lifetimeMs = 900_000
-/** First syncs, each into a gateway of its own and with a clone before it. */
+/** First syncs, each into its own gateway and after a clone. */
 const firsts = 5
 const sizes = { small: { files: 100, folders: 50 }, large: { files: 20_000, folders: 10_000 } }
 
@@ -52,8 +52,8 @@ export async function run({ rounds = 100 }: { rounds?: number }): Promise<Figure
 type Size = { files: number; folders: number }
 
 /**
- * A repository whose first commit has nothing for a gateway and whose second has all, a GatewaySync that follows it, and a gateway, which
- * answers a scan at once: what a real one takes for it is not ours.
+ * A repository with no gateway files in its first commit and all of them in its second, a GatewaySync that follows it, and a gateway that
+ * answers a scan at once, since the scan time of a real gateway is not part of the measurement.
  */
 async function firstSync(cluster: Installation, teardowns: (() => unknown)[], prefix: string, size: Size) {
   const { host, folder, receiver } = cluster
@@ -76,11 +76,11 @@ async function firstSync(cluster: Installation, teardowns: (() => unknown)[], pr
   teardowns.push(stop)
   const gateway = await cluster.gateway(namespace, prefix, { account: 'gateway', simulator, dataDir })
   await synced(head)
-  // The agent runs already, as git does when it is timed, and holds no file yet.
+  // The agent already runs, as git does when the clone is timed, and has no file yet.
   head = repository.commit(plantFiles(size))
-  // Hosts keep repositories packed; git would start to do so now, in the middle of the measurement.
+  // Hosts keep repositories packed. Without this, git would pack in the middle of the measurement.
   repository.git('gc', '-q')
-  // Before, for what follows a first sync, such as a clean-up of the mirror, would make the clone a tenth to a fifth slower.
+  // The clone comes first: follow-up work of a first sync, such as a clean-up of the mirror, would slow it down by a tenth to a fifth.
   const cloneMs = await clone(host.url(`${prefix}.git/.git`), path.join(folder, `clone-${prefix}`))
   const startedMs = performance.now()
   await pushTo(receiver, namespace, 'plant')
@@ -94,7 +94,7 @@ async function measure(cluster: Installation, teardowns: (() => unknown)[], name
   let last = await firstSync(cluster, teardowns, `${name}-0`, size)
   const pairs = [last]
   for (let index = 1; index < firsts; index += 1) {
-    // Its drift passes would take processor time from what is measured.
+    // Its drift checks would take processor time from the measurement.
     await last.gateway.stop()
     last = await firstSync(cluster, teardowns, `${name}-${index}`, size)
     pairs.push(last)
@@ -133,7 +133,10 @@ async function measure(cluster: Installation, teardowns: (() => unknown)[], name
   }
 }
 
-/** Settles with the moment at which a file has a content; told by the system, for looking every few milliseconds takes time of what is measured. */
+/**
+ * Resolves with the time at which a file has the given content. Watches the file, because polling every few milliseconds would take
+ * processor time.
+ */
 async function fileHolds(file: string, text: string): Promise<number> {
   const there = Promise.withResolvers<number>()
   const look = (): void => {
@@ -150,7 +153,7 @@ async function fileHolds(file: string, text: string): Promise<number> {
   }
 }
 
-/** `synced` settles when the gateway says that it holds a commit. */
+/** `synced` resolves when the report of the gateway shows the commit. */
 function watchReport({ world: { kube } }: Installation, namespace: string, gateway: string) {
   const stop = new AbortController()
   const waiting = new Set<() => void>()

@@ -1,7 +1,7 @@
 /**
- * The push receiver over real HTTP, bundled and in a process of its own with the memory of a small container: how long an answer takes at a
- * steady rate, how many calls a second are accepted and refused, what a burst becomes, and what hostile bodies cost. Then the same of the
- * whole controller, as its image starts it, on a real API server. Times hold the share of everything else on the machine too.
+ * The push receiver over real HTTP, bundled and in its own process with the memory of a small container: the answer time at a steady rate,
+ * the accepted and refused calls per second, the writes caused by a burst, and the cost of hostile bodies. Then the same for the whole
+ * controller as its image starts it, on a real API server. Times include the load of everything else on the machine.
  */
 import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
@@ -10,7 +10,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { Agent } from 'undici'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { hostileBodies } from '../support/hostile-bodies.ts'
 import { imageFlags } from '../support/image-flags.ts'
 import { install, type Installation } from '../support/installation.ts'
@@ -23,13 +23,13 @@ import { type Figure, percentile } from './figures.ts'
 const perSecond = 200
 const concurrency = 32
 const connections = 256
-/** About what the API server takes for a merge patch. */
+/** Roughly the time that the API server takes for a merge patch. */
 const writeMs = 5
 const limitMiB = 128
 const key = 'a key of some length'
 const source = path.resolve(import.meta.dirname, '../support/receiver-process.ts')
 
-/** `rounds`: deliveries of each measurement. */
+/** `rounds`: deliveries per measurement. */
 export async function run({ rounds = 2_000 }: { rounds?: number }): Promise<Figure[]> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'cluster-sync-receiver-'))
   try {
@@ -42,7 +42,7 @@ export async function run({ rounds = 2_000 }: { rounds?: number }): Promise<Figu
 
 type Receiver = Caller & { process: Process; cgroup: MemoryCgroup | undefined; writes(): Promise<number> }
 
-/** Does something with a receiver of its own. */
+/** Runs the work with its own receiver. */
 async function within(program: string, work: (receiver: Receiver) => Promise<Figure[]>): Promise<Figure[]> {
   const cgroup = memoryCgroup(limitMiB)
   const child = await startProcess(program, [key, String(writeMs)], imageFlags('controller'), cgroup)
@@ -61,14 +61,14 @@ async function within(program: string, work: (receiver: Receiver) => Promise<Fig
 async function speed({ call, writes, cgroup }: Receiver, rounds: number): Promise<Figure[]> {
   const body = push()
   const [right, wrong] = [signed(body), signed('another')]
-  // So many that none is called more often than its budget allows.
+  // Enough GatewaySyncs that none is called more often than its rate limit allows.
   const plants = Math.max(50, Math.ceil(rounds / 25))
   await Promise.all(Array.from({ length: 200 }, (_, index) => call(`warm-${index}`, body, right)))
   return [
     { name: `memory limit${cgroup === undefined ? ', which could not be set here' : ''}`, value: limitMiB, unit: 'MiB' },
     ...(await atRate(rounds, (index) => call(`plant-${index % plants}`, body, right))),
     await throughput('accepted', rounds, 202, (index) => call(`plant-${index % plants}`, body, right)),
-    // Each is held back for 200 ms, so that as many as there are connections are under way.
+    // The receiver delays each refusal by 200 ms, so that calls on all connections are in flight.
     await throughput('rejected', rounds, 401, () => call('plant', body, wrong), connections),
     await burst(writes, 'one delivery repeated', () => call('burst', body, { ...right, 'x-github-delivery': 'one' })),
     await burst(writes, 'deliveries of one ref', (id) => call('burst', body, { ...right, 'x-github-delivery': id })),
@@ -94,7 +94,7 @@ function callerOf(url: string, dispatcher: Agent, namespace = 'default') {
   }
 }
 
-/** Calls start by the clock, however long answers take: a receiver that stalls shows it in every call that waits meanwhile. */
+/** Calls start on schedule, however long answers take, so a stall of the receiver shows in every call that waits meanwhile. */
 async function atRate(rounds: number, call: (index: number) => Promise<number>): Promise<Figure[]> {
   const startMs = performance.now()
   const times = await Promise.all(
@@ -124,14 +124,14 @@ async function throughput(
   return { name: `${name} calls`, value: Math.round((rounds * 1_000) / (performance.now() - startMs)), unit: '/s' }
 }
 
-/** What 1,000 calls at once become; each write is one more reason for the same sync. */
+/** The number of writes caused by 1,000 concurrent calls; each further write triggers the same sync once more. */
 async function burst(writes: () => Promise<number>, what: string, call: (delivery: string) => Promise<number>): Promise<Figure> {
   const before = await writes()
   await Promise.all(Array.from({ length: 1_000 }, async (_, index) => expectStatus(await call(`d-${index}`), 202)))
   return { name: `writes for 1,000 calls at once, ${what}`, value: (await writes()) - before, unit: '' }
 }
 
-/** What the limit of a container counts: anonymous memory, and the pages of files that it was the first to read. */
+/** The memory that counts against the limit of a container: anonymous memory and the file pages that it read first. */
 async function hostile(program: string): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const [name, { body, status }] of Object.entries(hostileBodies())) {
@@ -154,7 +154,7 @@ async function hostile(program: string): Promise<Figure[]> {
   return figures
 }
 
-/** The controller that is shipped, in the container that it is shipped for. */
+/** The shipped controller in a container with the shipped limits. */
 async function whole(rounds: number): Promise<Figure[]> {
   const root = path.resolve(import.meta.dirname, '../..')
   await promisify(execFile)(process.execPath, [path.join(root, 'scripts/bundle.ts')])
@@ -170,7 +170,8 @@ async function whole(rounds: number): Promise<Figure[]> {
     await makePlants(cluster, namespace, plants)
     const { call } = callerOf(cluster.receiver.url, dispatcher, namespace)
     const proof = { authorization: `Bearer ${cluster.receiver.token}` }
-    // Nine of ten pushes are to branches that nobody follows; each other one costs a question to the git host on this same machine.
+    // Nine of ten pushes are to branches that no GatewaySync follows; each of the others costs a request to the git host on the same
+    // machine.
     const [body, other] = [push(), push('refs/heads/other')]
     const restMiB = memoryOf(cluster.controllerPid()).anonymousMiB
     const figures = [{ name: 'controller: anonymous memory at rest', value: Math.round(restMiB), unit: 'MiB' }]
@@ -192,7 +193,7 @@ async function whole(rounds: number): Promise<Figure[]> {
   }
 }
 
-/** GatewaySyncs of one repository, each published. */
+/** Published GatewaySyncs of one repository. */
 async function makePlants(cluster: Installation, namespace: string, count: number): Promise<void> {
   const { host } = cluster
   host.repository('plant.git').commit({ 'projects/a.txt': 'one' })

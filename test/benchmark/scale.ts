@@ -1,10 +1,10 @@
 /**
- * A large installation: 1,000 GatewaySyncs of 20 repositories with 5,000 gateway pods and their reports, 500 gateways under one more, and 50
- * under another. API server, etcd, git host and gateways are outside; the controller is the one that is shipped, in the memory of its
- * container. What it holds, computes and asks while nothing happens; how long a push takes; what it holds at most. `size`: GatewaySyncs.
- * With `stages`: nothing but so many gateways of one, in that number of stages, under pushes.
+ * A large installation: 1,000 GatewaySyncs of 20 repositories with 5,000 gateway pods and their reports, another GatewaySync with 500
+ * gateways, and another with 50. API server, etcd, git host and gateways run outside; the controller is the shipped one, within the memory
+ * limit of its container. Measures its memory, processor time and API calls at rest, the time that a push takes, and its peak memory.
+ * `size`: number of GatewaySyncs. `stages`: measures only that many gateways of one GatewaySync, in that number of stages, under pushes.
  */
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { install } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'
 import { temporaryFolder } from '../support/repository.ts'
@@ -31,24 +31,24 @@ import {
 import { isReadyAt, watchPlants } from './scale/seen.ts'
 import { lookForStrain } from './scale/strain.ts'
 
-/** Of `resources.limits` of the manifests. */
+/** From `resources.limits` in the manifests. */
 const limitMiB = 128
 const podsOfEach = 5
 const filesOfRepository = 100
 const plantsOfNamespace = 20
 const plantsOfRepository = 50
-/** After a start, until what it caused is over. */
+/** After a start, until its effects have settled. */
 const settleMs = 15_000
 const restMs = 60_000
-/** After the last push, until the thread of the checks has ended and its memory is collected. */
+/** After the last push, until the validation thread has ended and its memory is collected. */
 const quietMs = 45_000
-/** As Prometheus is told to by default of the monitors. */
+/** The default scrape interval of the monitors. */
 const scrapeEachMs = 15_000
 const scrapes = 5
-/** For all of a large installation, on a machine that is busy with making it. */
+/** For the whole installation, on a machine that is busy with creating it. */
 const fillMs = 600_000
 const lifetimeMs = 3_600_000
-/** How much of the controller's log is shown when a run fails. */
+/** Maximum length of the controller log that is printed when a run fails. */
 const linesOfLog = 60
 
 export async function run({ size = 1_000, stages }: { size?: number; stages?: number }): Promise<Figure[]> {
@@ -89,7 +89,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   const { plants, pods } = await fill(bench, prefixes, size)
   await cluster.stopController()
   contained.forgetProgram()
-  // From here on: its start is part of what it holds at most.
+  // Measures from here on, since the start counts toward the peak.
   const memory = sample(() => contained.workingSetMiB(cluster.controllerPid()))
   const own = sample(() => contained.anonymousMiB(cluster.controllerPid()))
   const startedMs = performance.now()
@@ -127,7 +127,7 @@ async function measure(bench: Bench, prefixes: readonly string[], size: number):
   ]
 }
 
-/** GatewaySyncs that have published, pods, and reports that each gateway runs what is published. */
+/** Published GatewaySyncs, pods, and reports of every gateway at the published commit. */
 async function fill({ cluster, seen, repositories, hash }: Bench, prefixes: readonly string[], size: number) {
   const plants = Array.from({ length: size }, (_, index): Plant => {
     const namespace = cluster.namespace(prefixes[index % prefixes.length] ?? '')
@@ -143,7 +143,7 @@ async function fill({ cluster, seen, repositories, hash }: Bench, prefixes: read
   return { plants, pods }
 }
 
-/** Tells how long a step of the preparation took; a step of a large installation takes minutes. */
+/** Prints the duration of a preparation step; a step of a large installation takes minutes. */
 async function step<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
   const startedMs = performance.now()
   const result = await work()
@@ -175,7 +175,7 @@ async function atRest({ cluster, contained, calls }: Bench): Promise<Figure[]> {
   ]
 }
 
-/** Looks from now on; the function that is returned ends that and tells what was held. */
+/** Starts to sample; the returned function stops and returns the figures. */
 function holding(contained: Contained, pid: number): (when: string) => Figure[] {
   const looks = [
     ['working set', sample(() => contained.workingSetMiB(pid), 250)],
@@ -185,7 +185,7 @@ function holding(contained: Contained, pid: number): (when: string) => Figure[] 
   return (when) => looks.map(([what, look]) => figure(`${when}: ${what}, mean`, look.stop().mean, 'MiB'))
 }
 
-/** What a Prometheus costs that reads as often as the monitors tell it to. */
+/** The cost of a Prometheus that scrapes at the interval of the monitors. */
 async function scrapeAll({ cluster, contained, seen }: Bench, [plant]: readonly Plant[]): Promise<Figure[]> {
   if (plant === undefined) return []
   const pid = cluster.controllerPid()
@@ -209,7 +209,7 @@ async function scrapeAll({ cluster, contained, seen }: Bench, [plant]: readonly 
   ]
 }
 
-/** One push of each repository, of which its host tells one GatewaySync; then each gateway reports that it has the commit. */
+/** One push per repository, with a webhook call for one of its GatewaySyncs; then each gateway reports the commit. */
 async function pushAll(bench: Bench, plants: readonly Plant[], pods: readonly GatewayPod[]): Promise<Figure[]> {
   const { cluster, seen, repositories, calls } = bench
   const heads = new Map(repositories.map((repository, index) => [cluster.host.url(`${index}.git/.git`), change(repository, 'all')]))

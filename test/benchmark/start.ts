@@ -1,9 +1,9 @@
 /**
- * From the start of a process to its answers: controller and agent bundled and started as in their images, on a real API server, with one
- * GatewaySync and one gateway that holds its commit. Beside them a Node that does nothing, as nothing can start before it.
+ * From the start of a process to its first answers: controller and agent bundled and started as in their images, on a real API server, with
+ * one GatewaySync and one gateway that has its commit. An idle Node process is the reference, since no process can start faster.
  */
 import { spawnSync } from 'node:child_process'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { install, simulatedGateway } from '../support/installation.ts'
 import { shippedRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
@@ -63,7 +63,7 @@ export async function run({ rounds = 10 }: { rounds?: number }): Promise<Figure[
   }
 }
 
-/** When a probe is first answered well. */
+/** The time at which a probe first succeeds. */
 async function answered(url: string): Promise<number> {
   const endMs = performance.now() + answersWithinMs
   while (performance.now() < endMs) {

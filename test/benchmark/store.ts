@@ -1,18 +1,18 @@
 /**
- * What the controller holds of gateway pods and of their SyncReports: the heap of its store with `size` of each (5,000 by itself), whatever
- * the objects at the API server weigh.
+ * Memory that the controller uses for gateway pods and SyncReports: the heap of its store with `size` of each (default 5,000), whatever the
+ * size of the objects in the API server.
  */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { podAnnotations } from '../../runtime/api/names.ts'
 import type { KubeObject } from '../../runtime/kube/types.ts'
-import { createStore, type Store } from '../../runtime/reconcile/store.ts'
-import { projectPod, projectReport } from '../../runtime/reconcile/records.ts'
+import { createStore, type Store } from '../../runtime/reconcile/store/store.ts'
+import { projectPod, projectReport } from '../../runtime/reconcile/store/records.ts'
 import { chartPod } from '../support/pods.ts'
 import { type Figure, median } from './figures.ts'
 import { reportStatus } from './scale/plants.ts'
 
-/** Labels of a plant, besides those of the vendor's chart. */
+/** Labels of a plant, in addition to those of the vendor's chart. */
 const plantLabels = (index: number): Record<string, string> => ({
   'plant.example/site': `site-${index % 20}`,
   'plant.example/line': `line-${index % 200}`,
@@ -50,7 +50,7 @@ export async function run({ size = 5_000 }: { size?: number }): Promise<Figure[]
   ]
 }
 
-/** What a store of so many objects takes of the heap, after a collection, in MiB; the first of four rounds only warms up. */
+/** Heap size of a store with that many objects after a garbage collection, in MiB; the first of four rounds is a warm-up. */
 function heapOf(size: number, fill: (store: Store, index: number) => void): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -64,12 +64,12 @@ function heapOnce(size: number, fill: (store: Store, index: number) => void, col
   for (let index = 0; index < size; index += 1) fill(store, index)
   collect()
   const bytes = process.memoryUsage().heapUsed - before
-  // The store is in use up to here.
+  // Keeps the store reachable up to here.
   if (store.syncs().length > 0) throw new Error('there is no GatewaySync')
   return bytes / 1024 / 1024
 }
 
-/** As the API server sends it: each text is a copy of its own. */
+/** As received from the API server: each text is a separate copy. */
 function podObject(index: number, labels: Record<string, string>): KubeObject {
   const { metadata, spec } = chartPod({ [podAnnotations.gatewaySync]: plantOf(index) })
   const own = {
@@ -91,7 +91,7 @@ function reportObject(index: number, projects: number): KubeObject {
   return JSON.parse(JSON.stringify({ metadata, spec: { gatewaySync: plantOf(index), podUid: uidOf(index) }, status })) as KubeObject
 }
 
-/** Five gateways of each plant, twenty plants of each namespace. */
+/** Five gateways per plant, twenty plants per namespace. */
 function plantOf(index: number): string {
   return `plant-${Math.floor(index / 5)}`
 }

@@ -1,8 +1,8 @@
 /**
- * The engine on the real delivery path, without cluster and gateway: git host over HTTP, mirror and delivery in one process, client and
- * engine in another, bundled and started as in their images. 100, 2,000 and 20,000 files: a first sync beside `git clone --depth=1` of the
- * same commit from the same host (alternating, medians), one changed file, a commit that changes nothing here, the drift pass, and what
- * the agent's part holds in memory.
+ * The engine with the content protocol, without cluster and gateway: git host over HTTP, mirror and content server in one process, client
+ * and engine in another, bundled and started as in their images. 100 files, and 2,000 or `--size`: a first sync compared with `git clone
+ * --depth=1` of the same commit from the same host (alternating, medians), one changed file, a commit without relevant changes, the drift
+ * check, and the memory of the agent's part. Prints progress to stderr, because 20,000 files take minutes.
  */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -20,18 +20,18 @@ import { gitEnvironment, type Repository, temporaryFolder } from '../support/rep
 import { plantFiles } from './contents.ts'
 import { type Figure, median } from './figures.ts'
 
-const sizes = [100, 2_000, 20_000]
-/** Of each kind of later sync, for each round of first syncs. */
+const few = 100
+/** Number of later syncs of each kind, per round of first syncs. */
 const changesPerRound = 4
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
-/** Budget: a first sync of 20,000 files ends within it. */
+/** Time budget for a first sync of 20,000 files. */
 const containerMiB = 128
-/** As the images start them. */
+/** Node flags of the images. */
 const flags = { deliver: imageFlags('controller'), engine: imageFlags('agent') }
 
 type Bench = { folder: string; host: GitHost; deliver: Process; engineProgram: string }
 
-export async function run({ rounds = 9 }: { rounds?: number }): Promise<Figure[]> {
+export async function run({ rounds = 5, size = 2_000 }: { rounds?: number; size?: number }): Promise<Figure[]> {
   const teardowns: (() => unknown)[] = []
   const t = { teardown: (handler: () => unknown) => void teardowns.push(handler) }
   try {
@@ -50,32 +50,36 @@ export async function run({ rounds = 9 }: { rounds?: number }): Promise<Figure[]
     teardowns.push(() => deliver.stop())
     const figures: Figure[] = []
     const changes: number[] = []
-    for (const files of sizes) {
+    for (const files of [few, size]) {
       const measured = await measure({ folder, host, deliver, engineProgram }, files, rounds)
       figures.push(...measured.figures)
       changes.push(measured.changeMs)
     }
-    figures.push({ name: 'one changed file, 20,000 files beside 100', value: (changes[2] ?? 0) / (changes[0] ?? 1), unit: 'x' })
+    figures.push({ name: `one changed file, ${size} files beside ${few}`, value: (changes[1] ?? 0) / (changes[0] ?? 1), unit: 'x' })
     return figures
   } finally {
     for (const handler of teardowns.toReversed()) await handler()
   }
 }
 
-/** `within`: a limit on its memory. */
+/** `within`: its memory limit. */
 async function startEngine({ engineProgram }: Bench, within?: MemoryCgroup): Promise<Process> {
   return await startProcess(engineProgram, [], flags.engine, within, imageEnvironment('agent'))
 }
 
 async function measure(bench: Bench, files: number, rounds: number) {
+  progress(files, 'makes the repository')
   const repository = bench.host.repository(`${files}.git`)
   const head = repository.commit(plantFiles({ files, folders: files / 2 }))
-  // As a host keeps it.
+  // Packed, as on a git host.
   repository.git('gc', '-q')
   const engine = await startEngine(bench)
   try {
+    progress(files, `${rounds} first syncs and clones`)
     const { firsts, clones, last } = await firstSyncs(bench, engine, files, head, rounds)
+    progress(files, `${rounds * changesPerRound} later syncs of each kind`)
     const { change, nothing, drift } = await laterSyncs(last, repository, rounds * changesPerRound)
+    progress(files, 'memory')
     const memory = await agentMemory(bench, files, repository)
     const containedMs = await inSmallContainer(bench, files, repository)
     const figure = (what: string, value: number, unit: string): Figure => ({ name: `${files} files: ${what}`, value, unit })
@@ -103,10 +107,14 @@ async function measure(bench: Bench, files: number, rounds: number) {
   }
 }
 
-/** A data directory that is synced through delivery, and the mirrors that delivery keeps for it. */
+function progress(files: number, what: string): void {
+  process.stderr.write(`${files} files: ${what}\n`)
+}
+
+/** A data directory that syncs through the content server, and the mirrors of that server. */
 type Place = { deliver: Process; engine: Process; repo: string; mirrors: string; dataDir: string }
 
-/** An empty folder, and a delivery that has fetched nothing yet. */
+/** An empty folder, and a content server that has fetched nothing yet. */
 function newPlace({ folder, host, deliver }: Bench, engine: Process, files: number, name: string): Place {
   const dataDir = path.join(folder, `data-${files}-${name}`)
   mkdirSync(dataDir)
@@ -115,7 +123,7 @@ function newPlace({ folder, host, deliver }: Bench, engine: Process, files: numb
 
 type Measured = { ms: number; engineMs: number; cpuMs: number }
 
-/** `main` is at the commit and becomes what the folder holds; throws when another number of files was written. */
+/** Moves `main` to the commit and syncs the folder; throws if the number of written files differs from the expected one. */
 async function sync(place: Place, commit: string, written: number, fetch = true): Promise<Measured> {
   const { deliver, engine, repo, mirrors, dataDir } = place
   const ask: DeliverMessage = { repo, mirrors, ...(fetch ? { fetch: commit } : {}) }
@@ -131,7 +139,7 @@ async function sync(place: Place, commit: string, written: number, fetch = true)
   return { ms, engineMs: answer.tookMs, cpuMs: cpu([await deliver.ask<DeliverAnswer>({}), answer]) - cpu(before) }
 }
 
-/** The first round warms both sides up and counts for nothing; then the one that begins alternates. */
+/** The first round is a warm-up and does not count; after it the order alternates. */
 async function firstSyncs(bench: Bench, engine: Process, files: number, head: string, rounds: number) {
   const firsts: Measured[] = []
   const clones: number[] = []
@@ -161,7 +169,7 @@ async function laterSyncs(place: Place, repository: Repository, rounds: number) 
   return { change, nothing, drift }
 }
 
-/** In a process that has done nothing else: started, at its peak in a first sync, and in syncs of one file afterwards. */
+/** In a fresh process: memory after start, at the peak of a first sync, and in later syncs of one file. */
 async function agentMemory(bench: Bench, files: number, repository: Repository): Promise<(readonly [string, number])[]> {
   const engine = await startEngine(bench)
   try {
@@ -184,8 +192,8 @@ async function agentMemory(bench: Bench, files: number, repository: Repository):
 }
 
 /**
- * Whether the agent's part ends within the memory of a small container, files that it wrote and that are not on disk yet included; undefined
- * where there is no such limit to be had. Not on tmpfs, whose files would count for ever.
+ * Whether the agent's part stays within the memory of a small container, including written files that are not on disk yet; undefined if no
+ * such limit is available. Not on tmpfs, where files would count for the whole run.
  */
 async function inSmallContainer(bench: Bench, files: number, repository: Repository): Promise<number | undefined> {
   const within = memoryCgroup(containerMiB)

@@ -1,8 +1,8 @@
 /**
- * What traces cost in memory: controller and agent bundled and started as in their images, on a real API server, each started anew in every
- * round and measured after one push, without and with an endpoint for traces.
+ * Memory cost of traces: controller and agent bundled and started as in their images, on a real API server, restarted in every round and
+ * measured after one push, with and without an endpoint for traces.
  */
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { install, readyAt, simulatedGateway } from '../support/installation.ts'
 import { childrenRunning, memoryOf } from '../support/measured-process.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
@@ -10,7 +10,7 @@ import { shippedRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { type Figure, median } from './figures.ts'
 
-/** After a push: what it held is collected by then (`runtime/controller/process/reclaim-memory.ts`). */
+/** Time after a push until its memory is reclaimed (`runtime/controller/process/reclaim-memory.ts`). */
 const restMs = 15_000
 
 export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]> {
@@ -24,7 +24,7 @@ export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]
   ]
 }
 
-/** Anonymous memory of each, in MiB, of every round. */
+/** Anonymous memory of each process in MiB, for every round. */
 async function withTraces(traced: boolean, rounds: number): Promise<{ controller: number[]; agent: number[] }> {
   const teardowns: (() => unknown)[] = []
   const t = { teardown: (handler: () => unknown) => void teardowns.push(handler) }

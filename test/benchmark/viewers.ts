@@ -1,13 +1,13 @@
 /**
- * Two hundred people at the status page of a thousand gateways, over TLS and behind a login: some at the page of a GatewaySync, some at that of
- * a gateway, some at what a commit changed. API server, git host and viewers are outside; the controller is the one that is shipped, in the
- * memory of its container. What they add to it, and how long a change takes until all of them have their page anew.
+ * Two hundred users at the status page of a thousand gateways, over TLS and behind a login: some view a GatewaySync, some a gateway, some
+ * the changes of a commit. API server, git host and viewers run outside; the controller is the shipped one, within the memory limit of its
+ * container. Measures the memory that the users add, and the time until all of them have an updated page after a change.
  */
 import { writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import * as https from 'node:https'
 import path from 'node:path'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { install, type Installation } from '../support/installation.ts'
 import { boss, pageSecret, rightsOf } from '../support/page-rights.ts'
 import { freePort } from '../support/ports.ts'
@@ -18,7 +18,7 @@ import { change, figure } from './scale/bench.ts'
 import { containController, sample } from './scale/contained.ts'
 import { createPlants, createPods, createReports, forEach, hashOf, type Plant, untilTaken, writeReport } from './scale/plants.ts'
 
-/** Of `resources.limits` of the manifests. */
+/** From `resources.limits` in the manifests. */
 const limitMiB = 128
 const viewers = 200
 const prefixes = ['north', 'south', 'west']
@@ -96,21 +96,21 @@ async function push(cluster: Installation, plants: readonly Plant[], commit: str
   await published(cluster, plants, commit)
 }
 
-/** How long after the last status each viewer has been told and has fetched their page again. */
+/** For each viewer, the time from the last status until the event arrived and the page was fetched again. */
 async function seen(cluster: Installation, plants: readonly Plant[], people: readonly Viewer[], commit: string): Promise<number[]> {
   const heard = people.map((viewer) => viewer.heard())
   await push(cluster, plants, commit)
   const startedMs = performance.now()
   return await Promise.all(
     people.map(async (viewer, index) => {
-      await until(() => (viewer.heard() > (heard[index] ?? 0) ? true : undefined), 'the viewer is told', 60_000)
+      await until(() => (viewer.heard() > (heard[index] ?? 0) ? true : undefined), 'the viewer is notified', 60_000)
       await viewer.look()
       return performance.now() - startedMs
     }),
   )
 }
 
-/** Each of them follows what happens on a connection, and looks on another one, as browsers do. */
+/** Each viewer keeps one connection for events and opens another for pages, as browsers do. */
 async function arrive(port: number, plants: readonly Plant[], commit: string): Promise<Viewer[]> {
   const pageOf = (index: number): string => {
     const { namespace = '', name = '' } = plants[index % plants.length] ?? {}

@@ -1,5 +1,5 @@
 /**
- * How etcd and kube-apiserver are started, and when they are ready.
+ * Starts etcd and kube-apiserver and detects when they are ready.
  */
 import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,19 +7,19 @@ import * as https from 'node:https'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Somebody whom the API server knows by a token. */
+/** A user that the API server authenticates by a token. */
 export type Account = { token: string; user: string; groups: readonly string[] }
 
 export type ApiServer = {
   folder: string
   etcdUrl: string
-  /** The address that the certificate is for and that pods find the server at. */
+  /** The address in the certificate, at which pods reach the server. */
   address: string
   port: number
   accounts: readonly Account[]
 }
 
-/** The certificate that the server makes for itself, and by which clients know it. */
+/** The self-signed certificate of the server, which clients trust. */
 export function caFileOf(folder: string): string {
   return path.join(folder, 'certificates/apiserver.crt')
 }
@@ -35,7 +35,7 @@ export function etcdArguments(folder: string, url: string, peerUrl: string): str
   ]
 }
 
-/** Writes the files that the server starts with, and returns its flags. */
+/** Writes the files that the server needs and returns its flags. */
 export function apiServerArguments({ folder, etcdUrl, address, port, accounts }: ApiServer): `--${string}=${string}`[] {
   const at = (name: string): string => path.join(folder, name)
   const rows = accounts.map(({ token, user, groups }) => `${token},${user},${user},"${groups.join(',')}"\n`)
@@ -62,7 +62,7 @@ export function apiServerArguments({ folder, etcdUrl, address, port, accounts }:
   ]
 }
 
-/** Flags, of which those given replace ours of the same name. */
+/** Merges flags; the given ones replace defaults of the same name. */
 export function replaced<Flag extends string>(flags: readonly Flag[], given: readonly Flag[]): Flag[] {
   const nameOf = (flag: string): string => flag.slice(0, flag.indexOf('='))
   const names = new Set(given.map(nameOf))

@@ -1,6 +1,6 @@
 /**
- * Where the real control plane of the tests comes from. Each program is looked for in KUBEBUILDER_ASSETS, on PATH and in a cache
- * folder outside the checkout; what is found nowhere is built from its Go module into that cache, once per version.
+ * Locates the programs of the tests' control plane: in KUBEBUILDER_ASSETS, on PATH and in a cache folder outside the checkout. Missing
+ * programs are built from their Go module into that cache, once per version.
  */
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -12,13 +12,13 @@ const kubernetesVersion = '1.36.3'
 const etcdVersion = '3.6.8'
 const helmVersion = '4.3.1'
 const corednsVersion = '1.15.0'
-/** The last release whose programs are part of its module; in later ones each is a module that only their repository has. */
+/** The last release with these programs in its module; later ones split them into modules that exist only in the repository. */
 const certManagerVersion = '1.11.5'
 
 type Module = { path: string; version: string; replaceStaging?: boolean }
 
 /**
- * `main`: the package with the main function. Or `source`: the text of such a package, of its own where nothing of a module is used.
+ * `main`: the package with the main function. `source`: the text of such a package instead, for a program without a module of its own.
  * `beside`: a folder of the module that is kept beside the program.
  */
 type Source = { module: Module; main: string; beside?: string } | { module?: Module; source: string; version?: string }
@@ -37,7 +37,7 @@ import (
 func main() { etcdmain.Main(os.Args) }
 `
 
-/** What holds the namespaces of a pod: it waits to be ended. */
+/** The pause program, which holds the namespaces of a pod and waits for a signal. */
 const pauseMain = `package main
 
 import (
@@ -53,7 +53,7 @@ func main() {
 }
 `
 
-/** The plugins that a cluster's DNS needs; those of all clouds would take minutes to build. */
+/** The plugins for cluster DNS; those for cloud providers would take minutes to build. */
 const corednsMain = `package main
 
 import (
@@ -69,7 +69,7 @@ import (
 func main() { coremain.Run() }
 `
 
-/** What can be built. */
+/** Programs that can be built. */
 const programs = {
   'kube-apiserver': { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kube-apiserver' },
   kubectl: { module: kubernetes, main: 'k8s.io/kubernetes/cmd/kubectl' },
@@ -86,7 +86,7 @@ const programs = {
   pause: { source: pauseMain, version: 'v1' },
 } satisfies Record<string, Source>
 
-/** What a control plane needs, and what a node needs beside. */
+/** The programs of a control plane, and the additional ones of a node. */
 export const controlPlanePrograms = ['kube-apiserver', 'kubectl', 'etcd', 'helm'] as const
 export const nodePrograms = [
   ...controlPlanePrograms,
@@ -108,14 +108,14 @@ export function cacheFolder(): string {
   return process.env['CLUSTER_SYNC_TEST_CACHE'] ?? join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'cluster-sync-operator')
 }
 
-/** The path of a program, or undefined when it is nowhere; never builds. */
+/** The path of a program, or undefined if it is missing; never builds. */
 export function findProgram(name: Program): string | undefined {
   const folders = [process.env['KUBEBUILDER_ASSETS'], cachedFolder(name), ...(process.env['PATH'] ?? '').split(delimiter)]
   // Debian's etcd 3.4 lacks idle bookmarks, so the cache comes before PATH.
   return folders.flatMap((folder) => (folder ? [join(folder, name)] : [])).find(isExecutable)
 }
 
-/** The path of a program, built from its Go module when it is nowhere. Takes minutes the first time. */
+/** The path of a program, built from its Go module if it is missing. Takes minutes the first time. */
 export async function ensureProgram(name: Program, say: (line: string) => void): Promise<string> {
   const found = findProgram(name)
   if (found !== undefined) return found
@@ -126,7 +126,7 @@ export async function ensureProgram(name: Program, say: (line: string) => void):
   return built
 }
 
-/** A folder of its module that was kept beside a program when that was built. */
+/** A folder of the program's module that was kept when the program was built. */
 export function folderBeside(name: 'cert-manager-controller'): string {
   return join(cachedFolder(name), programs[name].beside)
 }

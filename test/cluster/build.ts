@@ -1,6 +1,6 @@
 /**
- * `node test/cluster/build.ts`: builds what is missing of the programs of a control plane and, where one can run, of a node, and prints where
- * each is. On a slow machine the tests need what is left of the gate's time: no program of a node is begun late.
+ * `node test/cluster/build.ts`: builds the missing programs of a control plane and, where one can run, of a node, and prints their paths.
+ * On a slow machine the tests need the remaining time of the test run, so no build of a node program starts late.
  */
 import { controlPlanePrograms, ensureProgram, findProgram, nodePrograms } from './binaries.ts'
 import { whyNoNode } from './node/probe.ts'
@@ -19,7 +19,7 @@ for (const name of why === undefined ? nodePrograms : controlPlanePrograms) {
     const file = await ensureProgram(name, (line) => process.stderr.write(`${line}\n`))
     process.stdout.write(`${name} ${file}\n`)
   } catch (error) {
-    // The tests of a node say what was not built and are skipped; without a control plane most tests would say nothing.
+    // Tests of a node report missing programs and are skipped. Without a control plane most tests would check nothing.
     if (!isOptional) throw error
     process.stderr.write(`${name} is not built: ${String(error)}\n`)
   }

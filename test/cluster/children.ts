@@ -1,5 +1,5 @@
 /**
- * The programs of a cluster as children of one process, each with a log of its own.
+ * Runs the programs of a cluster as children of one process, each with its own log.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
@@ -7,15 +7,15 @@ import path from 'node:path'
 
 export type Children = {
   run(program: string, name: string, args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcess
-  /** Ends one, and settles when it is gone; it does not count as a failure then. */
+  /** Stops one and resolves when it has exited; does not count as a failure. */
   end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
-  /** Ends all, the last one first, so that etcd still answers the API server. */
+  /** Stops all in reverse order, so that etcd outlives the API server. */
   stop(): Promise<void>
 }
 
 const graceMs = 3_000
 
-/** `failed` is told of a child that ended by itself: why, and its name. */
+/** `failed` is called with the reason and the name if a child exits unexpectedly. */
 export function startChildren(folder: string, failed: (why: string, name: string) => void): Children {
   const children: ChildProcess[] = []
   const expected = new WeakSet<ChildProcess>()

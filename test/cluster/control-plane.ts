@@ -1,6 +1,6 @@
 /**
- * A real etcd and kube-apiserver on loopback. One serves all test files of a run; outside of a run, and for a test that changes what holds
- * for the whole cluster, each caller has its own.
+ * A real etcd and kube-apiserver on loopback. All test files of a run share one; outside of a run, and for tests that change cluster-wide
+ * state, each caller has its own.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -14,17 +14,17 @@ import { isAlive } from './processes.ts'
 
 export type ControlPlane = {
   url: string
-  /** Of etcd, which stays while the API server is started anew. */
+  /** Of etcd, which keeps running when the API server restarts. */
   etcdUrl: string
   caFile: string
-  /** The key by which the API server signs tokens of ServiceAccounts. */
+  /** The key that the API server uses to sign ServiceAccount tokens. */
   tokenKeyFile: string
   /** Of a member of system:masters. */
   adminKubeconfig: string
   kubectl(args: readonly string[], input?: string): Promise<{ stdout: string; stderr: string; code: number }>
   /** Writes a kubeconfig that authenticates with a token. */
   kubeconfigFor(token: string): string
-  /** Kills the API server, drops the history of etcd, and settles when the server is ready again. For one that is not shared. */
+  /** Kills the API server, drops the history of etcd, and resolves when the server is ready again. Only for an unshared control plane. */
   restartApiServer(): Promise<void>
   stop(): Promise<void>
 }
@@ -35,7 +35,7 @@ const restartTimeoutMs = 90_000
 
 export type ControlPlaneOptions = {
   shared?: boolean
-  /** Flags of a kube-apiserver that is not shared; each replaces the one of its name that we set. */
+  /** Flags of an unshared kube-apiserver; each replaces the default of the same name. */
   apiServerArgs?: readonly `--${string}=${string}`[]
 }
 
@@ -68,7 +68,7 @@ export async function startControlPlane({ shared = true, apiServerArgs = [] }: C
       }
     },
     async stop() {
-      // That of a run serves other files too; it ends with the run.
+      // The shared control plane serves other files too and stops at the end of the run.
       if (run !== undefined || !isAlive(ready.pid)) return
       process.kill(ready.pid, 'SIGTERM')
       while (isAlive(ready.pid)) await wait(50)
@@ -82,7 +82,7 @@ function readReady(folder: string): Ready {
   return JSON.parse(readFileSync(path.join(folder, 'ready.json'), 'utf8')) as Ready
 }
 
-/** True for the one caller that made the folder. */
+/** True for the one caller that created the folder. */
 function isMade(folder: string): boolean {
   try {
     mkdirSync(folder, { mode: 0o700 })

@@ -1,7 +1,7 @@
 /**
- * `node test/cluster/guard.ts <folder> <pid> [flag...]`: runs etcd and kube-apiserver, this one with flags that replace ours of the same
- * name, below a folder until it is told to stop or the process it serves has gone, so that a test run which is killed leaves nothing
- * behind. Says in `ready.json` where everything is. On SIGUSR2 it kills the API server, drops the history of etcd and starts the server anew.
+ * `node test/cluster/guard.ts <folder> <pid> [flag...]`: runs etcd and kube-apiserver below a folder until it receives a signal or the
+ * process it serves has exited, so that a killed test run leaves nothing behind. The flags replace defaults of kube-apiserver with the same
+ * name. Writes paths and addresses to `ready.json`. On SIGUSR2 it kills the API server, drops the history of etcd and restarts the server.
  */
 import type { ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ const [folder = '', servedPid = '', ...givenFlags] = process.argv.slice(2)
 const children = startChildren(folder, (why) => void fail(why))
 let stopping = false
 let restart: (() => Promise<void>) | undefined
-/** How often the API server was started; `ready.json` says for which start it holds. */
+/** The number of API server starts; `ready.json` names the start that it describes. */
 let starts = 0
 
 process.on('SIGTERM', () => void stop(0))
@@ -64,7 +64,7 @@ async function start(): Promise<void> {
   }
 }
 
-/** Whoever watched from an earlier revision is told 410, as after hours. */
+/** Watches from an earlier revision get 410, as after hours. */
 async function compact(etcdUrl: string): Promise<void> {
   const ask = async (path: string, body: object): Promise<unknown> =>
     await (

@@ -1,9 +1,9 @@
 /**
- * Which processes are there: by the id, and by the time of their start, as ids are given out again.
+ * Checks whether processes run: by ID and start time, since IDs are reused.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** One that has ended and that nobody has taken note of yet, as in a container whose first process takes no note of any, is not alive. */
+/** A zombie does not count as alive, such as in a container whose first process does not reap. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -13,7 +13,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process was started, in ticks since the machine was; undefined for one that is not there. */
+/** The start time of a process in clock ticks since boot; undefined if it does not exist. */
 export function startOf(pid: number): string | undefined {
   return statOf(pid)?.[19]
 }
@@ -25,7 +25,7 @@ export function childOf(pid: number): number | undefined {
     .find((each) => Number.isInteger(each) && Number(statOf(each)?.[1]) === pid)
 }
 
-/** The fields of /proc/<pid>/stat behind the name of the program. */
+/** The fields of /proc/<pid>/stat after the name of the program. */
 function statOf(pid: number): string[] | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,6 +1,6 @@
 /**
- * `npm run cluster`: a control plane for hands-on work, until Ctrl-C. With `--node` a cluster with a node, DNS and cert-manager, and a
- * shell in it; its end is that of the cluster.
+ * `npm run cluster`: a control plane for manual work, until Ctrl-C. With `--node` a cluster with a node, DNS and cert-manager, and a shell
+ * in it; the cluster stops when the shell exits.
  */
 import { parseArgs } from 'node:util'
 import { startControlPlane } from './control-plane.ts'
@@ -25,7 +25,7 @@ async function shellOnNode(): Promise<void> {
     `A node runs since ${seconds} s. This shell is in it, with kubectl; its logs are in ${node.folder}. The node ends with the shell.\n`,
   )
   const shell = node.inside(process.env['SHELL'] ?? 'bash', [], { env: { ...process.env, KUBECONFIG: node.ready.adminKubeconfig } })
-  // Ctrl-C is for what runs in the shell.
+  // Ctrl-C goes to the program in the shell.
   process.on('SIGINT', () => undefined)
   process.once('SIGTERM', () => shell.kill())
   await new Promise((resolve) => shell.once('exit', resolve))

@@ -1,15 +1,15 @@
 /**
- * What every `Source` promises; run against a mirror in process and against delivery over TLS.
+ * The contract of every `Source`; runs against a local mirror and against a content server over TLS.
  */
 import type { Test } from 'tap'
-import type { BlobId, Change, FileSink, Source } from '../../runtime/delivery/protocol.ts'
-import { Fault } from '../../runtime/fault.ts'
-import { parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
+import type { BlobId, Change, FileSink, Source } from '../../runtime/content/protocol/protocol.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import { parseCommitHash, parseRelativePath } from '../../runtime/api/values.ts'
 import type { Repository } from '../support/repository.ts'
 
 export type SourceUnderTest = {
   source: Source
-  /** Where commits are made; `publish` lets the source deliver one. */
+  /** The repository for commits; `publish` makes one available in the source. */
   repository: Repository
   publish(commit: string): Promise<void>
 }
@@ -90,18 +90,18 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
     'projectsX/no.txt': 'no',
     'secret.txt': 'secret',
   })
-  await t.test('names come as they are, whatever characters they hold', async (t) => {
+  await t.test('file names are unchanged, whatever characters they contain', async (t) => {
     const names = ['projects/ünï', 'projects/日本 x', 'projects/"quoted"', 'projects/a\nb', 'projects/\tx', "projects/it's"]
     const before = await commit(Object.fromEntries(names.map((name) => [name, 'odd'])))
     const odd = (found: readonly Change[]) => found.map(({ path }) => path).filter((path) => names.includes(path))
-    t.same(odd(await changes(before, null)).toSorted(), names.toSorted())
+    t.strictSame(odd(await changes(before, null)).toSorted(), names.toSorted())
     const after = await commit(Object.fromEntries(names.map((name) => [name, null])))
-    t.same(odd(await changes(after, before)).toSorted(), names.toSorted())
+    t.strictSame(odd(await changes(after, before)).toSorted(), names.toSorted())
   })
   const second = await commit({ 'projects/a.txt': 'A', 'projects/deep/b c.txt': null, 'projects/new.txt': 'b', 'secret.txt': 'other' })
 
-  await t.test('everything of a commit is what the profile reads, and nothing else', async (t) => {
-    t.same(paths(await changes(first, null)), [
+  await t.test('a complete listing has exactly the files of the profile', async (t) => {
+    t.strictSame(paths(await changes(first, null)), [
       'put config/one.json',
       'put projects/a.txt',
       'put projects/deep/b c.txt',
@@ -109,42 +109,42 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
       'put projects/large.bin',
     ])
     const sizes = (await changes(first, null)).map((change) => (change.op === 'put' ? change.size : -1))
-    t.same(sizes, [2, 1, 1, 0, 3_000_000])
+    t.strictSame(sizes, [2, 1, 1, 0, 3_000_000])
   })
-  await t.test('a difference names what was put and what was deleted', async (t) => {
-    t.same(
+  await t.test('a difference lists added, changed and deleted files', async (t) => {
+    t.strictSame(
       paths(await changes(second, first)),
       ['put projects/a.txt', 'delete projects/deep/b c.txt', 'put projects/new.txt'].toSorted((a, b) =>
         (a.split(' ')[1] ?? '').localeCompare(b.split(' ')[1] ?? ''),
       ),
     )
-    t.same(await changes(second, second), [])
-    t.same(paths(await changes(first, second)), ['put projects/a.txt', 'put projects/deep/b c.txt', 'delete projects/new.txt'])
+    t.strictSame(await changes(second, second), [])
+    t.strictSame(paths(await changes(first, second)), ['put projects/a.txt', 'put projects/deep/b c.txt', 'delete projects/new.txt'])
   })
-  await t.test('more differences than the caller takes are not sent', async (t) => {
+  await t.test("a difference over the caller's limit is not sent", async (t) => {
     t.equal((await changes(second, first, 3)).length, 3)
     t.equal(await reasonOf(changes(second, first, 2)), 'UnknownBase')
     t.ok((await changes(second, null, 0)).length > 0, 'everything has no such bound')
   })
-  await t.test('blobs arrive whole, in the order asked for, in any number and of any size', async (t) => {
+  await t.test('blobs arrive complete in the requested order, in any number and size', async (t) => {
     const listed = (await changes(first, null)).flatMap((change) => (change.op === 'put' ? [change.id] : [])).toReversed()
     const found = await blobs(first, listed)
-    t.same([...found.keys()], listed)
-    t.same(
+    t.strictSame([...found.keys()], listed)
+    t.strictSame(
       [...found.values()].map((text) => text.length).toSorted((a, b) => a - b),
       [0, 1, 1, 2, 3_000_000],
     )
     t.ok([...found.values()].includes(large))
     t.equal((await blobs(first, [])).size, 0)
   })
-  await t.test('a blob that the profile does not read is not given away', async (t) => {
+  await t.test('a blob outside the profile is not sent', async (t) => {
     const secret = parseCommitHash(repository.git('rev-parse', `${first}:secret.txt`).toString('latin1').trim())
     t.equal(await reasonOf(blobs(first, [secret])), 'CommitNotPublished')
     const other = parseCommitHash(repository.git('rev-parse', `${second}:projects/a.txt`).toString('latin1').trim())
     t.equal(await reasonOf(blobs(first, [other])), 'CommitNotPublished', 'nor one of another commit')
   })
-  await t.test('everything comes with its contents in one answer, and nothing else', async (t) => {
-    t.same(await files(first), {
+  await t.test('all files of a commit arrive with their contents in one answer', async (t) => {
+    t.strictSame(await files(first), {
       'config/one.json': '100644 {}',
       'projects/a.txt': '100644 a',
       'projects/deep/b c.txt': '100644 b',
@@ -152,9 +152,9 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
       'projects/large.bin': `100644 ${large}`,
     })
     const listed = (await changes(first, null)).map((change) => (change.op === 'put' ? `${change.path} ${change.id} ${change.size}` : ''))
-    t.same(heads, listed, 'as it is listed, in the order of the paths')
+    t.strictSame(heads, listed, 'as it is listed, in the order of the paths')
   })
-  await t.test('the names of files that come with their contents are as they are', async (t) => {
+  await t.test('names of files that arrive with their contents are unchanged', async (t) => {
     const names = [
       'projects/ünï',
       'projects/日本 x',
@@ -168,13 +168,13 @@ export async function sourceContract(t: Test, make: (t: Test) => Promise<SourceU
     ]
     const odd = await commit(Object.fromEntries(names.map((name) => [name, `of ${name}`])))
     const found = await files(odd)
-    t.same(
+    t.strictSame(
       Object.fromEntries(names.map((name) => [name, found[name]])),
       Object.fromEntries(names.map((name) => [name, `100644 of ${name}`])),
     )
     await commit(Object.fromEntries(names.map((name) => [name, null])))
   })
-  await t.test('files of an unknown profile or commit have the reasons that a listing has', async (t) => {
+  await t.test('files of an unknown profile or commit fail with the reasons of a listing', async (t) => {
     t.equal(await reasonOf(source.files({ commit: first, profile: 'nope' }, silent, signal)), 'UnknownProfile')
     t.match(await reasonOf(files('f'.repeat(40))), /^(?:CommitGone|CommitNotPublished)$/)
   })

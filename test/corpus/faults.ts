@@ -1,11 +1,11 @@
 /**
- * Every rule, seeded once in each place of a plant where it can occur: in each collection, each type of resource, each project.
+ * Every rule's fault, once in each place of a plant where it can occur: in each collection, each type of resource, each project.
  */
-import type { RuleId } from '../../runtime/collections/rules/rules.ts'
+import type { RuleId } from '../../runtime/validation/rules/rules.ts'
 import { config, type Files, modeJson, resource, root } from '../support/collection-tree.ts'
 import { embedded, pages, perspective, projectJson, projectRoot, view } from '../support/project-tree.ts'
 
-/** The changed files, `null` for one that is gone, and the path that the finding must name. */
+/** The changed files, `null` for a deleted one, and the path that the finding must have. */
 export type Seed = { changes: Record<string, string | null>; path: string }
 
 const put = (path: string, content: string, found = path): Seed => ({ changes: { [path]: content }, path: found })
@@ -39,7 +39,7 @@ function damaged(files: Files, isWanted: (path: string) => boolean, damage: (con
   return places(files, isWanted).map((path) => put(path, damage(files[path] ?? '')))
 }
 
-/** A manifest with one thing changed, at each kind of resource. */
+/** A manifest with one change, for each kind of resource. */
 function manifests(
   files: Files,
   change: (manifest: Record<string, unknown>) => object,
@@ -72,8 +72,8 @@ const inEach = (collections: readonly string[], folder: string, value: object): 
   collections.map((name) => add(`${name}/${folder}`, resource(`${name}/${folder}`, config({ ...value, in: name }))))
 const journal = (name: string): Seed =>
   add(
-    `${name}/ignition/alarm-journal/Journal`,
-    resource(`${name}/ignition/alarm-journal/Journal`, config({ settings: { datasource: 'Gone' } })),
+    `${name}/ignition/alarm-journal/Second`,
+    resource(`${name}/ignition/alarm-journal/Second`, config({ settings: { datasource: 'Gone' } })),
   )
 const conflict = (content: string): string => `<<<<<<< HEAD\n${content}\n=======\n${content}\n>>>>>>> other\n`
 
@@ -123,9 +123,19 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
     ),
     'missing-name-folder': inEach(everywhere, 'ignition/database-connection', {}),
     'name-too-deep': inEach(everywhere, 'ignition/schedule/shifts/day', {}),
-    'environment-resource-in-core': [journalOverride('dev')],
-    'host-or-credential-in-core': inEach(['core'], 'ignition/email-profile/shift', { settings: { hostname: 'mail.example.com' } }),
-    'plain-credential': inEach(['external', ...userModes], 'com.example.module/server/a', { settings: { clientSecret: 'hunter2' } }),
+    'belongs-in-mode': ['core', 'external'].flatMap((name) =>
+      [
+        'alarm-journal/Other',
+        'identity-provider/Other',
+        'user-source/Other',
+        'gateway-network-outgoing/Other',
+        'database-connection/Other',
+      ].flatMap((folder) => inEach([name], `ignition/${folder}`, { profile: {} })),
+    ),
+    'host-or-credential-shared': inEach(['core', 'external'], 'ignition/email-profile/shift', {
+      settings: { hostname: 'mail.example.com' },
+    }),
+    'plain-credential': inEach(userModes, 'com.example.module/server/a', { settings: { clientSecret: 'hunter2' } }),
     'key-committed': ['root.json', 'kek.json'].map((name) => put(`${folderOf(root)}/ignition/keys/${name}`, '{}')),
     'shared-resource-in-mode': userModes.map((name) =>
       add(
@@ -133,13 +143,12 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
         resource(`${name}/ignition/tag-definition/Line/Hall 9`, { 'tags.json': '[]' }, { manifest: 'unary-resource.json' }),
       ),
     ),
-    'missing-in-mode': ['dev', 'prod'].flatMap((name) =>
-      inEach([name], 'ignition/database-connection/ERP', { connectURL: 'jdbc:sqlite:x' }),
-    ),
     'missing-reference': [
       ...everywhere.map(journal),
-      ...inEach(['core'], 'ignition/email-profile/shift', { password: { type: 'Referenced', data: { providerName: 'gone' } } }),
-      ...inEach(['core'], 'ignition/identity-provider/sso', { settings: { userSource: 'stuff' } }),
+      ...inEach(['core'], 'ignition/email-profile/shift', {
+        password: { type: 'Referenced', data: { providerName: 'gone', secretName: 'smtp' } },
+      }),
+      ...inEach(['core'], 'ignition/identity-provider/Second', { settings: { userSource: 'stuff' } }),
       ...inEach(['core'], 'ignition/tag-provider/Hall', { settings: { defaultDatasourceName: 'Gone' } }),
     ],
     'unknown-tag-type': damaged(
@@ -155,7 +164,7 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
         ),
       },
     ],
-    'same-target-in-modes': [
+    'same-value-in-modes': [
       {
         ...add(
           'prod/com.inductiveautomation.opcua/device/PLC 0',
@@ -200,12 +209,81 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
       ...manifests(files, (manifest) => ({ ...manifest, attributes: { lastModification: { actor: 'plant' } } })),
     ],
     'listed-file-missing': manifests(files, (manifest) => ({ ...manifest, files: [...(manifest['files'] as string[]), 'gone.json'] })),
+    'nested-copy': [
+      put(`${root}/core/core/config-mode.json`, modeJson('Core', 'external'), `${root}/core/core`),
+      put(`${root}/resources/core/config-mode.json`, modeJson('Core', 'external'), `${root}/resources/core`),
+      put(`${projectRoot}/Base/Base/project.json`, projectJson('Base', 'Library'), `${projectRoot}/Base/Base`),
+    ],
+    'missing-singletons': ['system-properties', 'security-properties', 'general-alarm-settings'].map((name) => ({
+      changes: { [`${root}/core/ignition/${name}/resource.json`]: null, [`${root}/core/ignition/${name}/config.json`]: null },
+      path: `${root}/core`,
+    })),
+    'machine-identity-shared': [
+      ...['uuid', 'server-keystore', 'client-keystore'].flatMap((name) =>
+        inEach(['core', 'external'], `com.inductiveautomation.opcua/${name}`, {}),
+      ),
+      ...inEach(['core'], 'ignition/gateway-network-settings', { systemUID: '5b1e' }),
+    ],
+    'tag-type-cycle': damaged(
+      files,
+      (path) => path.includes('/tag-type-definition/') && path.endsWith('/udts.json'),
+      () => '[{"name":"A","tagType":"UdtType","typeId":"B"},{"name":"B","tagType":"UdtType","typeId":"A"}]',
+    ).map((seed) => ({ ...seed, path: folderOf(seed.path) })),
+    'repeated-tag': damaged(
+      files,
+      (path) => path.includes('/tag-definition/') && path.endsWith('/tags.json'),
+      () => '[{"name":"A","tagType":"AtomicTag"},{"name":"A","tagType":"AtomicTag"}]',
+    ).map((seed) => ({ ...seed, path: folderOf(seed.path) })),
+    'wrong-shape': [
+      ...damaged(
+        files,
+        (path) => /\/(?:config|users|view)\.json$/.test(path),
+        () => '[]',
+      ),
+      ...damaged(
+        files,
+        (path) => /\/(?:tags|udts)\.json$/.test(path),
+        () => '{}',
+      ),
+    ],
+    'broken-secret': everywhere.flatMap((name) =>
+      [
+        { type: 'Embedded', data: 'hunter2' },
+        { type: 'Embedded', data: { ciphertext: 'a', iv: 'b', protected: 'c', tag: 'd' } },
+      ].map((password, index) =>
+        add(
+          `${name}/com.example.module/server/${index}/config.json`,
+          resource(`${name}/com.example.module/server/${index}`, config({ password })),
+        ),
+      ),
+    ),
+    'view-without-root': damaged(
+      files,
+      (path) => path.endsWith('/view.json'),
+      () => '{"custom":{},"params":{}}',
+    ),
+    'resource-in-resource': places(files, (path) => path.endsWith('/code.py')).map((path) =>
+      put(`${folderOf(path)}/below/resource.json`, text({ scope: 'A', version: 1, files: [], attributes: {} }), folderOf(path)),
+    ),
     'unlisted-file': places(files, isManifest).map((path) => put(`${folderOf(path)}/notes.txt`, 'x')),
     'lfs-pointer': damaged(
       files,
       (path) => /\.(?:png|css|py|json)$/.test(path) && !isMode(path) && !isProject(path),
       () => `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 1\n`,
     ),
+    'encrypted-file': [
+      ...damaged(
+        files,
+        (path) => /\.(?:png|css|py|json)$/.test(path),
+        (content) => `\0GITCRYPT\0${content}`,
+      ),
+      ...damaged(
+        files,
+        (path) =>
+          isJson(path) && !isManifest(path) && !isMode(path) && !isProject(path) && files[path]?.trimStart().startsWith('{') === true,
+        () => '{"rate":"ENC[AES256_GCM,data:x,type:int]","sops":{"mac":"ENC[AES256_GCM,data:y,type:str]"}}',
+      ),
+    ],
     'missing-resource-json': places(files, (path) => /\/(?:view\.json|code\.py|query\.sql)$/.test(path)).map((path) =>
       manifestless(`${folderOf(path)}/resource.json`),
     ),
@@ -248,15 +326,5 @@ export function seedsOf(files: Files): Record<RuleId, Seed[]> {
       { changes: pages(name, 'Gone'), path: `${projectRoot}/${name}/${perspective}/page-config` },
       { changes: view(`${name}/${perspective}/views/Main`, embedded('Gone')), path: `${projectRoot}/${name}/${perspective}/views/Main` },
     ]),
-    'script-syntax': damaged(
-      files,
-      (path) => path.endsWith('/code.py'),
-      (content) => `${content}\ndef broken(:\n\tpass\n`,
-    ),
   }
-}
-
-function journalOverride(mode: string): Seed {
-  const folder = 'ignition/alarm-journal/Journal'
-  return { changes: resource(`${mode}/${folder}`, config({ profile: { type: 'REMOTE' } })), path: `${root}/core/${folder}` }
 }

@@ -1,13 +1,13 @@
 /**
- * Plants as their engineers keep them in git, made from a few choices: up to three deployment modes, of which one may inherit from another,
- * databases, historians, journals, devices, tags with their types, users, secrets, and four projects that inherit from each other. Whatever
- * is chosen, no rule finds anything in it.
+ * Plants as their engineers keep them in git, generated from a few choices: up to three deployment modes, one of which may inherit from
+ * another, databases, historians, journals, devices, tags with their types, users, secrets, and four projects that inherit from each other.
+ * Validation finds nothing in any of them.
  */
 import fc from 'fast-check'
 import { config, type Files, modeJson, resource, root } from '../support/collection-tree.ts'
 import { embedded, pages, perspective, projectJson, projectResource, projectRoot, script, view } from '../support/project-tree.ts'
 
-/** What tells one plant from another. Names are of the letters that gateways take, with and without their encoding. */
+/** The differences between plants. Names consist of the letters that gateways accept, with and without their encoding. */
 export type Choices = {
   modes: readonly { name: string; inherits: boolean }[]
   database: string
@@ -19,24 +19,24 @@ export type Choices = {
   hasSecrets: boolean
   hasStaff: boolean
   hasJournal: boolean
-  /** Files for people and their computers, and a resource that is switched off. */
+  /** Files for users and their computers, and a disabled resource. */
   hasLeftovers: boolean
-  /** A project of one site, in a folder of its own, which inherits from one of the plant. */
+  /** A project of one site in its own folder, which inherits from one of the plant. */
   hasSite: boolean
-  /** Files of one gateway, to be laid over the plant's. */
+  /** Files of one gateway that are laid over the plant's. */
   hasFragment: boolean
   projects: readonly [string, string, string, string]
   views: readonly string[]
 }
 
 const word = fc.stringMatching(/^[A-Z][a-z0-9]{1,7}(?: [a-z0-9]{1,5})?$/)
-/** As a resource is written on disk, and as it is called. */
+/** The name of a resource on disk. */
 const encoded = (name: string): string => name.replaceAll('/', '%2F')
 const distinct = (count: number) => fc.uniqueArray(word, { minLength: count, maxLength: count, selector: (name) => name.toLowerCase() })
 
 export const choices: fc.Arbitrary<Choices> = fc.record({
   modes: fc
-    .uniqueArray(fc.constantFrom('dev', 'Test', 'prod', 'prod-north', 'QA 2'), { maxLength: 3 })
+    .uniqueArray(fc.constantFrom('dev', 'Test', 'prod', 'prod-north', 'QA 2'), { minLength: 1, maxLength: 3 })
     .chain((names) => fc.tuple(...names.map((name) => fc.record({ name: fc.constant(name), inherits: fc.boolean() })))),
   database: word,
   provider: word,
@@ -54,7 +54,7 @@ export const choices: fc.Arbitrary<Choices> = fc.record({
   views: fc.uniqueArray(word, { minLength: 1, maxLength: 4, selector: (name) => name.toLowerCase() }),
 })
 
-/** A plant with something of everything. */
+/** A plant with one of everything. */
 export const fullPlant: Choices = {
   modes: [
     { name: 'dev', inherits: false },
@@ -89,7 +89,7 @@ export function plant(chosen: Choices): Files {
   }
 }
 
-/** The repository of one project, whose parent is in another one. */
+/** The repository of one project with its parent in another repository. */
 export function projectAlone({ projects: [, , line], ...chosen }: Choices): Files {
   const folder = `${projectRoot}/${line}/`
   const own = Object.entries(projects({ projects: ['Library', 'Base', line, 'Other'], ...chosen })).filter(([path]) =>
@@ -139,13 +139,12 @@ function collections(chosen: Choices): Files {
     Object.assign(files, ofMode(chosen, name, index))
     before = name
   }
-  if (chosen.modes.length === 0) Object.assign(files, databaseAt('core', chosen.database, 'db.example.com'))
   return files
 }
 
 const uuid = (number: number): string => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
 
-function core({ database, provider, hasSecrets, hasStaff, hasJournal }: Choices): Files {
+function core({ database, provider, hasSecrets, hasStaff }: Choices): Files {
   const permissions = { systemAuthProfile: 'default', systemIdentityProvider: hasStaff ? 'sso' : 'default' }
   const tagProvider = { profile: { type: 'STANDARD' }, settings: { defaultDatasourceName: database } }
   return Object.assign(
@@ -153,17 +152,15 @@ function core({ database, provider, hasSecrets, hasStaff, hasJournal }: Choices)
     resource('core/ignition/system-properties', config({ systemName: 'plant', multicastIPAddr: '231.1.1.1' })),
     resource('core/ignition/security-properties', config(permissions)),
     resource('core/ignition/security-levels', config({ levels: [] })),
-    resource('core/ignition/user-source/default', { ...config({ profile: {} }), 'users.json': '[]' }),
+    resource('core/ignition/user-source/default', { ...config({ profile: {} }), 'users.json': '{"users":[],"roles":[]}' }),
     resource(`core/ignition/tag-provider/${encoded(provider)}`, config(tagProvider), { attributes: { uuid: uuid(1) } }),
     resource('core/ignition/schedule/Day', config({ profile: { type: 'basic schedule' } }), { attributes: { uuid: uuid(2) } }),
     resource('core/ignition/images/icons/16/pump.png', { 'pump.png': 'not really' }, { attributes: { width: 16, height: 16 } }),
     resource('core/com.inductiveautomation.perspective/themes/dark', { 'index.css': '', 'app/dock.css': 'a{}' }),
-    hasStaff ? resource('core/ignition/user-source/staff', config({ profile: { type: 'INTERNAL' } })) : {},
-    hasStaff ? resource('core/ignition/identity-provider/sso', config({ settings: { userSource: 'staff' } })) : {},
     hasSecrets ? resource('core/ignition/secret-provider/vault', config({ profile: { type: 'file' } })) : {},
-    hasJournal
-      ? resource('core/ignition/alarm-journal/Journal', config({ profile: { type: 'DATASOURCE' }, settings: { datasource: database } }))
-      : {},
+    resource('core/ignition/gateway-network-settings', config({ allowIncoming: true })),
+    resource('core/ignition/general-alarm-settings', config({ liveEventLimit: 5 })),
+    resource('core/ignition/identity-provider/default', config({ settings: { userSource: 'default' } })),
   ) as Files
 }
 
@@ -172,8 +169,8 @@ function databaseAt(collection: string, name: string, host: string, secret?: obj
   return resource(`${collection}/ignition/database-connection/${encoded(name)}`, config({ connectURL: url, password: secret ?? '' }))
 }
 
-/** Each mode has all that differs: its own machines, and secrets that are kept elsewhere. */
-function ofMode({ database, devices, hasSecrets }: Choices, mode: string, index: number): Files {
+/** Each mode has its own differences: its machines, and secrets that are stored elsewhere. */
+function ofMode({ database, devices, hasSecrets, hasStaff, hasJournal }: Choices, mode: string, index: number): Files {
   const name = mode.toLowerCase().replaceAll(' ', '-')
   const secret = hasSecrets ? { type: 'Referenced', data: { providerName: 'vault', secretName: `db-${name}` } } : undefined
   const historian = { profile: { type: 'sql' }, settings: { storage: { datasource: database } } }
@@ -182,6 +179,12 @@ function ofMode({ database, devices, hasSecrets }: Choices, mode: string, index:
     resource(`${mode}/ignition/system-properties`, config({ systemName: `plant-${name}` })),
     resource(`${mode}/com.inductiveautomation.historian/historian-provider/Core`, config({ ...historian, mode })),
   ]
+  const journal = { profile: { type: 'DATASOURCE' }, settings: { datasource: database }, mode }
+  if (hasStaff) {
+    files.push(resource(`${mode}/ignition/user-source/staff`, config({ profile: { type: 'INTERNAL' }, mode })))
+    files.push(resource(`${mode}/ignition/identity-provider/sso`, config({ settings: { userSource: 'staff' }, mode })))
+  }
+  if (hasJournal) files.push(resource(`${mode}/ignition/alarm-journal/Journal`, config(journal)))
   for (let number = 0; number < devices; number += 1) {
     const settings = { hostname: `10.${index + 1}.4.${number + 1}`, port: 502 }
     const folder = `${mode}/com.inductiveautomation.opcua/device/PLC ${number}`
@@ -219,7 +222,7 @@ function projects({ projects: [library, base, lineA, lineB], views }: Choices): 
     { [`${projectRoot}/${lineB}/project.json`]: projectJson(lineB, base) },
     projectResource(`${library}/ignition/script-python/plant/sums`, { 'code.py': script }),
     projectResource(`${library}/ignition/named-query/Shift Log`, { 'query.sql': 'SELECT * FROM log WHERE day = :day' }),
-    projectResource(`${base}/${perspective}/session-props`, { 'props.json': '{}' }, { files: ['props.json', 'thumbnail.png'] }),
+    projectResource(`${base}/${perspective}/session-props`, { 'props.json': '{}' }),
     ...views.map((name) => view(`${base}/${perspective}/views/Parts/${name}`, { type: 'ia.display.label', props: { text: name } })),
     view(`${lineA}/${perspective}/views/Main`, ...views.map((name) => embedded(`Parts/${name}`))),
     pages(lineA, 'Main', `Parts/${first}`),

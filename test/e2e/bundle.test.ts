@@ -1,10 +1,11 @@
 /**
- * The two programs of the images: each is one file that starts by itself.
+ * The two programs of the images: each is a single file without dependencies.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { matchObject } from '../support/assertions.ts'
 import { firstLinesOf } from '../support/controller-process.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -17,8 +18,8 @@ function run(file: string): Promise<{ code: number; stderr: string }> {
   })
 }
 
-void t.test('controller and agent bundle into one file each, and say in one line what they miss', { timeout: 120_000 }, async (t) => {
-  t.match(await run(path.join(root, 'scripts/bundle.ts')), { code: 0 })
+void t.test('controller and agent bundle into one file each, and report a missing setting in one line', { timeout: 600_000 }, async (t) => {
+  matchObject(t, await run(path.join(root, 'scripts/bundle.ts')), { code: 0 })
   for (const program of ['controller.js', 'agent.js']) {
     const text = readFileSync(path.join(root, 'build', program), 'utf8')
     t.notMatch(text, /[^\0-\x7f]/, `${program} is ASCII, so that V8 keeps its text with one byte for each character`)
@@ -28,11 +29,14 @@ void t.test('controller and agent bundle into one file each, and say in one line
   }
   t.match(readFileSync(path.join(root, 'build/tracing.mjs'), 'utf8'), /resourceSpans/)
   t.match(readFileSync(path.join(root, 'build/login.mjs'), 'utf8'), /code_challenge_method/)
-  t.match(await run(path.join(root, 'build/controller.js')), {
+  matchObject(t, await run(path.join(root, 'build/controller.js')), {
     code: 2,
     stderr: /^cluster-sync controller: environment variable CLUSTER_SYNC_SETTINGS is missing.*\n$/,
   })
-  t.match(await run(path.join(root, 'build/agent.js')), { code: 2, stderr: /^cluster-sync agent: environment variable POD_NAME.*\n$/ })
+  matchObject(t, await run(path.join(root, 'build/agent.js')), {
+    code: 2,
+    stderr: /^cluster-sync agent: environment variable POD_NAME.*\n$/,
+  })
   const lines = await firstLinesOf(t, path.join(root, 'build/controller.js'), { development: true })
-  t.match(lines, [/INFO \(.*\): controller started/, /DEBUG: what it runs on/])
+  matchObject(t, lines, [/INFO \(.*\): controller started/, /DEBUG: what it runs on/])
 })

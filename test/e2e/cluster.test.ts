@@ -1,19 +1,20 @@
 /**
- * One push on the whole road, on real parts: git host, API server, admission, controller, delivery, agent, gateway's HTTP API.
+ * One push along the whole path with real parts: git host, API server, admission, controller, content server, agent, gateway's HTTP API.
  */
 import path from 'node:path'
 import t from 'tap'
 import { differences } from '../../scripts/quickstart/check.ts'
 import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
-import { confirmDeletionsAnnotation } from '../../runtime/gatewaysync/names.ts'
+import { confirmDeletionsAnnotation } from '../../runtime/api/names.ts'
 import { gatewaySyncType, syncReportType } from '../../runtime/kube/types.ts'
+import { matchObject } from '../support/assertions.ts'
 import { leavesSettingsOut } from '../support/real-history.ts'
 import { cloneBundle, commitsOf } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
 import { isNeverWritten } from '../support/never-written.ts'
 import { eventsIn, until } from '../support/world.ts'
 
-void t.test('a push over HTTP reaches the files of a gateway, its scan and every status', { timeout: 180_000 }, async (t) => {
+void t.test('a push over HTTP reaches the files of a gateway, its scan and every status', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const cluster = await install(t, ['plant'])
   const { world, host, receiver, folder } = cluster
@@ -38,8 +39,8 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   const ready = (commit: string) => readyAt(cluster, namespace, commit)
   const placed = [{ source: 'projects', destination: 'projects' }]
   const status = await ready(first)
-  t.match(status.gateways, { total: 1, synced: 1 })
-  t.same(differences({ repository: repository.folder, commit: first, dataDir, placed }), [])
+  matchObject(t, status.gateways, { total: 1, synced: 1 })
+  t.strictSame(differences({ repository: repository.folder, commit: first, dataDir, placed }), [])
 
   const second = repository.commit({ 'projects/line/a.txt': 'two', 'projects/line/b.txt': 'new' })
   const scansBefore = simulator.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')).length
@@ -48,10 +49,15 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   const { requestId } = (await push.json()) as { requestId: string }
   const after = await ready(second)
   t.equal(after.lastHandledRequest, requestId)
-  t.match(after.requests?.at(-1), { id: requestId, ref: 'main', outcome: 'Handled' })
-  t.same(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
+  matchObject(t, after.requests?.at(-1), { id: requestId, ref: 'refs/heads/main', outcome: 'Handled' })
+  t.strictSame(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
   t.equal(simulator.requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')).length, scansBefore + 1)
-  t.match(await cluster.report(namespace, 'gw-0'), { phase: 'Synced', commit: second, files: { added: 1, changed: 1 }, gateway: 'gw-0' })
+  matchObject(t, await cluster.report(namespace, 'gw-0'), {
+    phase: 'Synced',
+    commit: second,
+    files: { added: 1, changed: 1 },
+    gateway: 'gw-0',
+  })
 
   await world.kube.delete(syncReportType, { namespace, name: 'gw-0' }, world.signal)
   await until(async () => {
@@ -75,7 +81,7 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   const third = repository.commit({ 'projects/line/a.txt': null })
   t.equal(await agent.stop(), 0, 'so does the agent')
   const events = await eventsIn(world, namespace)
-  t.same(
+  t.strictSame(
     events.filter(({ type }) => type !== 'Normal'),
     [],
     'neither a new resource nor a push is a reason to warn',
@@ -91,44 +97,40 @@ void t.test('a push over HTTP reaches the files of a gateway, its scan and every
   )
   await agent.start()
   await ready(third)
-  t.same(differences({ repository: repository.folder, commit: third, dataDir, placed }), [], 'and so does a new agent')
+  t.strictSame(differences({ repository: repository.folder, commit: third, dataDir, placed }), [], 'and so does a new agent')
 })
 
-void t.test(
-  'all commits of a real gateway project arrive byte for byte through controller, delivery and agent',
-  { timeout: 240_000 },
-  async (t) => {
-    const bundle = sharedData(t, 'real/lab04.bundle')
-    if (bundle === undefined || !requires(t, 'git')) return
-    const cluster = await install(t, ['replay'])
-    const { host, folder } = cluster
-    const repository = cloneBundle(bundle, path.join(folder, 'git', 'lab.git'))
-    const commits = commitsOf(repository)
-    repository.git('branch', '-f', 'replayed', commits[0] ?? '')
-    const namespace = cluster.namespace('replay')
-    const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
-    await cluster.gatewaySync(namespace, 'plant', {
-      git: { repo: host.url('lab.git/.git'), ref: 'replayed' },
-      polling: { enabled: false },
-      gateway: { port },
-      validation: { policy: 'Off' },
-      sync: {
-        defaults: { maxDeletions: '100%' },
-        profiles: { default: { mappings: [{ source: 'services', destination: '.', required: false }] } },
-      },
-    })
-    await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
-    for (const commit of commits) {
-      repository.git('branch', '-f', 'replayed', commit)
-      t.equal((await pushTo(cluster, namespace, 'refs/heads/replayed')).status, 202)
-      if (commit === leavesSettingsOut) await confirmWhereRefused(cluster, namespace, commit)
-      await readyAt(cluster, namespace, commit)
-      const placed = [{ source: 'services', destination: '.' }]
-      t.same(differences({ repository: repository.folder, commit, dataDir, placed, ignored: isNeverWritten }), [], commit)
-    }
-    t.equal(commits.length, 16)
-  },
-)
+void t.test('all commits of a real gateway project arrive byte for byte through controller and agent', { timeout: 600_000 }, async (t) => {
+  const bundle = sharedData(t, 'real/lab04.bundle')
+  if (bundle === undefined || !requires(t, 'git')) return
+  const cluster = await install(t, ['replay'])
+  const { host, folder } = cluster
+  const repository = cloneBundle(bundle, path.join(folder, 'git', 'lab.git'))
+  const commits = commitsOf(repository)
+  repository.git('branch', '-f', 'replayed', commits[0] ?? '')
+  const namespace = cluster.namespace('replay')
+  const { simulator, dataDir, port } = await simulatedGateway(t, folder, 'gw-0')
+  await cluster.gatewaySync(namespace, 'plant', {
+    git: { repo: host.url('lab.git/.git'), ref: 'replayed' },
+    polling: { enabled: false },
+    gateway: { port },
+    validation: { policy: 'Off' },
+    sync: {
+      defaults: { maxDeletions: '100%' },
+      profiles: { default: { mappings: [{ source: 'services', destination: '.', required: false }] } },
+    },
+  })
+  await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
+  for (const commit of commits) {
+    repository.git('branch', '-f', 'replayed', commit)
+    t.equal((await pushTo(cluster, namespace, 'refs/heads/replayed')).status, 202)
+    if (commit === leavesSettingsOut) await confirmWhereRefused(cluster, namespace, commit)
+    await readyAt(cluster, namespace, commit)
+    const placed = [{ source: 'services', destination: '.' }]
+    t.strictSame(differences({ repository: repository.folder, commit, dataDir, placed, ignored: isNeverWritten }), [], commit)
+  }
+  t.equal(commits.length, 16)
+})
 
 async function confirmWhereRefused(cluster: Installation, namespace: string, commit: string): Promise<void> {
   await until(async () => {

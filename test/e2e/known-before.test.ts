@@ -1,15 +1,16 @@
 /**
- * What is not known any more, or may not be followed, takes nothing from a gateway: its profile, its label, a folder of its commit, its GatewaySync and a commit that a
- * gateway could start with are taken away, each in turn, and the files that were applied last stay until it is back.
+ * Missing configuration removes nothing from a gateway: its profile, its label, a folder of its commit, its GatewaySync and a valid commit
+ * are removed, each in turn, and the applied files stay until it is back.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { listTree } from '../../scripts/quickstart/check.ts'
-import { engineFolder } from '../../runtime/gatewaysync/names.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
+import { engineFolder } from '../../runtime/api/names.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
 import { gatewaySyncType } from '../../runtime/kube/types.ts'
+import { matchObject } from '../support/assertions.ts'
 import { install, readyAt, simulatedGateway } from '../support/installation.ts'
 import { pushTo } from '../support/push.ts'
 import { requires } from '../support/requires.ts'
@@ -26,7 +27,7 @@ const profile = {
     { source: `sites/{{ pod.labels["${label}"] }}`, destination: 'site', template: true },
   ],
 }
-/** What it makes of the first commit on a pod whose label says `north`. */
+/** The files of the first commit for a pod whose label is `north`. */
 const applied = {
   'config/resources/core/config-mode.json': externalsChild,
   'config/resources/dev/config-mode.json': coresChild,
@@ -60,8 +61,8 @@ async function startPlant(t: Test) {
       git: { repo: host.url('plant.git/.git'), ref: 'main' },
       polling: { enabled: false },
       gateway: { port },
-      // No file stays because too many would go at once.
-      sync: { defaults: { syncPeriod: 5, maxDeletions: '100%' }, profiles: { default: profile } },
+      // The deletion limit must not be the reason that files stay.
+      sync: { defaults: { syncPeriod: '5s', maxDeletions: '100%' }, profiles: { default: profile } },
     })
   await createSync()
   const labels = { [label]: 'north' }
@@ -75,11 +76,11 @@ async function startPlant(t: Test) {
     removeSync: () => kube.delete(gatewaySyncType, key, signal),
     setProfiles: (profiles: Record<string, object | null>) =>
       kube.mergePatch(gatewaySyncType, key, { spec: { sync: { profiles } } }, {}, signal),
-    /** Sets the label or takes it away. */
+    /** Sets or removes the label. */
     setLabel: (value: string | null) => gateway.change({ labels: { [label]: value } }),
     commit: repository.commit,
     push: () => pushTo(receiver, namespace, 'plant'),
-    /** What the gateway's folder holds, by path, without our own records. */
+    /** The files in the gateway's folder by path, without the engine's records. */
     files: (): Record<string, string> =>
       Object.fromEntries(
         listTree(dataDir)
@@ -92,7 +93,7 @@ async function startPlant(t: Test) {
         const report = await cluster.report(namespace, 'gw-0')
         return report !== undefined && which(report) ? report : undefined
       }, what),
-    /** Waits for a status in which Ready has a reason. */
+    /** Waits for a status with this Ready reason. */
     untilReadyIs: (reason: string, published: string): Promise<GatewaySyncStatus> =>
       until(async () => {
         const status = await cluster.status(namespace, 'plant')
@@ -105,25 +106,25 @@ function conditionOf({ conditions = [] }: GatewaySyncStatus, type: string) {
   return conditions.find((condition) => condition.type === type)
 }
 
-void t.test('what a gateway has stays while what it follows is not known', { timeout: 280_000 }, async (t) => {
+void t.test('applied files stay while the configuration of the gateway is missing', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const plant = await startPlant(t)
   const { first } = plant
-  t.same(plant.files(), applied)
+  t.strictSame(plant.files(), applied)
 
-  await t.test('a profile that vanishes from the GatewaySync leaves every file where it is', async (t) => {
+  await t.test('removing the profile from the GatewaySync leaves every file in place', async (t) => {
     await plant.setProfiles({ default: null, renamed: profile })
     const report = await plant.untilReported(({ reason }) => reason === 'UnknownProfile', 'the report says that there is no such profile')
-    t.match(report, { phase: 'Blocked', commit: first, message: /"default" does not exist; there are: renamed$/ })
+    matchObject(t, report, { phase: 'Blocked', commit: first, message: /"default" does not exist; there are: renamed$/ })
     const status = await plant.untilReadyIs('GatewaysBlocked', first)
-    t.match(conditionOf(status, 'Ready'), { status: 'False', message: /gw-0: UnknownProfile, / })
-    t.same(plant.files(), applied)
+    matchObject(t, conditionOf(status, 'Ready'), { status: 'False', message: /gw-0: UnknownProfile, / })
+    t.strictSame(plant.files(), applied)
     await plant.setProfiles({ default: profile, renamed: null })
     await plant.ready(first)
-    t.same(plant.files(), applied)
+    t.strictSame(plant.files(), applied)
   })
 
-  await t.test("a label that a mapping's template needs and that is missing now keeps what was last applied", async (t) => {
+  await t.test("a missing label in a mapping's template keeps the applied files", async (t) => {
     await plant.setLabel(null)
     const second = plant.commit({ 'recipes/a.txt': 'three', 'recipes/deep/b.txt': null })
     await plant.push()
@@ -131,17 +132,17 @@ void t.test('what a gateway has stays while what it follows is not known', { tim
       ({ reason, attempt }) => reason === 'TemplateFailed' && attempt?.commit === second,
       'the report says that the second commit cannot be rendered',
     )
-    t.match(report, { phase: 'Blocked', commit: first, message: /undefined variable: pod\.labels/ })
+    matchObject(t, report, { phase: 'Blocked', commit: first, message: /undefined variable: pod\.labels/ })
     const status = await plant.untilReadyIs('GatewaysBlocked', second)
-    t.match(conditionOf(status, 'Ready'), { status: 'False', message: /gw-0: TemplateFailed, / })
-    t.same(plant.files(), applied)
+    matchObject(t, conditionOf(status, 'Ready'), { status: 'False', message: /gw-0: TemplateFailed, / })
+    t.strictSame(plant.files(), applied)
     await plant.setLabel('north')
     await plant.ready(second)
     const { 'recipes/deep/b.txt': _deleted, ...rest } = applied
-    t.same(plant.files(), { ...rest, 'recipes/a.txt': 'three' })
+    t.strictSame(plant.files(), { ...rest, 'recipes/a.txt': 'three' })
   })
 
-  await t.test('a folder that a mapping needs and that a commit lacks leaves what was last applied', async (t) => {
+  await t.test('a commit without the folder of a mapping keeps the applied files', async (t) => {
     const before = plant.files()
     const without = plant.commit({ 'recipes/a.txt': null })
     await plant.push()
@@ -149,28 +150,28 @@ void t.test('what a gateway has stays while what it follows is not known', { tim
       ({ reason, attempt }) => reason === 'SourcePathMissing' && attempt?.commit === without,
       'the report says that the commit has no such folder',
     )
-    t.match(report, { phase: 'Blocked', message: /recipes/ })
+    matchObject(t, report, { phase: 'Blocked', message: /recipes/ })
     await plant.untilReadyIs('GatewaysBlocked', without)
-    t.same(plant.files(), before)
+    t.strictSame(plant.files(), before)
     const back = plant.commit({ 'recipes/a.txt': 'three' })
     await plant.push()
     await plant.ready(back)
-    t.same(plant.files(), before)
+    t.strictSame(plant.files(), before)
   })
 
-  await t.test('a GatewaySync that is deleted leaves every file, and its agent goes on where it comes back', async (t) => {
+  await t.test('deleting the GatewaySync leaves every file, and the agent resumes when it is recreated', async (t) => {
     const before = plant.files()
     await plant.removeSync()
     const report = await plant.untilReported(({ reason }) => reason === 'NotFound', 'the report says that the GatewaySync is gone')
-    t.match(report, { phase: 'Pending', commit: /./, message: /GatewaySync "plant" does not exist/ })
-    t.same(plant.files(), before)
+    matchObject(t, report, { phase: 'Pending', commit: /./, message: /GatewaySync "plant" does not exist/ })
+    t.strictSame(plant.files(), before)
     const third = plant.commit({ 'recipes/a.txt': 'four' })
     await plant.createSync()
     await plant.ready(third)
-    t.same(plant.files(), { ...before, 'recipes/a.txt': 'four' })
+    t.strictSame(plant.files(), { ...before, 'recipes/a.txt': 'four' })
   })
 
-  await t.test('a push whose commit the gate refuses is seen in the status at once, with polling off for ever', async (t) => {
+  await t.test('a commit that fails validation appears in the status at once, without polling', async (t) => {
     const before = plant.files()
     const good = plant.commit({})
     await plant.push()
@@ -179,19 +180,20 @@ void t.test('what a gateway has stays while what it follows is not known', { tim
     await plant.push()
     const status = await plant.untilReadyIs('CollectionsInvalid', good)
     const file = 'resources/dev/config-mode.json'
-    t.match(status, {
-      source: { ref: 'main', commit: bad, held: 'CollectionsInvalid' },
+    matchObject(t, status, {
+      source: { ref: 'refs/heads/main', commit: bad, held: 'CollectionsInvalid' },
       findings: { errors: 1, items: [{ path: file }] },
-      history: [{ commit: bad, outcome: 'Refused', reason: 'CollectionsInvalid' }],
       gateways: { total: 1, synced: 1 },
     })
-    t.match(status.requests?.at(-1), { ref: 'main', outcome: 'Refused', reason: 'CollectionsInvalid' })
-    for (const type of ['Ready', 'CollectionsValid']) t.match(conditionOf(status, type), { status: 'False', message: new RegExp(file) })
-    t.match(conditionOf(status, 'Stalled'), { status: 'True', reason: 'CollectionsInvalid' })
-    t.same(plant.files(), before)
+    matchObject(t, status.history?.[0], { commit: bad, outcome: 'Refused', reason: 'CollectionsInvalid' })
+    matchObject(t, status.requests?.at(-1), { ref: 'refs/heads/main', outcome: 'Refused', reason: 'CollectionsInvalid' })
+    for (const type of ['Ready', 'CollectionsValid'])
+      matchObject(t, conditionOf(status, type), { status: 'False', message: new RegExp(file) })
+    matchObject(t, conditionOf(status, 'Stalled'), { status: 'True', reason: 'CollectionsInvalid' })
+    t.strictSame(plant.files(), before)
     const mended = plant.commit({ 'resources/dev/config-mode.json': coresChild })
     await plant.push()
     await plant.ready(mended)
-    t.same(plant.files(), { ...before, 'recipes/a.txt': 'five' })
+    t.strictSame(plant.files(), { ...before, 'recipes/a.txt': 'five' })
   })
 })

@@ -1,5 +1,5 @@
 /**
- * What a push comes to is told to the git host and to a webhook, by the controller of an installation on a real API server.
+ * The result of a push is sent to the git host and to a webhook, by the controller of an installation on a real API server.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -16,7 +16,7 @@ import { until } from '../support/world.ts'
 
 const longMs = 120_000
 
-void t.test('a git host and a webhook hear of a commit that runs, and of one that is refused', { timeout: 280_000 }, async (t) => {
+void t.test('a git host and a webhook are notified of a running commit and of a refused one', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'openssl')) return
   const authority = await makeAuthority(temporaryFolder(t, 'told'), 'Plant CA')
   const tls = { key: authority.server.key, cert: authority.server.certificate }
@@ -86,6 +86,6 @@ void t.test('a git host and a webhook hear of a commit that runs, and of one tha
   }
   await event('ready', first)
   await event('refused', second)
-  t.same([hosts.refused, others.refused], [[], []])
+  t.strictSame([hosts.refused, others.refused], [[], []])
   t.notMatch(cluster.logs.join(''), /s3cret-of-the-host/)
 })

@@ -1,7 +1,7 @@
 /**
  * The life of an installation on a real node: images, the default values, gateways in pods. Starts one cluster and runs the cases of
- * `node/` in its network, where pods and Services are reached as a node reaches them. Where no node or no image can be had on this machine
- * it is skipped and says why.
+ * `node/` in its network, where pods and Services have the addresses that a node uses. If this machine cannot run a node or build images,
+ * the suite is skipped with the reason.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
@@ -23,7 +23,9 @@ try {
   removeWork()
 }
 
-/** A builder may hold its storage for a moment longer than it runs; the tests have ended by then, whatever becomes of the folder. */
+/**
+ * A builder may keep its storage for a moment after it has exited; the tests have finished by then, so a failed removal does not matter.
+ */
 function removeWork(): void {
   try {
     rmSync(work, { recursive: true, force: true, maxRetries: 20, retryDelay: 500 })
@@ -71,9 +73,9 @@ async function buildImages(authorities: string): Promise<Images> {
   return { archives: [...archives, ...previous.archives], previous: { chart: previous.chart, values: previous.values } }
 }
 
-/** The images are built while the node starts; without images it ends. */
+/** Builds the images while the node starts; without images the node stops. */
 async function bothOf(starting: Promise<ClusterNode>, build: () => Promise<Images>): Promise<[ClusterNode, Images]> {
-  // Builders are waited for without a turn for anything else, so the programs of the node must run before.
+  // Waiting for a builder blocks this process, so the programs of the node must run before.
   await setImmediate()
   const [node, images] = await Promise.allSettled([starting, build()])
   if (node.status === 'rejected') throw node.reason

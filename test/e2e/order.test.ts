@@ -1,21 +1,21 @@
 /**
- * The order in which objects come does not matter: a gateway pod that was made before its GatewaySync and before the Secret with its API key
- * is complete later without being made anew, and a rotated key needs no restart. Where that does not come, Events on the pods say it.
+ * The order of objects does not matter: a gateway pod created before its GatewaySync and before the Secret with its API key is completed
+ * later without a restart, and so is a rotated key. If they never come, Events on the pods report it.
  */
 import t from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import { agentPodLabel, injectionNamespaceLabel, podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { agentPodLabel, injectionNamespaceLabel, podAnnotations } from '../../runtime/api/names.ts'
 import { podType, secretType } from '../../runtime/kube/types.ts'
 import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
 import { requires } from '../support/requires.ts'
 import { eventsIn, namespaceType, type SeenEvent, tinyPod, until } from '../support/world.ts'
 
-/** Once a trouble has lasted for a minute it is told, at the look after that, and there is one every half a minute. */
+/** A problem is reported at the first check after a minute; checks run every half a minute. */
 const toldWithinMs = 120_000
 
-void t.test('a pod that was there first follows the GatewaySync that comes, with its API key', { timeout: 280_000 }, async (t) => {
+void t.test('a pod created before its GatewaySync follows it once it exists, with its API key', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
-  const cluster = await install(t, ['plant', 'unfollowed', 'unlabelled'], { webhook: { namespaceSelector: { requireLabel: true } } })
+  const cluster = await install(t, ['plant', 'unfollowed', 'unlabeled'], { webhook: { namespaceSelector: { requireLabel: true } } })
   const { world, host, folder, receiver } = cluster
   const { kube, signal } = world
   t.teardown(() => {
@@ -37,7 +37,7 @@ void t.test('a pod that was there first follows the GatewaySync that comes, with
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
     polling: { enabled: false },
     gateway: { port, api: { secretName: 'gateway-api' } },
-    sync: { defaults: { syncPeriod: 5 }, profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
+    sync: { defaults: { syncPeriod: '5s' }, profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
   })
   const keyless = await until(async () => {
     const report = await cluster.report(namespace, 'gw-0')
@@ -63,7 +63,7 @@ void t.test('a pod that was there first follows the GatewaySync that comes, with
     'no log holds a key',
   )
 
-  // A second GatewaySync makes it ambiguous which one the pod follows: it follows neither, and keeps what it has.
+  // A second GatewaySync makes it ambiguous which one the pod follows: it follows neither, and keeps its files.
   await cluster.gatewaySync(namespace, 'other', {
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
     sync: { profiles: { default: { mappings: [{ source: 'projects/', destination: 'elsewhere' }] } } },
@@ -71,7 +71,7 @@ void t.test('a pod that was there first follows the GatewaySync that comes, with
   const follow = (total: number) =>
     until(async () => ((await cluster.status(namespace, 'plant')).gateways?.total === total ? true : undefined), `${total} follow it`)
   await follow(0)
-  // Until somebody names one on the live pod.
+  // Until an annotation on the live pod names one.
   await agent.change({ annotations: { [podAnnotations.gatewaySync]: 'plant' } }, () => follow(1))
   await readyAt(cluster, namespace, second)
 
@@ -79,21 +79,21 @@ void t.test('a pod that was there first follows the GatewaySync that comes, with
 })
 
 /**
- * A pod of a namespace that never gets a GatewaySync, and one that asks for an agent in a namespace without the label that the installation
- * requires. Settles when both have a Warning that says what is wrong.
+ * A pod in a namespace that never gets a GatewaySync, and one that requests an agent in a namespace without the required label. Resolves
+ * when both have a Warning with the reason.
  */
 async function untilToldOnPods({ world, host, ...cluster }: Installation): Promise<void> {
-  const [unfollowed, unlabelled] = [cluster.namespace('unfollowed'), cluster.namespace('unlabelled')]
+  const [unfollowed, unlabeled] = [cluster.namespace('unfollowed'), cluster.namespace('unlabeled')]
   const asking = async (namespace: string, name: string): Promise<boolean> => {
     const pod = tinyPod(namespace, name, { annotations: { [podAnnotations.inject]: 'true' } })
     return (await world.kube.create(podType, pod, world.signal)).metadata.labels?.[agentPodLabel] === 'true'
   }
-  await cluster.gatewaySync(unlabelled, 'plant', {
+  await cluster.gatewaySync(unlabeled, 'plant', {
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
     polling: { enabled: false },
     sync: { profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
   })
-  if (await asking(unlabelled, 'gw')) throw new Error('a pod of a namespace without the label got an agent')
+  if (await asking(unlabeled, 'gw')) throw new Error('a pod of a namespace without the label got an agent')
   await asking(unfollowed, 'gw')
   const told = async (namespace: string, reason: string): Promise<void> => {
     const isAbout = ({ type, reason: why, regarding }: SeenEvent): boolean =>
@@ -105,10 +105,10 @@ async function untilToldOnPods({ world, host, ...cluster }: Installation): Promi
       1_000,
     )
   }
-  await Promise.all([told(unfollowed, 'NotFollowed'), told(unlabelled, 'MissingAgent')])
+  await Promise.all([told(unfollowed, 'NotFollowed'), told(unlabeled, 'MissingAgent')])
 }
 
-/** Labels namespaces, one after the other, and settles when the API server acts by the labels: a pod of the last one gets an agent. */
+/** Labels namespaces, one after the other, and resolves when the API server applies the labels: a pod of the last one gets an agent. */
 async function permitInjection({ world, ...cluster }: Installation, prefixes: readonly string[]): Promise<void> {
   const metadata = { labels: { [injectionNamespaceLabel.key]: injectionNamespaceLabel.value } }
   for (const prefix of prefixes)

@@ -1,13 +1,14 @@
 /**
- * The whole way of a figure: controller and agent at work on a real API server, scraped by a real Prometheus as our monitors say, over TLS and
- * with a token; the rules that it evaluates and the dashboards that ask it.
+ * The whole path of a metric: controller and agent at work on a real API server, scraped by a real Prometheus as the monitors define it,
+ * over TLS and with a token; the rules that it evaluates and the queries of the dashboards.
  */
 import { createPrivateKey, sign } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { dashboards } from '../../infra/constructs/dashboards.ts'
 import { pathOf, podType, type ResourceType, secretType } from '../../runtime/kube/types.ts'
+import { matchObject } from '../support/assertions.ts'
 import { type Line, pictureOf } from '../support/dashboard-picture.ts'
 import { gatewayPod } from '../support/installed-objects.ts'
 import { type Gateway, install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
@@ -24,10 +25,10 @@ const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
 const bindingType: ResourceType = { ...rbac, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding', namespaced: false }
 const serviceType: ResourceType = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true }
 const longMs = 120_000
-/** `CLUSTER_SYNC_WRITE_PICTURES=1 npm test -- test/e2e/prometheus.test.ts` draws the pictures of docs/dashboards.md anew. */
+/** `CLUSTER_SYNC_WRITE_PICTURES=1 npm test -- test/e2e/prometheus.test.ts` draws the dashboards into build/dashboards. */
 const writesPictures = process.env['CLUSTER_SYNC_WRITE_PICTURES'] === '1'
 
-/** Panels that show zero while nothing is wrong and nobody works on a gateway; in every other one the test makes something happen. */
+/** Panels that show zero in a healthy, idle installation; the test causes a value in every other one. */
 const zeroWhenWell: ReadonlySet<string> = new Set([
   'Not ready',
   'Watches that failed',
@@ -39,7 +40,7 @@ const zeroWhenWell: ReadonlySet<string> = new Set([
 
 type Dashboard = ReturnType<typeof dashboards>[string]
 
-void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 280_000 }, async (t) => {
+void t.test('metrics, alerts and dashboards work with a real Prometheus', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'prometheus')) return
   const cluster = await install(t, ['plant'], { controller: { logLevel: 'debug' }, agent: { logLevel: 'debug' } })
   const { world, folder, host, receiver } = cluster
@@ -55,7 +56,7 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
     polling: { enabled: false },
     gateway: { port },
-    sync: { defaults: { syncPeriod: 5 }, profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
+    sync: { defaults: { syncPeriod: '5s' }, profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
   })
   const gateway = await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
   await readyAt(cluster, namespace, first, longMs)
@@ -70,24 +71,24 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
   const target = (job: string, health: string): Promise<Target> =>
     until(async () => (await prometheus.targets(job)).find((one) => one.health === health), `the target ${job} is ${health}`, longMs)
 
-  await t.test('controller and agents are found by the monitors and read, with the labels of what they are about', async (t) => {
+  await t.test('the monitors find controller and agents, with the labels of their objects', async (t) => {
     const { labels } = await target('controller', 'up')
-    t.match(labels, { job: installed.metricsService, namespace: installed.namespace, endpoint: 'https', pod: 'controller-0' })
-    t.match((await target('agents', 'up')).labels, { namespace, pod: 'gw-0', container: 'cluster-sync-agent' })
+    matchObject(t, labels, { job: installed.metricsService, namespace: installed.namespace, endpoint: 'https', pod: 'controller-0' })
+    matchObject(t, (await target('agents', 'up')).labels, { namespace, pod: 'gw-0', container: 'cluster-sync-agent' })
     const [ready, ...others] = await waitFor(prometheus, `clustersync_ready{job="${installed.metricsService}"} == 1`)
-    t.match(ready?.metric, { namespace, name: 'plant' }, 'the namespace is that of the GatewaySync')
-    t.same(others, [])
+    matchObject(t, ready?.metric, { namespace, name: 'plant' }, 'the namespace is that of the GatewaySync')
+    t.strictSame(others, [])
     const [phase] = await waitFor(prometheus, 'clustersync_agent_phase == 1')
-    t.match(phase?.metric, { phase: 'Synced', namespace, pod: 'gw-0' })
+    matchObject(t, phase?.metric, { phase: 'Synced', namespace, pod: 'gw-0' })
   })
 
-  await t.test('a token that may not read, and an authority that did not sign, end with a reason', async (t) => {
+  await t.test('a token without permission and an untrusted authority fail with a reason', async (t) => {
     t.match((await target('stranger', 'down')).lastError, /403/)
     t.match((await target('untrusted', 'down')).lastError, /x509|certificate/)
-    t.same(await prometheus.query('clustersync_ready{as="stranger"} or clustersync_ready{as="untrusted"}'), [])
+    t.strictSame(await prometheus.query('clustersync_ready{as="stranger"} or clustersync_ready{as="untrusted"}'), [])
   })
 
-  await t.test('an expired token is refused, and a new one in its file is taken without a restart', async (t) => {
+  await t.test('an expired token is refused, and a new one in its file is used without a restart', async (t) => {
     t.match((await target('exchanged', 'down')).lastError, /401/)
     writeFileSync(files.exchanged, tokens.next)
     await target('exchanged', 'up')
@@ -95,14 +96,14 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
 
   const second = repository.commit({ 'projects/line/a.txt': 'two', 'projects/line/b.txt': 'new' })
   await pushTo(receiver, namespace, 'plant')
-  // Goes through admission and leaves nothing behind.
+  // Goes through admission and creates nothing.
   const pod = gatewayPod(namespace, 'gw-1', { account: 'gateway', simulator, dataDir })
   await world.kube.post(`${pathOf(podType, { namespace })}?dryRun=All`, pod, world.signal)
   const { source } = await readyAt(cluster, namespace, second, longMs)
   await waitFor(prometheus, `sum(increase(clustersync_push_to_applied_seconds_count{job="${installed.metricsService}"}[5m])) > 0`)
   await waitFor(prometheus, 'sum(increase(clustersync_agent_files_total[5m])) > 0')
 
-  await t.test('an exemplar of the time from push to gateway names the push', async (t) => {
+  await t.test('an exemplar of the time from push to gateway has the request ID of the push', async (t) => {
     const ids = await until(
       async () => {
         const found = await prometheus.exemplars('clustersync_push_to_applied_seconds_bucket')
@@ -112,10 +113,10 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
       'there is an exemplar',
       longMs,
     )
-    t.same([...new Set(ids)], [source?.requested?.id])
+    t.strictSame([...new Set(ids)], [source?.requested?.id])
   })
 
-  await t.test('the logs of controller and agent tell the way of the push by its id', async (t) => {
+  await t.test('the logs of controller and agent have the request ID of the push', async (t) => {
     const wanted = ['push accepted', 'git host asked', 'commit checked', 'commit published', 'step of a cycle ended', 'sync ended', 'ready']
     const told = await until(
       () => {
@@ -128,12 +129,12 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
     for (const { msg, commit } of told.filter((line) => line.msg === 'commit published' || line.msg === 'sync ended'))
       t.equal(commit, second, msg)
     const others = linesOf(cluster.logs).filter(({ commit, requestId }) => commit === second && requestId === undefined)
-    t.same(others, [], 'no line about the commit is without it')
+    t.strictSame(others, [], 'no line about the commit is without it')
     const steps = told.filter(({ msg }) => msg === 'step of a cycle ended').map(({ component }) => component)
     for (const step of ['plan', 'stage', 'publish', 'scan']) t.ok(steps.includes(step), `the step ${step} has a line`)
   })
 
-  await t.test('every rule is evaluated, and none alerts of an installation that is well', async (t) => {
+  await t.test('every rule is evaluated, and none fires for a healthy installation', async (t) => {
     type Rule = { name: string; health: string; lastError?: string; state: string }
     const rules = await until(
       async () => {
@@ -144,7 +145,8 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
       'every rule was evaluated',
       longMs,
     )
-    for (const { name, health, lastError = '', state } of rules) t.same([health, lastError, state === 'firing'], ['ok', '', false], name)
+    for (const { name, health, lastError = '', state } of rules)
+      t.strictSame([health, lastError, state === 'firing'], ['ok', '', false], name)
     t.ok(rules.length > 10)
   })
 
@@ -154,7 +156,7 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
       for (const { name, query } of choicesOf(dashboard)) {
         const [, selector = '', label = ''] = /^label_values\((.*), (\w+)\)$/.exec(query) ?? []
         const found = await prometheus.api(`label/${label}/values?match[]=${encodeURIComponent(chosen(selector))}`)
-        t.same(found, [chosen(`$${name}`)], `${name}: ${query}`)
+        t.strictSame(found, [chosen(`$${name}`)], `${name}: ${query}`)
       }
       for (const { title, targets } of dashboard.panels) {
         for (const { expr } of targets) {
@@ -176,13 +178,13 @@ void t.test('figures, alerts and dashboards on a real Prometheus', { timeout: 28
   }
 })
 
-/** What one chooses at the top of a dashboard, besides the data source. */
+/** The variables of a dashboard, except the data source. */
 function choicesOf({ templating }: Dashboard): { name: string; query: string }[] {
   const variables = templating.list as { name: string; type: string; query: { query: string } }[]
   return variables.filter(({ type }) => type === 'query').map(({ name, query }) => ({ name, query: query.query }))
 }
 
-/** Draws for docs/dashboards.md what the panels show, over the time of this test. */
+/** Draws the panels into build/dashboards, over the time of this test. */
 async function writePicture(prometheus: Prometheus, file: string, dashboard: Dashboard, chosen: (expr: string) => string): Promise<void> {
   const lines = new Map<string, Line[]>()
   for (const { title, targets } of dashboard.panels) {
@@ -195,15 +197,16 @@ async function writePicture(prometheus: Prometheus, file: string, dashboard: Das
       lines.set(title, drawn)
     }
   }
+  mkdirSync(path.join(import.meta.dirname, '../../build/dashboards'), { recursive: true })
   writeFileSync(
-    path.join(import.meta.dirname, '../../docs/dashboards', file.replace('.json', '.svg')),
+    path.join(import.meta.dirname, '../../build/dashboards', file.replace('.json', '.svg')),
     pictureOf(dashboard, (title) => lines.get(title) ?? []),
   )
 }
 
 type LogLine = { msg: string; requestId?: string; commit?: string; component?: string }
 
-/** The lines that are whole; whoever writes may be in the middle of one. */
+/** Complete lines; the last one may still be incomplete. */
 function linesOf(chunks: readonly string[]): LogLine[] {
   return chunks
     .join('')
@@ -232,7 +235,7 @@ type Installed = {
   rule: Manifest
 }
 
-/** What the same values install with everything for monitoring; the API server need not know the kinds of the monitoring operator. */
+/** The monitoring objects that the same values install; the API server need not serve the kinds of the monitoring operator. */
 function monitorsOf({ manifests }: Installation, plant: string): Installed {
   const service = manifests.find(({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-metrics'))
   const namespace = String(service?.metadata['namespace'])
@@ -269,7 +272,7 @@ async function objectsOf({ kube, signal }: World, { namespace, metricsService }:
 
 type Tokens = { good: string; next: string; stranger: string; expired: string }
 
-/** Settles when the API server lets the reader read. */
+/** Resolves when the API server authorizes the reader. */
 async function makeTokens(world: World, { readerRole }: Installed, namespace: string): Promise<Tokens> {
   const { kube, signal } = world
   for (const name of ['prometheus', 'stranger'])
@@ -302,7 +305,7 @@ async function makeTokens(world: World, { readerRole }: Installed, namespace: st
   }
 }
 
-/** The same token, signed by the API server's own key, but of yesterday. */
+/** The same token, signed by the API server's own key, but expired since yesterday. */
 function expiredAs(token: string, keyFile: string): string {
   const [head = '', payload = ''] = token.split('.')
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as { iat: number }
@@ -313,7 +316,7 @@ function expiredAs(token: string, keyFile: string): string {
   return `${head}.${old}.${signature.toString('base64url')}`
 }
 
-/** What the monitoring operator reads for the ServiceMonitor: the authority in the Secret of the certificate. */
+/** The authority that the monitoring operator reads for the ServiceMonitor, from the Secret of the certificate. */
 async function authorityOf({ kube, signal }: World, { namespace, serviceMonitor }: Installed): Promise<string> {
   const { endpoints } = serviceMonitor['spec'] as { endpoints: { tlsConfig: { ca: { secret: { name: string; key: string } } } }[] }
   const { name = '', key = '' } = endpoints[0]?.tlsConfig.ca.secret ?? {}
@@ -337,7 +340,7 @@ function writeFiles(folder: string, { good, stranger, expired }: Tokens, authori
   }
 }
 
-/** The controller as each reader, told apart by a label, and the agents. */
+/** The controller as each reader, distinguished by a label, and the agents. */
 function scrapeConfigs(
   { world, ports }: Installation,
   { serviceMonitor, podMonitor }: Installed,
@@ -345,13 +348,13 @@ function scrapeConfigs(
   files: Files,
   { service, pod }: { service: Manifest; pod: Manifest },
 ) {
-  // A machine that has much else to do answers late.
+  // A busy machine answers late.
   const interval = '2s'
   const discovered = endpointTargets(service, 'controller-0', () => `127.0.0.1:${ports.metrics}`)
   const reader = (jobName: string, credentialsFile: string, caFile: string) => {
     const config = serviceScrapeConfig(serviceMonitor, { interval, discovered, jobName, credentialsFile, caFile })
     if (jobName === 'controller') return config
-    // Apart from the figures that rules and dashboards are about.
+    // Keeps these series apart from those of the rules and dashboards.
     const apart = ['job', 'as'].map((label) => ({ target_label: label, replacement: jobName }))
     return { ...config, relabel_configs: [...(config['relabel_configs'] as object[]), ...apart] }
   }

@@ -4,8 +4,9 @@
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { confirmDeletionsAnnotation } from '../../runtime/gatewaysync/names.ts'
+import { confirmDeletionsAnnotation } from '../../runtime/api/names.ts'
 import { differences } from '../../scripts/quickstart/check.ts'
+import { matchObject } from '../support/assertions.ts'
 import { isNeverWritten } from '../support/never-written.ts'
 import { cloneBundle, commitsOf, temporaryFolder } from '../support/repository.ts'
 import { requires, sharedData } from '../support/requires.ts'
@@ -13,7 +14,7 @@ import { leavesSettingsOut } from '../support/real-history.ts'
 import { runCli } from '../support/run-cli.ts'
 import { writeGatewaySync } from '../support/standalone-run.ts'
 
-void t.test('all commits of a real gateway project arrive byte for byte, one after the other', async (t) => {
+void t.test('all commits of a real gateway project arrive byte for byte through the command line', async (t) => {
   const bundle = sharedData(t, 'real/lab04.bundle')
   if (bundle === undefined || !requires(t, 'git')) return
   const folder = temporaryFolder(t, 'replay')
@@ -29,7 +30,7 @@ void t.test('all commits of a real gateway project arrive byte for byte, one aft
       const file = writeGatewaySync(folder, { repo: repository.folder, ref: 'replayed', profile, annotations })
       return await runCli(['run', '-f', file, '--data', dataDir, '--once'])
     }
-    if (commit === leavesSettingsOut) t.match(await follow(), { code: 1, stderr: /the only ignition\/security-properties of core/ })
+    if (commit === leavesSettingsOut) matchObject(t, await follow(), { code: 1, stderr: /the only ignition\/security-properties of core/ })
     const result = await follow(commit === leavesSettingsOut ? { [confirmDeletionsAnnotation]: commit } : {})
     t.equal(result.code, 0, `${commit}: ${result.stderr}`)
     const wrong = differences({
@@ -39,6 +40,6 @@ void t.test('all commits of a real gateway project arrive byte for byte, one aft
       placed: [{ source: 'services', destination: '.' }],
       ignored: isNeverWritten,
     })
-    t.same(wrong, [], commit)
+    t.strictSame(wrong, [], commit)
   }
 })

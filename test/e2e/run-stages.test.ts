@@ -1,12 +1,13 @@
 /**
- * A staged rollout of `cluster-sync run`: stages choose targets by their labels and by their names, and each waits for its turn.
+ * A staged rollout of `cluster-sync run`: stages select targets by labels and by names, one after the other.
  */
 import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { rolloutAnnotations } from '../../runtime/gatewaysync/names.ts'
-import type { RolloutStatus } from '../../runtime/gatewaysync/schema/rollout-status.ts'
+import { rolloutAnnotations } from '../../runtime/api/names.ts'
+import type { RolloutStatus } from '../../runtime/api/schema/rollout-status.ts'
 import { readState } from '../../runtime/standalone/state.ts'
+import { matchObject } from '../support/assertions.ts'
 import { requires } from '../support/requires.ts'
 import { startCli } from '../support/run-cli.ts'
 import { setUpRun, writeGatewaySync } from '../support/standalone-run.ts'
@@ -21,7 +22,7 @@ const rollout = {
   ],
 }
 
-void t.test('stages choose targets by labels and by names, and each takes a commit in its turn', async (t) => {
+void t.test('stages select targets by labels and names, and apply a commit one after the other', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, repository } = setUpRun(t, 'stages')
   const state = path.join(folder, 'state')
@@ -40,23 +41,23 @@ void t.test('stages choose targets by labels and by names, and each takes a comm
     '--target',
     [`name=${name}`, `data=${path.join(folder, name)}`, ...labels].join(','),
   ])
-  const run = startCli(['run', '-f', file, ...given, '--state', state])
+  const run = startCli(t, ['run', '-f', file, ...given, '--state', state])
   t.teardown(async () => run.kill())
   await rolled('the first commit is everywhere', ({ state }) => state === 'Done')
   await until(() => (run.output().match(/: Synced/g)?.length === 3 ? true : undefined), 'all three have it')
-  t.same(onDisk(), ['one', 'one', 'one'])
+  t.strictSame(onDisk(), ['one', 'one', 'one'])
 
   const second = repository.commit({ 'projects/a.txt': 'two' })
   const { id } = await rolled('the second stage waits', ({ commit, stage, waitsFor }) => {
     return commit === second && stage === 'by-name' && waitsFor === 'Approval'
   })
-  t.same(onDisk(), ['two', 'one', 'one'], 'the one with both labels has it')
+  t.strictSame(onDisk(), ['two', 'one', 'one'], 'the one with both labels has it')
   write({ [rolloutAnnotations.action]: `approve ${id} by-name`, [rolloutAnnotations.by]: 'somebody' })
   await rolled('the last stage waits', ({ stage, waitsFor }) => stage === 'rest' && waitsFor === 'Approval')
-  t.same(onDisk(), ['two', 'two', 'one'], 'the one that is named has it, whatever its labels')
+  t.strictSame(onDisk(), ['two', 'two', 'one'], 'the one that is named has it, whatever its labels')
   write({ [rolloutAnnotations.action]: `approve ${id} rest`, [rolloutAnnotations.by]: 'somebody' })
   const { stages } = await rolled('every stage is done', ({ state }) => state === 'Done')
-  t.same(onDisk(), ['two', 'two', 'two'])
-  t.match(stages, [{ gateways: 1 }, { approvedBy: 'somebody' }, { approvedBy: 'somebody' }])
+  t.strictSame(onDisk(), ['two', 'two', 'two'])
+  matchObject(t, stages, [{ gateways: 1 }, { approvedBy: 'somebody' }, { approvedBy: 'somebody' }])
   t.equal(await run.stop(), 0)
 })

@@ -1,5 +1,5 @@
 /**
- * `cluster-sync run` as a user calls it: processes, real git, the simulator as gateway.
+ * `cluster-sync run` as a user calls it: processes, real git, the simulator as the gateway.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,6 +7,7 @@ import t from 'tap'
 import { stringify } from 'yaml'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
 import { differences, listTree } from '../../scripts/quickstart/check.ts'
+import { containsText, lacksText, matchObject } from '../support/assertions.ts'
 import { makeRepository, temporaryFolder } from '../support/repository.ts'
 import { makeSshKey } from '../support/signing.ts'
 import { requires } from '../support/requires.ts'
@@ -18,7 +19,7 @@ function writeManifest(folder: string, repo: string, profile: Profile, ref = 'ma
   return writeGatewaySync(folder, { repo, ref, profile, spec: { validation: { policy } } })
 }
 
-void t.test('--once brings the commit into the folder, has the gateway read it, and exits 0', async (t) => {
+void t.test('--once applies the commit to the folder, scans the gateway and exits with 0', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'once')
   const commit = repository.commit({ 'projects/line/project.json': '{}', 'projects/line/a.txt': 'one', 'other/b.txt': 'not mapped' })
@@ -27,13 +28,16 @@ void t.test('--once brings the commit into the folder, has the gateway read it, 
   const file = writeManifest(folder, repository.folder, projects)
   const result = await runCli(['run', '-f', file, '--data', dataDir, '--gateway', gateway.url, '--once'])
   t.equal(result.code, 0, result.stderr)
-  t.match(result.stdout, `published ${commit.slice(0, 8)} of main`)
+  containsText(t, result.stdout, `published ${commit.slice(0, 8)} of main`)
   t.match(result.stdout, /plant: Synced .* gateway read projects/)
-  t.same(differences({ repository: repository.folder, commit, dataDir, placed: [{ source: 'projects', destination: 'projects' }] }), [])
+  t.strictSame(
+    differences({ repository: repository.folder, commit, dataDir, placed: [{ source: 'projects', destination: 'projects' }] }),
+    [],
+  )
   t.ok(gateway.requests.some(({ method, path }) => method === 'POST' && path.endsWith('/scan/projects')))
 })
 
-void t.test('a spec that asks for signatures brings a signed commit into the folder and no other', async (t) => {
+void t.test('a spec with signature verification applies only signed commits', async (t) => {
   if (!requires(t, 'git', 'ssh-keygen')) return
   const { folder, dataDir, repository } = setUpRun(t, 'verify')
   const key = makeSshKey(folder, 'release')
@@ -47,7 +51,7 @@ void t.test('a spec that asks for signatures brings a signed commit into the fol
   const refused = await runCli(args)
   t.equal(refused.code, 1)
   t.match(refused.stderr, /is not signed \(NotVerified\)/)
-  t.same(
+  t.strictSame(
     readdirSync(dataDir).filter((name) => name !== '.cluster-sync'),
     [],
   )
@@ -59,7 +63,7 @@ void t.test('a spec that asks for signatures brings a signed commit into the fol
   t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'signed')
 })
 
-void t.test('each further --once carries the difference: added, changed, deleted', async (t) => {
+void t.test('each further --once applies the difference: added, changed, deleted', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'again')
   const file = writeManifest(folder, repository.folder, projects)
@@ -69,17 +73,17 @@ void t.test('each further --once carries the difference: added, changed, deleted
   const second = repository.commit({ 'projects/a.txt': '2', 'projects/deep/er/b.txt': null, 'projects/deep/c.txt': '1' })
   const result = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
   t.equal(result.code, 0, result.stderr)
-  t.match(result.stdout, '1 added, 1 changed, 1 removed')
-  t.notMatch(result.stdout, `published ${first.slice(0, 8)}`, 'what an earlier run left is not told as if it were true now')
-  t.same(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
-  t.same(
+  containsText(t, result.stdout, '1 added, 1 changed, 1 removed')
+  lacksText(t, result.stdout, `published ${first.slice(0, 8)}`, 'what an earlier run left is not told as if it were true now')
+  t.strictSame(differences({ repository: repository.folder, commit: second, dataDir, placed }), [])
+  t.strictSame(
     listTree(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-') || name === 'journal'),
     [],
     'nothing is left of the publish',
   )
 })
 
-void t.test('another repository takes the place of the one before, whose mirror goes', async (t) => {
+void t.test('another repository replaces the previous one and its mirror', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'moved')
   repository.commit({ 'projects/a.txt': 'here' })
@@ -105,34 +109,35 @@ void t.test('another repository takes the place of the one before, whose mirror 
   }
 })
 
-void t.test('a push moves the runner to its ref, and neither a stop nor a loss of power forgets it', async (t) => {
+void t.test('a release event selects its tag over a branch of that name, across a stop and a power loss', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'push')
   const tagged = repository.commit({ 'projects/a.txt': 'one' })
   repository.git('tag', 'v1')
   const head = repository.commit({ 'projects/a.txt': 'two' })
+  repository.git('branch', 'v1')
   const file = writeManifest(folder, repository.folder, projects)
   const secret = path.join(folder, 'token')
   writeFileSync(secret, 'the-token\n')
   const args = ['run', '-f', file, '--data', dataDir, '--receiver-port', '0', '--token-file', secret]
-  const first = startCli(args)
+  const first = startCli(t, args)
   await until(() => (first.output().includes(`Synced ${head.slice(0, 8)}`) ? true : undefined), 'the first sync')
   const url = /POST (http:\S+)/.exec(first.output())?.[1] ?? ''
   const push = async (token: string) =>
     await fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{"ref":"v1"}',
+      body: '{"action":"published","release":{"tag_name":"v1"}}',
     })
   t.equal((await push('wrong')).status, 401)
   t.equal((await push('the-token')).status, 202)
-  // What was answered 202 is kept, whatever happens next.
+  // Anything answered with 202 is kept, whatever happens next.
   await first.kill()
   const again = await runCli(['run', '-f', file, '--data', dataDir, '--once'])
   t.equal(again.code, 0, again.stderr)
-  t.match(again.stdout, `published ${tagged.slice(0, 8)} of v1`)
+  t.ok(again.stdout.includes(`published ${tagged.slice(0, 8)} of v1`), again.stdout)
   t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'one')
-  const third = startCli(args)
+  const third = startCli(t, args)
   await until(() => (third.output().includes('ready:') ? true : undefined), 'it is ready')
   t.equal(await third.stop(), 0)
   t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'one', 'the spec alone does not take it back')
@@ -142,7 +147,7 @@ void t.test('a push moves the runner to its ref, and neither a stop nor a loss o
   t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'two', 'a changed spec ends the request')
 })
 
-void t.test('plan shows what a sync would do, file by file, and does none of it', async (t) => {
+void t.test('plan shows the changes of a sync file by file and makes none', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'plan')
   const file = writeManifest(folder, repository.folder, projects)
@@ -151,9 +156,9 @@ void t.test('plan shows what a sync would do, file by file, and does none of it'
   const before = await runCli(plan)
   t.equal(before.code, 1)
   t.match(before.stdout, /\+ projects\/a\.txt[^]*2 to add, 0 to change, 0 to remove/)
-  t.same(listTree(dataDir), [], 'nothing was written')
+  t.strictSame(listTree(dataDir), [], 'nothing was written')
   t.equal((await runCli(['run', '-f', file, '--data', dataDir, '--once'])).code, 0)
-  t.match(await runCli(plan), {
+  matchObject(t, await runCli(plan), {
     code: 0,
     stdout: `0 to add, 0 to change, 0 to remove, with no deployment mode, at ${first.slice(0, 8)} of main\n`,
   })
@@ -161,14 +166,14 @@ void t.test('plan shows what a sync would do, file by file, and does none of it'
   const change = await runCli([...plan, '--format', 'json'])
   t.equal(change.code, 1)
   const { changes } = JSON.parse(change.stdout) as { changes: object[] }
-  t.same(changes, [
+  t.strictSame(changes, [
     { op: 'change', path: 'projects/a.txt', diff: '-one\n+two' },
     { op: 'remove', path: 'projects/gone.txt' },
   ])
   t.equal((await runCli([...plan, '--ref', 'nope'])).code, 2)
 })
 
-void t.test('two targets take their own profiles', async (t) => {
+void t.test('two targets use their own profiles', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, repository } = setUpRun(t, 'targets')
   repository.commit({ 'projects/a.txt': 'a', 'edge/b.txt': 'b' })
@@ -180,11 +185,11 @@ void t.test('two targets take their own profiles', async (t) => {
   const targets = ['--target', `name=one,data=${folder}/one`, '--target', `name=two,data=${folder}/two,profile=edge`]
   const result = await runCli(['run', '-f', file, ...targets, '--state', path.join(folder, 'state'), '--once'])
   t.equal(result.code, 0, result.stderr)
-  t.same(listTree(path.join(folder, 'one', 'projects')), ['a.txt'])
-  t.same(listTree(path.join(folder, 'two', 'projects')), ['b.txt'])
+  t.strictSame(listTree(path.join(folder, 'one', 'projects')), ['a.txt'])
+  t.strictSame(listTree(path.join(folder, 'two', 'projects')), ['b.txt'])
 })
 
-void t.test('a commit with which no gateway would start is not published, and the one before it stays', async (t) => {
+void t.test('a commit that would keep every gateway from starting is not published, and the previous one stays', async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'gate')
   const mode = (parent: string): string => JSON.stringify({ title: 'x', description: '', enabled: true, inheritable: true, parent })
@@ -197,7 +202,7 @@ void t.test('a commit with which no gateway would start is not published, and th
   const second = await runCli(['run', '-f', writeManifest(folder, repository.folder, profile), ...args])
   t.equal(second.code, 1)
   t.match(second.stderr, /\(CollectionsInvalid\); the previous commit .*\n.*\(unknown-parent\)/)
-  t.same(
+  t.strictSame(
     differences({
       repository: repository.folder,
       commit: good,
@@ -211,7 +216,7 @@ void t.test('a commit with which no gateway would start is not published, and th
   t.match(readFileSync(path.join(dataDir, 'config/resources/dev/config-mode.json'), 'utf8'), /nowhere/)
 })
 
-void t.test('what cannot work ends with exit 1, its reason and what to do, told once, and writes nothing', async (t) => {
+void t.test('a failing run exits with 1, prints its reason and the fix once, and writes nothing', async (t) => {
   if (!requires(t, 'git')) return
   const rows: { name: string; repo?: string; ref?: string; profile?: Profile; args?: string[]; expected: RegExp; files?: string[] }[] = [
     { name: 'an unknown ref', ref: 'no-such-branch', expected: /\(RefNotFound\)/ },
@@ -239,10 +244,10 @@ void t.test('what cannot work ends with exit 1, its reason and what to do, told 
     const file = writeManifest(folder, repo ?? repository.folder, profile, ref)
     const { code, stderr } = await runCli(['run', '-f', file, '--data', dataDir, '--once', ...args])
     t.equal(code, 1, name)
-    t.match(stderr, expected, name)
-    t.match(stderr.trim().split('\n'), [/^[-0-9]{10}T\S+Z .*\([A-Z]\w+\)/, /^ +next: [A-Z]/], name)
+    containsText(t, stderr, expected, name)
+    matchObject(t, stderr.trim().split('\n'), [/^[-0-9]{10}T\S+Z .*\([A-Z]\w+\)/, /^ +next: [A-Z]/], name)
     t.equal(stderr.trim().split('\n').length, 2, `${name}: nothing twice`)
-    t.same(
+    t.strictSame(
       listTree(dataDir).filter((entry) => !entry.startsWith('.cluster-sync/')),
       files,
       name,
@@ -250,7 +255,7 @@ void t.test('what cannot work ends with exit 1, its reason and what to do, told 
   }
 })
 
-void t.test('a disk that is full ends with its reason, and the folder is the old commit', async (t) => {
+void t.test('a full disk ends the run with its reason, and the folder is the old commit', async (t) => {
   if (!requires(t, 'git', 'prlimit', 'env')) return
   const { folder, dataDir, repository } = setUpRun(t, 'full')
   const first = repository.commit({ 'projects/a.txt': 'one' })
@@ -258,23 +263,23 @@ void t.test('a disk that is full ends with its reason, and the folder is the old
   const args = ['run', '-f', file, '--data', dataDir, '--once']
   t.equal((await runCli(args)).code, 0)
   repository.commit({ 'projects/a.txt': 'two', 'projects/b.txt': 'x'.repeat(500_000) })
-  // No file of this process may grow beyond 100 kB: what a volume without space answers, without filling one.
+  // No file of this process may grow beyond 100 kB, which simulates a full volume without filling one.
   const result = await runCli(args, {
     under: ['env', '--unset=NODE_OPTIONS', '--unset=NODE_V8_COVERAGE', '--ignore-signal=XFSZ', 'prlimit', '--fsize=100000:unlimited'],
   })
   t.equal(result.code, 1, result.stderr.slice(-500))
   t.match(result.stderr, /plant: .*\(DiskFull\)/)
-  t.same(
+  t.strictSame(
     differences({ repository: repository.folder, commit: first, dataDir, placed: [{ source: 'projects', destination: 'projects' }] }),
     [],
   )
-  t.same(
+  t.strictSame(
     listTree(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-') || name === 'journal'),
     [],
   )
 })
 
-void t.test('bad options and bad files end with exit 2 and one line that names the key', async (t) => {
+void t.test('invalid options and files end with exit code 2 and one line that names the key', async (t) => {
   const folder = temporaryFolder(t, 'usage')
   const good = writeManifest(folder, '/srv/x.git', projects)
   const bad = path.join(folder, 'bad.yaml')
@@ -293,7 +298,7 @@ void t.test('bad options and bad files end with exit 2 and one line that names t
   for (const [args, expected] of rows) {
     const { code, stderr } = await runCli(args)
     t.equal(code, 2, args.join(' '))
-    t.match(stderr, expected)
+    containsText(t, stderr, expected)
     t.notMatch(stderr, /\n\s+at /, 'no stack trace')
   }
 })

@@ -1,7 +1,8 @@
 /**
- * One trace of a push, from the webhook to the scan of the gateway, told by the controller and the agent of an installation.
+ * One trace of a push, from the webhook to the scan of the gateway, exported by the controller and the agent of an installation.
  */
 import t from 'tap'
+import { matchObject } from '../support/assertions.ts'
 import { install, readyAt, simulatedGateway } from '../support/installation.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { pushTo } from '../support/push.ts'
@@ -10,7 +11,7 @@ import { until } from '../support/world.ts'
 
 const longMs = 120_000
 
-void t.test('a push is one trace, from the webhook to the scan, over controller and agent', { timeout: 280_000 }, async (t) => {
+void t.test('a push is one trace, from the webhook to the scan, over controller and agent', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const collector = await startOtlpReceiver()
   t.teardown(async () => collector.stop())
@@ -44,13 +45,25 @@ void t.test('a push is one trace, from the webhook to the scan, over controller 
   )
   const of = (name: string) => spans.find((span) => span.name === name)
   const push = of('push')
-  t.same([...new Set(spans.map(({ traceId }) => traceId))], [requestId.replaceAll('-', '')], 'one trace, whose id is that of the request')
-  t.match(push, { service: 'cluster-sync-controller', parentSpanId: '', attributes: { namespace, name: 'plant', ref: 'main' } })
+  t.strictSame(
+    [...new Set(spans.map(({ traceId }) => traceId))],
+    [requestId.replaceAll('-', '')],
+    'one trace, whose id is that of the request',
+  )
+  matchObject(t, push, {
+    service: 'cluster-sync-controller',
+    parentSpanId: '',
+    attributes: { namespace, name: 'plant', ref: 'refs/heads/main' },
+  })
   for (const name of ['git host asked', 'commit checked', 'commit published'])
-    t.match(of(name), { service: 'cluster-sync-controller', parentSpanId: push?.spanId, failed: undefined }, name)
+    matchObject(t, of(name), { service: 'cluster-sync-controller', parentSpanId: push?.spanId, failed: undefined }, name)
   const cycles = spans.filter(({ name }) => name === 'sync')
   for (const cycle of cycles)
-    t.match(cycle, { service: 'cluster-sync-agent', parentSpanId: push?.spanId, attributes: { namespace, pod: 'gw-0', commit: second } })
+    matchObject(t, cycle, {
+      service: 'cluster-sync-agent',
+      parentSpanId: push?.spanId,
+      attributes: { namespace, pod: 'gw-0', commit: second },
+    })
   const [scan] = spans.filter(({ name }) => name === 'scan').toReversed()
   for (const name of ['plan', 'stage', 'publish', 'scan'])
     t.ok(
@@ -58,5 +71,5 @@ void t.test('a push is one trace, from the webhook to the scan, over controller 
       name,
     )
   t.ok((push?.startedAtMs ?? 0) < (scan?.endedAtMs ?? 0), 'the scan ends last')
-  t.same(collector.refused, [])
+  t.strictSame(collector.refused, [])
 })

@@ -1,6 +1,6 @@
 /**
- * Neighbouring versions side by side: the agent of the release before with this controller, and the reverse. Each takes the other for up to
- * date, and a gateway has every file that it should have.
+ * Adjacent versions together: the agent of the previous release with this controller, and the reverse. Each treats the other as up to date,
+ * and a gateway has exactly its files.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -12,15 +12,15 @@ import { presentRelease, previousRelease, type Release } from '../support/releas
 import type { Changes } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 
-/** A release before may wait longer after some failures in a row than this one does. */
+/** The previous release may wait longer after repeated failures than this one. */
 const patienceMs = 120_000
 const placed = [{ source: 'projects', destination: 'projects' }]
-/** What the gateway itself keeps beside what is synced, and nobody may touch. */
+/** Files of the gateway itself beside the synced ones, which must not be touched. */
 const ofGateway = { 'db/config.idb': 'identity', 'projects/made-in-designer/project.json': '{}' }
 
 type Plant = Awaited<ReturnType<typeof startPlant>>
 
-/** A gateway that runs a first commit, both as the given release makes them. */
+/** A gateway that runs a first commit, both created by the given release. */
 async function startPlant(t: Test, release: Release) {
   const cluster = await install(t, ['plant'], {}, { shared: false, release })
   t.teardown(() => {
@@ -39,7 +39,7 @@ async function startPlant(t: Test, release: Release) {
     git: { repo: host.url('plant.git/.git'), ref: 'main' },
     polling: { enabled: false },
     gateway: { port },
-    sync: { defaults: { syncPeriod: 5 }, profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
+    sync: { defaults: { syncPeriod: '5s' }, profiles: { default: { mappings: [{ source: 'projects/', destination: 'projects' }] } } },
   })
   const start = (): Promise<Gateway> => cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
   const plant = { cluster, repository, namespace, dataDir, start, agent: await start() }
@@ -56,7 +56,7 @@ async function push({ cluster, repository, namespace }: Plant, changes: Changes)
   return commit
 }
 
-/** The pod is made anew, with the agent of the release that is installed now, over the volume that the one before has written. */
+/** Recreates the pod, with the agent of the installed release, over the volume of the previous agent. */
 async function recreate(plant: Plant): Promise<void> {
   const { cluster, namespace } = plant
   await plant.agent.stop()
@@ -64,61 +64,61 @@ async function recreate(plant: Plant): Promise<void> {
   plant.agent = await plant.start()
 }
 
-/** What of the data directory is not as the commit says, besides what the gateway itself keeps. */
+/** Differences between the data directory and the commit, except the gateway's own files. */
 function wrongIn({ repository, dataDir }: Plant, commit: string): string[] {
   const ignored = (file: string): boolean => Object.hasOwn(ofGateway, file)
   return differences({ repository: repository.folder, commit, dataDir, placed, ignored })
 }
 
-/** Nothing that is the gateway's own has gone or changed. */
+/** The gateway's own files, which must be complete and unchanged. */
 function ownFilesOf({ dataDir }: Plant): Record<string, string> {
   return Object.fromEntries(Object.keys(ofGateway).map((file) => [file, readFileSync(path.join(dataDir, file), 'utf8')]))
 }
 
-void t.test('gateways follow each commit through an upgrade and the way back', { timeout: 300_000 }, async (t) => {
+void t.test('gateways follow each commit through an upgrade and a downgrade', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'tar')) return
   const previous = await previousRelease(t)
   if (previous === undefined) return
   const plant = await startPlant(t, previous)
   const { cluster, namespace, dataDir } = plant
 
-  await t.test('an agent of the release before goes on under this controller', async (t) => {
+  await t.test('an agent of the previous release continues with this controller', async (t) => {
     await cluster.change(presentRelease)
     const commit = await push(plant, { 'projects/line/a.txt': 'two', 'projects/line/b.txt': 'new', 'projects/line/gone.txt': null })
     await readyAt(cluster, namespace, commit, patienceMs)
-    t.same(wrongIn(plant, commit), [])
-    t.same(ownFilesOf(plant), ofGateway)
+    t.strictSame(wrongIn(plant, commit), [])
+    t.strictSame(ownFilesOf(plant), ofGateway)
   })
 
-  await t.test('an agent of this release takes over the volume of the one before', async (t) => {
+  await t.test('an agent of this release takes over the volume of the previous one', async (t) => {
     await recreate(plant)
     const commit = await push(plant, { 'projects/line/a.txt': 'three', 'projects/line/b.txt': null })
     await readyAt(cluster, namespace, commit, patienceMs)
-    // What the commit has lost is gone, or the report names it with what to do.
+    // A file that the commit no longer has is deleted, or the report names it with the fix.
     const { findings = [] } = (await cluster.report(namespace, 'gw-0')) ?? {}
     for (const wrong of wrongIn(plant, commit)) {
       const [file = ''] = wrong.split(' ')
       t.ok(wrong.endsWith('should not be there') && findings.some(({ message }) => message.includes(file)), wrong)
       rmSync(path.join(dataDir, file))
     }
-    t.same(wrongIn(plant, commit), [])
-    t.same(ownFilesOf(plant), ofGateway)
+    t.strictSame(wrongIn(plant, commit), [])
+    t.strictSame(ownFilesOf(plant), ofGateway)
   })
 
-  await t.test('an agent of this release goes on under the controller of the release before', async (t) => {
-    // Helm leaves definitions as they are.
+  await t.test('an agent of this release continues with the controller of the previous one', async (t) => {
+    // Helm leaves CRDs unchanged.
     await cluster.change(previous, { crds: false })
     const commit = await push(plant, { 'projects/line/a.txt': 'four', 'projects/line/c.txt': 'new' })
     await readyAt(cluster, namespace, commit, patienceMs)
-    t.same(wrongIn(plant, commit), [])
-    t.same(ownFilesOf(plant), ofGateway)
+    t.strictSame(wrongIn(plant, commit), [])
+    t.strictSame(ownFilesOf(plant), ofGateway)
   })
 
-  await t.test('an agent of the release before takes over the volume of this one', async (t) => {
+  await t.test('an agent of the previous release takes over the volume of this one', async (t) => {
     await recreate(plant)
     const commit = await push(plant, { 'projects/line/a.txt': 'five' })
     await readyAt(cluster, namespace, commit, patienceMs)
-    t.same(wrongIn(plant, commit), [])
-    t.same(ownFilesOf(plant), ofGateway)
+    t.strictSame(wrongIn(plant, commit), [])
+    t.strictSame(ownFilesOf(plant), ofGateway)
   })
 })

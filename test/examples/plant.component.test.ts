@@ -24,7 +24,7 @@ function readJson(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
-/** The formula of the signature, written a second time: the product's own is not asked whether it is right. */
+/** The signature formula, implemented again so that the test does not rely on the product's own. */
 function signatureOf(file: string, manifest: Manifest): string {
   const hash = createHash('sha256')
   const int32 = (value: number): Buffer => {
@@ -44,57 +44,57 @@ function signatureOf(file: string, manifest: Manifest): string {
   return hash.digest('hex')
 }
 
-// A project's resource goes without: edited by hand it stays valid, and a signature that does not match may be skipped by a scan.
+// Resources of projects are unsigned: they stay valid after manual edits, while a scan may skip a resource with a wrong signature.
 void t.test('every manifest lists exactly the files beside it; those of collections are signed', (t) => {
   t.ok(manifests.length > 10)
   for (const file of manifests) {
     const manifest = readJson(file) as Manifest
     const beside = readdirSync(path.dirname(file)).filter((name) => name !== 'resource.json')
-    t.same(manifest.files.toSorted(), beside.toSorted(), file)
+    t.strictSame(manifest.files.toSorted(), beside.toSorted(), file)
     const signed = file.includes(`${path.sep}projects${path.sep}`) ? undefined : signatureOf(file, manifest)
     t.equal(manifest.attributes.lastModificationSignature, signed, file)
   }
   t.end()
 })
 
-void t.test('every collection has a config-mode.json of exactly five keys', (t) => {
+void t.test('every collection has a config-mode.json with exactly five keys', (t) => {
   const root = path.join(plant, 'services/config/resources')
-  t.same(readdirSync(root).toSorted(), ['core', 'dev', 'external', 'prod'])
+  t.strictSame(readdirSync(root).toSorted(), ['core', 'dev', 'external', 'prod'])
   for (const name of readdirSync(root)) {
     const manifest = readJson(path.join(root, name, 'config-mode.json')) as Record<string, unknown>
-    t.same(Object.keys(manifest).toSorted(), ['description', 'enabled', 'inheritable', 'parent', 'title'], name)
+    t.strictSame(Object.keys(manifest).toSorted(), ['description', 'enabled', 'inheritable', 'parent', 'title'], name)
   }
   t.end()
 })
 
-void t.test('a gateway starts with it in both modes', async (t) => {
+void t.test('a gateway starts with the example plant in both modes', async (t) => {
   const dataDir = temporaryFolder(t, 'plant')
   cpSync(path.join(plant, 'services'), dataDir, { recursive: true })
   for (const mode of ['dev', 'prod']) {
     const simulator = await startSimulator({ dataDir, name: 'gw', mode })
     t.teardown(async () => simulator.stop())
-    t.same(simulator.faults(), [], mode)
+    t.strictSame(simulator.faults(), [], mode)
     t.equal(simulator.reading().effective.get('ignition/database-connection/historian'), mode)
   }
 })
 
-void t.test('its GatewaySync is one that the product accepts, over folders that it has', (t) => {
+void t.test('the GatewaySync of the example is accepted, and its folders exist', (t) => {
   const file = path.join(plant, 'gatewaysync.yaml')
   const { spec } = parseStandaloneSync(readFileSync(file, 'utf8'), file)
   for (const { collections, mappings } of Object.values(spec.sync.profiles)) {
     const roots = [...(collections === undefined ? [] : [collections.root]), ...(mappings ?? []).map(({ source }) => source)]
-    t.same(roots, ['services/config/resources', 'services/projects'])
+    t.strictSame(roots, ['services/config/resources', 'services/projects'])
     for (const root of roots) t.ok(readdirSync(path.join(plant, root)).length > 0, root)
   }
   t.end()
 })
 
-void t.test('its repository takes commits that write and delete, and holds them at the URL', async (t) => {
+void t.test('the repository of the example takes commits that write and delete files', async (t) => {
   const folder = temporaryFolder(t, 'plant')
   const repository = await makePlantRepository(folder)
   const hash = await repository.commit({ 'services/projects/line-1/new.txt': 'new\n', 'README.md': null }, 'Change two files')
   const git = (...args: string[]): string => execFileSync('git', ['-C', repository.url, ...args], { encoding: 'utf8' }).trim()
   t.equal(git('rev-parse', 'main'), hash)
   t.equal(git('rev-parse', 'main^'), repository.head)
-  t.same(git('diff', '--name-status', 'main^', 'main').split('\n'), ['D\tREADME.md', 'A\tservices/projects/line-1/new.txt'])
+  t.strictSame(git('diff', '--name-status', 'main^', 'main').split('\n'), ['D\tREADME.md', 'A\tservices/projects/line-1/new.txt'])
 })

@@ -1,5 +1,5 @@
 /**
- * The unit of examples/systemd: systemd takes it, and its command follows a repository and ends well when it is stopped.
+ * The unit of examples/systemd: systemd accepts it, and its command follows a repository and stops cleanly.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { until } from '../support/world.ts'
 const unit = readFileSync(path.resolve(import.meta.dirname, '../../examples/systemd/cluster-sync.service'), 'utf8')
 const [program = '', ...words] = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(' ') ?? []
 
-void t.test('systemd finds nothing to complain of in the unit', async (t) => {
+void t.test('systemd-analyze reports nothing about the unit', async (t) => {
   const folder = temporaryFolder(t, 'unit')
   const here = path.join(folder, 'cluster-sync')
   writeFileSync(here, '#!/bin/sh\n')
@@ -26,13 +26,13 @@ void t.test('systemd finds nothing to complain of in the unit', async (t) => {
     t.comment('systemd-analyze is not on this machine; what the unit says is read all the same')
   } else {
     const about = stderr.split('\n').filter((line) => line.includes('cluster-sync.service'))
-    t.same([status, about], [0, []])
+    t.strictSame([status, about], [0, []])
   }
   t.match(unit, /^StateDirectory=cluster-sync$/m)
   t.equal(program, '/usr/local/bin/cluster-sync', 'where npm install --global puts it')
 })
 
-void t.test('the command of the unit brings a commit, and ends with 0 when systemd stops it', { timeout: 120_000 }, async (t) => {
+void t.test('the command of the unit applies a commit, and exits with 0 when systemd stops it', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const { folder, dataDir, repository } = setUpRun(t, 'service')
   repository.commit({ 'projects/line-1/project.json': '{}' })
@@ -45,8 +45,8 @@ void t.test('the command of the unit brings a commit, and ends with 0 when syste
     ['${CREDENTIALS_DIRECTORY}', path.join(folder, 'credentials')],
   ]
   const here = words.map((word) => places.reduce((text, [from, to]) => text.replace(from, to), word))
-  // No gateway answers on this machine; the files are brought all the same.
-  const run = startCli([
+  // No gateway runs on this machine; the files are applied anyway.
+  const run = startCli(t, [
     ...here.filter((word, at) => word !== '--gateway' && here[at - 1] !== '--gateway'),
     '--state',
     path.join(folder, 's'),

@@ -1,6 +1,6 @@
 /**
- * What a host does with the image of the command line: a job of GitLab, a job of GitHub and a service of a compose file, each with the arguments,
- * user and mounts that the documentation gives it.
+ * Runs the image of the command line like its hosts: a GitLab job, a GitHub job and a service of a compose file, each with the arguments,
+ * user and mounts of the documentation.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import type { Test } from 'tap'
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import { startSimulator } from '../../examples/simulator/simulator.ts'
+import { matchObject } from '../support/assertions.ts'
 import { textsIn } from '../support/page.ts'
 import { makeRepository, temporaryFolder } from '../support/repository.ts'
 import { until } from '../support/world.ts'
@@ -17,7 +18,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 /** The user of the gateway's image. */
 const gatewayUser = 2003
 
-/** `containers` takes the words of buildah. */
+/** `run` takes the arguments of buildah. */
 export type Builder = { run(...words: string[]): string; env: NodeJS.ProcessEnv }
 
 type Ended = { code: number | null; output: string }
@@ -33,7 +34,7 @@ function start({ env }: Builder, words: readonly string[]): Running {
   return { pid: child.pid ?? 0, output: () => output, isOver: () => child.exitCode !== null, ended }
 }
 
-/** A clone as a runner mounts it into a job: it belongs to root, and anybody may write into it. `base` is the commit before the last. */
+/** A clone as a runner mounts it into a job: owned by root and writable for everybody. `base` is the commit before the last. */
 function workspace(t: Test): { folder: string; base: string } {
   const folder = path.join(temporaryFolder(t, 'job'), 'plant')
   const repository = makeRepository(folder)
@@ -46,10 +47,10 @@ function workspace(t: Test): { folder: string; base: string } {
 }
 
 function blockWith(language: string, words: string): unknown {
-  return parse(textsIn('docs/pipelines.md', language).find((text) => text.includes(words)) ?? '')
+  return parse(textsIn('docs/how-to/pipelines.md', language).find((text) => text.includes(words)) ?? '')
 }
 
-/** The jobs of docs/pipelines.md that run in the image. */
+/** The jobs of docs/how-to/pipelines.md that run in the image. */
 export async function jobsOfHosts(t: Test, builder: Builder, container: string): Promise<void> {
   const { folder, base } = workspace(t)
   const inJob = async (user: string, script: readonly string[]): Promise<Ended> => {
@@ -63,8 +64,8 @@ export async function jobsOfHosts(t: Test, builder: Builder, container: string):
     }),
   })
   const { 'cluster-sync-lint': job } = v.parse(gitlab, blockWith('yaml', 'entrypoint: [""]'))
-  t.match(await inJob(`${gatewayUser}:${gatewayUser}`, job.script), { code: 0 })
-  t.same(JSON.parse(readFileSync(path.join(folder, 'gl-code-quality-report.json'), 'utf8')), [], 'no findings')
+  matchObject(t, await inJob(`${gatewayUser}:${gatewayUser}`, job.script), { code: 0 })
+  t.strictSame(JSON.parse(readFileSync(path.join(folder, 'gl-code-quality-report.json'), 'utf8')), [], 'no findings')
   const ready = v.object({ 'cluster-sync-lint': v.object({ before_script: v.array(v.string()), script: v.array(v.string()) }) })
   const given = parse(readFileSync(path.join(root, 'integrations/gitlab-ci.yml'), 'utf8')) as unknown
   const { before_script: before, script: lines } = v.parse(ready, given)['cluster-sync-lint']
@@ -74,7 +75,7 @@ export async function jobsOfHosts(t: Test, builder: Builder, container: string):
     `export CI_MERGE_REQUEST_DIFF_BASE_SHA=${base}`,
   ]
   const planned = await inJob(`${gatewayUser}:${gatewayUser}`, [...variables, ...before, ...lines])
-  t.match(planned, { code: 0, output: /^profile default, .*: 1 to add, 0 to change, 0 to remove$/m }, 'git takes the clone of root')
+  matchObject(t, planned, { code: 0, output: /^profile default, .*: 1 to add, 0 to change, 0 to remove$/m }, 'git takes the clone of root')
 
   const github = v.object({
     jobs: v.object({
@@ -86,13 +87,16 @@ export async function jobsOfHosts(t: Test, builder: Builder, container: string):
   })
   const { steps } = v.parse(github, blockWith('yaml', 'options: --user 1001')).jobs.lint
   const script = steps.flatMap(({ run }) => run ?? [])
-  t.match(await inJob('1001', script), { code: 0 })
+  matchObject(t, await inJob('1001', script), { code: 0 })
   const bad = path.join(folder, 'services/config/resources/dev/config-mode.json')
   writeFileSync(bad, readFileSync(bad, 'utf8').replace('"core"', '"cor"'))
-  t.match(await inJob('1001', script), { code: 1, output: /^::error file=services\/config\/resources\/dev\/config-mode\.json,line=6,/m })
+  matchObject(t, await inJob('1001', script), {
+    code: 1,
+    output: /^::error file=services\/config\/resources\/dev\/config-mode\.json,line=6,/m,
+  })
 }
 
-/** What is used of the Compose Specification, and nothing else. */
+/** The supported part of the Compose Specification. */
 const service = v.strictObject({
   image: v.string(),
   command: v.array(v.string()),
@@ -114,8 +118,9 @@ const composeFile = v.strictObject({
 })
 
 /**
- * The service of examples/compose beside a simulated gateway: from its first start to a stop. It has no capabilities; `read_only`, `tmpfs` and
- * `security_opt`, which `buildah run` without a container runtime does not have, are tried in test/examples/compose.component.test.ts.
+ * The service of examples/compose beside a simulated gateway, from its first start to a stop. It has no capabilities;
+ * test/examples/compose.component.test.ts covers `read_only`, `tmpfs` and `security_opt`, which `buildah run` lacks without a container
+ * runtime.
  */
 export async function composedService(t: Test, builder: Builder, container: string): Promise<void> {
   const { services, volumes } = v.parse(composeFile, parse(readFileSync(path.join(root, 'examples/compose/compose.yaml'), 'utf8')))
@@ -123,7 +128,7 @@ export async function composedService(t: Test, builder: Builder, container: stri
     for (const [name = ''] of mounted.map((mount) => mount.split(':'))) t.ok(name.startsWith('./') || name in volumes, name)
   const { 'cluster-sync': own, gateway } = services
   if (own === undefined || gateway === undefined) return void t.fail('the services have other names')
-  t.same(own.depends_on, ['gateway'])
+  t.strictSame(own.depends_on, ['gateway'])
   t.ok(gateway.volumes.includes('gateway-data:/usr/local/bin/ignition/data'), 'one data directory for both')
 
   const folder = temporaryFolder(t, 'composed')
@@ -135,7 +140,7 @@ export async function composedService(t: Test, builder: Builder, container: stri
       return [name, place]
     }),
   )
-  // As a new volume of a container is: owned as the folder of the image that it stands for.
+  // Like a new volume of a container, which has the owner of the image's folder.
   for (const name of ['gateway-data', 'cluster-sync-state']) chownSync(places[name] ?? '', gatewayUser, gatewayUser)
   const { folder: plant } = workspace(t)
   const given = readFileSync(path.join(root, 'examples/plant/gatewaysync.yaml'), 'utf8')
@@ -147,7 +152,7 @@ export async function composedService(t: Test, builder: Builder, container: stri
   t.teardown(async () => simulator.stop())
 
   const mounts = [...own.volumes.map((mount) => mount.replace(/^[^:]*/, (name) => places[name] ?? '')), `${plant}:/srv/plant:ro`]
-  // The network of the container is that of this machine, where no host is called `gateway`.
+  // The container uses the network of this machine, which has no host `gateway`.
   const command = own.command.map((word) => word.replace('http://gateway:8088', simulator.url))
   const { OCIv1 } = JSON.parse(builder.run('inspect', container)) as { OCIv1: { config: { Entrypoint: string[] } } }
   const rights = (own.cap_drop ?? []).flatMap((name) => ['--cap-drop', name === 'ALL' ? 'all' : name])
@@ -157,15 +162,15 @@ export async function composedService(t: Test, builder: Builder, container: stri
   t.match(running.output(), / ready: 1 of 1/)
   t.match(running.output(), /Synced [0-9a-f]{8} .*gateway read projects and config/)
   const files = readdirSync(path.join(dataDir, 'config/resources'))
-  t.same(files.toSorted(), ['core', 'external', 'prod'])
+  t.strictSame(files.toSorted(), ['core', 'external', 'prod'])
   t.equal(statSync(path.join(dataDir, 'config/resources/prod')).uid, gatewayUser)
   const program = descendants(running.pid).find((pid) => commandOf(pid).some((word) => word.startsWith('--file=')))
   if (program === undefined) return void t.fail(`the program is not running: ${running.output()}`)
   process.kill(program, 'SIGTERM')
-  t.match(await running.ended, { code: 0 }, 'a stop is no failure')
+  matchObject(t, await running.ended, { code: 0 }, 'a stop is no failure')
 }
 
-/** What a process and its threads have started, and what that has. */
+/** The child processes of a process, recursively. */
 function descendants(pid: number): number[] {
   const threads = existsSync(`/proc/${pid}/task`) ? readdirSync(`/proc/${pid}/task`) : []
   const children = threads.flatMap((thread) => read(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number))
@@ -177,7 +182,7 @@ function commandOf(pid: number): string[] {
   return path.basename(words[0] ?? '') === 'node' ? words : []
 }
 
-/** Empty where the process has ended meanwhile. */
+/** Empty if the process has exited meanwhile. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

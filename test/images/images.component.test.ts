@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { containsText, matchObject } from '../support/assertions.ts'
 import { buildahEnvironment, makeLocalBase, whyNoImages } from '../support/local-base.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
@@ -17,7 +18,7 @@ const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'ut
 
 type Spdx = { packages: { name: string; licenseDeclared: string; checksums?: unknown[] }[] }
 
-/** Builds the images in a store of the test's own, and answers how to ask buildah. */
+/** Builds the images in a separate store, and returns functions that run buildah. */
 async function setUp(t: Test) {
   if (!requires(t, 'buildah', 'git', 'gpgv', 'ssh', 'ssh-agent', 'ssh-keygen')) return undefined
   const folder = temporaryFolder(t, 'images')
@@ -37,26 +38,26 @@ async function setUp(t: Test) {
   return { buildah, build, env }
 }
 
-void t.test('images of controller, agent and command line', { timeout: 290_000 }, async (t) => {
+void t.test('the images of controller, agent and command line contain their files and start', { timeout: 600_000 }, async (t) => {
   const images = await setUp(t)
   if (images === undefined) return
   const { buildah, build, env } = images
   await build('first')
 
   for (const [target, user, files, program] of [
-    ['controller', '65532:65532', ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs'], '/app/controller.js'],
-    ['agent', '2003:2003', ['agent.js', 'tracing.mjs'], '/app/agent.js'],
+    ['controller', '65532:65532', ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs', 'temporal.mjs'], '/app/controller.js'],
+    ['agent', '2003:2003', ['agent.js', 'tracing.mjs', 'temporal.mjs'], '/app/agent.js'],
     ['cli', '2003:2003', ['program'], '/usr/local/bin/cluster-sync'],
   ] as const) {
     const container = buildah('from', `clustersync/${target}:first`)
     const mounted = buildah('mount', container)
     const app = path.join(mounted, 'app')
 
-    t.same(readdirSync(app), ['LICENSE', ...files, 'sbom.spdx.json', 'third-party-licenses.txt'].toSorted(), `files of ${target}`)
+    t.strictSame(readdirSync(app), ['LICENSE', ...files, 'sbom.spdx.json', 'third-party-licenses.txt'].toSorted(), `files of ${target}`)
     for (const file of readdirSync(app, { recursive: true, encoding: 'utf8' })) {
       const { uid, mode } = statSync(path.join(app, file))
       const mayRun = file === 'program' || file === 'program/cluster-sync.mjs'
-      t.same([uid, mode & 0o777], [0, mayRun ? 0o755 : 0o644], `${file} belongs to root, and its user only reads it`)
+      t.strictSame([uid, mode & 0o777], [0, mayRun ? 0o755 : 0o644], `${file} belongs to root, and its user only reads it`)
     }
 
     const { OCIv1 } = JSON.parse(buildah('inspect', container)) as { OCIv1: { config: { User: string; Entrypoint: string[] } } }
@@ -65,7 +66,7 @@ void t.test('images of controller, agent and command line', { timeout: 290_000 }
 
     const { packages } = JSON.parse(readFileSync(path.join(app, 'sbom.spdx.json'), 'utf8')) as Spdx
     const [own, ...others] = packages
-    t.match(own, { name: `cluster-sync-${target}`, licenseDeclared: 'Apache-2.0' })
+    matchObject(t, own, { name: `cluster-sync-${target}`, licenseDeclared: 'Apache-2.0' })
     t.match(
       others.map(({ name }) => name),
       /pino/,
@@ -78,17 +79,17 @@ void t.test('images of controller, agent and command line', { timeout: 290_000 }
       )
     }
 
-    // The base's folders belong to root, so what the programs need they find as this user.
+    // Folders of the base belong to root, so this user's access proves that the programs find their files.
     const inside = (...words: string[]) => buildah('run', '--user', user, container, '--', ...words)
-    t.match(inside('node', '--version'), process.version)
+    t.equal(inside('node', '--version').trim(), process.version)
     if (target !== 'agent') {
       t.match(inside('git', '--version'), /^git version /)
-      t.match(inside('gpgv', '--version'), 'gpgv')
-      for (const program of ['ssh-add', 'ssh-agent']) t.match(inside('sh', '-c', `command -v ${program}`), program)
+      containsText(t, inside('gpgv', '--version'), 'gpgv')
+      for (const program of ['ssh-add', 'ssh-agent']) t.match(inside('sh', '-c', `command -v ${program}`), new RegExp(`/${program}\\s*$`))
     }
     if (target === 'cli') {
       const { uid, gid, mode } = statSync(path.join(mounted, 'var/lib/cluster-sync'))
-      t.same([uid, gid, mode & 0o777], [2003, 2003, 0o700], 'a new volume for what is kept belongs to the user alone')
+      t.strictSame([uid, gid, mode & 0o777], [2003, 2003, 0o700], 'a new volume for what is kept belongs to the user alone')
       t.equal(inside(...OCIv1.config.Entrypoint, '--version'), version)
       await t.test('the jobs for GitLab and GitHub run as written', async (t) => jobsOfHosts(t, { run: buildah, env }, container))
       await t.test('the service of examples/compose runs as written', async (t) => composedService(t, { run: buildah, env }, container))

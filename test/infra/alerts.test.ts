@@ -1,11 +1,12 @@
 /**
- * Alerts ask for figures that exist, with labels that these figures have, and say what to look at.
+ * Alerts use existing metrics with their labels, and name what to check.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { abnormalConditions, normalConditions } from '../../runtime/gatewaysync/decide/conditions.ts'
-import { type Metric, objectMetrics, processMetrics } from '../../runtime/metrics/table.ts'
+import { abnormalConditions, normalConditions } from '../../runtime/api/schema/conditions.ts'
+import { type Metric, objectMetrics, processMetrics } from '../../runtime/telemetry/metrics/table.ts'
+import { matchObject } from '../support/assertions.ts'
 import { everything, fullname, objectsOf, one } from './installed.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -22,7 +23,7 @@ function selections(expr: string): Selected[] {
   }))
 }
 
-void t.test('every figure is one of the controller, collected by its ServiceMonitor, with labels of its own', async (t) => {
+void t.test('an alert selects metrics of the controller, by the job of the ServiceMonitor and their own labels', async (t) => {
   for (const { alert, expr } of rules) {
     const selected = selections(expr)
     t.equal(selected.length, [...expr.matchAll(/clustersync_/g)].length, `${alert} selects each figure by labels`)
@@ -31,7 +32,7 @@ void t.test('every figure is one of the controller, collected by its ServiceMoni
       t.equal(job, `${fullname}-metrics`, alert)
       const known = table[metric]?.labels ?? []
       t.ok(metric in table, `${alert}: ${metric}`)
-      t.same(
+      t.strictSame(
         Object.keys(own).filter((label) => !known.includes(label)),
         [],
         `${alert}: labels of ${metric}`,
@@ -40,12 +41,12 @@ void t.test('every figure is one of the controller, collected by its ServiceMoni
   }
 })
 
-void t.test('an alert is grouped by labels that its figures have, and its words use no others', async (t) => {
+void t.test('an alert groups by labels of its metrics, and its annotations use no others', async (t) => {
   for (const { alert, expr, annotations } of rules) {
     const grouped = [...expr.matchAll(/ by \(([^)]*)\)/g)].map(([, labels = '']) => labels.split(', '))
     for (const [index, labels] of grouped.entries()) {
       const known = table[selections(expr)[index]?.metric ?? '']?.labels ?? []
-      t.same(
+      t.strictSame(
         labels.filter((label) => !known.includes(label)),
         [],
         alert,
@@ -56,7 +57,7 @@ void t.test('an alert is grouped by labels that its figures have, and its words 
         .join(' ')
         .matchAll(/\$labels\.(\w+)/g),
     ].map(([, label = '']) => label)
-    t.same(
+    t.strictSame(
       used.filter((label) => grouped[0]?.includes(label) !== true),
       [],
       alert,
@@ -64,14 +65,14 @@ void t.test('an alert is grouped by labels that its figures have, and its words 
   }
 })
 
-void t.test('conditions and states that an alert names exist', async (t) => {
+void t.test('the conditions and states of an alert exist', async (t) => {
   const types: readonly string[] = [...normalConditions, ...abnormalConditions]
   const named = rules.flatMap(({ expr }) => selections(expr)).flatMap(({ labels }) => labels['type'] ?? [])
-  t.same(new Set(named), new Set(['Paused', 'Stalled']))
+  t.strictSame(new Set(named), new Set(['Paused', 'Stalled']))
   for (const type of named) t.ok(types.includes(type), type)
 })
 
-void t.test('every alert has a name of its own, a duration and closed brackets', async (t) => {
+void t.test('every alert has a unique name, a duration and balanced parentheses', async (t) => {
   t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
   for (const { alert, expr, for: duration } of rules) {
     t.match(duration, /^[0-9]+[mh]$/, alert)
@@ -79,14 +80,14 @@ void t.test('every alert has a name of its own, a duration and closed brackets',
   }
 })
 
-void t.test('how long a GatewaySync may be not ready is a value, as are the labels by which the rules are found', async (t) => {
+void t.test('the duration of the NotReady alert and the labels of the rules are values', async (t) => {
   t.equal(rules.find(({ alert }) => alert === 'ClusterSyncNotReady')?.for, '30m')
-  t.match(one(objectsOf(everything), 'PrometheusRule').metadata['labels'], { release: 'prometheus' })
+  matchObject(t, one(objectsOf(everything), 'PrometheusRule').metadata['labels'], { release: 'prometheus' })
 })
 
-void t.test('every alert leads to its section of the runbook, wherever that is read', async (t) => {
+void t.test('every alert links to its section of the runbook at the configured URL', async (t) => {
   const sections = new Set(
-    [...readFileSync(path.join(root, 'docs/runbook.md'), 'utf8').matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name),
+    [...readFileSync(path.join(root, 'docs/how-to/runbook.md'), 'utf8').matchAll(/^### (\w+)$/gm)].map(([, name = '']) => name),
   )
   for (const { alert, annotations } of rules) {
     t.ok(sections.has(alert), alert)

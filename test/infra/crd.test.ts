@@ -1,14 +1,16 @@
 /**
- * The definitions of the kinds: what keeps them, and what people see of an object in a list.
+ * The CRDs: protection from deletion, and the columns of a list.
  */
 import t from 'tap'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
+import { matchObject } from '../support/assertions.ts'
 
 type Version = { additionalPrinterColumns: { name: string; jsonPath: string }[] }
 
-void t.test('no tool takes a definition away, and with it every object of its kind, because it is in no list any more', async (t) => {
+void t.test('Helm, Argo CD and Flux do not delete a CRD that is missing in their manifests', async (t) => {
   for (const { metadata } of [gatewaySyncCrd(), syncReportCrd()]) {
-    t.match(
+    matchObject(
+      t,
       metadata.annotations,
       {
         'helm.sh/resource-policy': 'keep',
@@ -20,19 +22,20 @@ void t.test('no tool takes a definition away, and with it every object of its ki
   }
 })
 
-void t.test('a list of SyncReports tells the version of each agent', async (t) => {
+void t.test('a list of SyncReports shows the version of each agent', async (t) => {
   const [version] = syncReportCrd().spec.versions as unknown as Version[]
-  t.match(
+  matchObject(
+    t,
     version?.additionalPrinterColumns.find(({ name }) => name === 'Agent'),
     { jsonPath: '.status.agentVersion' },
   )
 })
 
-void t.test('every field of both kinds says what it means, so that kubectl explain does', async (t) => {
+void t.test('every field of both kinds has a description for kubectl explain', async (t) => {
   for (const { metadata, spec } of [gatewaySyncCrd(), syncReportCrd()]) {
     const [version] = spec.versions as unknown as { schema: { openAPIV3Schema: Schema } }[]
     const { spec: wish, status } = version?.schema.openAPIV3Schema.properties ?? {}
-    t.same([...undescribed(wish, 'spec'), ...undescribed(status, 'status')], [], metadata.name)
+    t.strictSame([...undescribed(wish, 'spec'), ...undescribed(status, 'status')], [], metadata.name)
   }
 })
 

@@ -1,5 +1,5 @@
 /**
- * docs/install.md says what is so: its values are accepted, its names and folders exist. Its commands run in test/integration.
+ * docs/how-to/install.md is correct: its values are accepted, its names and folders exist. Its commands run in test/integration.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -7,13 +7,14 @@ import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { checkValues } from '../../infra/values/check.ts'
 import { install } from '../../infra/install.ts'
-import { agentRoleBinding } from '../../runtime/reconcile/agent-rbac.ts'
+import { agentRoleBinding } from '../../runtime/reconcile/store/agent-rbac.ts'
+import { containsText } from '../support/assertions.ts'
 import { textsIn } from '../support/page.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const page = readFileSync(path.join(root, 'docs/install.md'), 'utf8')
+const page = readFileSync(path.join(root, 'docs/how-to/install.md'), 'utf8')
 
-const blocks = (language: string): string[] => textsIn('docs/install.md', language)
+const blocks = (language: string): string[] => textsIn('docs/how-to/install.md', language)
 
 function yaml(text: string): unknown[] {
   return parseAllDocuments(text, { strict: true }).map((document) => {
@@ -25,16 +26,16 @@ function yaml(text: string): unknown[] {
 void t.test('every block of values is accepted', async (t) => {
   const values = blocks('yaml').filter((text) => text.startsWith('# values\n'))
   t.equal(values.length, 5)
-  const ofMeshes = textsIn('docs/service-meshes.md', 'yaml')
+  const ofMeshes = textsIn('docs/how-to/service-meshes.md', 'yaml')
   t.equal(ofMeshes.length, 1)
   for (const text of [...values, ...ofMeshes]) t.doesNotThrow(() => checkValues(yaml(text)[0]), text)
 })
 
-void t.test('every other block of YAML is an object, and those that point at manifests point at dist/', async (t) => {
+void t.test('every other YAML block is an object, and its manifests path is dist/', async (t) => {
   const objects = blocks('yaml')
     .filter((text) => !text.startsWith('# values\n'))
     .flatMap(yaml) as { kind: string; spec: { path?: string; source?: { path: string } } }[]
-  t.same(
+  t.strictSame(
     objects.map(({ kind, spec }) => [kind, path.normalize(spec.path ?? spec.source?.path ?? '')]),
     [
       ['Application', 'dist'],
@@ -44,7 +45,7 @@ void t.test('every other block of YAML is an object, and those that point at man
   )
 })
 
-void t.test('Argo CD is told the namespace of the release, and to leave alone what the manifests hold', async (t) => {
+void t.test('the Argo CD application has the namespace of the release and ignores existing objects only', async (t) => {
   type Ignored = { group: string; kind: string }
   type Application = { spec: { destination: { namespace: string }; ignoreDifferences: Ignored[] } }
   const [text = ''] = blocks('yaml').filter((block) => block.includes('kind: Application'))
@@ -59,13 +60,13 @@ void t.test('Argo CD is told the namespace of the release, and to leave alone wh
   }
 })
 
-void t.test('the commands name files, scripts and objects that exist', async (t) => {
+void t.test('the files, scripts and objects in the commands exist', async (t) => {
   const commands = blocks('sh').join('')
   for (const [, file = ''] of commands.matchAll(/-f (\S+)/g)) t.ok(existsSync(path.join(root, file)), file)
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
   for (const [, name = ''] of page.matchAll(/npm run ([\w:]+)/g)) t.ok(name in scripts, name)
-  t.match(commands, `-n ${install.release.namespace} rollout status deployment/${install.release.name}`)
+  containsText(t, commands, `-n ${install.release.namespace} rollout status deployment/${install.release.name}`)
   const pod = { namespace: 'plant', serviceAccount: 'gateway', terminating: false } as Parameters<typeof agentRoleBinding>[2][number]
   const [label] = Object.entries(agentRoleBinding('plant', 'role', [pod])?.metadata.labels ?? {})
-  t.match(commands, `--selector ${label?.join('=')}`)
+  containsText(t, commands, `--selector ${label?.join('=')}`)
 })

@@ -1,12 +1,12 @@
 /**
- * What values install, for tests that look into it: the extremes of the values, and the objects by kind and name.
+ * The objects that values install, by kind and name, for tests; and the extremes of the values.
  */
 import { App } from 'cdk8s'
 import { values as production } from '../../examples/production.ts'
 import { OperatorChart } from '../../infra/operator-chart.ts'
 import type { Manifest } from '../support/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
-import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings/controller.ts'
 
 export const release = { name: 'plant', namespace: 'operators' }
 export const fullname = 'plant-cluster-sync-operator'
@@ -138,7 +138,7 @@ type Selected = {
 }
 type Rule = { resources?: string[]; resourceNames?: string[]; verbs: string[] }
 
-/** The objects that tests look into, as far as they do. */
+/** The objects that tests inspect, with the inspected fields. */
 export type Kinds = {
   Deployment: Manifest & {
     spec: {
@@ -175,14 +175,14 @@ export function one<Kind extends keyof Kinds>(objects: readonly Manifest[], kind
   return found[0] as Kinds[Kind]
 }
 
-/** The Deployment, or the StatefulSet in its place; strategy and claims are those of one of them alone. */
+/** The Deployment or the StatefulSet in its place; only one of them has a strategy, the other has claims. */
 export function deploymentOf(objects: readonly Manifest[]): Kinds['Deployment'] {
   const [found, ...others] = objects.filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
   if (found === undefined || others.length > 0) throw new Error(`${others.length} objects too many run the controller, or none does`)
   return found as Kinds['Deployment']
 }
 
-/** What the controller of these manifests reads when it starts. */
+/** The settings that the controller of these manifests reads at its start. */
 export function settingsOf(objects: readonly Manifest[]): ControllerSettingsInput {
   const [container] = deploymentOf(objects).spec.template.spec.containers
   return JSON.parse(container.env.find(({ name }) => name === controllerSettingsVariable)?.value ?? '') as ControllerSettingsInput

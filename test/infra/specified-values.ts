@@ -1,5 +1,5 @@
 /**
- * The installation values that are specified, each with its default.
+ * The specified installation values, each with its default.
  */
 export const specified: Readonly<Record<string, unknown>> = {
   replicaCount: 1,

@@ -1,6 +1,5 @@
 /**
- * Each specified value decides what it says it does: set to something else than its default, it stands where it belongs, and without it
- * something else does.
+ * Each specified value has its effect: a value other than the default appears in its place, and without it the place differs.
  */
 import t from 'tap'
 import type { ValuesInput } from '../../infra/values.ts'
@@ -10,10 +9,10 @@ import { checkValues } from '../../infra/values/check.ts'
 import { deploymentOf, everything, everythingOff, objectsOf, settingsOf } from './installed.ts'
 import { specified } from './specified-values.ts'
 
-/** A value that is set, where it shows, what stands there (the value itself where nothing else is said) and what it needs beside it. */
+/** A value, its place in the objects, the expected content (the value itself by default) and required other values. */
 type Row = { set: unknown; at: (objects: readonly Manifest[]) => unknown; gives?: unknown; beside?: ValuesInput }
 
-/** A place in the only object of a kind whose name ends so; undefined where there is none. */
+/** A place in the only object of a kind with that name suffix; undefined if there is none. */
 function inside(kind: string, end: string, place: string): Row['at'] {
   return (objects) => {
     const found = objects.filter((object) => object.kind === kind && object.metadata.name.endsWith(end))
@@ -32,7 +31,7 @@ const ofController =
   (place: string): Row['at'] =>
   (objects) =>
     settingOf(settingsOf(objects) as ValuesInput, place)
-/** The volume from which the controller reads a key of the receiver. */
+/** The volume of a receiver key. */
 const keyVolume =
   (name: string): Row['at'] =>
   (objects) =>
@@ -170,25 +169,25 @@ const rows: Readonly<Record<string, Row>> = {
   },
 }
 
-void t.test('a row for each specified value', async (t) => {
-  t.same(Object.keys(rows).toSorted(), Object.keys(specified).toSorted())
+void t.test('each specified value has a row', async (t) => {
+  t.strictSame(Object.keys(rows).toSorted(), Object.keys(specified).toSorted())
 })
 
 for (const [key, { set, at, beside = {}, ...row }] of Object.entries(rows)) {
   void t.test(`${key} stands where it belongs`, async (t) => {
     const expected = 'gives' in row ? row.gives : set
-    t.same(at(objectsOf(withSettings(beside, { [key]: set }))), expected)
-    t.notSame(at(objectsOf(beside)), expected, 'and something else does without it')
+    t.strictSame(at(objectsOf(withSettings(beside, { [key]: set }))), expected)
+    t.strictNotSame(at(objectsOf(beside)), expected, 'and something else does without it')
   })
 }
 
-void t.test('the profile of everything, or of nothing, sets each specified value to something else than its default', async (t) => {
+void t.test('the extreme profiles set each specified value to something other than its default', async (t) => {
   const [on, off] = [everything, everythingOff].map((values) => checkValues(values).values)
   const usual = Object.entries(specified).filter(([key, value]) =>
     [on, off].every((values) => JSON.stringify(settingOf(values ?? {}, key)) === JSON.stringify(value)),
   )
-  // The first two would name everything anew; a reference to a key takes the place of an inline one, and the other way round.
-  t.same(
+  // The first two would rename every object; an inline key and a reference to a key exclude each other.
+  t.strictSame(
     usual.map(([key]) => key),
     ['nameOverride', 'fullnameOverride', 'webhookReceiver.hmac.secretRef.name', 'webhookReceiver.hmac.secretRef.key'],
   )

@@ -1,6 +1,6 @@
 /**
- * What was changed on gateways, in a cluster: the controller and the agents of two gateways at the real API server, with a real repository
- * over https that takes pushes from one token alone.
+ * Capture of local changes in a cluster: the controller and the agents of two gateways on the real API server, with a real https repository
+ * that accepts pushes with one token only.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,28 +9,28 @@ import { captureCommand, requestCommand } from '../../runtime/cli/fleet/change-c
 import { changesCommand } from '../../runtime/cli/fleet/changes-command.ts'
 import { driftCommand } from '../../runtime/cli/fleet/drift-command.ts'
 import type { Output } from '../../runtime/cli/fleet/output.ts'
-import { changesAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { changesAnnotations } from '../../runtime/api/names.ts'
 import { gatewaySyncType, secretType, syncReportType } from '../../runtime/kube/types.ts'
-import { pictured, screenOf } from '../support/docs-picture.ts'
+import { lacksText, matchObject, rejectsWith } from '../support/assertions.ts'
 import { install, simulatedGateway } from '../support/installation.ts'
 import { startPushHost } from '../support/push-host.ts'
 import { requires } from '../support/requires.ts'
-import { shown, withoutSuffixes } from '../support/shown-output.ts'
+import { shown } from '../support/shown-output.ts'
 import { until } from '../support/world.ts'
 
-const page = 'capture.md'
+const page = 'how-to/capture.md'
 const token = 'token-that-only-captures-have'
 const withinMs = 180_000
 
-/** What a command prints, and its exit code. */
+/** The output of a command, and its exit code. */
 async function called(run: (output: Output) => Promise<number>): Promise<{ code: number; output: string }> {
   let output = ''
-  const style = { width: 120, colour: false, symbols: false }
+  const style = { width: 120, color: false, symbols: false }
   const code = await run({ style, isTerminal: false, write: (text) => (output += text) })
   return { code, output }
 }
 
-void t.test('what was changed on gateways is seen, and becomes commits', { timeout: 900_000 }, async (t) => {
+void t.test('local changes on gateways are detected and become commits', { timeout: 900_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl', 'openssl')) return
   const cluster = await install(t, ['plant'], {}, { lifetimeMs: 900_000 })
   t.teardown(() => {
@@ -59,7 +59,7 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
     git: { repo: host.url('plant.git/.git'), ref: 'main', caBundle: { secretRef: { name: 'git-ca', key: 'ca.crt' } } },
     polling: { enabled: false },
     gateway: { port },
-    sync: { defaults: { syncPeriod: 5 }, profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
+    sync: { defaults: { syncPeriod: '5s' }, profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
     capture: { auth: { token: { secretRef: { name: 'push', key: 'token' } } } },
   })
   await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
@@ -82,10 +82,8 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
   const entryOf = async (pod: string) => (await entries()).find((entry) => entry.pod === pod)
   const write = (folder: string, file: string, text: string): void => writeFileSync(path.join(folder, 'projects/line', file), text)
 
-  const screen: { command: string; output: string }[] = []
-
   await t.test('drift lists the changed files of each gateway', async (t) => {
-    t.match(await drift(), { code: 0, output: '0 of 2 gateways were changed, 2 were not\n' })
+    matchObject(t, await drift(), { code: 0, output: '0 of 2 gateways were changed, 2 were not\n' })
     write(dataDir, 'a.txt', 'repaired')
     write(dataDir, 'project.json', '{"title":"Line"}')
     await phases('Drifted', 'Synced')
@@ -94,12 +92,11 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
     shown(t, page, 'drift-of-a-cluster', told.output)
   })
 
-  await t.test('the agents tell what differs, new files too, and forget it once it was read', async (t) => {
+  await t.test('agents report changed contents, including new files, until they have been read', async (t) => {
     write(dataDir, 'new.txt', 'added')
     const told = await called((output) => changesCommand('plant', options, output))
     t.equal(told.code, 1, told.output)
     shown(t, page, 'contents-of-a-cluster', told.output)
-    screen.push({ command: 'cluster-sync drift plant --contents', output: told.output })
     const { metadata } = (await world.kube.get(gatewaySyncType, { namespace, name: 'plant' }, world.signal)) ?? {}
     t.equal(metadata?.annotations?.[changesAnnotations.at], undefined)
     await until(
@@ -111,60 +108,52 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
       withinMs,
     )
     const both = ['gw-0', 'gw-1'].map((gateway) => called((output) => changesCommand('plant', { ...options, gateway }, output)))
-    t.same(
+    t.strictSame(
       (await Promise.all(both)).map(({ code }) => code),
       [1, 0],
       'two who ask at once are both answered',
     )
     const nobody = called((output) => changesCommand('plant', { ...options, gateway: 'gw-9' }, output))
-    await t.rejects(nobody, { reason: 'NotFound', message: /no gateway or pod "gw-9"/ })
+    await rejectsWith(t, nobody, { reason: 'NotFound', message: /no gateway or pod "gw-9"/ })
   })
 
-  await t.test(
-    'on request the changes of a gateway are a commit on its branch, pushed with the credentials of capture alone',
-    async (t) => {
-      const told = await capture('gw-0')
-      t.equal(told.code, 0, told.output)
-      shown(t, page, 'capture-of-a-cluster', told.output)
-      screen.push({ command: 'cluster-sync capture plant --gateway gw-0', output: told.output })
-      const entry = await entryOf('gw-0')
-      t.match(entry, { state: 'Pushed', branch: 'captured/gw-0', files: 3, on: first })
-      t.equal(git('rev-parse', 'captured/gw-0'), entry?.commit)
-      t.equal(git('rev-parse', 'captured/gw-0^'), first)
-      t.equal(git('show', 'captured/gw-0:projects/line/a.txt'), 'repaired')
-      t.equal(
-        git('diff', '--name-status', 'main', 'captured/gw-0'),
-        'M\tprojects/line/a.txt\nA\tprojects/line/new.txt\nM\tprojects/line/project.json',
-      )
-      t.match(git('log', '-1', '--format=%B', 'captured/gw-0'), /Captured-Gateway: gw-0\n(?:.*\n)?Captured-On: /)
-      t.ok(host.seen.pushes > 0)
-      t.equal(host.seen.others, 0, 'nothing else uses the credentials')
-      t.notMatch(cluster.logs.join(''), token)
-      t.equal(await entryOf('gw-1'), undefined, 'another gateway was not asked')
-    },
-  )
+  await t.test("a requested capture pushes the changes as a commit on the gateway's branch with the capture credentials", async (t) => {
+    const told = await capture('gw-0')
+    t.equal(told.code, 0, told.output)
+    shown(t, page, 'capture-of-a-cluster', told.output)
+    const entry = await entryOf('gw-0')
+    matchObject(t, entry, { state: 'Pushed', branch: 'captured/gw-0', files: 3, on: first })
+    t.equal(git('rev-parse', 'captured/gw-0'), entry?.commit)
+    t.equal(git('rev-parse', 'captured/gw-0^'), first)
+    t.equal(git('show', 'captured/gw-0:projects/line/a.txt'), 'repaired')
+    t.equal(
+      git('diff', '--name-status', 'main', 'captured/gw-0'),
+      'M\tprojects/line/a.txt\nA\tprojects/line/new.txt\nM\tprojects/line/project.json',
+    )
+    t.match(git('log', '-1', '--format=%B', 'captured/gw-0'), /Captured-Gateway: gw-0\n(?:.*\n)?Captured-On: /)
+    t.ok(host.seen.pushes > 0)
+    t.equal(host.seen.others, 0, 'nothing else uses the credentials')
+    lacksText(t, cluster.logs.join(''), token)
+    t.equal(await entryOf('gw-1'), undefined, 'another gateway was not asked')
+  })
 
-  await t.test('the same changes again are the same commit', async (t) => {
+  await t.test('the same changes again result in the same commit', async (t) => {
     const { commit } = (await entryOf('gw-0')) ?? {}
     t.equal((await capture('gw-0')).code, 0)
     t.equal((await entryOf('gw-0'))?.commit, commit)
     t.equal(git('rev-parse', 'captured/gw-0'), commit)
   })
 
-  await t.test('after the merge the gateway is in step without a write, and the other one has the repair', async (t) => {
+  await t.test('after the merge the gateway is in sync without a write, and the other one has the change', async (t) => {
     repository.git('merge', '-q', '--ff-only', 'captured/gw-0')
     const moved = await called((output) => requestCommand('plant', { ...options, ref: 'main', wait: true }, output))
     t.equal(moved.code, 0, moved.output)
     await phases('Synced', 'Synced')
     t.equal(readFileSync(path.join(other, 'projects/line/a.txt'), 'utf8'), 'repaired')
-    screen.push({ command: 'cluster-sync request plant --ref main --wait', output: moved.output })
-    screen.push({ command: 'cluster-sync drift plant', output: (await drift()).output })
-    const drawn = screen.map(({ command, output }) => ({ command, output: withoutSuffixes(output) }))
-    pictured(t, 'capture-cluster', screenOf(drawn), { title: 'the night shift of a cluster, and the morning after', columns: 100 })
-    t.match(await capture(), { code: 1, output: /gw-0: nothing to capture; gw-1: nothing to capture/ })
+    matchObject(t, await capture(), { code: 1, output: /gw-0: nothing to capture; gw-1: nothing to capture/ })
   })
 
-  await t.test('equal changes of two gateways are one commit; different ones have a branch each', async (t) => {
+  await t.test('equal changes of two gateways are one commit, different ones have a branch each', async (t) => {
     for (const folder of [dataDir, other]) write(folder, 'a.txt', 'of both')
     const both = await capture()
     t.equal(both.code, 0, both.output)
@@ -181,14 +170,14 @@ void t.test('what was changed on gateways is seen, and becomes commits', { timeo
     t.equal(git('show', `${its?.branch ?? ''}:projects/line/a.txt`), 'of the second alone')
   })
 
-  await t.test('a branch to which somebody else has committed is left as it is', async (t) => {
+  await t.test('a branch with a commit of another author is not overwritten', async (t) => {
     repository.git('switch', '-q', 'captured/gw-0')
     const theirs = repository.commit({ 'projects/line/theirs.txt': 'kept' })
     repository.git('switch', '-q', 'main')
     write(dataDir, 'a.txt', 'another repair')
     const refused = await capture('gw-0')
     t.equal(refused.code, 1, refused.output)
-    t.match(await entryOf('gw-0'), { state: 'Refused', reason: 'PushRefused' })
+    matchObject(t, await entryOf('gw-0'), { state: 'Refused', reason: 'PushRefused' })
     t.equal(git('rev-parse', 'captured/gw-0'), theirs)
   })
 })

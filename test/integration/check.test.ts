@@ -1,16 +1,17 @@
 /**
- * `cluster-sync check` on the real API server: a healthy installation, as docs/check.md shows it, and each thing broken by itself and mended
- * again.
+ * `cluster-sync check` on the real API server: a healthy installation, as docs/how-to/check.md shows it, and each part of it broken and
+ * repaired.
  */
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { gatherFacts } from '../../runtime/cli/check/gather.ts'
-import { tryAdmission } from '../../runtime/cli/check/try-admission.ts'
-import { systemClock } from '../../runtime/clock.ts'
+import { tryAdmission } from '../../runtime/cli/check/try-endpoints.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { check } from '../../runtime/fleet/check/check.ts'
 import type { CheckReport, Finding, SectionId } from '../../runtime/fleet/check/report.ts'
 import type { Kube } from '../../runtime/kube/client.ts'
 import { podType, type ResourceType, secretType, webhookConfigurationType } from '../../runtime/kube/types.ts'
+import { matchObject } from '../support/assertions.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { type Installation, install, simulatedGateway } from '../support/installation.ts'
 import type { Manifest } from '../support/manifest.ts'
@@ -30,7 +31,7 @@ const bindingType: ResourceType = {
 
 type Cluster = { installation: Installation; namespace: string; operator: string; cli(...args: string[]): Promise<CliResult> }
 
-/** Installed, with one gateway in step, on a control plane of its own: other tests have installations of their own on the shared one. */
+/** An installation with one synced gateway, on its own control plane: other tests have installations on the shared one. */
 async function healthy(t: Test): Promise<Cluster> {
   const installation = await install(t, ['plant', 'ending'], {}, { shared: false, lifetimeMs: 900_000 })
   t.teardown(() => {
@@ -52,7 +53,7 @@ async function healthy(t: Test): Promise<Cluster> {
   )
   const deployment = ofKind(installation, 'Deployment')
   const operator = String(deployment.metadata['namespace'])
-  // There is no kubelet that would say so.
+  // No kubelet runs that would set this.
   await world.kube.mergePatch(
     deploymentType,
     { namespace: operator, name: deployment.metadata.name },
@@ -79,19 +80,19 @@ function ofKind({ manifests }: Installation, kind: string): Manifest {
   return found
 }
 
-/** In this process, for each start of the command takes a second or more. */
+/** In this process, because each start of the command takes a second or more. */
 async function reportOf(kube: Kube): Promise<CheckReport> {
   return check(await gatherFacts({ kube, server: 'the cluster', namespace: 'default' }, undefined), systemClock.now())
 }
 
-void t.test('check tells a healthy installation from each broken one', { timeout: 900_000 }, async (t) => {
+void t.test('check distinguishes a healthy installation from each broken one', { timeout: 900_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl')) return
   const { installation, namespace, operator, cli } = await healthy(t)
   const { world } = installation
   const { kube, signal } = world
   const deployment = { namespace: operator, name: ofKind(installation, 'Deployment').metadata.name }
 
-  /** What is broken is found, alone, and mended it is not. */
+  /** The fault is the only finding, and disappears once it is repaired. */
   const breaks = async (
     name: string,
     { section, level = 'error', text, others = [] }: { section: SectionId; level?: Finding['level']; text: RegExp; others?: SectionId[] },
@@ -108,11 +109,12 @@ void t.test('check tells a healthy installation from each broken one', { timeout
         120_000,
       )
       const bad = findings.filter((finding) => finding.level !== 'ok')
-      t.match(
+      matchObject(
+        t,
         bad.find((finding) => text.test(finding.text)),
         { section, level, advice: /./ },
       )
-      t.same(
+      t.strictSame(
         [...new Set(bad.map((finding) => finding.section))].filter((one) => one !== section && !others.includes(one)),
         [],
         'nothing else',
@@ -121,12 +123,12 @@ void t.test('check tells a healthy installation from each broken one', { timeout
     })
   }
 
-  await t.test('check finds nothing wrong with a healthy installation', async (t) => {
+  await t.test('check finds no fault in a healthy installation', async (t) => {
     const result = await cli('check')
-    t.match(result, { code: 0, stderr: '' })
-    shown(t, 'check.md', 'check', result.stdout)
+    matchObject(t, result, { code: 0, stderr: '' })
+    shown(t, 'how-to/check.md', 'check', result.stdout)
     for (const line of result.stdout.split('\n')) t.ok(line.length <= 120, line)
-    t.match(await reportOf(kube), { level: 'ok' })
+    matchObject(t, await reportOf(kube), { level: 'ok' })
   })
 
   await breaks('no replica is ready', { section: 'operator', text: /has no replica that is ready, of 1/ }, async () => {
@@ -164,7 +166,7 @@ void t.test('check tells a healthy installation from each broken one', { timeout
   )
 
   await breaks('a pod has no agent', { section: 'gateways', text: /pod plant-[0-9a-f]+\/bare: .*agent/ }, async () => {
-    // Made as if the webhook had been away: nobody asks for an agent until the annotation is there.
+    // Created as if the webhook had been unavailable: without the annotation admission is not called.
     await kube.create(podType, tinyPod(namespace, 'bare'), signal)
     await kube.mergePatch(
       podType,
@@ -230,36 +232,47 @@ void t.test('check tells a healthy installation from each broken one', { timeout
     },
   )
 
-  await t.test('a namespace that is being deleted takes no pod, which says nothing of admission', async (t) => {
+  await t.test('a terminating namespace that takes no pods causes no admission finding', async (t) => {
     const ending = installation.namespace('ending')
     await installation.gatewaySync(ending, 'plant', lineSpec(installation, 'main'))
+    // Watches may just be interrupted, because the definition of the kind has changed.
+    await until(async () => (await installation.status(ending, 'plant')).published, 'the controller has seen it')
     const tried = async (wanted: RegExp) =>
       await until(
         async () => (await reportOf(kube)).findings.find(({ section, text }) => section === 'admission' && wanted.test(text)),
         `admission is told as ${String(wanted)}`,
         120_000,
       )
-    t.match(await tried(new RegExp(`in ${ending} `)), { level: 'ok' }, 'of two namespaces this is the one that is tried')
+    matchObject(t, await tried(new RegExp(`in ${ending} `)), { level: 'ok' }, 'of two namespaces this is the one that is tried')
     await kube.delete(namespaceType, { name: ending }, signal)
-    t.match(await tried(/./), { level: 'ok', text: `in ${namespace} gets one` }, 'and now it is the other')
+    matchObject(
+      t,
+      await tried(/./),
+      { level: 'ok', text: `a pod that asks for an agent in ${namespace} gets one (tried, nothing was created)` },
+      'and now it is the other',
+    )
     const { installations, fleet } = await gatherFacts({ kube, server: 'the cluster', namespace: 'default' }, undefined)
     const settings = installations.kind === 'seen' ? installations.value[0]?.settings : undefined
     if (settings === undefined || fleet.kind !== 'seen') throw new Error('the installation is not read')
     const only = fleet.value.syncs.filter((sync) => sync.namespace === ending)
-    const look = () => Promise.reject(new Error('there is no other look'))
-    t.match(await tryAdmission({ kube, clock: systemClock, signal, look }, settings, only), { kind: 'notAsked', why: /is being deleted/ })
+    const probe = () => Promise.reject(new Error('there is no other look'))
+    matchObject(t, await tryAdmission({ kube, clock: systemClock, signal, probe }, settings, only), {
+      kind: 'notAsked',
+      why: /is being deleted/,
+    })
   })
 
-  await t.test('without rights it says what it could not look at, and calls nothing broken', async (t) => {
+  await t.test('without permissions check reports what it could not read, and no faults', async (t) => {
     const { level, findings } = await reportOf(world.as(await world.token(namespace, 'default')))
     t.equal(level, 'warning')
-    t.match(
+    matchObject(
+      t,
       findings.find(({ section }) => section === 'operator'),
       { level: 'warning', text: /^not looked at: you \(system:serviceaccount:plant-[0-9a-f]+:default\) may not list / },
     )
   })
 
-  // From here on the controller is away, which would put things back.
+  // The controller stays stopped from here on, because it would repair the changes.
   await installation.stopController()
 
   await breaks(

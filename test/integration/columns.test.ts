@@ -1,16 +1,17 @@
 /**
- * `kubectl get` of both kinds on a real API server: what a line tells, and that it fits a terminal.
+ * `kubectl get` of both kinds on a real API server: the columns, and their width in a terminal.
  */
 import t from 'tap'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
-import { gatewaySyncColumns, syncReportColumns } from '../../runtime/gatewaysync/decide/columns.ts'
-import { apiVersion } from '../../runtime/gatewaysync/names.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
+import { gatewaySyncColumns, syncReportColumns } from '../../runtime/reconcile/decide/columns.ts'
+import { apiVersion } from '../../runtime/api/names.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
 import { gatewaySyncType, syncReportType } from '../../runtime/kube/types.ts'
+import { matchObject } from '../support/assertions.ts'
 import { openWorld, until } from '../support/world.ts'
 
-/** What fits beside each other on a terminal of a usual width. */
+/** The width of a common terminal. */
 const terminal = 120
 const commit = '24a7d5c9c97cf8e04c02ea0114063d89b0766069'
 const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString()
@@ -42,7 +43,7 @@ const reportStatus: SyncReportStatus = {
   agentVersion: '0.1.0',
 }
 
-void t.test('kubectl get tells how the plant stands within 120 characters, and -o wide the rest', { timeout: 240_000 }, async (t) => {
+void t.test('kubectl get shows the state of the plant in 120 columns, and -o wide the rest', { timeout: 600_000 }, async (t) => {
   const { kube, plane, signal, apply, namespace } = await openWorld(t)
   await apply([gatewaySyncCrd(), syncReportCrd()])
   const where = await namespace('columns')
@@ -72,7 +73,7 @@ void t.test('kubectl get tells how the plant stands within 120 characters, and -
       const cells = starts.map(({ index, name }, at) => [name, line.slice(index, starts[at + 1]?.index).trim()])
       return { header, line, cells: Object.fromEntries(cells) as Record<string, string> }
     }
-    // The API server takes up the columns of a new definition a moment after its kind.
+    // The API server serves the columns of a new CRD a moment after its kind.
     return until(async () => {
       const seen = await look()
       return 'MESSAGE' in seen.cells ? seen : undefined
@@ -80,7 +81,7 @@ void t.test('kubectl get tells how the plant stands within 120 characters, and -
   }
 
   const short = await get('gatewaysyncs')
-  t.same(short.cells, {
+  t.strictSame(short.cells, {
     NAME: sync,
     READY: 'False',
     GATEWAYS: '11/12',
@@ -90,10 +91,10 @@ void t.test('kubectl get tells how the plant stands within 120 characters, and -
   })
   t.ok(Math.max(short.header.length, short.line.length) <= terminal, short.line)
   const wide = await get('gs', '--output', 'wide')
-  t.match(wide.cells, { REASON: 'GatewaysFailed', REF: 'release/2026-01', DRIFTED: '2', ERRORS: '3', WARNINGS: '14' })
+  matchObject(t, wide.cells, { REASON: 'GatewaysFailed', REF: 'release/2026-01', DRIFTED: '2', ERRORS: '3', WARNINGS: '14' })
 
   const one = await get('syncreports')
-  t.same(one.cells, {
+  t.strictSame(one.cells, {
     NAME: report,
     GATEWAYSYNC: 'plant',
     PHASE: 'Drifted',
@@ -104,5 +105,5 @@ void t.test('kubectl get tells how the plant stands within 120 characters, and -
   })
   t.ok(Math.max(one.header.length, one.line.length) <= terminal, one.line)
   const wideReport = await get('sr', '--output', 'wide')
-  t.match(wideReport.cells, { REF: 'release/2026-01', GATEWAY: 'filling', DRIFT: '8', FINDINGS: '1', AGENT: '0.1.0' })
+  matchObject(t, wideReport.cells, { REF: 'release/2026-01', GATEWAY: 'filling', DRIFT: '8', FINDINGS: '1', AGENT: '0.1.0' })
 })

@@ -1,13 +1,14 @@
 /**
- * What the API server accepts and refuses of the two kinds, with which words, and which defaults it fills in.
+ * The objects of both kinds that the API server accepts and refuses, its messages and its defaults.
  */
 import t from 'tap'
 import * as v from 'valibot'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
-import { Fault } from '../../runtime/fault.ts'
-import { apiVersion } from '../../runtime/gatewaysync/names.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import { apiVersion } from '../../runtime/api/names.ts'
+import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
 import { gatewaySyncType } from '../../runtime/kube/types.ts'
+import { containsText } from '../support/assertions.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, until } from '../support/world.ts'
 
@@ -21,6 +22,17 @@ const keyOfHost = { secretRef: { name: 'x', key: 'y' }, insecureIgnoreHostKey: t
 const minimal: Spec = { git, sync }
 const profile = (members: Spec): Spec => ({ git, sync: { profiles: { default: members } } })
 const withGit = (members: Spec): Spec => ({ git: { ...git, ...members }, sync })
+
+const longVars = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`v${index}`, 'x'.repeat(4096)]))
+
+/** The maximum number of mappings and patched values that the schema permits, with texts of this length. */
+const patched = (mappings: number, values: number, length: number): Spec =>
+  profile({
+    mappings: Array.from({ length: mappings }, (_, index) => {
+      const set = Object.fromEntries(Array.from({ length: values }, (_, value) => [`$.v${value}`, 'x'.repeat(length)]))
+      return { source: `s${index}`, destination: `d${index}`, patches: [{ file: 'config.json', set }] }
+    }),
+  })
 
 const everything: Spec = {
   git: {
@@ -36,13 +48,13 @@ const everything: Spec = {
   webhook: { hmac: { secretRef: { name: 'hook', key: 'hmac' } } },
   gateway: { port: 8043, tls: true, api: { secretName: 'api' } },
   sync: {
-    defaults: { excludePatterns: ['**/*.bak'], vars: { db: 'x' }, maxDeletions: 20, designerSessionPolicy: 'wait', drift: 'restore' },
+    defaults: { excludePatterns: ['**/*.bak'], vars: { db: 'x' }, maxDeletions: 20, designerSessionPolicy: 'Wait', drift: 'Restore' },
     profiles: {
       default: {
         collections: { root: 'services/config/resources' },
         mappings: [{ ...mapping, patches: [{ file: '**/config.json', set: { a: 'b' } }] }],
       },
-      'edge-1': { mappings: [{ ...mapping, type: 'file', required: false, template: true, prune: 'none' }], startPolicy: 'start' },
+      'edge-1': { mappings: [{ ...mapping, type: 'File', required: false, template: true, prune: 'None' }], startPolicy: 'Start' },
     },
   },
   validation: { policy: 'Warn', rules: { 'stale-signature': 'off' } },
@@ -54,13 +66,22 @@ const accepted: [string, Spec][] = [
   ['the least that makes sense', minimal],
   ['everything at once', everything],
   ['http without credentials', withGit({ repo: 'http://git.example/plant.git' })],
+  ['the default branch, unnamed', { git: { repo: git.repo }, sync }],
+  ['the default branch by its name', withGit({ ref: 'HEAD' })],
+  ['the newest version', { git: { repo: git.repo, semver: '>=1.2 <2' }, sync }],
+  ['the newest tag of a pattern', { git: { repo: git.repo, tagPattern: 'plant-*' }, sync }],
+  ['vars of 36 KiB', profile({ mappings: [mapping], vars: longVars })],
+  ['a patched value of 4 KiB in each of 15 mappings', patched(15, 1, 4096)],
+  ['the most mappings, each with the most patched values', patched(64, 8, 20)],
   ['a full hash', withGit({ ref: 'a'.repeat(40) })],
-  ['a capture of changes that were left alone', { ...minimal, capture: { on: 'Drift', quiet: '1m', auth: pushToken } }],
+  ['a capture of changes that were left alone', { ...minimal, capture: { trigger: 'Drift', quiet: '1m', auth: pushToken } }],
   ['a percentage and a number of deletions', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '0%' } } }],
 ]
 
 const refused: [string, Spec, RegExp][] = [
-  ['no ref', { git: { repo: git.repo }, sync }, /spec\.git\.ref: Required value/],
+  ['a ref and a range', withGit({ semver: '>=1.2 <2' }), /at most one of ref, semver and tagPattern/],
+  ['a range and a pattern', { git: { repo: git.repo, semver: '*', tagPattern: 'v*' }, sync }, /at most one of ref, semver and tagPattern/],
+  ['a pattern with a space', { git: { repo: git.repo, tagPattern: 'v *' }, sync }, /spec\.git\.tagPattern/],
   ['an empty ref', withGit({ ref: '' }), /spec\.git\.ref/],
   ['a ref that is an option', withGit({ ref: '--upload-pack=x' }), /must be a branch, a tag/],
   ['a ref with dots', withGit({ ref: 'a..b' }), /must be a branch, a tag/],
@@ -82,11 +103,32 @@ const refused: [string, Spec, RegExp][] = [
     withGit({ auth: { token: { secretRef: { name: 'a', key: 'b' } }, basic: { secretRef: { name: 'a' } } } }),
     /at most one of token, basic, clientCertificate, sshKey and githubApp/,
   ],
+  ['a Secret of another namespace', withGit({ proxy: { secretRef: { name: '../../b/secrets/s' } } }), /should match/],
+  ['a Secret key that leads out', { ...minimal, webhook: { hmac: { secretRef: { name: 'a', key: '..' } } } }, /should match/],
   ['an interval below the minimum', { ...minimal, polling: { interval: '1ms' } }, /must be at least 5s/],
   ['an interval that is none', { ...minimal, polling: { interval: '1d' } }, /spec\.polling\.interval/],
   ['port 0', { ...minimal, gateway: { port: 0 } }, /spec\.gateway\.port/],
   ['port 70000', { ...minimal, gateway: { port: 70_000 } }, /spec\.gateway\.port/],
   ['no profile', { git, sync: { profiles: {} } }, /spec\.sync\.profiles/],
+  [
+    'too many long vars',
+    { git, sync: { profiles: { a: { mappings: [mapping], vars: longVars }, b: { mappings: [mapping], vars: longVars } } } },
+    /the vars of all profiles hold at most 65536 characters together/,
+  ],
+  [
+    'too many long vars in defaults',
+    { git, sync: { ...sync, defaults: { vars: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`v${n}`, 'x'.repeat(4096)])) } } },
+    /vars hold at most 65536 characters together/,
+  ],
+  ['too many long patched values', patched(16, 1, 4096), /the mappings of all profiles hold at most 65536 characters together/],
+  [
+    'long keys of patched values',
+    profile({ mappings: [{ ...mapping, patches: [{ file: 'a', set: { ['x'.repeat(66_000)]: '' } }] }] }),
+    /65536/,
+  ],
+  ['9 patched values in one patch', patched(1, 9, 1), /spec\.sync\.profiles\.default\.mappings\[0\]\.patches\[0\]\.set/],
+  ['65 mappings', patched(65, 1, 1), /spec\.sync\.profiles\.default\.mappings/],
+  ['a resource with a long name', { ...minimal, agent: { resources: { limits: { ['x'.repeat(300)]: 1 } } } }, /at most 253 characters/],
   ['an empty profile', profile({}), /a profile needs collections or mappings/],
   ['a profile name that is none', { git, sync: { profiles: { Default_1: { mappings: [mapping] } } } }, /profile names are lower-case/],
   ['an absolute destination', profile({ mappings: [{ ...mapping, destination: '/etc' }] }), /must be relative/],
@@ -104,8 +146,8 @@ const refused: [string, Spec, RegExp][] = [
     { ...minimal, git: { repo: 'http://git.example/plant.git', ref: 'main' }, capture: { auth: pushToken } },
     /capture sends credentials/,
   ],
-  ['a time without on: Drift', { ...minimal, capture: { quiet: '10m', auth: pushToken } }, /quiet needs on: Drift/],
-  ['changes left alone for seconds', { ...minimal, capture: { on: 'Drift', quiet: '59s', auth: pushToken } }, /must be at least 1m/],
+  ['a time without trigger: Drift', { ...minimal, capture: { quiet: '10m', auth: pushToken } }, /quiet needs trigger: Drift/],
+  ['changes left alone for seconds', { ...minimal, capture: { trigger: 'Drift', quiet: '59s', auth: pushToken } }, /must be at least 1m/],
   ['a branch for all gateways', { ...minimal, capture: { branch: 'captured/all', auth: pushToken } }, /spec\.capture\.branch/],
   [
     'a branch that is only a name of a gateway',
@@ -113,12 +155,13 @@ const refused: [string, Spec, RegExp][] = [
     /capture\.branch/,
   ],
   ['101 percent', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '101%' } } }, /must be a percentage/],
-  ['a syncPeriod of a second', { ...minimal, sync: { ...sync, defaults: { syncPeriod: 1 } } }, /syncPeriod/],
+  ['a syncPeriod of a second', { ...minimal, sync: { ...sync, defaults: { syncPeriod: '1s' } } }, /syncPeriod/],
+  ['a syncPeriod of two hours', { ...minimal, sync: { ...sync, defaults: { syncPeriod: '2h' } } }, /must be at most 1h/],
 ]
 
 void t.test(
-  'the API server and the runtime accept and refuse the same, with words that name the field',
-  { timeout: 240_000 },
+  'the API server and the runtime accept and refuse the same specs, with messages that name the field',
+  { timeout: 600_000 },
   async (t) => {
     if (!requires(t, 'git')) return
     const { kube, signal, apply, namespace } = await openWorld(t)
@@ -132,17 +175,17 @@ void t.test(
     for (const [index, [name, spec]] of accepted.entries()) {
       const object = await create(`good-${index}`, spec)
       t.ok(v.is(schema, spec), `the runtime accepts ${name}`)
-      t.same(object.spec, v.parse(schema, spec), `${name}: the defaults of both are the same`)
+      t.strictSame(object.spec, v.parse(schema, spec), `${name}: the defaults of both are the same`)
     }
     for (const [index, [name, spec, message]] of refused.entries()) {
       const error: unknown = await create(`bad-${index}`, spec).catch((thrown: unknown) => thrown)
       t.ok(error instanceof Fault && error.reason === 'Rejected', `${name}: refused`)
-      t.match(error instanceof Error ? error.message : '', message, name)
+      containsText(t, error instanceof Error ? error.message : '', message, name)
       t.notOk(v.is(schema, spec), `the runtime refuses ${name}`)
     }
   },
 )
 
-void t.test('each CRD stays small enough for a plain kubectl apply', async (t) => {
+void t.test('each CRD is small enough for a client-side kubectl apply', async (t) => {
   for (const crd of [gatewaySyncCrd(), syncReportCrd()]) t.ok(JSON.stringify(crd).length < 256 * 1024)
 })

@@ -1,11 +1,12 @@
 /**
- * Pods that are created while no controller runs: by `webhook.failurePolicy` those that ask for an agent wait for it, or go without; every
- * other pod is as if nothing were installed.
+ * Pods that are created while no controller runs: depending on `webhook.failurePolicy`, pods that request an agent are refused or get none;
+ * all other pods are unaffected.
  */
 import t from 'tap'
-import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { podAnnotations } from '../../runtime/api/names.ts'
 import { podType } from '../../runtime/kube/types.ts'
 import { agentsOf } from '../support/admission.ts'
+import { matchObject, rejectsWith } from '../support/assertions.ts'
 import { install, type Installation } from '../support/installation.ts'
 import { chartPod, type PodShape } from '../support/pods.ts'
 import { requires } from '../support/requires.ts'
@@ -13,13 +14,13 @@ import { until } from '../support/world.ts'
 
 const asking = { [podAnnotations.inject]: 'true' }
 
-/** Creates a pod and returns what the API server made of it. Throws a Fault where it is refused. */
+/** Creates a pod and returns it as admitted. Throws a Fault if it is refused. */
 async function create({ world }: Installation, namespace: string, name: string, annotations = {}): Promise<PodShape> {
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, annotations }, spec: chartPod().spec }
   return (await world.kube.create(podType, pod, world.signal)) as unknown as PodShape
 }
 
-void t.test('by default a pod that asks for an agent is refused while no controller runs', { timeout: 280_000 }, async (t) => {
+void t.test('by default a pod that requests an agent is refused while no controller runs', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl')) return
   const cluster = await install(t, ['plant', 'other'])
   const { kube, signal, namespace } = cluster.world
@@ -27,9 +28,14 @@ void t.test('by default a pod that asks for an agent is refused while no control
   t.equal(agentsOf(await create(cluster, plant, 'before', asking)).length, 1, 'the API server asks the controller about it')
   t.equal(await cluster.stopController(), 0)
 
-  await t.test('it is refused with the name of the webhook, in each watched namespace', async (t) => {
+  await t.test('the refusal names the webhook, in each watched namespace', async (t) => {
     for (const watched of [plant, cluster.namespace('other')])
-      await t.rejects(create(cluster, watched, 'gw-0', asking), { message: /failed calling webhook "inject\.clustersync\.io"/ }, watched)
+      await rejectsWith(
+        t,
+        create(cluster, watched, 'gw-0', asking),
+        { message: /failed calling webhook "inject\.clustersync\.io"/ },
+        watched,
+      )
   })
 
   await t.test('every other pod is created', async (t) => {
@@ -41,18 +47,18 @@ void t.test('by default a pod that asks for an agent is refused while no control
       ['annotations of ours, but not the one that asks', { [podAnnotations.gatewaySync]: 'plant' }],
     ]
     for (const [index, [name, annotations]] of rows.entries())
-      t.same(agentsOf(await create(cluster, plant, `pod-${index}`, annotations)), [], name)
-    t.same(agentsOf(await create(cluster, await namespace('elsewhere'), 'gw-0', asking)), [], 'one that asks where nobody watches')
+      t.strictSame(agentsOf(await create(cluster, plant, `pod-${index}`, annotations)), [], name)
+    t.strictSame(agentsOf(await create(cluster, await namespace('elsewhere'), 'gw-0', asking)), [], 'one that asks where nobody watches')
   })
 
-  await t.test('a pod that is there already can be changed and deleted', async (t) => {
+  await t.test('an existing pod can be changed and deleted', async (t) => {
     const key = { namespace: plant, name: 'before' }
     const changed = await kube.mergePatch(podType, key, { metadata: { labels: { checked: 'yes' } } }, {}, signal)
-    t.match(changed?.metadata.labels, { checked: 'yes', 'clustersync.io/agent': 'true' })
+    matchObject(t, changed?.metadata.labels, { checked: 'yes', 'clustersync.io/agent': 'true' })
     await kube.delete(podType, key, signal)
   })
 
-  await t.test('the same pod is created, with its agent, once a controller runs again', async (t) => {
+  await t.test('the same pod is created with its agent once a controller runs again', async (t) => {
     await cluster.startController()
     const pod = await until(() => create(cluster, plant, 'gw-0', asking).catch(() => undefined), 'it is admitted')
     t.equal(agentsOf(pod).length, 1)
@@ -60,8 +66,8 @@ void t.test('by default a pod that asks for an agent is refused while no control
 })
 
 void t.test(
-  'with the policy Ignore a pod that asks is created without an agent, and found as a gateway that has none once a controller runs',
-  { timeout: 280_000 },
+  'with the policy Ignore a pod is created without an agent and counted as such once a controller runs',
+  { timeout: 600_000 },
   async (t) => {
     if (!requires(t, 'git', 'kubectl')) return
     const cluster = await install(t, ['plant'], { webhook: { failurePolicy: 'Ignore' } })
@@ -75,16 +81,16 @@ void t.test(
     })
     t.equal(await cluster.stopController(), 0)
     const pod = await create(cluster, namespace, 'gw-0', asking)
-    t.same(agentsOf(pod), [])
-    t.match(pod.metadata, { annotations: asking })
+    t.strictSame(agentsOf(pod), [])
+    matchObject(t, pod.metadata, { annotations: asking })
     await cluster.startController()
     const status = await until(async () => {
       const seen = await cluster.status(namespace, 'plant')
       return seen.gateways?.total === 1 ? seen : undefined
     }, 'the pod is counted')
-    t.match(status.gateways, { missingAgent: 1 })
+    matchObject(t, status.gateways, { missingAgent: 1 })
     const condition = status.conditions?.find(({ type }) => type === 'AgentsInjected')
-    t.match(condition, { status: 'False', reason: 'MissingAgent', message: /^1 of 1 gateways: gw-0: MissingAgent, .*recreate it$/ })
+    matchObject(t, condition, { status: 'False', reason: 'MissingAgent', message: /^1 of 1 gateways: gw-0: MissingAgent, .*recreate it$/ })
 
     await cluster.world.kube.delete(podType, { namespace, name: 'gw-0' }, cluster.world.signal)
     t.equal(agentsOf(await create(cluster, namespace, 'gw-0', asking)).length, 1, 'recreated, as it says, the pod gets its agent')

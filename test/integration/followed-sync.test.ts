@@ -1,23 +1,23 @@
 /**
- * Which GatewaySync an agent follows, where its pod names none at first: the watch on a real API server, by the pod's annotations as they are now.
+ * The GatewaySync that an agent follows if its pod names none at first: the watch on a real API server, by the pod's current annotations.
  */
 import t from 'tap'
 import { watchSync } from '../../runtime/agent/watch-sync.ts'
-import { systemClock } from '../../runtime/clock.ts'
-import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { podAnnotations } from '../../runtime/api/names.ts'
 import { gatewaySyncType } from '../../runtime/kube/types.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { install } from '../support/installation.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/world.ts'
 
 void t.test(
-  'a pod that names none follows the only one, else the one that its annotations name by then',
-  { timeout: 240_000 },
+  'a pod without a named GatewaySync follows the only one, or the one its annotations name later',
+  { timeout: 600_000 },
   async (t) => {
     if (!requires(t, 'git')) return
     const cluster = await install(t, ['plant'])
-    // Nothing but these GatewaySyncs is to cause an event.
+    // Stopped, so that only these GatewaySyncs cause events.
     await cluster.stopController()
     const { kube, signal } = cluster.world
     const namespace = cluster.namespace('plant')

@@ -1,30 +1,31 @@
 /**
- * The chart on the real API server, by the commands of docs/install.md: installed, upgraded, refused, uninstalled.
+ * The chart on the real API server, with the commands of docs/how-to/install.md: installed, upgraded, refused, uninstalled.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { chartFiles } from '../../infra/helm/chart.ts'
+import { chartFiles } from '../../infra/chart/files.ts'
 import type { Kinds } from '../infra/installed.ts'
 import { canRunHelm, helmOf } from '../support/helm.ts'
 import { blocksOf } from '../support/page.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { applyForeignKinds } from '../support/foreign-kinds.ts'
 import { openWorld } from '../support/world.ts'
+import { containsText, matchObject } from '../support/assertions.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** The commands of the page's section on Helm, in their order. */
+/** The commands of the page's section on Helm, in order. */
 function documentedCommands(): string[][] {
-  const blocks = blocksOf('docs/install.md').filter(({ section, language }) => /\bHelm\b/.test(section) && language === 'sh')
+  const blocks = blocksOf('docs/how-to/install.md').filter(({ section, language }) => /\bHelm\b/.test(section) && language === 'sh')
   const lines = blocks.flatMap(({ text }) => text.split('\n'))
   return lines.filter((line) => line !== '').map((line) => line.split(' '))
 }
 
-void t.test('the chart, by the commands of the documentation', { timeout: 240_000 }, async (t) => {
+void t.test('the Helm commands of the documentation install, upgrade and uninstall the chart', { timeout: 600_000 }, async (t) => {
   if (!canRunHelm(t)) return
-  // A control plane of its own: the kinds and the policies of an installation hold for a whole cluster.
+  // A separate control plane, because the kinds and policies of an installation are cluster-wide.
   const world = await openWorld(t, { shared: false })
   await applyForeignKinds(t, world)
   const { plane } = world
@@ -41,12 +42,12 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
     return JSON.parse(stdout) as Kinds['Deployment']
   }
 
-  await t.test('a combination that cannot work stops it before anything is there', async (t) => {
+  await t.test('an invalid combination is refused before any object exists', async (t) => {
     const set = '--set=leaderElection.enabled=false,replicaCount=2'
     const { code, stderr } = await helm('install', 'cluster-sync-operator', 'dist/chart', '-n', namespace, '--create-namespace', set)
     t.not(code, 0)
-    t.match(stderr, 'leaderElection.enabled: 2 replicas without leader election would all write; set replicaCount: 1')
-    t.match(await kubectl(['get', 'namespace', namespace]), { code: 1 })
+    containsText(t, stderr, 'leaderElection.enabled: must be true with 2 replicas, which would all write otherwise; or set replicaCount: 1')
+    matchObject(t, await kubectl(['get', 'namespace', namespace]), { code: 1 })
   })
 
   for (const [program = '', ...args] of documentedCommands()) {
@@ -63,16 +64,16 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
       t.equal(code, 0, stderr)
       if (program === 'kubectl') return
       t.match(stdout, /^STATUS: deployed$/m)
-      t.match(stdout, 'rollout status deployment/cluster-sync-operator')
+      containsText(t, stdout, 'rollout status deployment/cluster-sync-operator')
     })
   }
 
-  await t.test('what the commands set is in the cluster', async (t) => {
+  await t.test('the cluster has the values of the commands', async (t) => {
     const { spec, metadata } = await deployment()
     t.equal(spec.replicas, 2)
-    t.match(metadata['labels'], { 'app.kubernetes.io/managed-by': 'Helm' })
+    matchObject(t, metadata['labels'], { 'app.kubernetes.io/managed-by': 'Helm' })
     const { stdout } = await kubectl(['get', 'poddisruptionbudgets,servicemonitors,certificates,gs', '-A', '-o', 'name'])
-    t.match(stdout, 'servicemonitor.monitoring.coreos.com/cluster-sync-operator')
+    containsText(t, stdout, 'servicemonitor.monitoring.coreos.com/cluster-sync-operator')
   })
 
   await t.test('the same upgrade again changes no object', async (t) => {
@@ -82,16 +83,16 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
     t.equal((await deployment()).metadata['resourceVersion'], before.metadata['resourceVersion'])
   })
 
-  await t.test('the one replica begins to wait for the end of its predecessor, and ceases to', async (t) => {
+  await t.test('a claim for mirrors changes the update strategy to Recreate, and its removal changes it back', async (t) => {
     const strategyWith = async (claim: string): Promise<unknown> => {
       const set = `--set=replicaCount=1,source.storage.existingClaim=${claim}`
       const { code, stderr } = await helm('upgrade', 'cluster-sync-operator', 'dist/chart', '-n', namespace, set)
       t.equal(code, 0, stderr)
       return (await deployment()).spec.strategy
     }
-    t.match(await strategyWith(''), { type: 'RollingUpdate' })
-    t.same(await strategyWith('mirrors'), { type: 'Recreate' })
-    t.match(await strategyWith(''), { type: 'RollingUpdate' })
+    matchObject(t, await strategyWith(''), { type: 'RollingUpdate' })
+    t.strictSame(await strategyWith('mirrors'), { type: 'Recreate' })
+    matchObject(t, await strategyWith(''), { type: 'RollingUpdate' })
   })
 
   await t.test('mirrors move to claims of a StatefulSet, and back to the Deployment', async (t) => {
@@ -99,14 +100,14 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
       const set = `--set=source.persistence.enabled=${enabled}`
       const { code, stderr, stdout } = await helm('upgrade', 'cluster-sync-operator', 'dist/chart', '-n', namespace, set)
       t.equal(code, 0, stderr)
-      t.match(stdout, `rollout status ${enabled ? 'statefulset' : 'deployment'}/cluster-sync-operator`)
+      containsText(t, stdout, `rollout status ${enabled ? 'statefulset' : 'deployment'}/cluster-sync-operator`)
       return (await kubectl(['-n', namespace, 'get', 'deployments,statefulsets', '-o', 'name'])).stdout.trim()
     }
     t.equal(await kindWith(true), 'statefulset.apps/cluster-sync-operator')
     t.equal(await kindWith(false), 'deployment.apps/cluster-sync-operator')
   })
 
-  await t.test('an inline key that is withdrawn leaves the cluster', async (t) => {
+  await t.test('a removed inline key is deleted from the cluster', async (t) => {
     const keys = async (...receiver: string[]): Promise<string[]> => {
       const args = receiver.map((set) => `--set=webhookReceiver.${set}`)
       const { code, stderr } = await helm(
@@ -122,11 +123,11 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
       const { stdout } = await kubectl(['-n', namespace, 'get', 'secret', 'cluster-sync-operator-receiver', '-o', 'jsonpath={.data}'])
       return Object.keys(JSON.parse(stdout) as object).toSorted()
     }
-    t.same(await keys('hmac.secret=one', 'token.secret=two'), ['hmac', 'token'])
-    t.same(await keys('token.secret=two'), ['token'])
+    t.strictSame(await keys('hmac.secret=one', 'token.secret=two'), ['hmac', 'token'])
+    t.strictSame(await keys('token.secret=two'), ['token'])
   })
 
-  await t.test('the notes tell how other definitions take the place of those that Helm installed', async (t) => {
+  await t.test('the notes show the command that replaces the CRDs installed by Helm', async (t) => {
     const other = path.join(folder, 'other')
     mkdirSync(path.join(other, 'crds'), { recursive: true })
     for (const name of readdirSync(path.join(root, 'dist/chart/crds'))) {
@@ -145,19 +146,19 @@ void t.test('the chart, by the commands of the documentation', { timeout: 240_00
     t.equal(code, 0, stderr)
   })
 
-  await t.test('once uninstalled, only the definitions are left', async (t) => {
+  await t.test('uninstalling leaves only the CRDs', async (t) => {
     const { code, stderr } = await helm('uninstall', 'cluster-sync-operator', '--namespace', namespace)
     t.equal(code, 0, stderr)
     const kinds = 'deployments,services,roles,clusterroles,validatingadmissionpolicies,mutatingwebhookconfigurations'
     const left = await kubectl(['get', kinds, '-A', '-l', 'app.kubernetes.io/part-of=clustersync.io', '-o', 'name'])
     t.equal(left.stdout, '')
-    t.match(await kubectl(['get', 'crd', 'gatewaysyncs.clustersync.io', 'syncreports.clustersync.io']), { code: 0 })
+    matchObject(t, await kubectl(['get', 'crd', 'gatewaysyncs.clustersync.io', 'syncreports.clustersync.io']), { code: 0 })
   })
 })
 
-void t.test('the committed chart is what the sources make, and nothing else', async (t) => {
+void t.test('the committed chart has exactly the files of the sources', async (t) => {
   const committed = readdirSync(path.join(root, 'dist/chart'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => path.relative(path.join(root, 'dist/chart'), path.join(parentPath, name)))
-  t.same(new Set(committed), new Set(chartFiles().map(({ path: name }) => name)))
+  t.strictSame(new Set(committed), new Set(chartFiles().map(({ path: name }) => name)))
 })

@@ -1,5 +1,5 @@
 /**
- * The pods about which an API server does not ask admission, so that nothing of ours can refuse or delay them.
+ * The pods for which an API server does not call admission, so that the product cannot refuse or delay them.
  */
 import t from 'tap'
 import { type KubeObject, webhookConfigurationType } from '../../runtime/kube/types.ts'
@@ -8,32 +8,32 @@ import { barePod, chartPod } from '../support/pods.ts'
 import { requires } from '../support/requires.ts'
 import { until } from '../support/world.ts'
 
-/** The namespaces whose pods are never asked about, labelled here as those that are. */
+/** The excluded system namespaces, labeled here as covered. */
 const clusters = ['kube-system', 'kube-node-lease']
 
-void t.test('an API server does not ask admission about other pods', { timeout: 280_000 }, async (t) => {
+void t.test('an API server does not call admission for other pods', { timeout: 600_000 }, async (t) => {
   if (!requires(t)) return
   const { kube, signal, configuration, namespace, namespaceSelector, admit, outcomes } = await openAdmission(t, clusters)
   const plant = await namespace('plant')
 
-  await t.test('pods that do not ask are not even seen', async (t) => {
+  await t.test('admission is not called for pods that do not request an agent', async (t) => {
     const before = outcomes.length
     for (const value of ['false', 'True']) {
-      t.same(agentsOf(await admit(plant, chartPod({ 'clustersync.io/inject': value }))), [])
+      t.strictSame(agentsOf(await admit(plant, chartPod({ 'clustersync.io/inject': value }))), [])
     }
     const bare = changed(barePod(), (pod) => delete pod.metadata.annotations)
-    t.same(agentsOf(await admit(plant, bare)), [])
+    t.strictSame(agentsOf(await admit(plant, bare)), [])
     t.equal(outcomes.length, before)
   })
 
-  await t.test("pods of the cluster's own namespaces are not even seen, also where they ask", async (t) => {
+  await t.test('admission is not called for pods of system namespaces, even if they request an agent', async (t) => {
     const before = outcomes.length
-    for (const name of clusters) t.same(agentsOf(await admit(name, barePod())), [], name)
+    for (const name of clusters) t.strictSame(agentsOf(await admit(name, barePod())), [], name)
     t.equal(outcomes.length, before)
   })
 
-  await t.test('where a label is required, pods of namespaces without it are not even seen', async (t) => {
-    const labelled = await namespace('labelled', { 'clustersync.io/injection': 'enabled' })
+  await t.test('with a required label admission is not called for namespaces without it', async (t) => {
+    const labeled = await namespace('labeled', { 'clustersync.io/injection': 'enabled' })
     const others = [plant, await namespace('disabled', { 'clustersync.io/injection': 'disabled' })]
     const agents = async (namespace: string): Promise<number> => agentsOf(await admit(namespace, barePod())).length
     const require = async (requireLabel: boolean): Promise<void> => {
@@ -45,10 +45,10 @@ void t.test('an API server does not ask admission about other pods', { timeout: 
       const wanted = requireLabel ? 0 : 1
       await until(async () => ((await agents(plant)) === wanted ? true : undefined), 'the API server acts upon the change')
     }
-    t.equal(await agents(labelled), 1)
+    t.equal(await agents(labeled), 1)
     for (const namespace of others) t.equal(await agents(namespace), 1, 'until a label is required')
     await require(true)
-    t.equal(await agents(labelled), 1)
+    t.equal(await agents(labeled), 1)
     for (const namespace of others) t.equal(await agents(namespace), 0)
     await require(false)
   })

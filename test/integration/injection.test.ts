@@ -1,10 +1,11 @@
 /**
- * Admission as it runs in a cluster: an API server with Pod Security `restricted` asks about pods of every kind that want an agent.
+ * Admission in a cluster: an API server with Pod Security `restricted` calls it for pods of every kind that request an agent.
  */
 import t from 'tap'
 import type { FoundSync } from '../../runtime/injection/inject.ts'
 import type { KubeObject } from '../../runtime/kube/types.ts'
 import { agentsOf, changed, openAdmission, spec } from '../support/admission.ts'
+import { matchObject } from '../support/assertions.ts'
 import { gateway } from '../support/injected.ts'
 import { barePod, chartPod, type PodShape } from '../support/pods.ts'
 import { requires } from '../support/requires.ts'
@@ -61,7 +62,7 @@ const shapes: [string, PodShape][] = [
   ],
 ]
 
-void t.test('an API server asks admission about each pod that wants an agent', { timeout: 280_000 }, async (t) => {
+void t.test('an API server calls admission for each pod that requests an agent', { timeout: 600_000 }, async (t) => {
   if (!requires(t)) return
   const { namespace, admit, outcomes, found } = await openAdmission(t)
   const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted', 'pod-security.kubernetes.io/enforce-version': 'latest' }
@@ -71,19 +72,19 @@ void t.test('an API server asks admission about each pod that wants an agent', {
     await t.test(`a pod ${name} passes restricted:latest with exactly one agent`, async (t) => {
       const pod = await admit(plant, shape)
       const [agent, ...others] = agentsOf(pod)
-      t.same(others, [])
+      t.strictSame(others, [])
       t.equal(agent?.restartPolicy, 'Always')
       const tokens = agent?.volumeMounts.filter(({ mountPath }) => mountPath === '/var/run/secrets/kubernetes.io/serviceaccount') ?? []
-      t.match(tokens, [{ name: /^cluster-sync-api-token(-2)?$/ }], 'the token of ours and no other')
+      matchObject(t, tokens, [{ name: /^cluster-sync-api-token(-2)?$/ }], 'the token of ours and no other')
       t.equal(pod.metadata.labels?.['clustersync.io/agent'], 'true')
       t.equal(pod.metadata.annotations?.['clustersync.io/injected'], 'true')
     })
   }
 
-  await t.test('a pod keeps the class that it has without an agent', async (t) => {
+  await t.test('a pod keeps the QoS class that it has without an agent', async (t) => {
     const classOf = async (shape: PodShape): Promise<unknown> => ((await admit(plant, shape)) as KubeObject).status
-    t.match(await classOf(chartPod()), { qosClass: 'Guaranteed' })
-    t.match(await classOf(changed(chartPod(), (pod) => (gateway(pod)['resources'] = { limits: { memory: '1Gi' } }))), {
+    matchObject(t, await classOf(chartPod()), { qosClass: 'Guaranteed' })
+    matchObject(t, await classOf(changed(chartPod(), (pod) => (gateway(pod)['resources'] = { limits: { memory: '1Gi' } }))), {
       qosClass: 'Burstable',
     })
     const whole = { requests: { cpu: '1', memory: '2Gi' }, limits: { cpu: '1', memory: '2Gi' } }
@@ -91,10 +92,10 @@ void t.test('an API server asks admission about each pod that wants an agent', {
       pod.spec['resources'] = whole
       gateway(pod)['resources'] = whole
     })
-    t.match(await classOf(ofPod), { qosClass: 'Guaranteed' }, 'also where all of it is taken')
+    matchObject(t, await classOf(ofPod), { qosClass: 'Guaranteed' }, 'also where all of it is taken')
   })
 
-  await t.test('a copy of an injected pod is admitted as it is', async (t) => {
+  await t.test('a copy of an injected pod is admitted unchanged', async (t) => {
     const first = await admit(plant, chartPod())
     const { annotations = {}, labels = {} } = first.metadata
     const copy: PodShape = { metadata: { annotations, labels }, spec: first.spec }
@@ -102,7 +103,7 @@ void t.test('an API server asks admission about each pod that wants an agent', {
     t.equal(outcomes.at(-1), 'unchanged')
   })
 
-  await t.test('whatever is known of the GatewaySync, the pod is admitted', async (t) => {
+  await t.test('a pod is admitted with any state of its GatewaySync', async (t) => {
     const cases: FoundSync[] = [
       { kind: 'missing', name: 'gone' },
       { kind: 'ambiguous', count: 2 },
@@ -119,13 +120,13 @@ void t.test('an API server asks admission about each pod that wants an agent', {
     found.sync = { kind: 'found', name: 'plant', spec }
   })
 
-  await t.test('a pod of root is admitted where the namespace permits it', async (t) => {
+  await t.test('a pod that runs as root is admitted if its namespace permits it', async (t) => {
     const free = await namespace('free')
     const root = changed(chartPod(), (pod) => (pod.spec['securityContext'] = { runAsUser: 0 }))
     t.equal(agentsOf(await admit(free, root)).length, 1)
   })
 
-  await t.test('a pod in the network of its node reserves no port for its agent', async (t) => {
+  await t.test('a pod in the host network reserves no port for its agent', async (t) => {
     const free = await namespace('free')
     const onHost = changed(chartPod(), (pod) => {
       Object.assign(pod.spec, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' })
@@ -133,8 +134,8 @@ void t.test('an API server asks admission about each pod that wants an agent', {
     })
     const pod = await admit(free, onHost)
     const [agent] = agentsOf(pod)
-    t.match(agent, { startupProbe: { exec: {} }, livenessProbe: { exec: {} } })
+    matchObject(t, agent, { startupProbe: { exec: {} }, livenessProbe: { exec: {} } })
     t.notMatch(JSON.stringify(agent), /hostPort|httpGet/)
-    t.match(gateway(pod), { ports: [{ hostPort: 8088 }] }, "as the API server reserves the gateway's own")
+    matchObject(t, gateway(pod), { ports: [{ hostPort: 8088 }] }, "as the API server reserves the gateway's own")
   })
 })

@@ -1,6 +1,6 @@
 /**
  * Manifests on the real API server, which has the kinds of cert-manager and of the monitoring operator: each object is accepted, and a
- * second apply changes nothing. For the committed ones, for the profiles, and for every two switches of the values together.
+ * second apply changes nothing. For the committed manifests, the profiles, and every pair of switches.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -13,6 +13,7 @@ import type { ValuesInput } from '../../infra/values.ts'
 import { type KubeObject, podType } from '../../runtime/kube/types.ts'
 import { applyForeignKinds } from '../support/foreign-kinds.ts'
 import { deploymentOf, profiles } from '../infra/installed.ts'
+import { containsText } from '../support/assertions.ts'
 import { requires } from '../support/requires.ts'
 import { serverSideApply } from '../support/server-side-apply.ts'
 import { rows, valuesOf } from '../support/switches.ts'
@@ -20,7 +21,7 @@ import { openWorld, until, type World } from '../support/world.ts'
 
 const dist = path.resolve(import.meta.dirname, '../../dist')
 
-/** A control plane of its own: the kinds and the policies of an installation hold for a whole cluster. */
+/** A separate control plane, because the kinds and policies of an installation are cluster-wide. */
 async function openCluster(t: Test): Promise<World> {
   const world = await openWorld(t, { shared: false })
   await applyForeignKinds(t, world)
@@ -32,19 +33,19 @@ function objectsOf(where: string, values: ValuesInput): Manifest[] {
   return charts.flatMap((chart: Chart) => chart.toJson() as Manifest[])
 }
 
-/** What tells one state of an object from another. */
+/** Identifies the state of an object. */
 function versions(objects: readonly KubeObject[]): string[] {
   return objects.map(({ kind, metadata: { name, resourceVersion } }) => `${kind} ${name} ${resourceVersion}`)
 }
 
-void t.test('manifests are accepted by the API server, and settle', { timeout: 240_000 }, async (t) => {
+void t.test('the API server accepts the manifests, and a second apply changes nothing', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openCluster(t)
   const { plane, namespace } = world
   const { apply, close } = serverSideApply(world)
   t.teardown(close)
 
-  await t.test('dist/, by plain apply as the documentation says', async (t) => {
+  await t.test('dist/ with a plain apply, as documented', async (t) => {
     const definitions = await plane.kubectl(['apply', '-f', path.join(dist, 'crds.k8s.yaml')])
     t.equal(definitions.code, 0, definitions.stderr)
     await until(
@@ -71,28 +72,28 @@ void t.test('manifests are accepted by the API server, and settle', { timeout: 2
       const release = await namespace('release')
       const objects = objectsOf(release, values)
       const tried = await apply(objects, { dryRun: true })
-      t.same(
+      t.strictSame(
         tried.map(({ kind }) => kind),
         objects.map(({ kind }) => kind),
         'a dry run accepts each object',
       )
       const first = await apply(objects)
-      t.same(versions(await apply(objects)), versions(first), 'a second apply changes nothing')
+      t.strictSame(versions(await apply(objects)), versions(first), 'a second apply changes nothing')
       if (!(name in restricted)) return
       const refusal = await refusalOfPod(world, release, objects)
-      if (values.hostNetwork === true) t.match(refusal, 'host namespaces', "a pod of the host's network is not, and for that alone")
+      if (values.hostNetwork === true) containsText(t, refusal, 'host namespaces', "a pod of the host's network is not, and for that alone")
       else t.equal(refusal, undefined, 'the pod is admitted where pods are restricted')
     })
   }
 })
 
-/** Why the API server refuses the controller's pod in a namespace that enforces the restricted standard; undefined: it takes it. */
+/** The reason why the API server refuses the controller's pod in a namespace with the restricted standard; undefined if it is admitted. */
 async function refusalOfPod({ kube, plane, signal }: World, namespace: string, objects: readonly Manifest[]): Promise<string | undefined> {
   const enforced = await plane.kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted'])
   if (enforced.code !== 0) return enforced.stderr
   type Named = { priorityClassName?: string; serviceAccountName: string; volumes: object[] }
   const { template, volumeClaimTemplates = [] } = deploymentOf(objects).spec
-  // Class and account of the values may be those of another cluster; the volumes of its claims a StatefulSet adds itself.
+  // Priority class and account in the values may be those of another cluster; the StatefulSet adds the volumes of its claims.
   const { priorityClassName: _class, serviceAccountName: _account, volumes, ...others }: Named = template.spec
   const claims = volumeClaimTemplates.map(({ metadata: { name } }) => ({ name, persistentVolumeClaim: { claimName: name } }))
   const spec = { ...others, volumes: [...volumes, ...claims] }

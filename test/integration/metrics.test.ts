@@ -1,12 +1,12 @@
 /**
- * Who may read the metrics, asked of a real API server.
+ * Access to the metrics, authorized by a real API server.
  */
 import t from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import type { ResourceType } from '../../runtime/kube/types.ts'
-import { metricsApp } from '../../runtime/metrics/app.ts'
-import { createMetricsAuthoriser } from '../../runtime/controller/serve/metrics-access.ts'
+import { metricsApp } from '../../runtime/telemetry/metrics/app.ts'
+import { createMetricsAuthorizer } from '../../runtime/controller/serve/metrics-access.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
 import { requires } from '../support/requires.ts'
 
@@ -26,7 +26,7 @@ async function tokenOf(kube: Kube, namespace: string, name: string): Promise<str
   return (answer as { status: { token: string } }).status.token
 }
 
-void t.test('only who may get /metrics reads them', { timeout: 240_000 }, async (t) => {
+void t.test('only an account that may get /metrics reads the metrics', { timeout: 600_000 }, async (t) => {
   if (!requires(t)) return
   const plane = await startControlPlane()
   t.teardown(() => plane.stop())
@@ -42,16 +42,16 @@ void t.test('only who may get /metrics reads them', { timeout: 240_000 }, async 
   const subjects = [{ kind: 'ServiceAccount', namespace: name, name: 'reader' }]
   await kube.create(bindingType, { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects }, signal)
 
-  const authorise = createMetricsAuthoriser({ post: (path, body) => kube.post(path, body, signal), clock: systemClock })
-  const app = metricsApp({ text: () => ReadableStream.from(['m 1\n']), authorise })
+  const authorize = createMetricsAuthorizer({ post: (path, body) => kube.post(path, body, signal), clock: systemClock })
+  const app = metricsApp({ text: () => ReadableStream.from(['m 1\n']), authorize })
   const status = async (token: string): Promise<number> =>
     (await app.request('/metrics', { headers: { authorization: `Bearer ${token}` } })).status
 
-  // A new binding acts within a moment.
+  // A new binding takes effect within a moment.
   const until = Date.now() + 60_000
   let allowed = await status(reader)
   while (allowed !== 200 && Date.now() < until) {
-    const fresh = createMetricsAuthoriser({ post: (path, body) => kube.post(path, body, signal), clock: systemClock })
+    const fresh = createMetricsAuthorizer({ post: (path, body) => kube.post(path, body, signal), clock: systemClock })
     if ((await fresh(reader)) === 'allowed') allowed = 200
   }
   t.equal(allowed, 200)

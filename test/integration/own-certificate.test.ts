@@ -1,6 +1,5 @@
 /**
- * An installation that serves with a Secret of the user, or of cert-manager: the API server comes to trust it by the rights that the manifests
- * give.
+ * An installation with a Secret of the user or of cert-manager: the API server trusts it with the permissions of the manifests.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,16 +8,17 @@ import { awaitCaBundle } from '../../runtime/certificates/await-ca-bundle.ts'
 import { keepCaBundle } from '../../runtime/certificates/keep-ca-bundle.ts'
 import { openMounted } from '../../runtime/certificates/mounted.ts'
 import { nextCertificates } from '../../runtime/certificates/rotation.ts'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { webhookConfigurationType } from '../../runtime/kube/types.ts'
 import { createServing } from '../../runtime/certificates/serving.ts'
-import { type Log, silentLog } from '../../runtime/log.ts'
+import { type Log, silentLog } from '../../runtime/platform/log/log.ts'
+import { Temporal } from '../../runtime/platform/temporal.ts'
 import { presentRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, until } from '../support/world.ts'
 
-void t.test('the webhook configuration of the manifests follows the mounted authority', { timeout: 240_000 }, async (t) => {
+void t.test('the webhook configuration of the manifests follows the mounted authority', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('own-certificate')
@@ -49,8 +49,8 @@ void t.test('the webhook configuration of the manifests follows the mounted auth
 })
 
 void t.test(
-  'a replica with a certificate of cert-manager sees what the injector writes, by its rights',
-  { timeout: 240_000 },
+  'a replica with a cert-manager certificate may read the authority that the injector writes',
+  { timeout: 600_000 },
   async (t) => {
     if (!requires(t, 'git')) return
     const world = await openWorld(t)
@@ -79,7 +79,7 @@ void t.test(
     await world.kube.mergePatch(webhookConfigurationType, { name: account }, { webhooks: told }, {}, world.signal)
     await until(() => keeper.isTrusted() || undefined, 'it is seen')
     await running
-    t.same(warnings, [], 'and not because it may not look')
+    t.strictSame(warnings, [], 'and not because it may not look')
     await world.kube.delete(webhookConfigurationType, { name: account }, world.signal)
   },
 )

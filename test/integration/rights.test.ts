@@ -1,6 +1,6 @@
 /**
- * The roles of the manifests against what is asked of a real API server while the product works: they refuse nothing that it does, and
- * grant nothing that it does not use.
+ * The roles of the manifests compared with the requests of the running product to a real API server: they refuse none of them and grant
+ * nothing unused.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,19 +11,19 @@ import { recordApiCalls } from '../support/api-calls.ts'
 import { install } from '../support/installation.ts'
 import { liveOnce } from '../support/installation-life.ts'
 import { requires } from '../support/requires.ts'
-import { inWords, type Right, rightsOf, usedRight } from '../support/rights.ts'
+import { inWords, type Permission, rightsOf, usedPermission } from '../support/rights.ts'
 
 const dist = path.resolve(import.meta.dirname, '../../dist/operator.k8s.yaml')
-/** Everyone may ask this, by roles that each cluster has. */
+/** Every cluster permits these to everyone. */
 const everyones = ['get /version']
-/** What only an installation that issues its own certificates asks; `dist/` is one with cert-manager. */
+/** Questions of an installation that issues its own certificates; `dist/` uses cert-manager. */
 const selfManaged = [
   'create secrets',
   'patch admissionregistration.k8s.io/mutatingwebhookconfigurations <fullname>',
   'patch secrets <fullname>-certificate',
 ]
 
-void t.test('the roles allow each call that is made, and each of their rules is used by one', { timeout: 240_000 }, async (t) => {
+void t.test('the roles permit each call, and each of their rules is used', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const calls = await recordApiCalls(t)
   const cluster = await install(t, ['plant'], {}, calls.plane)
@@ -46,34 +46,34 @@ void t.test('the roles allow each call that is made, and each of their rules is 
   const installed = rightsByRole(general(cluster.manifests))
   const committed = rightsByRole(distManifests())
   const everyRole = holders.flatMap(({ roles }) => roles).toSorted()
-  t.same(Object.keys(installed).toSorted(), everyRole, 'the test knows who has each role')
-  t.same(Object.keys(committed).toSorted(), everyRole)
-  /** What each account asked, with what it may by the given roles. */
-  const each = (rights: Record<string, Right[]>) =>
+  t.strictSame(Object.keys(installed).toSorted(), everyRole, 'the test knows who has each role')
+  t.strictSame(Object.keys(committed).toSorted(), everyRole)
+  /** The questions of each account, with its permissions by the given roles. */
+  const each = (rights: Record<string, Permission[]>) =>
     holders.map(({ user, roles }) => ({
       asked: questions.filter((question) => question.user === user),
       rights: roles.flatMap((role) => rights[role] ?? []),
     }))
 
-  await t.test('no call is refused', async (t) => t.same(calls.refused(Object.values(users)), []))
+  await t.test('no call is refused', async (t) => t.strictSame(calls.refused(Object.values(users)), []))
   await t.test('no rule of a role is unused', async (t) => {
     for (const rights of [installed, committed]) {
       const unused = each(rights).flatMap(({ asked, rights }) => {
-        const used = new Set(asked.map((question) => usedRight(question, rights)))
+        const used = new Set(asked.map((question) => usedPermission(question, rights)))
         return rights.filter((right) => !used.has(right)).map((right) => `${right.role}: ${inWords(right)}`)
       })
-      t.same(unused, [])
+      t.strictSame(unused, [])
     }
   })
   await t.test('each question is answered by a rule', async (t) => {
-    const unanswered = (rights: Record<string, Right[]>): string[] => {
+    const unanswered = (rights: Record<string, Permission[]>): string[] => {
       const lines = each(rights).flatMap(({ asked, rights }) =>
-        asked.filter((question) => usedRight(question, rights) === undefined).map((question) => inWords(question)),
+        asked.filter((question) => usedPermission(question, rights) === undefined).map((question) => inWords(question)),
       )
       return [...new Set(lines)].toSorted()
     }
-    t.same(unanswered(installed), everyones)
-    t.same(unanswered(committed), [...everyones, ...selfManaged].toSorted())
+    t.strictSame(unanswered(installed), everyones)
+    t.strictSame(unanswered(committed), [...everyones, ...selfManaged].toSorted())
   })
 })
 
@@ -82,7 +82,7 @@ function distManifests(): Manifest[] {
   return forgetNames(documents)(documents)
 }
 
-/** Replaces what one installation is called, so that it can be compared with another. */
+/** Replaces the names of one installation, so that it can be compared with another. */
 function forgetNames(manifests: readonly Manifest[]): <Value>(of: Value) => Value {
   const account = manifests.find(({ kind }) => kind === 'ServiceAccount')
   if (account === undefined) throw new Error('there is no ServiceAccount')
@@ -91,7 +91,7 @@ function forgetNames(manifests: readonly Manifest[]): <Value>(of: Value) => Valu
     JSON.parse(JSON.stringify(of).replaceAll(name, '<fullname>').replaceAll(String(namespace), '<namespace>')) as Value
 }
 
-function rightsByRole(manifests: readonly Manifest[]): Record<string, Right[]> {
+function rightsByRole(manifests: readonly Manifest[]): Record<string, Permission[]> {
   const roles = manifests.filter(({ kind }) => kind === 'ClusterRole' || kind === 'Role')
   return Object.fromEntries(roles.map((role) => [`${role.kind} ${role.metadata.name}`, rightsOf(role)]))
 }

@@ -1,11 +1,13 @@
 /**
- * A controller that is replaced: it goes on to answer until everybody has heard, and nothing that it decided before lands after somebody else.
+ * A controller that is replaced: it keeps serving until its clients know, and none of its earlier decisions is written after another
+ * leader's.
  */
 import path from 'node:path'
 import t from 'tap'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
-import { apiVersion } from '../../runtime/gatewaysync/names.ts'
+import { apiVersion } from '../../runtime/api/names.ts'
 import { gatewaySyncType } from '../../runtime/kube/types.ts'
+import { matchObject } from '../support/assertions.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { install } from '../support/installation.ts'
 import { startReplica } from '../support/replica.ts'
@@ -19,7 +21,7 @@ const spec = (repo: string) => ({
   sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
 })
 
-void t.test('a controller that is told to end answers on, gives the Lease away at once and then ends', { timeout: 240_000 }, async (t) => {
+void t.test('a stopping controller keeps serving, releases the Lease at once and then exits', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl')) return
   const cluster = await install(t, ['plant'], {}, { shutdownDelaySeconds: 6 })
   const { ports, receiver, host } = cluster
@@ -44,7 +46,7 @@ void t.test('a controller that is told to end answers on, gives the Lease away a
   t.equal(await ended, 0)
 })
 
-void t.test('a status that was decided from an object that has changed is decided anew', { timeout: 240_000 }, async (t) => {
+void t.test('a status decided from an outdated object is decided again', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl')) return
   const world = await openWorld(t)
   const { kube, plane, signal } = world
@@ -68,7 +70,7 @@ void t.test('a status that was decided from an object that has changed is decide
     async beforeStatus() {
       writes += 1
       if (writes > 2) return
-      // As another leader would, between decision and write.
+      // Like another leader between decision and write.
       const status = { published: { commit: 'f'.repeat(40), ref: 'main', at: '2026-01-01T00:00:00Z' } }
       await kube.mergePatch(
         gatewaySyncType,
@@ -83,6 +85,6 @@ void t.test('a status that was decided from an object that has changed is decide
     const { published } = ((await kube.get(gatewaySyncType, key, signal))?.status ?? {}) as { published?: { commit: string } }
     return published?.commit === commit ? published : undefined
   }, 'the commit is published')
-  t.match(published, { commit, ref: 'main' })
+  matchObject(t, published, { commit, ref: 'main' })
   t.ok(writes > 2, 'after the writes that came too late')
 })

@@ -3,6 +3,7 @@
  */
 import t from 'tap'
 import { gatewaySyncType, leaseType, podType } from '../../runtime/kube/types.ts'
+import { matchObject } from '../support/assertions.ts'
 import { install, type Installation, simulatedGateway } from '../support/installation.ts'
 import { requires } from '../support/requires.ts'
 import { tinyPod, until } from '../support/world.ts'
@@ -10,13 +11,13 @@ import { tinyPod, until } from '../support/world.ts'
 const site = (name: string) => ({ site: name })
 const valuesFor = (name: string) => ({ controller: { watchLabelSelector: { matchLabels: site(name) } } })
 
-/** Where the agent of a pod sends its token. */
+/** The host to which the agent of a pod sends its token. */
 function deliveryHostOf(pod: object): string | undefined {
   const { initContainers = [] } = (pod as { spec: { initContainers?: { env: { name: string; value?: string }[] }[] } }).spec
   return initContainers.flatMap(({ env }) => env).find(({ name }) => name === 'CLUSTER_SYNC_DELIVERY_HOST')?.value
 }
 
-void t.test('installations with disjoint selectors share a namespace and nothing else', { timeout: 280_000 }, async (t) => {
+void t.test('installations with disjoint selectors share a namespace and nothing else', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl')) return
   const north = await install(t, ['plant'], valuesFor('north'))
   const namespace = north.namespace('plant')
@@ -59,12 +60,12 @@ void t.test('installations with disjoint selectors share a namespace and nothing
       })
       t.equal(deliveryHostOf(gateway.pod), `localhost:${cluster.ports.delivery}`)
       await until(() => isReady(name), 'the gateway has the commit')
-      t.match((await status(name)).gateways, { total: 1, synced: 1 })
+      matchObject(t, (await status(name)).gateways, { total: 1, synced: 1 })
       t.equal(await gateway.stop(), 0)
     })
   }
 
-  await t.test('nobody answers for what is not selected: no agent, no status', async (t) => {
+  await t.test('unselected pods and GatewaySyncs get no agent and no status', async (t) => {
     const create = (name: string, follows: string, labels: Record<string, string>) =>
       kube.create(
         podType,
@@ -81,7 +82,7 @@ void t.test('installations with disjoint selectors share a namespace and nothing
     for (const name of ['gw-plain', 'gw-mixed']) await kube.delete(podType, { namespace, name }, signal)
   })
 
-  await t.test('a push reaches a resource through the receiver of its own installation alone', async (t) => {
+  await t.test('a push reaches a GatewaySync only through the receiver of its own installation', async (t) => {
     const push = async ({ receiver }: Installation): Promise<number> =>
       (
         await fetch(`${receiver.url}/webhook/${namespace}/south`, {
@@ -94,7 +95,7 @@ void t.test('installations with disjoint selectors share a namespace and nothing
     t.equal(await push(south), 202)
   })
 
-  await t.test('each has a Lease of its own', async (t) => {
+  await t.test('each installation has its own Lease', async (t) => {
     const held = async ({ manifests }: Installation): Promise<unknown[]> => {
       const operator = manifests.find(({ kind }) => kind === 'Deployment')?.metadata as unknown as { namespace: string }
       const leases: unknown[] = []
@@ -102,10 +103,10 @@ void t.test('installations with disjoint selectors share a namespace and nothing
         leases.push(...items.map(({ spec }) => (spec as { holderIdentity?: string }).holderIdentity))
       return leases
     }
-    t.same([await held(north), await held(south)], [['controller-0'], ['controller-0']])
+    t.strictSame([await held(north), await held(south)], [['controller-0'], ['controller-0']])
   })
 
-  await t.test('a GatewaySync that gets the other label changes hands, with its status', async (t) => {
+  await t.test('a GatewaySync with a changed label moves to the other installation with its status', async (t) => {
     await kube.mergePatch(gatewaySyncType, { namespace, name: 'south' }, { metadata: { labels: site('north') } }, {}, signal)
     await until(() => deliversFrom('south', north), 'the other installation writes the status now')
     t.equal((await status('south')).published?.commit, commit, 'what is published stays published')

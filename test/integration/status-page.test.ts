@@ -1,6 +1,6 @@
 /**
- * The status page of an installed controller behind a proxy with a login: what it shows to whom, as the API server says, that a push is seen
- * without asking again, that page and terminal say the same, and what people change there.
+ * The status page of an installed controller behind a proxy with a login: its content for each user according to the API server, live
+ * updates of a push, agreement with the command line, and actions.
  */
 import { writeFileSync } from 'node:fs'
 import type * as http from 'node:http'
@@ -11,6 +11,8 @@ import { readCluster } from '../../runtime/cli/fleet/read-fleet.ts'
 import { fleetView } from '../../runtime/fleet/fleet-view.ts'
 import type { FleetView } from '../../runtime/fleet/view.ts'
 import { eventType, gatewaySyncType, secretType } from '../../runtime/kube/types.ts'
+import { Temporal } from '../../runtime/platform/temporal.ts'
+import { containsText, lacksText, matchObject } from '../support/assertions.ts'
 import { ann, boss, by, pageSecret, patchRights, rightsOf } from '../support/page-rights.ts'
 import { freePort } from '../support/ports.ts'
 import { install, type Installation, readyAt, simulatedGateway } from '../support/installation.ts'
@@ -19,7 +21,7 @@ import { until } from '../support/world.ts'
 
 const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
 
-/** Asks with trust in the installation's own authority alone. */
+/** Requests that trust only the installation's authority. */
 function askerOf(ca: string, port: number) {
   const open = (path: string, headers: http.OutgoingHttpHeaders, method = 'GET', body?: string): Promise<http.IncomingMessage> =>
     new Promise((resolve, reject) => {
@@ -50,7 +52,7 @@ async function authorityOf({ world, manifests }: Installation): Promise<string> 
   return Buffer.from((secret as unknown as { data: Record<string, string> }).data['ca.crt'] ?? '', 'base64').toString('utf8')
 }
 
-/** What does not depend on when it was looked at. */
+/** The parts that do not depend on the time. */
 function told({ syncs }: FleetView, namespace: string): unknown {
   return JSON.parse(JSON.stringify(syncs.filter((sync) => sync.namespace === namespace)))
 }
@@ -74,10 +76,10 @@ async function startPlant(t: Test, cluster: Installation) {
   return { namespace, repository, first }
 }
 
-void t.test('the page of an installation shows each person what that person may see', { timeout: 280_000 }, async (t) => {
+void t.test('the status page of an installation shows each user what that user may see', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git', 'kubectl')) return
   const port = await freePort()
-  // Of its own, for the control plane is shared and a right for a whole cluster too.
+  // A separate prefix, because the control plane is shared and so are cluster-wide permissions.
   const name = `page-${port}`
   const proxy = { enabled: true, secretRef: { name: 'page-proxy' }, groupsPrefix: `${name}:` }
   const cluster = await install(t, ['north', 'south'], { statusPage: { enabled: true, port, proxy } })
@@ -89,7 +91,7 @@ void t.test('the page of an installation shows each person what that person may 
   const { namespace, repository, first } = await startPlant(t, cluster)
   const south = cluster.namespace('south')
 
-  await t.test('shows nothing while the secret of its proxy is not there, and then only beside it', async (t) => {
+  await t.test('every request is refused until the proxy secret exists, and then without it', async (t) => {
     for (const path of ['/', '/status.json', '/events']) t.equal((await ask(path, boss)).status, 401, path)
     writeFileSync(path.join(cluster.folder, 'page-proxy-secret'), `${pageSecret}\n`)
     await cluster.world.apply(rightsOf(name, namespace))
@@ -97,41 +99,41 @@ void t.test('the page of an installation shows each person what that person may 
     t.equal((await ask('/', { ...boss, 'x-cluster-sync-proxy-secret': 'another one of the same len' })).status, 401)
   })
 
-  await t.test('shows the gateways of every namespace, and what is wrong in one of them', async (t) => {
+  await t.test('the page shows the gateways of every namespace and the problem in one of them', async (t) => {
     const page = await until(async () => {
       const shown = await text('/', boss)
       return shown.includes('RefNotFound') && shown.includes(first.slice(0, 8)) ? shown : undefined
     }, 'both are shown')
-    for (const words of [`${namespace}/plant`, `${south}/line`, 'gateway-0']) t.match(page, words)
-    t.notMatch(page, 'There is no login')
-    t.match(await text(`/gatewaysyncs/${south}/line`, boss), 'no-such-branch')
+    for (const words of [`${namespace}/plant`, `${south}/line`, 'gateway-0']) containsText(t, page, words)
+    lacksText(t, page, 'There is no login')
+    containsText(t, await text(`/gatewaysyncs/${south}/line`, boss), 'no-such-branch')
   })
 
-  await t.test('shows somebody only the namespaces whose GatewaySyncs they may list', async (t) => {
+  await t.test('a user sees only the namespaces with GatewaySyncs that the user may list', async (t) => {
     const page = await until(async () => {
       const shown = await text('/', ann)
       return shown.includes(`${namespace}/plant`) ? shown : undefined
     }, 'her right is known')
-    t.notMatch(page, south)
-    t.notMatch(await text('/status.json', ann), south)
+    lacksText(t, page, south)
+    lacksText(t, await text('/status.json', ann), south)
     t.equal((await ask(`/gatewaysyncs/${south}/line`, ann)).status, 404)
     const stranger = await ask('/', by('eve'))
     t.equal(stranger.status, 200)
-    t.notMatch(stranger.text, namespace)
-    t.match(stranger.text, 'You may see the GatewaySyncs of no namespace')
+    lacksText(t, stranger.text, namespace)
+    containsText(t, stranger.text, 'You may see the GatewaySyncs of no namespace')
   })
 
-  await t.test('reads the whole report of a gateway when somebody looks who may see it', async (t) => {
+  await t.test('the page of a gateway reads the complete report for a user who may see it', async (t) => {
     const place = `/gatewaysyncs/${namespace}/plant/gateways/gateway-0`
     for (const person of [boss, ann]) {
       const page = await text(place, person)
       t.match(page, /1 new, 0 changed, 0 deleted/, 'what the controller does not keep')
-      t.notMatch(page, 'cannot be read now')
+      lacksText(t, page, 'cannot be read now')
     }
     t.equal((await ask(place, by('eve'))).status, 404)
   })
 
-  await t.test('page and terminal agree', async (t) => {
+  await t.test('page and command line agree', async (t) => {
     for (const own of [namespace, south]) {
       await until(async () => {
         const ofPage = told(JSON.parse(await text('/status.json', boss)) as FleetView, own)
@@ -141,7 +143,7 @@ void t.test('the page of an installation shows each person what that person may 
     }
   })
 
-  await t.test('tells a viewer of a push, whose commit the page then shows', async (t) => {
+  await t.test('a viewer gets an event for a push, and the page shows its commit', async (t) => {
     const events = await open('/events', boss)
     let heard = ''
     const listening = (async () => {
@@ -153,16 +155,16 @@ void t.test('the page of an installation shows each person what that person may 
     const push = await fetch(`${url}/webhook/${namespace}/plant`, { method: 'POST', headers, body: '{"ref":"main"}' })
     t.equal(push.status, 202)
     await readyAt(cluster, namespace, second)
-    await until(async () => (heard.includes('event: changed') ? true : undefined), 'the viewer is told')
+    await until(async () => (heard.includes('event: changed') ? true : undefined), 'the viewer is notified')
     await until(async () => ((await text('/', boss)).includes(second.slice(0, 8)) ? true : undefined), 'the page shows the commit')
     events.destroy()
     await listening
   })
 
-  await t.test('what somebody may patch they change there, and nobody else does', async (t) => {
+  await t.test('a user with the patch permission changes a GatewaySync there, other users cannot', async (t) => {
     const place = `/gatewaysyncs/${namespace}/plant`
     t.equal((await ask(`${place}/actions/pause`, ann)).status, 403)
-    t.notMatch(await text(place, ann), '/actions/')
+    lacksText(t, await text(place, ann), '/actions/')
     await cluster.world.apply(patchRights(`${name}-patch`, namespace, 'ann'))
     const act = async (action: string): Promise<number | undefined> => {
       const where = `${place}/actions/${action}`
@@ -177,16 +179,16 @@ void t.test('the page of an installation shows each person what that person may 
     }
     const key = { namespace, name: 'plant' }
     t.equal(await act('pause'), 303)
-    t.match(await kube.get(gatewaySyncType, key, signal), { spec: { paused: true } })
+    matchObject(t, await kube.get(gatewaySyncType, key, signal), { spec: { paused: true } })
     await until(async () => ((await text(place, ann)).includes('Paused') ? true : undefined), 'the page shows that it is paused')
     t.equal(await act('resume'), 303)
     const third = repository.commit({ 'projects/a.txt': 'three' })
     t.equal(await act('sync'), 303)
     await readyAt(cluster, namespace, third)
-    t.match(await kube.get(gatewaySyncType, key, signal), { status: { source: { requested: { by: 'status page: ann' } } } })
+    matchObject(t, await kube.get(gatewaySyncType, key, signal), { status: { source: { requested: { by: 'status page: ann' } } } })
     t.equal(await act(`rollback?of=${first}`), 303)
     await readyAt(cluster, namespace, first)
-    t.match(await kube.get(gatewaySyncType, key, signal), { spec: { git: { ref: first } } })
+    matchObject(t, await kube.get(gatewaySyncType, key, signal), { spec: { git: { ref: first } } })
     await until(async () => {
       const notes: string[] = []
       for await (const { items } of kube.listPages(eventType, { namespace, limit: 500 }, signal))

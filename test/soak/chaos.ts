@@ -1,14 +1,14 @@
 /**
- * Three replicas of the controller, two hundred GatewaySyncs with a gateway each, pushes at random, and faults between: the API server killed
- * and its history dropped, every connection cut, connections that lead nowhere and tell nobody, leaders and standbys killed, leaders frozen,
- * the Lease taken away; each of them at least once. In the end each version that etcd wrote must have been told by the watch that could tell
- * it, no list of a replica may have found what its watch had gone past, each push that was taken must have an outcome, and each gateway hold
- * exactly what git says.
+ * Three replicas of the controller, two hundred GatewaySyncs with a gateway each, random pushes, and faults in between: the API server
+ * killed and its history dropped, all connections cut, connections frozen without notice, leaders and standbys killed, leaders frozen, the
+ * Lease taken away; each at least once. In the end the watches must have delivered each version that etcd wrote and that they owed, no list
+ * of a replica may have found a version that its watch had missed, each accepted push must have an outcome, and each gateway must hold
+ * exactly the content of git.
  *
  * Some of the gateways have a real agent and a simulator; the others are light ones (chaos/gateway.ts).
  */
 import { differences } from '../../scripts/quickstart/check.ts'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { isReadyAt } from '../benchmark/scale/seen.ts'
 import type { Installation } from '../support/installation.ts'
 import { filesOf } from './chaos/gateway.ts'
@@ -18,9 +18,9 @@ import { type Followed, keyOf } from './chaos/plants.ts'
 import { countWatches, relistAll } from './chaos/relist.ts'
 import { type Soak, startSoak } from './chaos/soak.ts'
 
-/** A watch that leads nowhere is noticed after two and a half minutes without a bookmark. */
+/** A dead watch is detected after two and a half minutes without a bookmark. */
 const settleMs = 300_000
-/** To start, to settle three times, and to end. */
+/** To start, to settle three times, and to stop. */
 const besidesMs = 600_000 + 3 * settleMs
 
 export const isSeeded = true
@@ -52,7 +52,7 @@ async function allReady({ seen, plants }: Soak): Promise<void> {
   await seen.all([...heads.keys()], (status, key) => isReadyAt(heads.get(key))(status), settleMs)
 }
 
-/** Settles when everything is as git says, and everybody has listed once more; returns what of it did not come to pass. */
+/** Resolves when everything matches git and all replicas have listed once more; returns the unmet conditions. */
 async function settle(soak: Soak, usual: Awaited<ReturnType<typeof countWatches>>): Promise<string[]> {
   const broken: string[] = []
   const inTime = async (what: string, work: Promise<void>): Promise<void> => {
@@ -68,7 +68,7 @@ async function settle(soak: Soak, usual: Awaited<ReturnType<typeof countWatches>
 }
 
 async function observe({ watchers, replicas, readings, read, plants, taken, outcomes }: Soak, meddled: Meddled, broken: string[]) {
-  // A watch that was forgotten by somebody between is noticed by its silence.
+  // A watch whose connection was dropped silently is detected after a time without bookmarks.
   const endMs = systemClock.monotonicMs() + settleMs
   let missed = await watchers.missed()
   while (missed.length > 0 && systemClock.monotonicMs() < endMs) {
@@ -91,7 +91,7 @@ async function observe({ watchers, replicas, readings, read, plants, taken, outc
   } satisfies Observed
 }
 
-/** What the gateway of a plant holds other than the head of its branch says. */
+/** Differences between the gateway of a plant and the head of its branch. */
 function heldWrongly({ repository, head, dataDir, light }: Followed): string[] {
   if (dataDir === undefined) return differencesOfFiles(light?.files, filesOf(repository.folder, head))
   const placed = [{ source: 'projects', destination: 'projects' }]
@@ -118,7 +118,7 @@ function tell({ faults, interrupted, watched, followedMs, readings, taken, outco
   process.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** The last words of controllers and agents about who leads and what went wrong. */
+/** The last log lines of controllers and agents about leadership and errors. */
 function troublesOf({ logs }: Installation): string {
   return logs
     .filter((line) => /"level":"(warn|error)"|leading|the leader/.test(line))

@@ -1,6 +1,6 @@
 /**
- * A push every 200 ms, and faults between: the engine killed, its records damaged, the volume full, the git host away. In the end the folder
- * must be exactly what `git archive` says of the last commit, and disk, descriptors and memory must be as flat as they were.
+ * A push every 200 ms with faults in between: the engine killed, its records damaged, the volume full, the git host unreachable. In the end
+ * the folder must equal `git archive` of the last commit, and disk, descriptors and memory must be as flat as before.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, s
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { isDeepStrictEqual } from 'node:util'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'
 import { type GitHost, startGitHost } from '../support/git-host.ts'
 import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
@@ -21,7 +21,7 @@ const pushEveryMs = 200
 const faultEveryMs = 4_000
 const files = 400
 const volumeMiB = 24
-/** What may stand in the engine's own folder between two syncs, and how much of the mirror. */
+/** Permitted content of the engine's folder between two syncs, and the permitted size of the mirror. */
 const bounds = { ownFiles: 6, ownMiB: 2, mirrorMiB: 16, descriptors: 8, memory: 1.3 }
 
 type Sample = { ownFiles: number; ownMiB: number; mirrorMiB: number; descriptors: number; rssMiB: number }
@@ -142,7 +142,7 @@ async function soak(subject: Subject, host: GitHost, isMounted: boolean, minutes
 const fileOf = (index: number): string => `projects/p${index % 8}/d${index % 40}/f${index}.json`
 const contentOf = (number: number): string => `${JSON.stringify({ number, pad: 'x'.repeat(number % 2_000) })}\n`
 
-/** A few files change, one comes or goes, and now and then a folder does. */
+/** A few files change, one is added or deleted, and sometimes a folder is. */
 function changesOf(push: number): Changes {
   const changes: Record<string, string | null> = {}
   for (let count = 0; count < 5; count += 1) changes[fileOf((push * 7 + count * 31) % files)] = contentOf(push + count)
@@ -180,7 +180,7 @@ async function meddle(subject: Subject, host: GitHost, isMounted: boolean): Prom
   return kind
 }
 
-/** Less than asked for where the engine wrote meanwhile: the volume is full then. */
+/** Less than requested if the engine wrote meanwhile: the volume is full then. */
 function fill(file: string, bytes: number): void {
   try {
     writeFileSync(file, Buffer.alloc(bytes))
@@ -189,7 +189,7 @@ function fill(file: string, bytes: number): void {
   }
 }
 
-/** One record of the engine is flipped, cut, removed, or robbed of what was staged. */
+/** Flips, cuts or removes one record of the engine, or deletes staged files. */
 function damage(own: (name: string) => string): void {
   const name = ['manifest', 'journal', 'clean', 'lock'][Math.floor(Math.random() * 4)] ?? 'manifest'
   const file = own(name)
@@ -217,8 +217,8 @@ function sampleOf({ dataDir, mirrors, told }: Subject): Sample {
 }
 
 /**
- * What git says of the commit, against what lies in the folder. A file of an earlier commit of which a damaged record no longer says that it is
- * ours stays, by intention, and is named in a finding: that much is no difference.
+ * Compares the commit in git with the folder. A file of an earlier commit that a damaged record no longer claims stays by design and is
+ * named in a finding, so it is not a difference.
  */
 function differences({ repository, dataDir, told }: Subject, head: string): string[] {
   const expected = path.join(dataDir, '../../expected')

@@ -1,16 +1,16 @@
 /**
- * `npm run soak -- <name> [--minutes n] [--seed n]`: runs one soak, `test/soak/<name>.ts`, for ten minutes unless told otherwise. One with a
- * schedule begins by saying its seed, with which the same order of faults comes again. Ends with 1 where what must hold did not.
+ * `npm run soak -- <name> [--minutes n] [--seed n]`: runs one soak, `test/soak/<name>.ts`, for ten minutes by default. A soak with a
+ * schedule first prints its seed, which repeats the order of faults. Exits with 1 if a condition did not hold.
  */
 import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
-/** `isSeeded`: what it does follows from the seed. */
+/** `isSeeded`: its actions follow from the seed. */
 type Soak = { run(options: { minutes: number; seed: number }): Promise<string[]>; isSeeded?: boolean }
 
 const mostSeed = 2 ** 32
-/** A week; Node has no timer beyond 24 days, which a run with its start and end must stay within. */
+/** A week. Node's timers are limited to 24 days, and a run must stay below that including start and stop. */
 const mostMinutes = 7 * 24 * 60
 
 const names = readdirSync(import.meta.dirname)

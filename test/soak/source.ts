@@ -1,15 +1,15 @@
 /**
- * Two hundred refs of four private repositories are moved while git is killed, mirrors are damaged and left locked, the controller's part that
- * follows them is killed, and the git host dies and comes back. In the end every GatewaySync must have published the commit of its ref, no
- * process of git may be left, and disk, descriptors and memory must be as flat as they were.
+ * Moves two hundred refs of four private repositories while git is killed, mirrors are damaged and left locked, the controller's source
+ * part is killed, and the git host stops and restarts. In the end every GatewaySync must have published the commit of its ref, no git
+ * process may be left, and disk, descriptors and memory must be as flat as before.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { systemClock } from '../../runtime/clock.ts'
-import { sizeOfFolder } from '../../runtime/source/disk/mirror-folder.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { sizeOfFolder } from '../../runtime/git/disk/mirror-folder.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { type GitHost, type GitHostOptions, startGitHost } from '../support/git-host.ts'
 import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
@@ -23,9 +23,9 @@ const refsOfEach = 50
 const pushEveryMs = 400
 const faultEveryMs = 3_000
 const hostAwayMs = 2_000
-/** A failed question is tried again after half a minute, and after five at most. */
+/** A failed source resolution is retried after half a minute, and after five minutes at most. */
 const settleMs = 330_000
-/** How much more the second half may take than the first. */
+/** The permitted growth of the second half over the first. */
 const bounds = { descriptors: 8, memory: 1.3, mirrorMiB: 8 }
 
 type Sample = { mirrorMiB: number; descriptors: number; rssMiB: number }
@@ -50,7 +50,7 @@ type MortalHost = {
   token: string
   repositories: Repository[]
   url(name: string): string
-  /** Closes every connection, and takes none for a while. */
+  /** Closes every connection, and accepts none for a while. */
   die(): Promise<void>
   stop(): Promise<void>
 }
@@ -85,14 +85,14 @@ async function startMortalHost(folder: string): Promise<MortalHost> {
 
 type Subject = {
   mirrors: string
-  /** What each GatewaySync has published, as far as the process that runs has told. */
+  /** The published commit of each GatewaySync, as reported by the running process. */
   published: Map<number, string>
-  /** What each is to publish in the end. */
+  /** The commit that each must publish in the end. */
   wanted: Map<number, string>
   reasons: Set<string>
   last(): SourceLine | undefined
   push(index: number, number: number, isTold: boolean): void
-  /** The processes of git that it has started. */
+  /** The git processes that it has started. */
   gits(): number[]
   kill(): Promise<void>
   start(): void
@@ -162,7 +162,7 @@ async function soak(subject: Subject, host: MortalHost, minutes: number): Promis
   while (systemClock.monotonicMs() < endMs) {
     const startedMs = systemClock.monotonicMs()
     pushes += 1
-    // Of one push in eight nobody hears, and a poll has to find it.
+    // One push in eight is not announced, and a poll has to find it.
     subject.push(Math.floor(Math.random() * repositories * refsOfEach), pushes, pushes % 8 !== 0)
     if (startedMs > nextFaultMs) {
       const fault = await meddle(subject, host)
@@ -191,7 +191,7 @@ async function soak(subject: Subject, host: MortalHost, minutes: number): Promis
   ]
 }
 
-/** Polls go on, so that git runs now and then; a process that is there all the time hangs. */
+/** Polls continue, so git runs now and then; a process that is always present hangs. */
 async function gitsLeft(subject: Subject): Promise<number[]> {
   let left = subject.gits()
   for (let look = 0; look < 40 && left.length > 0; look += 1) {
@@ -218,14 +218,14 @@ async function meddle(subject: Subject, host: MortalHost): Promise<string> {
 
 function killGit(pid: number): void {
   try {
-    // Each call of git leads a group of its own, with its helpers.
+    // Each git call leads its own process group, with its helpers.
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile.
+    // It has exited meanwhile.
   }
 }
 
-/** The processes that this one has started and that run now. */
+/** The running child processes of this process. */
 function childrenOf(parent: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^[0-9]+$/.test(name))
@@ -242,7 +242,7 @@ function childrenOf(parent: number): number[] {
     .map(Number)
 }
 
-/** What a power cut leaves of a file, or a lock that nobody holds. */
+/** A file after a power cut, or a stale lock. */
 function damage(mirrors: string, isLock: boolean): void {
   const pick = <Value>(values: readonly Value[]): Value | undefined => values[Math.floor(Math.random() * values.length)]
   const mirror = path.join(mirrors, pick(readdirSync(mirrors)) ?? '')

@@ -1,20 +1,21 @@
 /**
- * Mirrors of repositories with credentials, as a GatewaySync names them, from Secrets that a test holds.
+ * Mirrors of repositories with credentials as a GatewaySync names them, from Secrets that a test provides.
  */
 import path from 'node:path'
 import type { Test } from 'tap'
 import * as v from 'valibot'
-import { systemClock } from '../../runtime/clock.ts'
-import { Fault } from '../../runtime/fault.ts'
-import { gitSpec } from '../../runtime/gatewaysync/schema/git-spec.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { type Network, openNetwork } from '../../runtime/source/remote/network.ts'
-import { createMirrors, type Mirror } from '../../runtime/source/mirrors.ts'
-import { createRemotes } from '../../runtime/source/remotes.ts'
-import type { ReadSecret } from '../../runtime/source/remote/secrets.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import { followedRef } from '../../runtime/api/followed-ref.ts'
+import { gitSpec } from '../../runtime/api/schema/git-spec.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { type Network, openNetwork } from '../../runtime/git/remote/network.ts'
+import { createMirrors, type Mirror } from '../../runtime/git/mirrors.ts'
+import { createRemotes } from '../../runtime/git/remotes.ts'
+import type { ReadSecret } from '../../runtime/git/remote/secrets.ts'
 import { temporaryFolder } from './repository.ts'
 
-/** Keys by the name of their Secret; a test may change them. */
+/** Keys and values by Secret name; a test may change them. */
 export type Secrets = Record<string, Record<string, string>>
 
 export function readSecrets(secrets: Secrets): ReadSecret {
@@ -26,9 +27,9 @@ export function readSecrets(secrets: Secrets): ReadSecret {
 }
 
 export type Plant = {
-  /** The mirror for a `spec.git`, with the Secrets as they are now. */
+  /** The mirror for a `spec.git`, with the current Secrets. */
   open(git: Record<string, unknown>): Promise<Mirror>
-  /** The commit of main, or `reason: message`. */
+  /** The commit of `ref` (default: main), or `reason: message`. */
   ask(git: Record<string, unknown>, fresh?: boolean): Promise<string>
 }
 
@@ -56,9 +57,8 @@ export function openPlant(t: Test, secrets: Secrets, network: Network = openNetw
     async ask(git, fresh = true) {
       try {
         const mirror = await open(git)
-        const { commit, hasTagToo } = await mirror.resolve('main', { fresh }, AbortSignal.timeout(60_000))
-        // Until then the host is called.
-        await hasTagToo
+        const ref = followedRef(v.parse(schema, { ref: 'main', ...git }))
+        const { commit } = await mirror.resolve(ref, { fresh }, AbortSignal.timeout(60_000))
         return commit
       } catch (error) {
         if (error instanceof Fault) return `${error.reason}: ${error.message}`

@@ -1,18 +1,19 @@
 /**
- * Admission as it runs in a cluster: a real API server calls the real app over TLS, with certificates that the real keeper issues, stores and
- * rotates. Each test has a webhook, namespaces and a label of its own, for other tests of a run share the API server.
+ * The admission webhook on a real API server: it calls the real app over TLS, with certificates that the real certificate keeper issues,
+ * stores and rotates. Each test has its own webhook, namespaces and label, because other tests of a run share the API server.
  */
 import { lifetimes } from '../../runtime/certificates/rotation.ts'
 import { openSelfManaged } from '../../runtime/certificates/self-managed.ts'
 import type { CertificateKeeper } from '../../runtime/certificates/serving.ts'
-import { systemClock } from '../../runtime/clock.ts'
-import { Fault } from '../../runtime/fault.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
 import { admissionApp, type AdmissionOutcome, mutatePath } from '../../runtime/injection/app.ts'
 import type { FoundSync } from '../../runtime/injection/inject.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import { podType, webhookConfigurationType } from '../../runtime/kube/types.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { serve } from '../../runtime/serve.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { serve } from '../../runtime/http/serve.ts'
+import { Temporal } from '../../runtime/platform/temporal.ts'
 import { startControlPlane } from '../cluster/control-plane.ts'
 import { objectsOf, one } from '../infra/installed.ts'
 import { agentSettings, barePod, type PodShape } from './pods.ts'
@@ -20,8 +21,8 @@ import { steppedClock } from './stepped-clock.ts'
 import { namespaceType, serviceAccountType, until } from './world.ts'
 
 const day = 86_400_000
-/** After so long every call to the API server fails. */
-const lifetimeMs = 240_000
+/** All calls to the API server fail after this time. */
+const lifetimeMs = 840_000
 
 const settings = {
   agent: agentSettings({
@@ -37,7 +38,7 @@ const settings = {
   delivery: { url: 'https://delivery.operator.svc:9445' },
 }
 
-/** Of the GatewaySync that each pod follows until `found` says otherwise. */
+/** Spec of the GatewaySync that each pod follows until `found` is set otherwise. */
 export const spec = {
   git: { repo: 'https://git.example/plant.git', ref: 'main' },
   sync: { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } },
@@ -52,25 +53,27 @@ export type Admission = {
   /** The name of the webhook configuration. */
   configuration: string
   keeper: CertificateKeeper
-  /** Moves the keeper's time and lets it look once. */
+  /** Sets the keeper's clock and lets it run once. */
   moveTo(now: Temporal.Instant): Promise<void>
   /** Of all reviews so far. */
   outcomes: AdmissionOutcome[]
-  /** What admission is told of the GatewaySync of a pod. */
+  /** The GatewaySync that admission finds for a pod. */
   found: { sync: FoundSync }
-  /** Makes a namespace about whose pods the webhook is asked. */
+  /** Creates a namespace that the webhook covers. */
   namespace(prefix: string, labels?: Record<string, string>): Promise<string>
-  /** The namespaceSelector that the manifests give the webhook. */
+  /** The namespaceSelector of the webhook in the manifests. */
   namespaceSelector(requireLabel: boolean): object
-  /** Makes the pod and returns what the API server made of it. Throws a Fault where it is refused. */
+  /** Creates the pod and returns it as admitted. Throws a Fault if it is refused. */
   admit(namespace: string, shape: PodShape): Promise<PodShape>
-  /** Settles when a pod of the namespace is admitted with an agent: the API server acts upon a changed webhook within a fraction of a second. */
+  /**
+   * Resolves when a pod of the namespace is admitted with an agent: the API server applies a changed webhook within a fraction of a second.
+   */
   admitSoon(namespace: string): Promise<void>
 }
 
 type Tap = { teardown(handler: () => unknown): void }
 
-/** `alsoIn`: namespaces that exist, labelled until the test ends as those are about whose pods the webhook is asked. */
+/** `alsoIn`: existing namespaces that the webhook also covers until the test ends. */
 export async function openAdmission(t: Tap, alsoIn: readonly string[] = []): Promise<Admission> {
   const signal = AbortSignal.timeout(lifetimeMs)
   const plane = await startControlPlane()
@@ -79,9 +82,9 @@ export async function openAdmission(t: Tap, alsoIn: readonly string[] = []): Pro
   t.teardown(() => kube.close())
   const operator = await makeNamespace(kube, 'operator', {}, signal)
   const configuration = `${operator}-injection`
-  // A name of its own, not a value of one name: several tests may label one namespace at once.
+  // A separate label name, not a value of a shared one: several tests may label one namespace at the same time.
   const label = `test.clustersync.io/${configuration}`
-  // The first authority was made so long ago that it is announced to be replaced a day ago, and replaced now.
+  // The first authority is old enough that its successor was due a day ago, so it is replaced now.
   const { clock, set, step } = steppedClock(Temporal.Now.instant().subtract({ milliseconds: (lifetimes.authority * 2) / 3 + day }))
   const options = { namespace: operator, secretName: 'serving', dnsNames: ['localhost'], webhookConfiguration: configuration }
   const keeper = await openSelfManaged({ kube, clock, log: silentLog }, options, signal)
@@ -94,9 +97,9 @@ export async function openAdmission(t: Tap, alsoIn: readonly string[] = []): Pro
   keeper.onChange(served.exchange)
   for (const name of alsoIn) {
     await makeAccounts(kube, name, signal)
-    const labelled = (value: string | null) => ({ metadata: { labels: { [label]: value } } })
-    await kube.mergePatch(namespaceType, { name }, labelled('true'), {}, signal)
-    t.teardown(() => kube.mergePatch(namespaceType, { name }, labelled(null), {}, AbortSignal.timeout(30_000)))
+    const labeled = (value: string | null) => ({ metadata: { labels: { [label]: value } } })
+    await kube.mergePatch(namespaceType, { name }, labeled('true'), {}, signal)
+    t.teardown(() => kube.mergePatch(namespaceType, { name }, labeled(null), {}, AbortSignal.timeout(30_000)))
   }
   await kube.create(webhookConfigurationType, webhook(configuration, label, served.port), signal)
   const running = keeper.run(stop.signal)
@@ -109,7 +112,7 @@ export async function openAdmission(t: Tap, alsoIn: readonly string[] = []): Pro
     set(now)
     await step()
   }
-  // As of yesterday: the next authority is announced, the present one signs.
+  // A day ago: the next authority is announced, the present one still signs.
   await moveTo(Temporal.Now.instant().subtract({ milliseconds: day }))
   const admit: Admission['admit'] = async (namespace, shape) => {
     const unique = shape.metadata['generateName'] === undefined ? { name: `gw-${Math.random().toString(36).slice(2, 10)}` } : {}
@@ -149,13 +152,13 @@ async function makeAccounts(kube: Kube, name: string, signal: AbortSignal): Prom
   ] as const) {
     const object = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: name, name: account }, ...extra }
     await kube.create(serviceAccountType, object, signal).catch((error: unknown) => {
-      // A controller manager makes the default one by itself, and another test may use the same namespace.
+      // A controller manager creates the default account, and another test may use the same namespace.
       if (!(error instanceof Fault) || error.reason !== 'Conflict') throw error
     })
   }
 }
 
-/** The webhook as the manifests install it, but for its address and the namespaces that it is asked about. */
+/** The webhook as the manifests install it, except for its address and namespaces. */
 function webhook(name: string, label: string, port: number, requireLabel = false) {
   const values = { webhook: { namespaceSelector: { requireLabel, matchLabels: { [label]: 'true' } } } }
   const installed = one(objectsOf(values), 'MutatingWebhookConfiguration')
@@ -185,7 +188,7 @@ export function agentsOf(pod: PodShape): Agent[] {
   return (pod.spec.initContainers ?? []).filter(({ name }) => name === 'cluster-sync-agent') as unknown as Agent[]
 }
 
-/** A copy of a pod with a change made to it. */
+/** A copy of a pod with a change applied. */
 export function changed(shape: PodShape, change: (shape: PodShape) => void): PodShape {
   const copy = structuredClone(shape)
   change(copy)

@@ -1,7 +1,7 @@
 /**
- * What a control plane of a test's own is asked: each question to its authoriser, before the roles answer it, and each call that it refused.
- * The audit log alone would not do: it does not tell that applying an object which is not there asks for `create` too, or that writing a
- * RoleBinding asks for `bind`.
+ * The requests that a test's own control plane receives: each question to its authorizer, before RBAC answers it, and each refused call.
+ * The audit log alone is not enough: it does not show that applying a missing object also needs `create`, or that writing a RoleBinding
+ * needs `bind`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -11,19 +11,19 @@ import type { Test } from 'tap'
 import type { ControlPlaneOptions } from '../cluster/control-plane.ts'
 import { temporaryFolder } from './repository.ts'
 
-/** `resource` has its subresource behind a slash. */
+/** `resource` includes the subresource after a slash. */
 export type Question =
   | { user: string; verb: string; group: string; resource: string; namespace: string; name: string }
   | { user: string; verb: string; url: string }
 
 export type ApiCalls = {
-  /** For the control plane that is watched. */
+  /** For the observed control plane. */
   plane: ControlPlaneOptions
   /** Each question once. */
   questions(): Question[]
-  /** The calls of a ServiceAccount that were answered so far, as `verb /path`, in their order; a watch when it began. */
+  /** Successful calls of a ServiceAccount so far, as `verb /path`, in order; a watch counts from its start. */
   answered(user: string): string[]
-  /** The calls of some ServiceAccounts that were answered with 403, by roles or by admission, each in one line. */
+  /** Calls of the given ServiceAccounts answered with 403, by RBAC or by admission, one line each. */
   refused(users: readonly string[]): string[]
 }
 
@@ -59,7 +59,7 @@ const auditPolicy = {
 export async function recordApiCalls(t: Pick<Test, 'teardown'>): Promise<ApiCalls> {
   const folder = temporaryFolder(t, 'api-calls')
   const asked = new Map<string, Question>()
-  const url = await serveAuthoriser(t, (question) => asked.set(JSON.stringify(question), question))
+  const url = await serveAuthorizer(t, (question) => asked.set(JSON.stringify(question), question))
   const file = (name: string, content: object): string => {
     const full = path.join(folder, name)
     writeFileSync(full, JSON.stringify(content))
@@ -75,7 +75,7 @@ export async function recordApiCalls(t: Pick<Test, 'teardown'>): Promise<ApiCall
   }
   const events = (): AuditEvent[] => {
     const text = readFileSync(auditLog, 'utf8')
-    // The last line may be under way.
+    // The last line may be incomplete.
     const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')
     return lines.filter(Boolean).map((line) => JSON.parse(line) as AuditEvent)
   }
@@ -83,10 +83,10 @@ export async function recordApiCalls(t: Pick<Test, 'teardown'>): Promise<ApiCall
     plane: {
       shared: false,
       apiServerArgs: [
-        // The recorder comes first and has no opinion, so that it hears what the roles are asked.
+        // The recorder comes first and has no opinion, so it sees every question that RBAC answers.
         '--authorization-mode=Webhook,RBAC',
         '--authorization-webhook-version=v1',
-        `--authorization-webhook-config-file=${file('authoriser.json', kubeconfig)}`,
+        `--authorization-webhook-config-file=${file('authorizer.json', kubeconfig)}`,
         `--audit-policy-file=${file('audit-policy.json', auditPolicy)}`,
         `--audit-log-path=${auditLog}`,
       ],
@@ -106,8 +106,8 @@ export async function recordApiCalls(t: Pick<Test, 'teardown'>): Promise<ApiCall
   }
 }
 
-/** An authoriser that has no opinion; returns its address. */
-async function serveAuthoriser(t: Pick<Test, 'teardown'>, heard: (question: Question) => void): Promise<string> {
+/** Starts an authorizer without an opinion; returns its address. */
+async function serveAuthorizer(t: Pick<Test, 'teardown'>, heard: (question: Question) => void): Promise<string> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -123,7 +123,7 @@ async function serveAuthoriser(t: Pick<Test, 'teardown'>, heard: (question: Ques
     server.close()
     server.closeAllConnections()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/authorise`
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/authorize`
 }
 
 function questionOf({ spec: { user = '', resourceAttributes: of, nonResourceAttributes } }: Review): Question {

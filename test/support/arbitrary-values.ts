@@ -1,11 +1,11 @@
 /**
- * Values of an installation at random, of every key that the schema has.
+ * Random values of an installation for every key of the schema.
  */
 import fc from 'fast-check'
-import { inputSchema, takesNumberOrText, type ValueSchema } from '../../infra/helm/live-values.ts'
+import { inputSchema, takesNumberOrText, type ValueSchema } from '../../infra/values/json-schema.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 
-/** What YAML, templates, shells or patterns may take for something else; each key takes those that its own pattern allows. */
+/** Texts that YAML, templates, shells or patterns may misread; each key uses those that its own pattern allows. */
 const texts = [
   '',
   'a',
@@ -69,7 +69,7 @@ const anything: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
   ),
 })).node
 
-/** A quarter of all keys at a time and few quantities, so that every second set of values can be installed. */
+/** At most a quarter of all keys and few quantities at a time, so that about half of the value sets can be installed. */
 export const arbitraryValues = arbitrary(inputSchema()) as fc.Arbitrary<ValuesInput>
 
 function arbitrary(schema: ValueSchema): fc.Arbitrary<unknown> {

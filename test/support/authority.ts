@@ -1,10 +1,11 @@
 /**
- * A certificate authority for the git hosts of tests, with certificates for servers and for clients.
+ * A certificate authority for git hosts of tests, with server and client certificates.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { issueAuthority, issueLeaf, type KeyPair } from '../../runtime/certificates/issue.ts'
+import { Temporal } from '../../runtime/platform/temporal.ts'
 
 export type Authority = { certificate: string; server: KeyPair; client: KeyPair }
 

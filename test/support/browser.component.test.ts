@@ -1,6 +1,6 @@
 /**
- * A test that is killed leaves no process of its browser: not Chromium's own, and not those that look after its crashes, which have sessions of
- * their own and are known by the folder of their reports.
+ * A killed test leaves no browser processes behind: neither Chromium's own nor its crash handlers, which have their own sessions and are
+ * found by the folder of their reports.
  */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -23,20 +23,20 @@ function argumentsOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
   } catch {
-    // It has just ended.
+    // The process has just exited.
     return ''
   }
 }
 
-void t.test('nothing is left of the browser of a process that was killed', async (t) => {
+void t.test('no browser process survives the test process when it is killed', async (t) => {
   if (!requires(t, 'chromium')) return
   const folder = temporaryFolder(t, 'browser')
   const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
-  await until(() => (output.includes('open\n') ? true : undefined), 'it is open', 60_000)
+  await until(() => (output.includes('open\n') ? true : undefined), 'it is open')
   t.ok(naming(`${folder}/`).length > 0, 'what looks after crashes is known by the folder')
   child.kill('SIGKILL')
-  await until(() => (naming(`${folder}/`).length === 0 ? true : undefined), 'all of them end', 20_000)
+  await until(() => (naming(`${folder}/`).length === 0 ? true : undefined), 'all of them end')
 })

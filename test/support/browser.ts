@@ -1,5 +1,5 @@
 /**
- * Debian's Chromium, for tests of what people see and do on a page. One browser for a test file; each page has a profile of its own.
+ * Debian's Chromium for tests of web pages. One browser per test file; each page has its own profile.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import { requires } from './requires.ts'
 
 export type { Page } from 'playwright-core'
 
-/** How somebody looks at a page; by itself English, light, at a desk, with the script. */
+/** Browser settings of a user; by default English, light mode, desktop size, scripts enabled. */
 export type Look = {
   headers?: Record<string, string>
   language?: 'en' | 'de'
@@ -22,7 +22,7 @@ export type Look = {
 }
 
 export type Opened = {
-  /** A page of somebody who has not been here before. Whatever it logs as an error, and every exception of a script, is kept in `complaints`. */
+  /** Opens a page with a new profile. `complaints` collects every logged error and every script exception. */
   page(url: string, look?: Look): Promise<Page>
   complaints: string[]
 }
@@ -34,10 +34,10 @@ root.teardown(async () => {
   if (settings !== undefined) rmSync(settings, { recursive: true, force: true })
 })
 
-/** Longer than anything takes on a machine with other work. */
+/** Longer than any step takes on a busy machine. */
 const patienceMs = 20_000
 
-/** Undefined where there is no Chromium: the test is skipped then (or has failed under CI) and should return. */
+/** Undefined without Chromium: the test is then skipped (or has failed under CI) and should return. */
 export async function openBrowser(t: Test): Promise<Opened | undefined> {
   if (!requires(t, 'chromium')) return undefined
   settings ??= mkdtempSync(path.join(tmpdir(), 'chromium-'))
@@ -60,7 +60,7 @@ export async function openBrowser(t: Test): Promise<Opened | undefined> {
       t.teardown(async () => context.close())
       context.setDefaultTimeout(patienceMs)
       const page = await context.newPage()
-      // The login leads to pages of the provider, which are not ours to judge.
+      // The login leads to pages of the provider, which are not under test.
       const isOurs = (): boolean => !url.startsWith('http') || page.url().startsWith(new URL(url).origin)
       page.on('pageerror', (error) => complaints.push(String(error)))
       page.on('console', (message) => {
@@ -72,15 +72,15 @@ export async function openBrowser(t: Test): Promise<Opened | undefined> {
   }
 }
 
-/** `settings`: the folder of what is no profile's, so that nothing is left in the account of whoever runs tests. */
+/** `settings`: the folder for files outside a profile, so that nothing stays in the account of the user who runs the tests. */
 export function launch(settings: string): Promise<Browser> {
-  // Chromium's sandbox does not start for root, as which tests run in containers; it only visits pages of the test.
+  // Chromium's sandbox does not start for root, as in containers; the browser only visits pages of the test.
   const isRoot = process.getuid?.() === 0
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
     env: { ...process.env, XDG_CONFIG_HOME: settings },
     chromiumSandbox: !isRoot,
-    // As in an isolated network: what is elsewhere does not resolve, at once.
+    // As in an isolated network: other hosts fail to resolve at once.
     args: [
       '--disable-dev-shm-usage',
       '--disable-gpu',
@@ -91,10 +91,10 @@ export function launch(settings: string): Promise<Browser> {
   })
 }
 
-/** Of the rules that axe leaves out by itself the only one of WCAG 2.2 A and AA; the others are of AAA, or deprecated. */
+/** The only WCAG 2.2 A or AA rule that axe disables by default; the other disabled rules are AAA or deprecated. */
 const options = { rules: { 'target-size': { enabled: true } } } satisfies axe.RunOptions
 
-/** What axe finds on a page, by WCAG 2.2 A and AA and its own best practices: rule, and the elements that break it. */
+/** Findings of axe on a page, by WCAG 2.2 A and AA and its best practices: each rule with the elements that break it. */
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   const found = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as axe.AxeResults
@@ -102,8 +102,8 @@ export async function axeFindings(page: Page): Promise<string[]> {
 }
 
 /**
- * Texts that somebody cannot read whole: those that end beyond the card, tile or banner that they stand in, or beyond the window. What has a
- * scroll bar of its own is left out.
+ * Texts that are cut off: they extend beyond their card, tile or banner, or beyond the window. Elements with a scroll bar of their own are
+ * left out.
  */
 export async function textsBeyondTheirPlace(page: Page): Promise<string[]> {
   return (await page.evaluate(`(() => {

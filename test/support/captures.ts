@@ -1,23 +1,23 @@
 /**
- * Captures of the controller on a real repository, with gateways that hand on what a test says.
+ * Captures of the controller on a real repository, with simulated uploads of gateways.
  */
 import path from 'node:path'
 import type { Test } from 'tap'
-import { digestOf } from '../../runtime/capture/commit.ts'
-import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { digestOf } from '../../runtime/capture/submit/commit.ts'
+import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import { createCaptures } from '../../runtime/controller/captures/captures.ts'
-import type { CaptureAnswer, CaptureOffer } from '../../runtime/delivery/protocol.ts'
-import { openIsolatedGate } from '../../runtime/gate/isolate.ts'
-import { createMarks } from '../../runtime/gate/marks.ts'
-import { type CaptureEntry, type CaptureStatus } from '../../runtime/gatewaysync/schema/capture-spec.ts'
-import type { CommitHash } from '../../runtime/gatewaysync/values.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { createSyncMirrors } from '../../runtime/reconcile/mirrors-of-syncs.ts'
-import { createStore } from '../../runtime/reconcile/store.ts'
-import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { createHostApis } from '../../runtime/source/host-api.ts'
-import { openNetwork } from '../../runtime/source/remote/network.ts'
-import { createRemotes } from '../../runtime/source/remotes.ts'
+import type { CaptureAnswer, CaptureOffer } from '../../runtime/content/protocol/protocol.ts'
+import { openIsolatedGate } from '../../runtime/validation/worker/isolated-validation.ts'
+import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
+import { type CaptureEntry, type CaptureStatus } from '../../runtime/api/schema/capture-spec.ts'
+import type { CommitHash } from '../../runtime/api/values.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { createSyncMirrors } from '../../runtime/reconcile/source/mirrors-of-syncs.ts'
+import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { createHostApis } from '../../runtime/git/api/host-api.ts'
+import { openNetwork } from '../../runtime/git/remote/network.ts'
+import { createRemotes } from '../../runtime/git/remotes.ts'
 import { repositoryOf } from './collection-repository.ts'
 import { root, validTree } from './collection-tree.ts'
 import { pod } from './fleet-facts.ts'
@@ -91,7 +91,7 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock) {
     const told = { commit, profile: 'default', mode: 'dev', request, leftOut: [], leftOutFiles: 0 }
     return { ...told, digest: digestOf(edits), files: edits.length, changes }
   }
-  /** As an agent does: asks until it is over. */
+  /** Like an agent, polls until the capture is complete. */
   const handOn = async (name: string, { changes, ...short }: CaptureOffer): Promise<CaptureEntry | undefined> => {
     const tell = (whole: CaptureOffer): CaptureAnswer['answer'] | undefined => captures.offered(sync, name, whole)?.answer
     await until(

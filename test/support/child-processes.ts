@@ -1,9 +1,9 @@
 /**
- * The processes that this one has started, as the system sees them.
+ * The child processes of this process, as the system reports them.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** `hasEnded`: nobody has taken note of its end yet, so that its number is taken. */
+/** `hasEnded`: a zombie, whose ID is still in use. */
 export type ChildProcess = { pid: number; hasEnded: boolean }
 
 export function childProcesses(): ChildProcess[] {

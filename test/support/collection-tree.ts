@@ -1,9 +1,9 @@
 /**
- * Trees of resource collections as gateways write them, with true signatures, for tests that then break one thing.
+ * Trees of resource collections as gateways write them, with valid signatures, for tests that break one thing.
  */
 import { createHash } from 'node:crypto'
-import { listingOf, type VersionedListing } from '../../runtime/collections/model/listing.ts'
-import { signatureOf } from '../../runtime/collections/rules/signature.ts'
+import { listingOf, type VersionedListing } from '../../runtime/validation/model/listing.ts'
+import { signatureOf } from '../../runtime/validation/rules/signature.ts'
 
 /** Content by path, relative to the repository. */
 export type Files = Record<string, string>
@@ -14,7 +14,7 @@ export function modeJson(title: string, parent: string, more: object = {}): stri
   return `${JSON.stringify({ title, description: '', enabled: true, inheritable: true, parent, ...more }, undefined, 2)}\n`
 }
 
-/** A resource's files below `folder` (relative to the collections root) with a signed manifest. */
+/** The files of a resource below `folder` (relative to the collections root), with a signed manifest. */
 export function resource(
   folder: string,
   files: Files,
@@ -46,12 +46,18 @@ export function config(value: object): Files {
 
 const database = 'ignition/database-connection/historian'
 
-/** A secret as a gateway keeps it. */
+/** A secret in the format of a gateway. */
 function encrypted(text: string): object {
-  return { type: 'Embedded', data: { ciphertext: text, encrypted_key: 'key', protected: 'eyJhbGciOiJBMjU2R0NNS1cifQ' } }
+  return {
+    type: 'Embedded',
+    data: { ciphertext: text, encrypted_key: 'key', iv: 'iv', tag: 'tag', protected: 'eyJhbGciOiJBMjU2R0NNS1cifQ' },
+  }
 }
 
-/** A multi-environment plant: external, core, dev and prod, nested and encoded names, a unary resource. No rule finds anything in it. */
+/**
+ * A plant with several environments: external, core, dev and prod, nested and encoded names, a unary resource. Validation finds nothing in
+ * it.
+ */
 export function validTree(): Files {
   return {
     'README.md': 'A plant\n',
@@ -69,11 +75,14 @@ export function validTree(): Files {
     ...resource('core/ignition/images/icons/16/pump.png', { 'pump.png': 'not really' }, { attributes: { width: 16, height: 16 } }),
     ...resource(
       'core/ignition/tag-definition/line',
-      { 'tags.json': '{}' },
+      { 'tags.json': '[]' },
       { manifest: 'unary-resource.json', attributes: { config: {} } },
     ),
-    ...resource('core/ignition/tag-definition/line/Area', { 'tags.json': '{}' }, { manifest: 'unary-resource.json' }),
-    ...resource('core/ignition/user-source/default', { ...config({ profile: {} }), 'users.json': '[{"password":"[hash]"}]' }),
+    ...resource('core/ignition/tag-definition/line/Area', { 'tags.json': '[]' }, { manifest: 'unary-resource.json' }),
+    ...resource('core/ignition/user-source/default', {
+      ...config({ profile: {} }),
+      'users.json': '{"users":[{"password":"[hash]"}],"roles":[]}',
+    }),
     ...resource(
       'core/ignition/opc-connection/Ignition OPC UA Server',
       config({ settings: { endpoint: { endpointUrl: 'opc.tcp://localhost:62541' }, authentication: { password: 'generated' } } }),
@@ -92,14 +101,14 @@ export function validTree(): Files {
   }
 }
 
-/** The specification's three common layouts: which modes there are. */
+/** The three common layouts of the specification: the modes of each. */
 export const layouts: Readonly<Record<string, readonly string[]>> = {
   'single environment': ['dev'],
   'multi-environment': ['dev', 'test', 'prod'],
   'multi-region': ['dev', 'prod-north', 'prod-south'],
 }
 
-/** A tree of a layout; each mode has its own database and gateway network connection. */
+/** A tree of a layout; each mode has its own gateway network connection and databases, one of them with a name that no other mode has. */
 export function layoutTree(modes: readonly string[]): Files {
   const files: Files = {
     [`${root}/core/config-mode.json`]: modeJson('Core', 'external'),
@@ -111,6 +120,7 @@ export function layoutTree(modes: readonly string[]): Files {
       files,
       { [`${root}/${mode}/config-mode.json`]: modeJson(mode, 'core') },
       resource(`${mode}/${database}`, config({ connectURL: `jdbc:postgresql://db.${mode}.example.com/historian` })),
+      resource(`${mode}/ignition/database-connection/erp-${mode}`, config({ connectURL: `jdbc:postgresql://erp.${mode}.example.com/erp` })),
       resource(`${mode}/ignition/gateway-network-outgoing/central`, config({ host: `central.${mode}.example.com` })),
       resource(`${mode}/ignition/system-properties`, config({ systemName: `plant-${mode}` })),
     )
@@ -118,7 +128,7 @@ export function layoutTree(modes: readonly string[]): Files {
   return files
 }
 
-/** Commits in memory, each its files by its hash, as listings that can be compared with one another. */
+/** In-memory commits, each with its files by hash, as listings that can be compared. */
 export function commitListing(commits: ReadonlyMap<string, Files>, commit: string): VersionedListing {
   const filesOf = (hash: string): Files => {
     const files = commits.get(hash)

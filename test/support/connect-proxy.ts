@@ -1,5 +1,5 @@
 /**
- * A proxy as plants have one: it tunnels to where a CONNECT asks for, to whoever gives its user and password.
+ * An HTTP proxy like those of plants: tunnels CONNECT requests to their target for clients with the right user and password.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ export type ConnectProxy = {
   stop(): Promise<void>
 }
 
-/** `hosts`: where names lead that no resolver knows. */
+/** `hosts`: targets of names that no resolver knows. */
 export async function startConnectProxy(password: string | undefined, hosts: Readonly<Record<string, string>> = {}): Promise<ConnectProxy> {
   const asked: ConnectProxy['asked'] = []
   const open = new Set<Duplex>()

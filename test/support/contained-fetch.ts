@@ -1,39 +1,39 @@
 /**
- * Fetches within the memory of a container: the controller's mirrors, bundled and started as in the image, in a process that holds what
- * the whole controller holds, with all processes of git beside it.
+ * Fetches within the memory limit of a container: the controller's mirrors, bundled and started as in the image, in a process that holds as
+ * much memory as the whole controller, together with all its git processes.
  */
 import path from 'node:path'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { imageEnvironment, imageFlags } from './image-flags.ts'
 import { bundlePrograms, startProcess } from './measured-process.ts'
 import { type MemoryCgroup, memoryCgroup } from './memory-cgroup.ts'
 import type { FetchAnswer, FetchMessage } from './programs/fetch-mirrors.ts'
 
-/** The limit of the controller's container. */
+/** The memory limit of the controller's container. */
 export const containerMiB = 128
-/** The controller holds 47 MiB of its own at rest, and more while it reconciles. */
+/** The controller uses 47 MiB of anonymous memory at rest, and more while it reconciles. */
 export const controllerMiB = 64
 
 export type ContainedFetch = {
   commits: string[]
   tookMs: number
-  /** The most that all processes together held of their own, without the pages of files, which the kernel takes back. */
+  /** Peak of anonymous memory of all processes together, without file pages, which the kernel reclaims. */
   anonymousMiB: number
-  /** How many processes were ended because the limit was reached. */
+  /** The number of processes killed because of the limit. */
   killed: number
 }
 
-/** How often the processes are looked at. */
+/** The sampling interval. */
 const everyMs = 10
 
 export type Container = {
-  /** Fetches all of them at once into new mirrors. */
+  /** Fetches all of them concurrently into new mirrors. */
   fetch(message: FetchMessage): Promise<ContainedFetch>
 }
 
 /**
- * Bundles the program once, into a folder on disk: in memory the mirrors themselves would count. Undefined where this user may set no limit
- * on memory.
+ * Bundles the program once into a folder on disk, because mirrors on tmpfs would count against the limit. Undefined if this user may not
+ * limit memory.
  */
 export async function openContainer(folder: string): Promise<Container | undefined> {
   const first = memoryCgroup(containerMiB)

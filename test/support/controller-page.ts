@@ -1,27 +1,27 @@
 /**
- * The status page of a controller behind a proxy with a login, on a port: an API server that knows two people, and keeps what is written.
+ * The status page of a controller behind a proxy with a login, on a port: its API server knows two users and records what is written.
  */
 import { writeFileSync } from 'node:fs'
 import * as http from 'node:http'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import { controllerStatusPage, type PageLogins } from '../../runtime/controller/page/status-page.ts'
 import type { EventToWrite } from '../../runtime/kube/events.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { createStore } from '../../runtime/reconcile/store.ts'
-import { serve, type ServingCertificate } from '../../runtime/serve.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { serve, type ServingCertificate } from '../../runtime/http/serve.ts'
 import { syncFacts } from './fleet-facts.ts'
 import { temporaryFolder } from './repository.ts'
 
 export const pageSecret = 'sixteen or more characters'
-/** What the proxy sends beside the headers that name somebody. */
+/** Headers of the proxy besides those that name the user. */
 export const proved = { 'x-cluster-sync-proxy-secret': pageSecret }
 
 type Spec = { user: string; groups: string[]; resourceAttributes: { namespace: string; verb: string } }
 type Answer = { status: number | undefined; text: string; headers: http.IncomingHttpHeaders }
 
-/** `north` and `south` have one GatewaySync each. `ann` may list the first and patch nothing, `bob` everything. */
+/** `north` and `south` have one GatewaySync each. `ann` may list the first and patch nothing; `bob` may do everything. */
 export async function openedPage(t: Pick<Test, 'teardown'>, written: string | undefined = `${pageSecret}\n`) {
   const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
   if (written !== undefined) writeFileSync(secretFile, written)
@@ -29,7 +29,7 @@ export async function openedPage(t: Pick<Test, 'teardown'>, written: string | un
   return await openController(t, { proxy })
 }
 
-/** `tls`: with a certificate for `localhost`, as browsers want it that keep our cookies; by itself plain HTTP. */
+/** `tls`: a certificate for `localhost`, which browsers need to keep the cookies of the page; plain HTTP by default. */
 type Port = { clock?: Clock; port?: number; tls?: ServingCertificate }
 
 /** The same with any login. */
@@ -37,7 +37,7 @@ export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogi
   const stop = new AbortController()
   const store = createStore(() => {})
   let versions = 0
-  /** As the watch of the API server would tell it. */
+  /** Like an event of the API server's watch. */
   const put = (namespace: string, changed: object = {}): void => {
     const { name, generation, annotations, spec, status } = syncFacts(`line-${namespace}`)
     versions += 1

@@ -1,5 +1,5 @@
 /**
- * The controller's entry as a process, with an API server at which nobody answers: enough to see how it starts.
+ * The controller's entry point as a process, with an API server that does not answer: enough to observe its start.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
-import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings/controller.ts'
 import { temporaryFolder } from './repository.ts'
 
 const nobody = {

@@ -1,9 +1,9 @@
 /**
- * What the controllers of a cluster would do, as far as commands of kubectl wait for it: deployments are said to run, namespaces that
- * are deleted go.
+ * Simulates the controllers of a cluster where kubectl commands wait for them: marks deployments as available and finalizes deleted
+ * namespaces.
  */
 import type { Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import type { KubeObject, ResourceType } from '../../runtime/kube/types.ts'
 import type { ControlPlane } from '../cluster/control-plane.ts'
 import { namespaceType, type World } from './world.ts'
@@ -35,13 +35,13 @@ async function work({ kube, plane }: World, signal: AbortSignal): Promise<void> 
           await finalise(plane, metadata.name)
       }
     } catch {
-      // Deleted or changed meanwhile; the next look finds it as it is.
+      // Deleted or changed meanwhile; the next iteration reads the current state.
     }
     await systemClock.wait(lookEveryMs, signal).catch(() => undefined)
   }
 }
 
-/** Lets a namespace go that is deleted. */
+/** Finalizes a deleted namespace. */
 export async function finalise(plane: ControlPlane, name: string): Promise<void> {
   const finalised = { apiVersion: 'v1', kind: 'Namespace', metadata: { name }, spec: { finalizers: [] } }
   await plane.kubectl(['replace', '--raw', `/api/v1/namespaces/${name}/finalize`, '-f', '-'], JSON.stringify(finalised))

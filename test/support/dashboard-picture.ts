@@ -1,18 +1,18 @@
 /**
- * A picture of a dashboard from what Prometheus answered, for docs/dashboards.md: the panels at their places, in plain lines. Not Grafana's
- * own drawing, but the same queries and units. Pure.
+ * Draws a dashboard from answers of Prometheus: the panels in their places, with plain lines. Not Grafana's rendering, but the same queries
+ * and units. Pure.
  */
 import type { dashboards } from '../../infra/constructs/dashboards.ts'
 
 type Dashboard = ReturnType<typeof dashboards>[string]
 
-/** One line of a panel: its legend, and points as seconds and value. */
+/** One line of a panel: its legend, and points of seconds and value. */
 export type Line = { legend: string; points: readonly (readonly [number, number])[] }
 
 const [panelWidth, panelHeight, gap, columns] = [300, 190, 12, 3]
-const colours = ['#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b']
+const colors = ['#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b']
 /** Further lines of a panel are counted, not drawn. */
-const mostLines = colours.length
+const mostLines = colors.length
 
 export function pictureOf({ title, panels }: Dashboard, linesOf: (title: string) => readonly Line[]): string {
   const rows = Math.ceil(panels.length / columns)
@@ -62,11 +62,11 @@ function graph(all: readonly Line[], unit: string): string[] {
     text(left - 4, upper + 4, withUnit(top, unit), 'font-size="10" text-anchor="end"'),
     text(left - 4, lower, '0', 'font-size="10" text-anchor="end"'),
     ...lines.flatMap(({ legend, points }, index) => {
-      const colour = colours[index] ?? '#000'
+      const color = colors[index] ?? '#000'
       const [x, y] = [10 + (index % 2) * 145, 142 + Math.floor(index / 2) * 15]
       return [
-        `<polyline points="${points.map(place).join(' ')}" fill="none" stroke="${colour}" stroke-width="1.5"/>`,
-        `<rect x="${x}" y="${y - 8}" width="9" height="9" fill="${colour}"/>`,
+        `<polyline points="${points.map(place).join(' ')}" fill="none" stroke="${color}" stroke-width="1.5"/>`,
+        `<rect x="${x}" y="${y - 8}" width="9" height="9" fill="${color}"/>`,
         text(x + 13, y, legend === '' ? 'value' : legend, 'font-size="10"'),
       ]
     }),

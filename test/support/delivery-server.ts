@@ -1,19 +1,19 @@
 /**
- * Delivery on a real port behind TLS, over a real mirror of a repository, with callers of a test's choosing.
+ * A content server on a real port with TLS, over a real mirror of a repository, with callers that the test chooses.
  */
 import path from 'node:path'
 import type { Test } from 'tap'
 import { nextCertificates } from '../../runtime/certificates/rotation.ts'
-import { systemClock } from '../../runtime/clock.ts'
-import { type DeliveryClient, deliveryClient } from '../../runtime/delivery/client.ts'
-import type { FramedSource } from '../../runtime/delivery/protocol.ts'
-import { requirePublished } from '../../runtime/delivery/published.ts'
-import { deliveryApp, deliveryConnections, type Deliverable, type DeliveryDeps } from '../../runtime/delivery/server.ts'
-import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
-import { type Log, silentLog } from '../../runtime/log.ts'
-import { type Served, serve } from '../../runtime/serve.ts'
-import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { type DeliveryClient, deliveryClient } from '../../runtime/content/client/client.ts'
+import type { FramedSource } from '../../runtime/content/protocol/protocol.ts'
+import { requirePublished } from '../../runtime/content/server/published.ts'
+import { deliveryApp, deliveryConnections, type Deliverable, type DeliveryDeps } from '../../runtime/content/server/server.ts'
+import { parseCommitHash } from '../../runtime/api/values.ts'
+import { type Log, silentLog } from '../../runtime/platform/log/log.ts'
+import { type Served, serve } from '../../runtime/http/serve.ts'
+import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { contractRoots, type SourceUnderTest } from '../contract/source.ts'
 import { makeRepository, temporaryFolder } from './repository.ts'
 
@@ -21,7 +21,7 @@ const signal = AbortSignal.timeout(300_000)
 
 export type MirrorUnderTest = SourceUnderTest & { source: FramedSource }
 
-/** A mirror whose profile `default` reads the contract's folders. */
+/** A mirror with the folders of the contract in profile `default`. */
 export function overMirror(t: Pick<Test, 'teardown'>, log: Log = silentLog): MirrorUnderTest {
   const folder = temporaryFolder(t, 'source')
   const repository = makeRepository(path.join(folder, 'repository'))
@@ -41,17 +41,17 @@ export type Told = { route: string; status: number; bytes: number }
 export type ServedDelivery = {
   served: Served
   caBundle: string
-  /** An agent of GatewaySync `default/<name>`; `token` is its pod's name, unless the test has an authoriser of its own. */
+  /** An agent of GatewaySync `default/<name>`; `token` is the name of its pod, unless the test has its own authorizer. */
   client(token: string, name?: string, caBundle?: string): DeliveryClient
-  /** Lets `default/plant` deliver a commit. */
+  /** Publishes a commit for `default/plant`. */
   publish(commit: string): Promise<void>
-  /** The same for a commit that may not be in the mirror. */
+  /** The same for a commit that may be missing in the mirror. */
   permit(commit: string): void
   /** Each answer. */
   told: Told[]
 }
 
-/** Tokens that begin with `bad` are refused, every other is of a pod of that name. */
+/** Tokens that begin with `bad` are refused; any other token is that of the pod with that name. */
 export async function serveDelivery(
   t: Pick<Test, 'teardown'>,
   inner: MirrorUnderTest,
@@ -66,7 +66,7 @@ export async function serveDelivery(
   const published = { commits, hasProfile: (profile: string): boolean => profile === 'default' }
   const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const app = deliveryApp({
-    authorise: async ({ namespace, token }) =>
+    authorize: async ({ namespace, token }) =>
       token.startsWith('bad')
         ? { kind: 'refused', status: 401, message: 'no such token' }
         : { kind: 'allowed', pod: `${namespace}/${token}` },

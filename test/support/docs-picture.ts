@@ -1,12 +1,13 @@
 /**
- * A picture of the docs is of a real run: it says the same as this one, or with `CLUSTER_SYNC_WRITE_PICTURES=1` is made of this one.
+ * Pictures of the docs show a real run: a picture has the same text as the current run, or is written from it with
+ * `CLUSTER_SYNC_WRITE_PICTURES=1`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { ofAnyRun } from './shown-output.ts'
 import { terminalPicture, wordsOfPicture } from './terminal-picture.ts'
-import { linesOfScreen, type ScreenLine } from './terminal-screen.ts'
+import type { ScreenLine } from './terminal-screen.ts'
 
 const folder = path.resolve(import.meta.dirname, '../../docs/pictures')
 const maxBytes = 40_000
@@ -21,17 +22,8 @@ export function pictured(
   const file = path.join(folder, `${name}.svg`)
   const picture = terminalPicture(lines, terminal)
   if (process.env['CLUSTER_SYNC_WRITE_PICTURES'] === '1') writeFileSync(file, picture)
-  // Where a line ends depends on how long it took.
+  // Line breaks depend on the length of durations.
   const words = (svg: string): string => ofAnyRun(wordsOfPicture(svg)).replaceAll(' ', '')
   t.equal(words(readFileSync(file, 'utf8')), words(picture), `${name}.svg says what is said now`)
   t.ok(picture.length < maxBytes, `${name}.svg has ${picture.length} bytes`)
-}
-
-/** The screen of a terminal in which one command after the other was typed, and printed this. */
-export function screenOf(calls: readonly { command: string; output: string }[]): ScreenLine[] {
-  const received = calls.flatMap(({ command, output }, index) => [
-    { atMs: 3_000 * index, text: `${index === 0 ? '' : '\n'}$ ${command}\n` },
-    { atMs: 3_000 * index + 900, text: output },
-  ])
-  return linesOfScreen(received.map(({ atMs, text }) => ({ atMs, text: text.replaceAll('\n', '\r\n') })))
 }

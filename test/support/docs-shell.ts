@@ -1,5 +1,5 @@
 /**
- * A shell for the commands of the documentation: in a checkout of this repository, with the kubectl of the tests.
+ * A shell for the commands of the documentation: in a checkout of this repository, with the kubectl of the tests and cluster-sync on PATH.
  */
 import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { temporaryFolder } from './repository.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** Commands that no test runs as they stand. */
+/** Commands that no test runs as written. */
 export const notRun: ReadonlyMap<string, string> = new Map([
   ['docker', 'there is no container engine'],
   ['npm', 'the packages of this checkout serve'],
@@ -19,16 +19,17 @@ export const notRun: ReadonlyMap<string, string> = new Map([
 export type Ended = { code: number; output: string; tookMs: number }
 export type Shell = { folder: string; run(command: string): Promise<Ended> }
 
-/** A checkout of this repository with a dist/ of its own, and a shell in it whose kubectl speaks to the cluster. */
+/** A checkout of this repository with its own dist/, and a shell in it with kubectl configured for the cluster. */
 export async function openShell(t: Pick<Test, 'teardown'>, kubeconfig: string): Promise<Shell> {
   const folder = temporaryFolder(t, 'install')
-  for (const name of ['bin', 'infra', 'runtime', 'examples', 'node_modules', 'package.json']) {
+  for (const name of ['bin', 'infra', 'runtime', 'scripts', 'examples', 'node_modules', 'package.json']) {
     symlinkSync(path.join(root, name), path.join(folder, name))
   }
   copyFileSync(path.join(root, 'cdk8s.yaml'), path.join(folder, 'cdk8s.yaml'))
   const programs = path.join(folder, 'programs')
   mkdirSync(programs)
   symlinkSync(await ensureProgram('kubectl', () => undefined), path.join(programs, 'kubectl'))
+  symlinkSync(path.join(root, 'bin/cluster-sync.js'), path.join(programs, 'cluster-sync'))
   const PATH = [programs, process.env['PATH']].join(path.delimiter)
   const env = { ...process.env, PATH, KUBECONFIG: kubeconfig, CDK8S_CHECK_UPGRADE: 'false' }
   return {
@@ -36,7 +37,7 @@ export async function openShell(t: Pick<Test, 'teardown'>, kubeconfig: string): 
     run: (command) =>
       new Promise((resolve, reject) => {
         const startedMs = performance.now()
-        // By `env`, as the test runner sets the option for whatever a test starts.
+        // With `env`, because the tap command sets NODE_OPTIONS for every child process.
         const args = ['NODE_OPTIONS=', 'bash', '-euo', 'pipefail', '-c', command]
         const child = spawn('env', args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
         let output = ''
@@ -67,7 +68,7 @@ export function linesOf(text: string): string[] {
   return text.split('\n').filter((line) => line !== '')
 }
 
-/** The program of a command line, behind the variables that are set for it. */
+/** The program of a command line, after its variable assignments. */
 export function programOf(line: string): string {
   return line.split(' ').find((word) => !/^[A-Z_]+=/.test(word)) ?? ''
 }

@@ -1,10 +1,10 @@
 /**
- * The booleans among the installation values, by their keys, and values made of such settings. Pure.
+ * The boolean installation values by key, and values made of such settings. Pure.
  */
 import * as v from 'valibot'
 import { type ValuesInput, valuesSchema } from '../../infra/values.ts'
 
-/** Every key of the schema whose value is true or false, such as `metrics.enabled`. */
+/** Every key of the schema with a boolean value, such as `metrics.enabled`. */
 export const flags: readonly string[] = flagsIn(v.parse(valuesSchema, {}), [])
 
 function flagsIn(section: object, path: readonly string[]): string[] {
@@ -14,7 +14,7 @@ function flagsIn(section: object, path: readonly string[]): string[] {
   })
 }
 
-/** Values with settings by their keys, on top of others. */
+/** Values with settings by key on top of others. */
 export function withSettings(values: ValuesInput, settings: Readonly<Record<string, unknown>>): ValuesInput {
   const result = structuredClone(values) as Record<string, unknown>
   for (const [key, value] of Object.entries(settings)) {

@@ -1,14 +1,15 @@
 /**
- * Facts of a fleet for the view model: a GatewaySync that is ready, to be changed by each row of a test.
+ * Fleet data for the view model: a ready GatewaySync that each row of a test changes.
  */
 import * as v from 'valibot'
-import { resolveProfile, syncHash } from '../../runtime/gatewaysync/decide/profile.ts'
-import { type GatewayPod, parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
-import { wholeReport } from '../../runtime/gatewaysync/decide/told.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
+import { resolveProfile, syncHash } from '../../runtime/api/schema/profile.ts'
+import { type GatewayPod, parseReport } from '../../runtime/reconcile/decide/gateways.ts'
+import { wholeReport } from '../../runtime/reconcile/decide/report-details.ts'
+import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from '../../runtime/fleet/facts.ts'
+import { Temporal } from '../../runtime/platform/temporal.ts'
 
 export const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
 export const commit = '1a2b3c4d'.repeat(5)

@@ -1,6 +1,6 @@
 /**
- * A volume that takes names which differ only in case or in the composition of letters for one, as Windows, macOS and some network volumes
- * do: a FUSE file system over a folder. Where this machine has none the test is skipped by name.
+ * A volume that treats names which differ only in case or Unicode normalization as equal, like Windows, macOS and some network volumes: a
+ * FUSE file system over a folder. Without FUSE the test is skipped.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -12,8 +12,8 @@ import { until } from './world.ts'
 const python = '/usr/bin/python3'
 const library = '/usr/lib/python3/dist-packages/fusepy.py'
 
-/** The mount point; undefined where the test was skipped. */
-export async function foldingVolume(t: Test): Promise<string | undefined> {
+/** The mount point; undefined if the test was skipped. `inodes`: whether two spellings of a file share an inode. */
+export async function foldingVolume(t: Test, inodes: 'of-files' | 'of-spellings' = 'of-files'): Promise<string | undefined> {
   if (!existsSync('/dev/fuse') || !existsSync(library) || process.getuid?.() !== 0) {
     t.plan(0, 'a case-insensitive volume needs root, /dev/fuse and python3-fusepy: bash scripts/system-packages.sh')
     return undefined
@@ -24,7 +24,9 @@ export async function foldingVolume(t: Test): Promise<string | undefined> {
   for (const each of [backing, mount]) mkdirSync(each)
   writeFileSync(path.join(backing, 'probe'), '')
   const program = path.join(import.meta.dirname, 'programs/folding-volume.py')
-  const child = spawn(python, [program, backing, mount], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const child = spawn(python, [program, backing, mount, ...(inodes === 'of-files' ? [] : ['own-inodes'])], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   t.teardown(() => void spawnSync('fusermount', ['-u', '-z', mount]))
   const mounted = await until(
     () => {

@@ -1,17 +1,17 @@
 /**
- * An agent's loop around the real engine and a source in memory, with which tests play controller, gateway and kubelet.
+ * The agent's loop around the real engine with an in-memory source; the test plays controller, gateway and kubelet.
  */
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import type { FollowedSync, PodFacts } from '../../runtime/agent/desired.ts'
-import { endInterrupted } from '../../runtime/agent/end-interrupted.ts'
+import { endInterrupted } from '../../runtime/agent/recover.ts'
 import { createFollower, type FollowDeps, type Follower } from '../../runtime/agent/follow.ts'
 import { serveProbes } from '../../runtime/agent/probes.ts'
-import { type Clock, systemClock } from '../../runtime/clock.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
+import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
 import type { Gateway } from '../../runtime/gateway/gateway.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { type EngineMemory, readSynced, recoverFolder, runCycle } from '../../runtime/sync/cycle.ts'
 import { memorySource, type Tree } from './memory-source.ts'
 import { temporaryFolder } from './repository.ts'
@@ -20,7 +20,7 @@ import { until } from './world.ts'
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
 type Options = {
-  /** What the downward API says at the time of the call. */
+  /** The downward API at the time of the call. */
   pod?: () => PodFacts
   dataDir?: string
   clock?: Clock
@@ -30,8 +30,8 @@ type Options = {
   waitedMs?: number
   recoveringMs?: number
   recover?: FollowDeps['recover']
-  tell?: NonNullable<FollowDeps['tell']>
-  tellWithinMs?: number
+  listChanges?: NonNullable<FollowDeps['listChanges']>
+  listTimeoutMs?: number
   capture?: NonNullable<FollowDeps['capture']>
   captureQuiet?: NonNullable<FollowDeps['captureQuiet']>
 }
@@ -73,8 +73,8 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       cycle: (from, to, wanted, signal) =>
         runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
       report: (status) => void reports.push(status),
-      ...(options.tell === undefined ? {} : { tell: options.tell }),
-      ...(options.tellWithinMs === undefined ? {} : { tellWithinMs: options.tellWithinMs }),
+      ...(options.listChanges === undefined ? {} : { listChanges: options.listChanges }),
+      ...(options.listTimeoutMs === undefined ? {} : { listTimeoutMs: options.listTimeoutMs }),
       ...(options.capture === undefined ? {} : { capture: options.capture }),
       ...(options.captureQuiet === undefined ? {} : { captureQuiet: options.captureQuiet }),
     },
@@ -111,7 +111,7 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
   return { dataDir, source, follower, followed, reported, reports, gate, end }
 }
 
-/** What the kubelet is told at /startz. */
+/** The answer to the kubelet at /startz. */
 export async function startProbe(t: Pick<Test, 'teardown'>, follower: Follower): Promise<() => Promise<number>> {
   const stop = new AbortController()
   const deps = { clock: systemClock, log: silentLog, health: () => follower.health(), metrics: () => '' }
@@ -128,7 +128,7 @@ export async function startProbe(t: Pick<Test, 'teardown'>, follower: Follower):
   }
 }
 
-/** A clock that a test moves ahead. */
+/** A clock that a test advances. */
 export function clockAhead() {
   const ahead = { ms: 0 }
   return { ahead, clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + ahead.ms } }

@@ -1,27 +1,28 @@
 /**
- * Many GatewaySyncs, reconciled as a controller does, with an API server that takes whatever it is told.
+ * Many GatewaySyncs, reconciled like in a controller, with an API server that accepts every write.
  */
-import { systemClock } from '../../runtime/clock.ts'
-import { requestAnnotations } from '../../runtime/gatewaysync/names.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { createLookups } from '../../runtime/reconcile/lookups.ts'
-import { createQueue } from '../../runtime/reconcile/queue.ts'
-import { neededCommits } from '../../runtime/reconcile/needed-commits.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { requestAnnotations } from '../../runtime/api/names.ts'
+import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { FairLimiter } from '../../runtime/platform/async/fair-limiter.ts'
+import { createResolutions, hostSlots } from '../../runtime/reconcile/source/resolutions.ts'
+import { createQueue } from '../../runtime/platform/async/queue.ts'
+import { neededCommits } from '../../runtime/reconcile/source/needed-commits.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
-import { createStore } from '../../runtime/reconcile/store.ts'
-import type { GatewaySyncRecord } from '../../runtime/reconcile/records.ts'
-import { type Network, openNetwork } from '../../runtime/source/remote/network.ts'
-import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../runtime/source/remote/remote.ts'
-import type { RemoteOf } from '../../runtime/source/remotes.ts'
+import { createStore } from '../../runtime/reconcile/store/store.ts'
+import type { GatewaySyncRecord } from '../../runtime/reconcile/store/records.ts'
+import { type Network, openNetwork } from '../../runtime/git/remote/network.ts'
+import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
+import type { RemoteOf } from '../../runtime/git/remotes.ts'
 
 export type Followers = {
-  /** Asks for the wanted ref, as a push does. */
+  /** Requests a sync of the desired ref, like a push. */
   request(index: number): void
-  /** Waits until each has published a commit. */
+  /** Waits until each has published the commit. */
   allHave(commit: string, signal: AbortSignal): Promise<void>
-  /** Waits until the status of one is as asked. */
+  /** Waits until the status of one meets the condition. */
   until(index: number, isReached: (status: GatewaySyncStatus) => boolean, signal: AbortSignal): Promise<GatewaySyncStatus>
   status(index: number): GatewaySyncStatus
   stop(): Promise<void>
@@ -30,10 +31,10 @@ export type Followers = {
 type Options = {
   /** Of the mirrors. */
   folder: string
-  /** Of each GatewaySync, as a user writes it. */
+  /** The spec of each GatewaySync, as a user writes it. */
   spec(index: number): { git: { repo: string; ref: string } }
   count: number
-  /** How the repository is opened; by default without credentials. */
+  /** Opens the repository; by default without credentials. */
   remoteOf?: RemoteOf
   network?: Network
 }
@@ -44,7 +45,12 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
   const store = createStore((key) => queue.add(key))
   const mirrors = createMirrors({ folder, clock, log, network, needed: () => neededCommits(store) })
-  const lookups = createLookups({ clock, concurrency: 8, ready: (key) => queue.add(key), signal: stop.signal })
+  const lookups = createResolutions({
+    clock,
+    hosts: new FairLimiter({ ...hostSlots, clock }),
+    ready: (key) => queue.add(key),
+    signal: stop.signal,
+  })
   let version = 0
   let requests = 0
   const deps: ReconcileDeps = {

@@ -1,6 +1,6 @@
 /**
- * The kinds of cert-manager and of the monitoring operator, for an API server: their real definitions where they are beside the project,
- * which check every field, else definitions of our own that take any.
+ * The kinds of cert-manager and of the monitoring operator for an API server: their real CRDs, which check every field, if they are beside
+ * the project, otherwise CRDs that accept any field.
  */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -18,7 +18,7 @@ const kinds = [
   { group: 'monitoring.coreos.com', kind: 'ServiceMonitor' },
 ]
 
-/** Makes them known to the API server of a world. */
+/** Installs them in the API server of a world. */
 export async function applyForeignKinds(t: Test, { plane }: World): Promise<void> {
   const folder = definitionsFolder(t)
   const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'))

@@ -1,14 +1,14 @@
 /**
- * A simulated gateway and an engine that syncs it from commits in memory, without a cluster.
+ * A simulated gateway and an engine that syncs it from in-memory commits, without a cluster.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { startSimulator, type SimulatorOptions } from '../../examples/simulator/simulator.ts'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { connectGateway } from '../../runtime/gateway/gateway.ts'
-import type { ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
-import { silentLog } from '../../runtime/log.ts'
+import type { ResolvedProfile } from '../../runtime/api/schema/profile.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../runtime/sync/cycle.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from './memory-source.ts'
 import { temporaryFolder } from './repository.ts'
@@ -21,10 +21,13 @@ export const both = profileOf([
   { source: 'config', destination: 'config' },
 ])
 export const project = JSON.stringify({ title: 'Line', enabled: true })
-/** A commit to begin with. */
+/** The first commit. */
 export const base: Tree = { 'projects/line/project.json': project, 'config/a': '1' }
 
-/** `sync` brings the gateway to a tree, as one commit. `keyFile` holds the API key and is read at each use; `asked`: the ids of contents. */
+/**
+ * `sync` brings the gateway to a tree, as one commit. `keyFile` holds the API key and is read on each use; `asked`: the IDs of requested
+ * contents.
+ */
 export async function gatewayToSync(t: Pick<Test, 'teardown'>, options: Partial<SimulatorOptions> = {}) {
   const folder = temporaryFolder(t, 'gateway')
   const dataDir = path.join(folder, 'data')
@@ -62,7 +65,7 @@ export async function gatewayToSync(t: Pick<Test, 'teardown'>, options: Partial<
       wantedOf(dataDir, source.commit(tree), profile, wanted),
       signal,
     )
-  /** What was asked of the gateway since the last look, without what only reads. */
+  /** The calls to the gateway since the last call of this function, without reads. */
   const posts = (): string[] =>
     simulator.requests
       .splice(0)

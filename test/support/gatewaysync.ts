@@ -1,11 +1,11 @@
 /**
- * A GatewaySync's spec, its pods and their reports as the pure decisions take them, complete but for what a test is about.
+ * A GatewaySync's spec, its pods and their reports as input of the pure decisions, complete except for the subject of a test.
  */
 import * as v from 'valibot'
-import { type GatewayPod, type GatewayReport, parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
-import { resolveProfile, syncHash } from '../../runtime/gatewaysync/decide/profile.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import { gatewaySyncSpec, type GatewaySyncSpec, type GatewaySyncSpecInput } from '../../runtime/gatewaysync/schema/spec.ts'
+import { type GatewayPod, type GatewayReport, parseReport } from '../../runtime/reconcile/decide/gateways.ts'
+import { resolveProfile, syncHash } from '../../runtime/api/schema/profile.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import { gatewaySyncSpec, type GatewaySyncSpec, type GatewaySyncSpecInput } from '../../runtime/api/schema/spec.ts'
 
 /** Follows `main`, with one profile of one mapping. */
 export function specWith(changes: Partial<GatewaySyncSpecInput> = {}): GatewaySyncSpec {
@@ -16,7 +16,7 @@ export function specWith(changes: Partial<GatewaySyncSpecInput> = {}): GatewaySy
   })
 }
 
-/** A pod whose agent runs, of the uid `uid-<name>`. */
+/** A pod with a running agent and the UID `uid-<name>`. */
 export function podWith(name: string, changes: Partial<GatewayPod> = {}): GatewayPod {
   return {
     namespace: 'plant',
@@ -31,7 +31,7 @@ export function podWith(name: string, changes: Partial<GatewayPod> = {}): Gatewa
   }
 }
 
-/** What the agent of `podWith(name)` reports, by default that it follows the default profile of `spec`. */
+/** The report of the agent of `podWith(name)`, by default with the default profile of `spec`. */
 export function reportWith(name: string, status: Partial<SyncReportStatus>, spec = specWith()): [string, GatewayReport] {
   return [name, parseReport(`uid-${name}`, { syncHash: syncHash(resolveProfile(spec.sync, 'default'), spec.gateway), ...status })]
 }

@@ -1,46 +1,65 @@
 /**
- * A git host as a user has one: real `git http-backend` behind HTTP, with repositories to commit to and a count of what was asked.
+ * A git host like a user's: real `git http-backend` behind HTTP, with repositories to commit to and a record of requests.
  */
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
+import type { Test } from 'tap'
 import { gitEnvironment, makeRepository, type Repository } from './repository.ts'
 
 export type GitHost = {
   url(name: string): string
-  /**
-   * Makes a repository below the host's folder. As old hosts do, it gives no commit by its hash to who speaks protocol 0, unless
-   * `anyHash`; protocol 2 gives every one.
-   */
-  repository(name: string, options?: { anyHash?: boolean; objectFormat?: 'sha1' | 'sha256' }): Repository
+  /** Creates a repository below the host's folder. */
+  repository(name: string, options?: { objectFormat?: 'sha1' | 'sha256' }): Repository
   /** Paths of all requests so far, with their query. */
   requests: string[]
-  /** What each request told beside its path. */
+  /** The headers of each request. */
   headers: IncomingMessage['headers'][]
   port: number
-  /** How often a client began to ask: each fetch opens one connection, with the advertisement as its first request. */
+  /** The number of fetches: each opens one connection and begins with the ref advertisement. */
   fetches(): number
-  /** Bytes that were sent so far, heads included. */
+  /** Bytes sent so far, including heads. */
   bytesSent(): number
-  /** While true no request is answered. */
+  /** While true, no request is answered. */
   hang(hangs: boolean): void
   stop(): Promise<void>
 }
 
+/**
+ * How hosts answer a fetch by commit hash. With protocol v2 git serves every commit, with v0 only if configured; by default a host with v0
+ * serves the tips of branches and tags.
+ */
+export const hostModes = ['v2', 'v0', 'v0, tips only'] as const
+export type HostMode = (typeof hostModes)[number]
+
+/** The environment that configures git on a host. */
+export function environmentOf(mode: HostMode): Record<string, string> {
+  const value = String(mode !== 'v0, tips only')
+  return { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'uploadpack.allowAnySHA1InWant', GIT_CONFIG_VALUE_0: value }
+}
+
+/**
+ * Runs a test once for each kind of host. Use it for every test whose result can depend on what the host advertises or serves: which commit a ref or
+ * hash resolves to, how many requests that takes, what a fetch brings, and whether a published commit that is not a tip can be fetched again. Tests
+ * of credentials, limits, damage on the disk and pages in place of git use one host, because git handles these the same way with every protocol.
+ */
+export function eachHost(t: Test, name: string, test: (t: Test, mode: HostMode) => Promise<void>): void {
+  for (const mode of hostModes) void t.test(`${name} (${mode})`, async (t) => await test(t, mode))
+}
+
 export type GitHostOptions = {
-  /** The newest protocol of git that the host speaks. */
-  protocol?: 0 | 2
-  /** A file that every packet line of the host is written to. */
+  mode?: HostMode
+  /** The file that receives every packet line of the host. */
   packetTrace?: string
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   port?: number
-  /** Where it listens; by itself on this machine alone. */
+  /** The address to listen on; by default loopback. */
   address?: string
   /** Serves https. */
   tls?: ServerOptions
-  /** Answers a request itself when it returns true. */
+  /** Returns true if it has answered the request. */
   before?(request: IncomingMessage, response: ServerResponse): boolean
 }
 
@@ -58,7 +77,7 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
     if (!hangs && before?.(request, response) !== true) backend(folder, request, response, options)
   }
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
-  // A client that trusts somebody else resets the connection.
+  // A client that trusts another authority resets the connection.
   server.on('tlsClientError', () => {})
   await new Promise<void>((resolve) => server.listen(wantedPort, address, () => resolve()))
   const { port } = server.address() as AddressInfo
@@ -69,11 +88,7 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
     headers,
     port,
     url: (name) => `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/${name}`,
-    repository(name, { anyHash = false, objectFormat = 'sha1' } = {}) {
-      const repository = makeRepository(path.join(folder, name), objectFormat)
-      if (anyHash) repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
-      return repository
-    },
+    repository: (name, { objectFormat = 'sha1' } = {}) => makeRepository(path.join(folder, name), objectFormat),
     hang(next) {
       hangs = next
     },
@@ -84,8 +99,8 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
   }
 }
 
-/** CGI: headers by environment and first lines, bodies by pipes. */
-function backend(folder: string, request: IncomingMessage, response: ServerResponse, { protocol = 2, packetTrace }: GitHostOptions): void {
+/** CGI: headers in the environment and first lines, bodies through pipes. */
+function backend(folder: string, request: IncomingMessage, response: ServerResponse, { mode = 'v2', packetTrace }: GitHostOptions): void {
   const [pathname = '', query = ''] = (request.url ?? '').split('?')
   const child = spawn('git', ['http-backend'], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -93,16 +108,17 @@ function backend(folder: string, request: IncomingMessage, response: ServerRespo
       ...gitEnvironment,
       GIT_PROJECT_ROOT: folder,
       GIT_HTTP_EXPORT_ALL: '1',
-      // A work tree's repository belongs to whoever runs the tests.
-      GIT_CONFIG_COUNT: '1',
-      GIT_CONFIG_KEY_0: 'safe.directory',
-      GIT_CONFIG_VALUE_0: '*',
+      ...environmentOf(mode),
+      // The user that runs the tests owns the repository of a work tree.
+      GIT_CONFIG_COUNT: '2',
+      GIT_CONFIG_KEY_1: 'safe.directory',
+      GIT_CONFIG_VALUE_1: '*',
       PATH_INFO: pathname,
       QUERY_STRING: query,
       REQUEST_METHOD: request.method ?? 'GET',
       CONTENT_TYPE: request.headers['content-type'] ?? '',
       HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-      ...(protocol === 2 ? { GIT_PROTOCOL: String(request.headers['git-protocol'] ?? '') } : {}),
+      ...(mode === 'v2' ? { GIT_PROTOCOL: String(request.headers['git-protocol'] ?? '') } : {}),
       ...(packetTrace === undefined ? {} : { GIT_TRACE_PACKET: packetTrace }),
       REMOTE_ADDR: '127.0.0.1',
     },

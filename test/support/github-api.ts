@@ -1,5 +1,5 @@
 /**
- * The one endpoint of GitHub that an App needs: it checks the JWT as GitHub does and gives installation tokens.
+ * The endpoint of GitHub that an App needs: it checks the JWT like GitHub and issues installation tokens.
  */
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { createServer, type ServerOptions } from 'node:https'
@@ -8,13 +8,13 @@ import { jwtVerify } from 'jose'
 
 export type GithubApi = {
   url: string
-  /** The private key that belongs to the App, in the form in which GitHub gives it out. */
+  /** The private key of the App, in the format in which GitHub issues it. */
   privateKey: string
-  /** Tokens that were given out, in turn. */
+  /** Issued tokens, in order. */
   given: string[]
-  /** What the endpoint answers instead of a token. */
+  /** The answer instead of a token. */
   answer: { status: number; body: string } | undefined
-  /** How long the next token lasts. */
+  /** The lifetime of the next token. */
   lastsMs: number
   stop(): Promise<void>
 }
@@ -24,7 +24,7 @@ export async function startGithubApi(
   { appId, installationId }: { appId: number; installationId: number },
 ): Promise<GithubApi> {
   const keys = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const privateKey = keys.privateKey.export({ type: 'pkcs1', format: 'pem' })
+  const privateKey = keys.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
   const publicKey = createPublicKey(keys.publicKey.export({ type: 'spki', format: 'pem' }))
   const allowed = async (authorization: string): Promise<boolean> => {
     try {

@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { type ChartFile, chartFiles } from '../../infra/helm/chart.ts'
+import { type ChartFile, chartFiles } from '../../infra/chart/files.ts'
 import type { Manifest } from './manifest.ts'
 import { ensureProgram, findProgram } from '../cluster/binaries.ts'
 import { temporaryFolder } from './repository.ts'
@@ -18,19 +18,19 @@ const notesKind = 'Notes'
 export type Ran = { stdout: string; stderr: string; code: number }
 
 export type Helm = {
-  /** The folder of the chart, which renders its notes as an object more. */
+  /** The folder of the chart, which renders its notes as an additional object. */
   chart: string
   run(...args: string[]): Promise<Ran>
   /** Writes values to a file, for `--values`. */
   valuesFile(values: unknown): string
 }
 
-/** Whether Helm is there or can be built; if not, the test has been skipped (or failed under CI) and should return. */
+/** Whether Helm exists or can be built; if not, the test has been skipped (or failed under CI) and should return. */
 export function canRunHelm(t: Test): boolean {
   return findProgram('helm') !== undefined || requires(t, 'go')
 }
 
-/** Helm with a home of its own, and a chart in it: that of the sources unless another is given. */
+/** Helm with its own home and a chart: the one of the sources unless another is given. */
 export async function helm(t: Pick<Test, 'teardown' | 'comment'>, files: readonly ChartFile[] = chartFiles()): Promise<Helm> {
   const home = temporaryFolder(t, 'helm')
   const chart = path.join(home, 'chart')
@@ -52,7 +52,7 @@ export async function helm(t: Pick<Test, 'teardown' | 'comment'>, files: readonl
   }
 }
 
-/** Runs Helm in a folder, against no cluster unless a kubeconfig is given. */
+/** Runs Helm in a folder, without a cluster unless a kubeconfig is given. */
 export async function helmOf(
   t: Pick<Test, 'teardown' | 'comment'>,
   { cwd, kubeconfig = '/dev/null' }: { cwd: string; kubeconfig?: string },
@@ -63,7 +63,7 @@ export async function helmOf(
   return (...args) => execute(program, args, cwd, env)
 }
 
-/** The objects of what Helm renders. */
+/** The objects that Helm renders. */
 export function parsed(stdout: string): Manifest[] {
   return parseAllDocuments(stdout).flatMap((document) => {
     if (document.errors.length > 0) throw document.errors[0]
@@ -72,7 +72,7 @@ export function parsed(stdout: string): Manifest[] {
   })
 }
 
-/** What Helm would install for values, and what it would print; its message where it refuses. */
+/** The objects and notes that Helm would install for the values, or its error message. */
 export async function rendered(
   { run, chart, valuesFile }: Helm,
   { name, namespace }: { name: string; namespace: string },
@@ -86,7 +86,7 @@ export async function rendered(
   return { manifests: objects.filter((object) => object !== notes), notes: (notes?.['notes'] as string | undefined) ?? '' }
 }
 
-/** A template more, by which `helm template` shows the notes too. */
+/** An additional template, so that `helm template` also shows the notes. */
 function showingNotes(files: readonly ChartFile[]): ChartFile[] {
   const notes = files.find(({ path: name }) => name === 'templates/NOTES.txt')
   if (notes === undefined) return [...files]

@@ -1,28 +1,28 @@
 /**
- * The APIs of git hosts as a stand-in serves them: one kind of host below one path. It tells which kind is called and lets in whoever has the
- * credentials; what a call must look like says whoever takes it.
+ * A stand-in for the APIs of git hosts: one kind of host below one path. It detects the called host and checks credentials; the caller of
+ * this module defines the valid calls.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { type StatusProvider, statusProviders } from '../../runtime/gatewaysync/schema/commit-status.ts'
+import { type StatusProvider, statusProviders } from '../../runtime/api/schema/commit-status.ts'
 
-/** `token`: what each host takes; `basic`: user and password besides, where the host takes them. */
+/** `token`: the token of each host; `basic`: user and password as well, for hosts that accept them. */
 export type HostCredentials = { token: string; basic?: string }
 
 export type HostAnswer = { status: number; body?: unknown; headers?: Record<string, string> }
 
-/** `path` stands below the host's API, with its query. `body`: as it came. */
+/** `path` is relative to the host's API and includes the query. `body`: as received. */
 export type HostCall = { provider: StatusProvider; method: string; path: string; headers: IncomingMessage['headers']; body: string }
 
 export type HostApis = {
-  /** What was wrong with a call, as the host's reference says. */
+  /** Errors in calls, according to the host's reference. */
   refused: string[]
-  /** Answers the next calls instead, one each. */
+  /** Overrides for the next answers, one each. */
   answers: HostAnswer[]
   /** The path of a kind of host. */
   path(provider: StatusProvider): string
-  /** For a server of somebody else; false: the request is for none of the APIs. */
+  /** For use in another server; false: the request is for none of the APIs. */
   take(request: IncomingMessage, response: ServerResponse): boolean
 }
 
@@ -35,7 +35,7 @@ const paths: Readonly<Record<StatusProvider, string>> = {
   azuredevops: '/azuredevops/organisation',
 }
 
-/** Headers that a host takes as proof. */
+/** Headers that a host accepts as credentials. */
 function proofs(provider: StatusProvider, { token, basic }: HostCredentials): string[] {
   const own = provider === 'gitea' ? `token ${token}` : provider === 'azuredevops' ? encoded(`:${token}`) : `Bearer ${token}`
   return basic === undefined || provider === 'github' || provider === 'gitlab' ? [own] : [own, encoded(basic)]
@@ -45,10 +45,10 @@ function encoded(text: string): string {
   return `Basic ${Buffer.from(text).toString('base64')}`
 }
 
-/** Says no, in the words of the host's reference. */
+/** Refuses with the message of the host's reference. */
 export type Refuse = (status: number, why: string) => HostAnswer
 
-/** `answer` looks at the calls that come with the credentials and a user agent. */
+/** `answer` handles calls with valid credentials and a user agent. */
 export function hostApis(credentials: HostCredentials, answer: (call: HostCall, refuse: Refuse) => HostAnswer): HostApis {
   const refused: string[] = []
   const answers: HostAnswer[] = []

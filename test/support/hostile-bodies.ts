@@ -1,6 +1,6 @@
 /**
- * Bodies of a megabyte that would cost many times their size if they were parsed, and some that are parsed; by name, with the answer to
- * each when it is proved.
+ * Bodies of a megabyte that would take many times their size in memory if parsed, and some that are parsed; by name, with the expected
+ * status when authenticated.
  */
 export function hostileBodies(): Record<string, { body: Buffer; status: number }> {
   const size = 1024 * 1024 - 64

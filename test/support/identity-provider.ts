@@ -1,6 +1,6 @@
 /**
- * A certified OpenID Connect provider (oidc-provider) on loopback over TLS, and a browser of a person who logs in to it: cookies by origin,
- * redirects, and the provider's own forms.
+ * A certified OpenID Connect provider (oidc-provider) on loopback with TLS, and a simulated browser of a user who logs in: cookies by
+ * origin, redirects, and the provider's forms.
  */
 import { mkdtempSync } from 'node:fs'
 import * as http from 'node:http'
@@ -16,7 +16,7 @@ export const clientSecret = 'the secret of the client, long enough'
 
 export type IdentityProvider = { issuer: string; caBundle: string; stop(): Promise<void> }
 
-/** `people`: claims by name. Their groups are told by the userinfo endpoint alone, as the standard has it. */
+/** `people`: claims by name. Groups are only returned by the userinfo endpoint, as in the standard. */
 export async function startIdentityProvider(
   t: Pick<Test, 'teardown'>,
   { people, externalURL }: { people: Readonly<Record<string, Readonly<Record<string, unknown>>>>; externalURL: string },
@@ -52,7 +52,7 @@ export async function startIdentityProvider(
 
 export type Answer = { status: number; text: string; headers: http.IncomingHttpHeaders; url: string }
 
-/** A browser that keeps cookies by origin and follows no redirect by itself. `at`: where an origin is reached in truth. */
+/** A browser that keeps cookies by origin and does not follow redirects automatically. `at`: the real address of an origin. */
 export function createBrowser(caBundle: string, at: Readonly<Record<string, string>>) {
   const cookies = new Map<string, Map<string, string>>()
   const send = async (method: string, url: string, body?: string, more: http.OutgoingHttpHeaders = {}): Promise<Answer> => {
@@ -82,7 +82,7 @@ export function createBrowser(caBundle: string, at: Readonly<Record<string, stri
     return { status: answer.statusCode ?? 0, text, headers: answer.headers, url }
   }
   const get = (url: string, more?: http.OutgoingHttpHeaders): Promise<Answer> => send('GET', url, undefined, more)
-  /** Follows redirects and answers the provider's forms as this person, until the browser is about to go to an address of this kind. */
+  /** Follows redirects and submits the provider's forms as this user, until the next address matches. */
   const logIn = async (from: string, name: string, until: RegExp): Promise<string> => {
     let answer = await get(from)
     for (let step = 0; step < 20; step += 1) {

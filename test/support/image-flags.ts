@@ -1,5 +1,5 @@
 /**
- * How an image starts its program: the flags of Node and the environment, so that measurements run like the image.
+ * How an image starts its program: Node flags and environment, so that measurements run like the image.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
@@ -11,7 +11,7 @@ export function imageFlags(program: Program): string[] {
   return (JSON.parse(list) as string[]).filter((word) => word.startsWith('--'))
 }
 
-/** What the image's `ENV` sets. */
+/** The variables of the image's `ENV`. */
 export function imageEnvironment(program: Program): Record<string, string> {
   const lines = [...stageOf(program).matchAll(/^ENV (.*)$/gm)].map(([, settings = '']) => settings)
   return Object.fromEntries(
@@ -21,7 +21,7 @@ export function imageEnvironment(program: Program): Record<string, string> {
   )
 }
 
-/** The part of the Dockerfile that ends with the program. */
+/** The stage of the Dockerfile that ends with the program. */
 function stageOf(program: Program): string {
   const text = readFileSync(path.resolve(import.meta.dirname, '../../Dockerfile'), 'utf8')
   const stage = text.split(/^FROM /m).find((each) => each.includes(`"/app/${program}.js"]`))

@@ -1,12 +1,12 @@
 /**
- * Pods with an agent, for tests of what injection makes of them.
+ * Pods with an injected agent, for tests of the injection.
  */
 import { jsonpatch } from 'json-p3'
 import type { Container, Pod } from '../../runtime/injection/pod.ts'
 import { type FoundSync, type Injection, injectAgent, type InjectionSettings } from '../../runtime/injection/inject.ts'
 import { agentSettings, type PodShape } from './pods.ts'
 
-/** Of an installation that injects agents. */
+/** Settings of an installation that injects agents. */
 export const settings: InjectionSettings = {
   agent: agentSettings({
     image: 'registry.example:5000/clustersync/agent:1.2.3',
@@ -28,7 +28,7 @@ export const plant: FoundSync & { kind: 'found' } = { kind: 'found', name: 'plan
 
 type Result = { pod: Pod & PodShape; agent: Record<string, unknown> & Container; warnings: string[] }
 
-/** Injects an agent. Throws an Error where the pod is left alone. */
+/** Injects an agent. Throws an Error if the pod is left unchanged. */
 export function inject(pod: Pod & PodShape, sync: FoundSync = plant, changed: Partial<InjectionSettings> = {}): Result {
   const injection = injectAgent(pod, { ...settings, ...changed }, sync)
   if (injection.kind !== 'patch') throw new Error(injection.why)
@@ -48,7 +48,7 @@ export function env(agent: Container): Record<string, unknown> {
   return Object.fromEntries((agent.env ?? []).map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 }
 
-/** The gateway's container of a pod, to change it before injection. */
+/** The gateway container of a pod, to be changed before injection. */
 export function gateway(pod: PodShape): Record<string, unknown> {
   return pod.spec.containers.find(({ name }) => name === 'gateway') ?? {}
 }

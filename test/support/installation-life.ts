@@ -1,18 +1,18 @@
 /**
- * Everything that an installation does with the API server in its life, once: for tests that look at the calls it makes.
+ * One complete life of an installation with all its calls to the API server, for tests that inspect those calls.
  */
 import * as https from 'node:https'
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import type { Simulator } from '../../examples/simulator/simulator.ts'
-import { deliveryToken, podAnnotations } from '../../runtime/gatewaysync/names.ts'
+import { deliveryToken, podAnnotations } from '../../runtime/api/names.ts'
 import { gatewaySyncType, podType, type ResourceType, roleBindingType, secretType, syncReportType } from '../../runtime/kube/types.ts'
 import { type Installation, readyAt, simulatedGateway } from './installation.ts'
 import type { Repository } from './repository.ts'
 import { serviceAccountType, tinyPod, until } from './world.ts'
 
-/** Who the API server knows the parts as. */
+/** The API server's user names of the components. */
 export type Users = { controller: string; agent: string; metricsReader: string }
 
 const clusterRoleBindingType: ResourceType = {
@@ -25,7 +25,7 @@ const clusterRoleBindingType: ResourceType = {
 
 type Running = { namespace: string; repository: Repository; simulator: Simulator }
 
-/** `cluster` has the prefix `plant`. Afterwards the GatewaySync, its gateways and the controller are gone. */
+/** `cluster` has the prefix `plant`. Deletes the GatewaySync and its gateways and stops the controller at the end. */
 export async function liveOnce(t: Pick<Test, 'teardown'>, cluster: Installation): Promise<Users> {
   const namespace = cluster.namespace('plant')
   const account = accountOf(cluster)
@@ -47,7 +47,7 @@ export async function liveOnce(t: Pick<Test, 'teardown'>, cluster: Installation)
   return users
 }
 
-/** The controller's, which has the installation's full name. */
+/** The controller's account, which has the installation's full name. */
 function accountOf({ manifests }: Installation): { namespace: string; name: string } {
   const metadata = manifests.find(({ kind }) => kind === 'ServiceAccount')?.metadata
   if (metadata === undefined) throw new Error('the manifests have no ServiceAccount')
@@ -58,7 +58,7 @@ function userOf(namespace: string, account: string): string {
   return `system:serviceaccount:${namespace}:${account}`
 }
 
-/** A resource whose receiver has a key of its own, in a Secret. */
+/** A GatewaySync with its own receiver key, in a Secret. */
 async function firstCommit(cluster: Installation, namespace: string, port: number): Promise<Repository> {
   const { world, host, receiver } = cluster
   const repository = host.repository('plant.git')
@@ -77,8 +77,8 @@ async function firstCommit(cluster: Installation, namespace: string, port: numbe
 }
 
 /**
- * A kubelet takes longer to start an agent than the controller takes to bind its account; processes do not. So a pod stands for the
- * gateways' account until a second account, bound after it, has its rights.
+ * A kubelet takes longer to start an agent than the controller takes to bind its account; processes do not. So a pod represents the
+ * gateways' account until a second account, bound after it, has its permissions.
  */
 async function awaitBoundAgents({ world }: Installation, namespace: string): Promise<void> {
   const { kube, signal } = world
@@ -98,7 +98,9 @@ async function awaitBoundAgents({ world }: Installation, namespace: string): Pro
   for (const account of ['gateway', 'scout']) await kube.delete(podType, { namespace, name: `as-${account}` }, signal)
 }
 
-/** Pushes, a restarted agent, a pod that is made anew under its name, a second one that goes, a controller whose certificate is lost. */
+/**
+ * Pushes, a restarted agent, a pod that is recreated under its name, a second one that is deleted, a controller that loses its certificate.
+ */
 async function runGateways(cluster: Installation, { namespace, repository, simulator }: Running): Promise<void> {
   const { world, folder } = cluster
   const { kube, signal } = world
@@ -113,7 +115,7 @@ async function runGateways(cluster: Installation, { namespace, repository, simul
     await readyAt(cluster, namespace, commit)
   }
   const [first, second] = [await start('gw-0'), await start('gw-1')]
-  // The same event twice in a row, which makes a series of it.
+  // The same event twice in a row, which makes it a series.
   await next()
   await next()
 
@@ -121,7 +123,7 @@ async function runGateways(cluster: Installation, { namespace, repository, simul
   await kube.delete(podType, { namespace, name: 'gw-0' }, signal)
   const anew = await start('gw-0')
   await second.stop()
-  // What the collector does with a report whose pod has gone.
+  // Like the garbage collector for a report with a deleted pod.
   for (const type of [podType, syncReportType]) await kube.delete(type, { namespace, name: 'gw-1' }, signal)
   await next()
 
@@ -142,7 +144,7 @@ async function push({ receiver }: Installation, namespace: string): Promise<void
   if (answer.status !== 202) throw new Error(`the push was answered with ${answer.status}: ${await answer.text()}`)
 }
 
-/** Somebody has made the binding of agents for another role, which no patch can change. */
+/** Binds the agents to another role, as another user might; a patch cannot change that. */
 async function bindWrongly({ world, manifests }: Installation, namespace: string): Promise<void> {
   const name = manifests.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.endsWith('-agent'))?.metadata.name ?? ''
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `${name}-of-old` }
@@ -168,11 +170,14 @@ async function bindMetricsReader({ world, manifests }: Installation, namespace: 
 async function scrape(cluster: Installation, namespace: string): Promise<void> {
   const token = await cluster.world.token(namespace, 'prometheus')
   const url = `https://localhost:${cluster.ports.metrics}/metrics`
-  // A refusal is remembered for half a minute.
-  await until(async () => ((await send(cluster, namespace, url, token)) === 200 ? true : undefined), 'the metrics are read', 90_000)
+  // A refusal is cached for half a minute.
+  await until(async () => ((await send(cluster, namespace, url, token)) === 200 ? true : undefined), 'the metrics are read')
 }
 
-/** Pods that the controller's watch does not tell of ask for content: one that asked for no agent, which is looked up, and one elsewhere. */
+/**
+ * Pods outside the controller's watch request content: one that did not request an agent and is read individually, and one in another
+ * namespace.
+ */
 async function askAsStrangers(cluster: Installation, namespace: string): Promise<void> {
   for (const at of [namespace, await cluster.world.namespace('elsewhere', 'gateway')]) await askAsStranger(cluster, namespace, at)
 }
@@ -187,7 +192,7 @@ async function askAsStranger(cluster: Installation, namespace: string, at: strin
   if (status !== 403) throw new Error(`a stranger was answered with ${status}`)
 }
 
-/** Sends to an endpoint that has the controller's certificate; returns the status code. */
+/** Sends to an endpoint with the controller's certificate; returns the status code. */
 async function send(cluster: Installation, namespace: string, url: string, token: string, body?: string): Promise<number> {
   const ca = (await cluster.status(namespace, 'plant')).delivery?.caBundle
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

@@ -1,6 +1,6 @@
 /**
- * The product as it is installed: the manifests of `infra/` on a real API server, the controller as a process with its own account, and
- * gateway pods whose injected agents run as processes.
+ * The installed product: the manifests of `infra/` on a real API server, the controller as a process with its own account, and gateway pods
+ * with injected agents that run as processes.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,11 +9,11 @@ import type { Test } from 'tap'
 import { startSimulator, type Simulator, type SimulatorOptions } from '../../examples/simulator/simulator.ts'
 import type { Manifest } from './manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
-import { agentContainerName, apiVersion } from '../../runtime/gatewaysync/names.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
+import { agentContainerName, apiVersion } from '../../runtime/api/names.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
 import { gatewaySyncType, type KubeObject, leaseType, podType, syncReportType } from '../../runtime/kube/types.ts'
-import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings/controller.ts'
 import { startGitHost, type GitHost } from './git-host.ts'
 import { deployed, type GatewayOptions, gatewayPod, onThisMachine, reachable } from './installed-objects.ts'
 import { type PodObject, startContainer, writeDownward } from './kubelet.ts'
@@ -22,76 +22,79 @@ import { presentRelease, type Release } from './releases.ts'
 import { temporaryFolder } from './repository.ts'
 import { openWorld, until, type World, type WorldOptions } from './world.ts'
 
-/** A machine that has much else to do takes long to start a controller, and one that may not list all waits by itself. */
-const readyWithinMs = 150_000
+/** A busy machine takes long to start a controller, and a controller without list permissions in a namespace waits deliberately. */
+const readyWithinMs = 300_000
 
 export type Installation = {
   world: World
   folder: string
-  /** What was installed. */
+  /** The installed manifests. */
   manifests: readonly Manifest[]
-  /** Where the controller's endpoints listen. */
+  /** The ports of the controller's endpoints. */
   ports: Ports
   host: GitHost
-  /** Base URL of the push receiver, and the token that it takes. */
+  /** Base URL of the push receiver, and the token that it accepts. */
   receiver: { url: string; token: string }
-  /** What controller and agents wrote to their logs. */
+  /** The log lines of controller and agents. */
   logs: string[]
   /** The namespace of a prefix. */
   namespace(prefix: string): string
-  /** Creates a GatewaySync; `gateway` is the port that agents find their gateway at. */
+  /** Creates a GatewaySync; `gateway` is the port of the gateway, as agents reach it. */
   gatewaySync(namespace: string, name: string, spec: object, labels?: Record<string, string>): Promise<void>
   status(namespace: string, name: string): Promise<GatewaySyncStatus>
   report(namespace: string, pod: string): Promise<SyncReportStatus | undefined>
-  /** Creates a gateway pod, and starts its agent once admission has put it in. */
+  /** Creates a gateway pod, and starts its agent once admission has injected it. */
   gateway(namespace: string, name: string, options: GatewayOptions): Promise<Gateway>
-  /** Ends the controller as a kubelet does; returns its exit code. */
+  /** Stops the controller like a kubelet; returns its exit code. */
   stopController(): Promise<number | null>
   controllerPid(): number
   startController(): Promise<void>
-  /** Starts a second replica, which leads only when the first has ended. */
+  /** Starts a second replica, which leads only after the first has stopped. */
   startStandby(): Promise<void>
-  /** Starts a process of a replica, and settles when it is ready. */
+  /** Starts a process of a replica, and resolves when it is ready. */
   startReplica(name: string, ports: Ports): Promise<ChildProcess>
-  /** Who holds the Lease. */
+  /** The holder of the Lease. */
   leader(): Promise<string | undefined>
-  /** Gives the Lease to a holder that nobody is, for a second. */
+  /** Assigns the Lease to a nonexistent holder for a second. */
   stealLease(): Promise<void>
-  /** Replaces manifests and controller by those of another release, as an upgrade does; pods that are there keep their agents. */
+  /** Replaces manifests and controller with those of another release, as an upgrade does; existing pods keep their agents. */
   change(release: Release, options?: { crds: boolean }): Promise<void>
 }
 
-/** `command` starts the controller; by itself that are the release's sources. No Service sends it calls, so that it ends without a delay. */
+/** `command` starts the controller, by default from the sources of the release. No Service sends it calls, so it stops without a delay. */
 export type InstallOptions = WorldOptions & {
   command?: readonly string[]
   shutdownDelaySeconds?: number
-  /** There will be a second replica, and all agents come to that one. */
+  /** A second replica will run, and all agents connect to it. */
   agentsAskStandby?: boolean
-  /** Works in the whole cluster, as by default; on a control plane of its own. Else in the namespaces that it is installed for. */
+  /**
+   * Watches the whole cluster, which is the default of the product, on its own control plane. Otherwise watches the namespaces of the
+   * prefixes.
+   */
   wholeCluster?: boolean
-  /** Where each replica makes its folder for mirrors: on a disk for who measures memory, to which files in memory would count. */
+  /** Parent of each replica's mirror folder: on disk for tests that measure memory, where files on tmpfs would count. */
   sourceParent?: string
-  /** Namespaces that are there already, to be worked in too. */
+  /** Existing namespaces to watch as well. */
   besides?: readonly string[]
-  /** The way of controllers and agents to the API server: makes another kubeconfig of theirs. By itself they go straight. */
+  /** Changes the kubeconfig of controllers and agents, such as to route them through a proxy. By default they connect directly. */
   through?: (kubeconfig: string) => string
-  /** What stands before the replicas, as a Service would; by itself the first replica is asked. */
+  /** A stand-in for the Service in front of the replicas; by default calls go to the first replica. */
   service?: { admission: number; delivery: number }
-  /** What is installed; by itself the product of this checkout. */
+  /** The installed release; by default the product of this checkout. */
   release?: Release
 }
 
 export type Gateway = {
   pod: PodObject
-  /** Where its agent answers probes and tells its figures, on this machine. */
+  /** The local port where its agent answers probes and serves metrics. */
   agentPort: number
-  /** Ends the agent as a kubelet does; returns its exit code. */
+  /** Stops the agent like a kubelet; returns its exit code. */
   stop(): Promise<number | null>
   /** Starts it again in the same pod. */
   start(): Promise<void>
   /**
-   * Changes labels or annotations of the pod, as `kubectl label` and `annotate` do, and then does what a kubelet does. `meanwhile`: what comes
-   * first, for a kubelet takes up to a minute.
+   * Changes labels or annotations of the pod, like `kubectl label` and `annotate`, and then acts as the kubelet. `meanwhile` runs in
+   * between, because a kubelet takes up to a minute.
    */
   change(
     metadata: Partial<Record<'annotations' | 'labels', Record<string, string | null>>>,
@@ -99,7 +102,7 @@ export type Gateway = {
   ): Promise<void>
 }
 
-/** Installs the product for some namespaces, one for each prefix, on the control plane of the run or one of its own; an account `gateway` is in each. */
+/** Installs the product for some namespaces, one per prefix, on the control plane of the run or its own; each has an account `gateway`. */
 export async function install(
   t: Pick<Test, 'teardown'>,
   prefixes: readonly string[],
@@ -138,7 +141,7 @@ export async function install(
   const tokenFile = path.join(folder, 'push-token')
   writeFileSync(tokenFile, `${token}\n`)
   const url = `https://localhost:${service?.delivery ?? (agentsAskStandby ? standbyPorts : ports).delivery}`
-  /** Applies the manifests of a release, and tells how its programs are started. */
+  /** Applies the manifests of a release, and returns how to start its programs. */
   const put = async (of: Release, { crds }: { crds: boolean }) => {
     const manifests = of.manifests({ name: namespace, namespace }, merged)
     if (crds) await world.apply(of.crds())
@@ -269,7 +272,7 @@ export async function install(
   }
 }
 
-/** A simulated gateway with a data directory of its own. */
+/** A simulated gateway with its own data directory. */
 export async function simulatedGateway(
   t: Pick<Test, 'teardown'>,
   folder: string,
@@ -293,7 +296,7 @@ async function stopChild(child: ChildProcess): Promise<number | null> {
   return code
 }
 
-/** Waits until the GatewaySync `plant` says that its gateways run a commit; returns that status. */
+/** Waits until the GatewaySync `plant` reports that its gateways run a commit; returns that status. */
 export async function readyAt(cluster: Installation, namespace: string, commit: string, timeoutMs?: number) {
   return await until(
     async () => {

@@ -1,8 +1,8 @@
-/** The objects of an installation, changed to what a machine without pods and Services has, and the pods of gateways. */
+/** The objects of an installation, adapted to a machine without pods and Services, and the pods of gateways. */
 import path from 'node:path'
 import type { Simulator } from '../../examples/simulator/simulator.ts'
-import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
-import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings.ts'
+import { podAnnotations } from '../../runtime/api/names.ts'
+import { type ControllerSettingsInput, controllerSettingsVariable } from '../../runtime/settings/controller.ts'
 import type { Manifest } from './manifest.ts'
 import type { Ports } from './ports.ts'
 
@@ -17,7 +17,7 @@ export type GatewayOptions = {
   labels?: Record<string, string>
 }
 
-/** The controller's account, and the settings and variables of OpenTelemetry that its Deployment gives it. */
+/** The controller's account, and the settings and OpenTelemetry variables of its Deployment. */
 export function deployed(manifests: readonly Manifest[]): {
   account: string
   settings: ControllerSettingsInput
@@ -33,7 +33,7 @@ export function deployed(manifests: readonly Manifest[]): {
   return { account: serviceAccountName, settings: JSON.parse(written) as ControllerSettingsInput, tracing }
 }
 
-/** There is no Service network, so the API server is told the address. */
+/** Without a Service network the API server needs the address. */
 export function reachable(manifest: Manifest, port: number): Manifest {
   if (manifest.kind !== 'MutatingWebhookConfiguration') return manifest
   const webhooks = (manifest['webhooks'] as Record<string, unknown>[]).map((webhook) => ({
@@ -43,7 +43,7 @@ export function reachable(manifest: Manifest, port: number): Manifest {
   return { ...manifest, webhooks }
 }
 
-/** The settings of the manifests, but for what differs outside of a pod: addresses, ports, folders. */
+/** The settings of the manifests, except for differences outside of a pod: addresses, ports, folders. */
 export function onThisMachine(settings: ControllerSettingsInput, folder: string, ports: Ports, tokenFile: string): ControllerSettingsInput {
   return {
     ...settings,
@@ -53,13 +53,13 @@ export function onThisMachine(settings: ControllerSettingsInput, folder: string,
     dnsNames: ['localhost', ...settings.dnsNames],
     receiver: { ...settings.receiver, tokenFile },
     ...(settings.statusPage && { statusPage: statusPageHere(settings.statusPage, path.dirname(tokenFile)) }),
-    // A folder for each, beside the token, where their Secrets would be mounted.
+    // One folder per receiver beside the token, in place of the mounted Secret.
     notifications:
       settings.notifications?.map((one) => ({ ...one, folder: path.join(path.dirname(tokenFile), 'notifications', one.name) })) ?? [],
   }
 }
 
-/** The secret of the page's proxy stands beside the token, where its Secret would be mounted. */
+/** The secret of the page's proxy is beside the token, in place of the mounted Secret. */
 function statusPageHere(
   { proxy, ...page }: NonNullable<ControllerSettingsInput['statusPage']>,
   folder: string,

@@ -1,24 +1,24 @@
 /**
- * What the controller decides about one commit, with the reports of pods that it believes.
+ * The controller's validation of one commit, with the reports of pods that it trusts.
  */
 import * as v from 'valibot'
-import { gateRoots } from '../../runtime/collections/gate/coverage.ts'
-import { createGate } from '../../runtime/collections/gate/gate.ts'
-import type { Verdict } from '../../runtime/gatewaysync/decide/observation.ts'
-import { parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
-import { podAnnotations } from '../../runtime/gatewaysync/names.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import { gatewaySyncSpec } from '../../runtime/gatewaysync/schema/spec.ts'
-import { parseCommitHash } from '../../runtime/gatewaysync/values.ts'
+import { gateRoots } from '../../runtime/validation/run/coverage.ts'
+import { createGate } from '../../runtime/validation/run/validate-commit.ts'
+import type { Verdict } from '../../runtime/reconcile/decide/observation.ts'
+import { parseReport } from '../../runtime/reconcile/decide/gateways.ts'
+import { podAnnotations } from '../../runtime/api/names.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
+import { parseCommitHash } from '../../runtime/api/values.ts'
 import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
-import { createStore } from '../../runtime/reconcile/store.ts'
-import type { GatewaySyncRecord } from '../../runtime/reconcile/records.ts'
+import { createStore } from '../../runtime/reconcile/store/store.ts'
+import type { GatewaySyncRecord } from '../../runtime/reconcile/store/records.ts'
 import { commitListing, type Files } from './collection-tree.ts'
 
 const signal = new AbortController().signal
 const commit = parseCommitHash('a'.repeat(40))
 
-/** The gate of a controller with reports of pods, over a commit of `files` that the GatewaySync `line` names. */
+/** Validation in a controller with pod reports, for a commit of `files` that the GatewaySync `line` names. */
 export function judgedCommit(files: Files) {
   let elapsedMs = 0
   const store = createStore(() => undefined, { monotonicMs: () => elapsedMs })
@@ -41,7 +41,7 @@ export function judgedCommit(files: Files) {
     const about = { labels: {}, agentDown: undefined, serviceAccount: 'gateway' }
     store.upsertPod({ namespace: 'plant', name, uid, annotations, injected, terminating, ...about })
   }
-  /** A live pod that follows `follows`, unless its report is of a pod that is gone, and its report. */
+  /** A live pod that follows `follows`, and its report; another `uid` makes it the report of a deleted pod. */
   const reports = (pod: string, gatewaySync: string, mode: string, { follows = gatewaySync, uid = pod } = {}): void => {
     runs(pod, follows)
     const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'argument' } }

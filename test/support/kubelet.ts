@@ -1,12 +1,12 @@
 /**
- * Does for one injected container what a kubelet does: resolves its environment, writes its volumes, starts its process, probes it. The
- * container's program runs on this machine, so paths below a mount are replaced by the folders that stand for them.
+ * Acts as the kubelet of one injected container: resolves its environment, writes its volumes, starts its process, probes it. The program
+ * runs on this machine, so paths below a mount are replaced by local folders.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** The parts of a pod that matter here, as the API server returns it. */
+/** The relevant parts of a pod, as the API server returns it. */
 export type PodObject = {
   metadata: { name: string; namespace: string; uid: string; annotations?: Record<string, string>; labels?: Record<string, string> }
   spec: {
@@ -38,17 +38,17 @@ type DownwardItem = { path: string; fieldRef?: { fieldPath: string } }
 export type KubeletOptions = {
   pod: PodObject
   container: string
-  /** Where volumes are written; must exist. */
+  /** The folder for volumes; must exist. */
   folder: string
-  /** Folders that stand for volumes which exist outside of the pod, by volume name. */
+  /** Local folders for volumes that exist outside of the pod, by volume name. */
   volumes: Readonly<Record<string, string>>
-  /** A token bound to the pod. Audience undefined: the API server's own. */
+  /** A token bound to the pod. An undefined audience is the API server's own. */
   token(audience: string | undefined): Promise<string>
   /** The certificate authority of the API server, PEM. */
   clusterCa: string
-  /** Set last, over what the pod says. */
+  /** Overrides the environment of the pod. */
   env: Readonly<Record<string, string>>
-  /** Command and arguments that stand for the image's entrypoint. */
+  /** Command and arguments in place of the image's entrypoint. */
   command: readonly [string, ...string[]]
   log(line: string): void
 }
@@ -70,7 +70,7 @@ export async function startContainer(options: KubeletOptions): Promise<ChildProc
   return child
 }
 
-/** Rewrites the downward API's files, as a kubelet does when annotations or labels change. */
+/** Rewrites the downward API's files, like a kubelet when annotations or labels change. */
 export function writeDownward(folder: string, pod: PodObject, items: readonly DownwardItem[]): void {
   for (const item of items) {
     const fields = item.fieldRef?.fieldPath === 'metadata.labels' ? pod.metadata.labels : pod.metadata.annotations

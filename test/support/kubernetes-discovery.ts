@@ -1,20 +1,20 @@
 /**
- * What Prometheus' discovery of Kubernetes tells of pods and of what is behind a Service, as its documentation lists the labels
- * (configuration, kubernetes_sd_config). Debian builds Prometheus without it. Pure.
+ * The targets that Prometheus' Kubernetes discovery finds for pods and Services, with the labels of its documentation (configuration,
+ * kubernetes_sd_config). Debian builds Prometheus without it. Pure.
  */
 import type { Manifest } from './manifest.ts'
 
-/** A target before it is relabelled. */
+/** A target before relabeling. */
 export type Discovered = { targets: [string]; labels: Record<string, string> }
 
-/** Where an address of the cluster is reached on this machine. */
+/** The local address for a port of the cluster. */
 export type Reach = (port: number) => string
 
 type Port = { name?: string; containerPort: number }
 type Container = { name: string; ports?: Port[] }
 type PodShape = { spec: { containers: Container[]; initContainers?: Container[] }; status?: { phase?: string } }
 
-/** Role `pod`: one target for each port of each container, those of init containers too. */
+/** Role `pod`: one target per port of each container, including init containers. */
 export function podTargets(pod: Manifest, reach: Reach): Discovered[] {
   const { spec, status } = pod as unknown as PodShape
   const { name, namespace, labels = {} } = pod.metadata as { name: string; namespace: string; labels?: Record<string, string> }
@@ -33,13 +33,13 @@ export function podTargets(pod: Manifest, reach: Reach): Discovered[] {
         __meta_kubernetes_pod_container_init: String(container.init),
         __meta_kubernetes_pod_container_port_name: port.name ?? '',
         __meta_kubernetes_pod_container_port_number: String(port.containerPort),
-        ...labelled('pod', labels),
+        ...labeled('pod', labels),
       },
     })),
   )
 }
 
-/** Role `endpoints`: one target for each port of a Service, with one pod behind it. */
+/** Role `endpoints`: one target per port of a Service, with one pod behind it. */
 export function endpointTargets(service: Manifest, podName: string, reach: Reach): Discovered[] {
   const { name, namespace, labels = {} } = service.metadata as { name: string; namespace: string; labels?: Record<string, string> }
   const { ports } = service['spec'] as { ports: { name: string; port: number }[] }
@@ -53,12 +53,12 @@ export function endpointTargets(service: Manifest, podName: string, reach: Reach
       __meta_kubernetes_endpoint_address_target_name: podName,
       __meta_kubernetes_pod_name: podName,
       __meta_kubernetes_pod_phase: 'Running',
-      ...labelled('service', labels),
+      ...labeled('service', labels),
     },
   }))
 }
 
-function labelled(role: 'pod' | 'service', labels: Readonly<Record<string, string>>): Record<string, string> {
+function labeled(role: 'pod' | 'service', labels: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(labels).flatMap(([key, value]) => {
       const name = key.replaceAll(/[^a-zA-Z0-9_]/g, '_')

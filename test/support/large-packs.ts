@@ -1,6 +1,6 @@
 /**
- * Repositories whose pack is large, at a git host behind TLS: random contents, which nothing compresses, and similar texts, which git keeps
- * as differences.
+ * Repositories with large packs, at a git host with TLS: random contents, which do not compress, and similar texts, which git stores as
+ * deltas.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { gitEnvironment, type Repository } from './repository.ts'
 
 export const mebibyte = 1024 * 1024
 
-/** A pack of random contents, by the size of its files. */
+/** Packs of random contents, by file size. */
 export const packs = {
   'few large files': { totalBytes: 100 * mebibyte, fileBytes: 5 * mebibyte },
   'many small files': { totalBytes: 100 * mebibyte, fileBytes: 4096 },
@@ -26,7 +26,7 @@ export async function commitRandom(
   return await importFiles(repository, totalBytes / fileBytes, () => randomBytes(fileBytes))
 }
 
-/** Commits two texts of that size that differ in one line, the one kept as a difference to the other; returns the commit. */
+/** Commits two texts of that size that differ in one line, one stored as a delta of the other; returns the commit. */
 export async function commitSimilar(repository: Repository, fileBytes: number): Promise<string> {
   const line = 'a line of a text that comes again and again, and never quite\n'
   const text = Buffer.from(Array.from({ length: fileBytes / line.length }, (_, index) => `${index} ${line}`).join(''))
@@ -38,7 +38,7 @@ export async function commitSimilar(repository: Repository, fileBytes: number): 
 }
 
 async function importFiles({ folder, git }: Repository, files: number, contentOf: (index: number) => Buffer): Promise<string> {
-  // The host is not to look for what random contents have in common.
+  // Keeps the host from searching for deltas between random contents.
   git('config', 'core.bigFileThreshold', '1m')
   const input = ['-c', 'core.compression=0', 'fast-import', '--quiet']
   const child = spawn('git', ['-C', folder, ...input], { env: gitEnvironment, stdio: ['pipe', 'ignore', 'inherit'] })

@@ -1,11 +1,11 @@
 /**
- * Collections of many resources, and commits that add and remove some, for what is measured.
+ * Collections of many resources, and commits that add and remove some, for measurements.
  */
 import { config, type Files, modeJson, resource, root } from './collection-tree.ts'
 import { embedded, pages, perspective, projectJson, projectResource, projectRoot, script, view } from './project-tree.ts'
 import type { Changes } from './repository.ts'
 
-/** Two files a resource; nine of ten in core, the others as overrides in two modes. No rule finds anything in it. */
+/** Two files per resource; nine of ten in core, the others as overrides in two modes. Validation finds nothing in it. */
 export function largeTree(resources: number): Files {
   const files: Files = {
     [`${root}/external/config-mode.json`]: modeJson('External', 'system'),
@@ -22,7 +22,10 @@ export function largeTree(resources: number): Files {
   return files
 }
 
-/** Ten projects, of which nine inherit from the first: each with pages, twenty views that show another, and five scripts. No rule finds anything. */
+/**
+ * Ten projects, nine of which inherit from the first: each with pages, twenty views that embed another, and five scripts. Validation finds
+ * nothing in them.
+ */
 export function tenProjects(): Files {
   const files: Files[] = []
   for (let number = 0; number < 10; number += 1) {
@@ -38,7 +41,7 @@ export function tenProjects(): Files {
   return Object.assign({}, ...files) as Files
 }
 
-/** Every commit adds, and every second one also removes what the one before it added. */
+/** Every commit adds files, and every second one also removes those that the previous one added. */
 export function addedAndRemoved(round: number, added: (number: number) => Files): Changes {
   if (round % 2 === 0) return added(round)
   const gone = Object.keys(added(round - 1)).map((file) => [file, null] as const)

@@ -1,6 +1,6 @@
 /**
- * A program of the tests on a machine that lacks a tool or has another one in its place, without a change to this machine: in a mount namespace
- * whose /usr/bin is a layer over the real one.
+ * Runs a program of the tests as on a machine that lacks a tool or has a different one, without changing this machine: in a mount namespace
+ * with a layer over /usr/bin.
  */
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -11,18 +11,18 @@ import { absent, requires } from './requires.ts'
 
 const programs = path.join(import.meta.dirname, 'programs')
 
-/** Whether a tool may be taken away here; if not, the test has been skipped (or failed under CI) and should return. */
+/** Whether tools can be hidden here; if not, the test has been skipped (or failed under CI) and should return. */
 export function mayTakeToolsAway(t: Test): boolean {
   if (process.geteuid?.() === 0) return requires(t, 'unshare', 'mount')
   return absent(t, 'only root may take a program away')
 }
 
-/** What is different: scripts of sh by the name of the tool that they stand for, and commands of sh that run before the program. */
+/** The differences: sh scripts by the name of the tool that they replace, and sh commands that run before the program. */
 export type Lesser = { tools?: Readonly<Record<string, string>>; commands?: readonly string[] }
 
 /**
- * What a command is called by to run on such a machine. `folder`: for the layer; nobody else may use it. `commands`, of sh, change /usr/bin, which
- * only that command sees.
+ * The command prefix that runs a command on such a machine. `folder`: for the layer, not shared. `commands`, for sh, change /usr/bin for
+ * that command only.
  */
 export function lesserMachine(folder: string, commands: readonly string[]): string[] {
   const layers = path.join(folder, 'layers')
@@ -37,7 +37,7 @@ export function lesserMachine(folder: string, commands: readonly string[]): stri
   return ['unshare', '--mount', 'sh', '-c', prepare, 'sh']
 }
 
-/** Runs a program of test/support/programs there with a question as JSON on its standard input; returns the JSON that it prints. */
+/** Runs a program of test/support/programs there with JSON input; returns its JSON output. */
 export async function askThere(t: Test, { tools = {}, commands = [] }: Lesser, program: string, question: unknown): Promise<unknown> {
   const folder = temporaryFolder(t, 'machine')
   const replaced = Object.entries(tools).map(([name, script]) => {
@@ -46,7 +46,7 @@ export async function askThere(t: Test, { tools = {}, commands = [] }: Lesser, p
     return `rm /usr/bin/${name} && cp ${folder}/${name} /usr/bin/${name}`
   })
   const [unshare = '', ...under] = lesserMachine(folder, [...replaced, ...commands])
-  // What tap loads into processes writes to a folder of its own when they end.
+  // tap's preloads would write to their own folder when the process ends.
   const env = { ...process.env, NODE_OPTIONS: '' }
   const args = [...under, process.execPath, path.join(programs, program)]
   return await new Promise((resolve, reject) => {

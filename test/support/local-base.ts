@@ -1,14 +1,17 @@
 /**
- * A base image from the programs of this machine, for tests of the images: no registry is asked, and what the images need is there.
+ * A base image from the programs of this machine, for tests of the images: no registry is needed, and the images find their programs.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** What a distribution's image of Node has, and what ours add. `prlimit`: for the controller of the release before, which upgrades begin with. */
+/**
+ * The programs of a distribution's Node image and those that the project's images add. `prlimit`: for the controller of the previous
+ * release, from which upgrades start.
+ */
 const programs = ['sh', 'ls', 'cat', 'env', 'mkdir', 'mkfifo', 'git', 'gpgv', 'ssh', 'ssh-add', 'ssh-agent', 'ssh-keygen', 'prlimit']
 
-/** How buildah is called in tests: with storage of its own below `folder`, and without the rights that a container of its own takes. */
+/** The environment of buildah in tests: its own storage below `folder`, and no privileges for its own container. */
 export function buildahEnvironment(folder: string): NodeJS.ProcessEnv {
   const storage = path.join(folder, 'storage.conf')
   mkdirSync(folder, { recursive: true })
@@ -17,7 +20,10 @@ export function buildahEnvironment(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, CONTAINERS_STORAGE_CONF: storage, BUILDAH_ISOLATION: 'chroot' }
 }
 
-/** Why images cannot be built on this machine, such as for want of rights; undefined where one of nothing but a program can be made and run. */
+/**
+ * The reason why images cannot be built on this machine, such as missing permissions; undefined if an image of a single program can be
+ * built and run.
+ */
 export function whyNoImages(folder: string, env: NodeJS.ProcessEnv): string | undefined {
   const buildah = (...words: string[]) => spawnSync('buildah', words, { env, encoding: 'utf8' })
   const tree = path.join(folder, 'probe')
@@ -30,8 +36,8 @@ export function whyNoImages(folder: string, env: NodeJS.ProcessEnv): string | un
 }
 
 /**
- * Makes the image `name` from the programs of this machine, with `node` as its Node. `authorities`: certificates that it trusts beside
- * those of this machine, PEM.
+ * Builds the image `name` from the programs of this machine, with `node` as its Node. `authorities`: certificates that it trusts in
+ * addition to those of this machine, PEM.
  */
 export function makeLocalBase(
   folder: string,
@@ -51,7 +57,7 @@ export function makeLocalBase(
   const trusted = readFileSync('/etc/ssl/certs/ca-certificates.crt', 'utf8')
   writeFileSync(path.join(tree, 'etc/ssl/certs/ca-certificates.crt'), trusted + authorities)
   for (const made of ['tmp', 'proc', 'sys', 'dev', 'usr/local/bin', 'var/lib']) mkdirSync(path.join(tree, made), { recursive: true })
-  // As in every distribution's image.
+  // As in the images of distributions.
   chmodSync(path.join(tree, 'tmp'), 0o1777)
   const buildah = (...words: string[]) =>
     execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
@@ -61,14 +67,14 @@ export function makeLocalBase(
   buildah('commit', '--quiet', '--rm', container, name)
 }
 
-/** A program with the libraries that the loader would find for it. */
+/** A program with the libraries that the loader finds for it. */
 function copyProgram(tree: string, program: string, as = program): void {
   copyInto(tree, program, as)
   const libraries = execFileSync('ldd', [program], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g)
   for (const [, library = ''] of libraries) copyInto(tree, library)
 }
 
-/** What lies in /lib is copied below /usr, where both are one folder. */
+/** Files of /lib are copied below /usr if both are one folder. */
 function copyInto(tree: string, file: string, as = file): void {
   const target = path.join(tree, as.replace(/^\/lib/, '/usr/lib'))
   mkdirSync(path.dirname(target), { recursive: true })

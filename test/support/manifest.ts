@@ -1,4 +1,4 @@
 /**
- * An object of the Kubernetes API, as tests read it.
+ * An object of the Kubernetes API in tests.
  */
 export type Manifest = { apiVersion: string; kind: string; metadata: Record<string, unknown> & { name: string } } & Record<string, unknown>

@@ -1,6 +1,6 @@
 /**
- * A part of the product in a process of its own, bundled and started as in its image, so that its time, its CPU and its memory can be told
- * from those of whoever measures. The program answers each message with one message.
+ * Runs a part of the product in its own process, bundled and started as in its image, so that its time, CPU and memory are separate from
+ * those of the measuring process. The program answers each message with one message.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,12 +12,12 @@ import type { MemoryCgroup } from './memory-cgroup.ts'
 
 export type Process = {
   pid: number
-  /** Sends a message and settles with the answer; throws what the process reports as its error. */
+  /** Sends a message and resolves with the answer; throws the error that the process reports. */
   ask<Answer>(message: object): Promise<Answer>
   stop(): Promise<void>
 }
 
-/** Milliseconds after which an answer is overdue. */
+/** The answer timeout in milliseconds. */
 const answerWithinMs = 300_000
 
 const bundled = {
@@ -25,14 +25,14 @@ const bundled = {
   minify: true,
   platform: 'node',
   format: 'esm',
-  target: 'node26',
+  target: 'node22.18',
   plugins: [plainBuiltins],
-  // Some dependencies are CommonJS and ask for built-in modules by require().
+  // Some dependencies are CommonJS and load built-in modules with require().
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   logLevel: 'error',
 } satisfies BuildOptions
 
-/** Bundles the programs into a folder; what a process imports is its memory. Returns the files in the order given. */
+/** Bundles the programs into a folder, since imported code counts toward a process's memory. Returns the files in the given order. */
 export async function bundlePrograms(sources: readonly string[], folder: string): Promise<string[]> {
   await bundleGate(folder)
   return await Promise.all(
@@ -44,12 +44,12 @@ export async function bundlePrograms(sources: readonly string[], folder: string)
   )
 }
 
-/** The program of the gate's isolate stands beside whatever uses it. */
+/** The validation worker is a file beside the program that starts it. */
 async function bundleGate(folder: string): Promise<void> {
-  await build({ ...bundled, entryPoints: ['runtime/gate/worker.ts'], outfile: path.join(folder, 'isolate.mjs') })
+  await build({ ...bundled, entryPoints: ['runtime/validation/worker/worker.ts'], outfile: path.join(folder, 'isolate.mjs') })
 }
 
-/** Bundles the command line so that each command loads only what it needs; returns its file. */
+/** Bundles the command line so that each command loads only the modules it uses; returns its file. */
 export async function bundleCommand(folder: string): Promise<string> {
   const outdir = path.join(folder, 'program')
   await bundleGate(outdir)
@@ -57,7 +57,7 @@ export async function bundleCommand(folder: string): Promise<string> {
   return path.join(outdir, 'cli.mjs')
 }
 
-/** `within`: a limit on its memory. */
+/** `within`: its memory limit. */
 export async function startProcess(
   program: string,
   args: readonly string[],
@@ -107,7 +107,7 @@ async function nextMessage(child: ChildProcess): Promise<unknown> {
   }
 }
 
-/** What a measured program does with its messages; says that it is ready. */
+/** Handles the messages of a measured program; signals that it is ready. */
 export function answerMessages(answer: (message: never) => Promise<object>): void {
   process.on('message', (message) => {
     answer(message as never).then(
@@ -118,15 +118,15 @@ export function answerMessages(answer: (message: never) => Promise<object>): voi
   process.send?.({ ready: true })
 }
 
-/** CPU of this process, without its children, in milliseconds. */
+/** CPU time of this process without its children, in milliseconds. */
 export function ownCpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }
 
 /**
- * CPU of this process, of its ended children and of those that still run, in milliseconds. Looks at every process of the machine, which takes
- * some itself: not to be asked for while anything is timed.
+ * CPU time of this process and of its exited and running children, in milliseconds. Reads every process of the machine, which takes time
+ * itself: do not call it during a time measurement.
  */
 export function cpuMs(): number {
   const running = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
@@ -134,10 +134,10 @@ export function cpuMs(): number {
   return [statOf('self'), ...children].reduce((sum, fields) => sum + cpuOf(fields), 0)
 }
 
-/** Fields of proc(5) stat, from the third on; none of a process that has ended meanwhile. */
+/** Fields of proc(5) stat from the third on; empty if the process has exited meanwhile. */
 function statOf(pid: string): readonly string[] {
   try {
-    // As UTF-8 it is one call of the system's; any other reading takes a buffer of 64 KiB for each file.
+    // UTF-8 takes one system call; any other encoding allocates a buffer of 64 KiB per file.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(')') + 2).split(' ')
   } catch {
@@ -160,7 +160,7 @@ export function memoryOf(pid: number): Memory {
   return { anonymousMiB: mib('RssAnon'), residentMiB: mib('VmRSS') }
 }
 
-/** The processes that this one has started and that run a program whose file has that name, by their ids. */
+/** IDs of the child processes that run a program with that file name. */
 export function childrenRunning(file: string): number[] {
   const parent = new RegExp(`^PPid:\\s+${process.pid}$`, 'm')
   return readdirSync('/proc')
@@ -176,7 +176,7 @@ export function childrenRunning(file: string): number[] {
     .map(Number)
 }
 
-/** The highest figures seen while `work` runs, looking each 5 ms. */
+/** Peak values while `work` runs, sampled every 5 ms. */
 export async function peakWhile<Result>(pid: number, work: () => Promise<Result>): Promise<{ result: Result; peak: Memory }> {
   const peak = memoryOf(pid)
   const timer = setInterval(() => {

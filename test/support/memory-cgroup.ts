@@ -1,32 +1,32 @@
 /**
- * A limit on memory as a container has it, where this user may set one: Linux with cgroups of version 1 or 2.
+ * A memory limit as in a container, if this user may set one: Linux with cgroups of version 1 or 2.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 
 export type MemoryCgroup = {
   /** A command that runs another one inside. */
   enter: { program: string; args: readonly string[] }
-  /** The most that was charged so far. */
+  /** Peak of the charged memory so far. */
   peakMiB(): number
-  /** What is charged now but for what the kernel may drop first: by this the kubelet measures a container. */
+  /** Current charge without what the kernel reclaims first: the measure that the kubelet uses for a container. */
   workingSetMiB(): number
-  /** What all processes inside hold of their own at the moment, without the pages of files. */
+  /** Current anonymous memory of all processes inside, without file pages. */
   anonymousMiB(): number
-  /** The pages of files that were used more than once: they count as in use although the kernel may drop them. */
+  /** File pages that were used more than once: they count as in use although the kernel can reclaim them. */
   activeFilesMiB(): number
-  /** How many processes the kernel has ended because the limit was reached. */
+  /** The number of processes that the OOM killer has killed because of the limit. */
   killed(): number
-  /** For what the processes inside had to wait, since the cgroup was made. */
+  /** Stall times of the processes inside, since the cgroup was created. */
   stalls(): Stalls
-  /** To be called when nothing runs inside any more. */
+  /** Call when no process runs inside. */
   remove(): Promise<void>
 }
 
 /**
- * `memoryMs`, `processorMs`, `diskMs`: how long at least one thread inside could not go on for want of it (PSI); undefined where the kernel does
- * not tell. `readAgainMiB`: pages of files that had been dropped and were read again.
+ * `memoryMs`, `processorMs`, `diskMs`: how long at least one thread inside was stalled (PSI); undefined if the kernel does not report it.
+ * `readAgainMiB`: file pages that were reclaimed and read again.
  */
 export type Stalls = {
   memoryMs: number | undefined
@@ -74,10 +74,10 @@ const second: Files = {
 }
 const mebibyte = 1024 * 1024
 const pageBytes = 4_096
-/** Where cgroups of version 1 limit, those of version 2 may stand beside them: only they tell for what processes wait. */
+/** With limits by cgroups of version 1, version 2 may be mounted as well: only it reports stalls. */
 const besideFirst = '/sys/fs/cgroup/unified'
 
-/** Undefined where there is none to be had. */
+/** Undefined if no limit is available. */
 export function memoryCgroup(limitMiB: number): MemoryCgroup | undefined {
   const files = existsSync(path.join(first.parent, first.limit)) ? first : second
   const name = `cluster-sync-${systemClock.uuid()}`
@@ -86,7 +86,7 @@ export function memoryCgroup(limitMiB: number): MemoryCgroup | undefined {
   try {
     writeFileSync(path.join(folder, files.limit), String(limitMiB * mebibyte))
     if (files.swap !== undefined && existsSync(path.join(folder, files.swap))) writeFileSync(path.join(folder, files.swap), '0')
-    // Where nobody may write this, nobody gets in.
+    // Without write permission no process can be moved inside.
     writeFileSync(path.join(folder, 'cgroup.procs'), '')
   } catch (error) {
     if (!isEmptyWrite(error)) {
@@ -133,7 +133,7 @@ function isMade(folder: string): boolean {
   }
 }
 
-/** Of a text with a name and a number on each line; 0 where it has none of that name. */
+/** Reads a value from lines of name and number; 0 if the name is missing. */
 function numberIn(text: string, name: string): number {
   return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
 }
@@ -142,7 +142,7 @@ function isEmptyWrite(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EINVAL'
 }
 
-/** A process that has just ended is inside for a moment longer. */
+/** A process that has just exited stays inside for a moment. */
 function isRemoved(folder: string): boolean {
   try {
     rmdirSync(folder)

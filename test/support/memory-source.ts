@@ -1,20 +1,20 @@
 /**
- * A `Source` over commits that are plain objects, for tests of the engine that need no git; and what a cycle wants of one.
+ * A `Source` with commits as plain objects, for engine tests that need no git; and the desired state of a cycle.
  */
 import { createHash } from 'node:crypto'
-import type { BlobId, BlobSink, Change, Source } from '../../runtime/delivery/protocol.ts'
-import { Fault } from '../../runtime/fault.ts'
-import type { ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
-import { type CommitHash, parseCommitHash, parseRelativePath } from '../../runtime/gatewaysync/values.ts'
+import type { BlobId, BlobSink, Change, Source } from '../../runtime/content/protocol/protocol.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
+import type { ResolvedProfile } from '../../runtime/api/schema/profile.ts'
+import { type CommitHash, parseCommitHash, parseRelativePath } from '../../runtime/api/values.ts'
 import type { Wanted } from '../../runtime/sync/cycle.ts'
 
 /** Content by path; a path that ends with `!` is executable. */
 export type Tree = Readonly<Record<string, string>>
 
 export type MemorySource = Source & {
-  /** Makes a tree known and returns the hash of its commit; equal trees have equal hashes. */
+  /** Adds a tree and returns the hash of its commit; equal trees have equal hashes. */
   commit(tree: Tree): CommitHash
-  /** Forgets a commit, as a host does after a forced push. */
+  /** Forgets a commit, like a host after a force push. */
   forget(commit: CommitHash): void
 }
 
@@ -99,23 +99,23 @@ const profileDefaults: ResolvedProfile = {
   mappings: [],
   excludePatterns: [],
   vars: {},
-  syncPeriod: 30,
-  designerSessionPolicy: 'proceed',
+  syncPeriod: '30s',
+  designerSessionPolicy: 'Proceed',
   dryRun: false,
   paused: false,
-  drift: 'report',
-  prune: 'owned',
+  drift: 'Report',
+  prune: 'Owned',
   maxDeletions: '100%',
-  startPolicy: 'block',
+  startPolicy: 'Block',
   startDeadline: '10m',
   startGrace: '30s',
 }
 
 type MappingInput = Partial<ResolvedProfile['mappings'][number]> & { source: string; destination: string }
 
-/** A profile of these mappings, every other setting at its default unless given. */
+/** A profile with these mappings and every other setting at its default unless given. */
 export function profileOf(mappings: readonly MappingInput[], more: Partial<ResolvedProfile> = {}): ResolvedProfile {
-  const full = mappings.map((mapping) => ({ type: 'dir' as const, required: true, template: false, ...mapping }))
+  const full = mappings.map((mapping) => ({ type: 'Directory' as const, required: true, template: false, ...mapping }))
   return { ...profileDefaults, mappings: full, ...more }
 }
 

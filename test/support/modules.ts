@@ -1,10 +1,10 @@
 /**
- * Reads the modules of a source folder and what each imports, for tests about the shape of the code.
+ * Reads the modules of a source folder and their imports, for tests of the code structure.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 
-/** `file` and the relative ones of `imports` are paths from the root, such as `runtime/fault.ts`; packages stay as written. */
+/** `file` and relative `imports` are paths from the root, such as `runtime/platform/fault.ts`; package names stay as written. */
 export type Module = { file: string; imports: string[]; typeImports: string[]; text: string }
 
 export function readModules(root: string, folder: string): Module[] {
@@ -31,7 +31,7 @@ function readModule(root: string, file: string): Module {
   }
 }
 
-/** The text without comments and string contents, so that words in them are no code. */
+/** The text without comments and string contents, so that only code matches. */
 export function codeOf({ text }: Module): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, '')

@@ -1,13 +1,13 @@
 /**
- * What the monitoring operator makes of our monitors: configuration of Prometheus with the relabelling of its release 0.93
- * (pkg/prometheus/promcfg.go and its golden files). The operator itself is written in Go and needs a cluster to run in.
+ * The Prometheus configuration that the monitoring operator generates from the monitors, with the relabeling of release 0.93
+ * (pkg/prometheus/promcfg.go and its golden files). The operator itself is written in Go and needs a cluster.
  */
 import type { Discovered } from './kubernetes-discovery.ts'
 import type { Manifest } from './manifest.ts'
 
 export type ScrapeConfig = Readonly<Record<string, unknown>>
 
-/** `discovered`: what is found in the cluster. Files are those that the operator writes from Secrets. */
+/** `discovered`: targets of the cluster. Files are those that the operator writes from Secrets. */
 export type ScrapeOptions = {
   jobName: string
   discovered: readonly Discovered[]
@@ -16,7 +16,7 @@ export type ScrapeOptions = {
   interval: string
 }
 
-type Relabelling = Readonly<Record<string, unknown>>
+type Relabeling = Readonly<Record<string, unknown>>
 type Expression = { key: string; operator: string; values?: string[] }
 type Selector = { matchLabels?: Record<string, string>; matchExpressions?: Expression[] }
 type Endpoint = {
@@ -90,18 +90,18 @@ export function podScrapeConfig(monitor: Manifest, options: ScrapeOptions): Scra
   }
 }
 
-const endedPods: Relabelling = { action: 'drop', source_labels: ['__meta_kubernetes_pod_phase'], regex: '(Failed|Succeeded)' }
+const endedPods: Relabeling = { action: 'drop', source_labels: ['__meta_kubernetes_pod_phase'], regex: '(Failed|Succeeded)' }
 
 function common({ path, honorLabels = false }: Endpoint, { interval }: ScrapeOptions): ScrapeConfig {
   return { honor_labels: honorLabels, metrics_path: path, scrape_interval: interval, scrape_timeout: interval }
 }
 
-function selected(role: 'service' | 'pod', { matchLabels = {}, matchExpressions = [] }: Selector): Relabelling[] {
+function selected(role: 'service' | 'pod', { matchLabels = {}, matchExpressions = [] }: Selector): Relabeling[] {
   const labels = (key: string) => {
     const name = key.replaceAll(/[^a-zA-Z0-9_]/g, '_')
     return [`__meta_kubernetes_${role}_label_${name}`, `__meta_kubernetes_${role}_labelpresent_${name}`]
   }
-  const one = (key: string, action: 'keep' | 'drop', value: string): Relabelling => ({
+  const one = (key: string, action: 'keep' | 'drop', value: string): Relabeling => ({
     action,
     source_labels: labels(key),
     regex: `(${value});true`,
@@ -117,8 +117,8 @@ function selected(role: 'service' | 'pod', { matchLabels = {}, matchExpressions 
   ]
 }
 
-/** Relabelling of the user's own, then the shard. */
-function ending({ relabelings = [] }: Endpoint): Relabelling[] {
+/** The user's relabeling, then the shard. */
+function ending({ relabelings = [] }: Endpoint): Relabeling[] {
   const own = relabelings.map((rule) =>
     Object.fromEntries(
       Object.entries(rule).map(([key, value]) => [key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
@@ -131,7 +131,7 @@ function ending({ relabelings = [] }: Endpoint): Relabelling[] {
   ]
 }
 
-/** What is found in these namespaces, or everywhere. */
+/** Targets in these namespaces, or in all. */
 function within(namespaces: readonly string[] | undefined, discovered: readonly Discovered[]): Discovered[] {
   return discovered.filter(({ labels }) => namespaces?.includes(labels['__meta_kubernetes_namespace'] ?? '') ?? true)
 }

@@ -10,11 +10,13 @@ import { unpackPrevious } from './releases.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const base = 'localhost/programs-of-this-machine:1'
-/** Where a gateway's image has its data directory. */
+/** The data directory in a gateway's image. */
 export const dataFolder = '/usr/local/bin/ignition/data'
 export const gatewayImage = 'localhost/cluster-sync/simulated-gateway:1'
 
-/** Builds all three below `folder`; returns the archives. `authorities`: certificates that the base trusts beside public ones, PEM. */
+/**
+ * Builds all three below `folder`; returns the archives. `authorities`: certificates that the base trusts in addition to public ones, PEM.
+ */
 export async function buildNodeImages(folder: string, env: NodeJS.ProcessEnv, authorities: string): Promise<string[]> {
   makeLocalBase(folder, base, process.execPath, env, { authorities })
   const archives = path.join(folder, 'archives')
@@ -25,12 +27,12 @@ export async function buildNodeImages(folder: string, env: NodeJS.ProcessEnv, au
   return ['controller', 'agent', 'gateway'].map((name) => path.join(archives, `${name}.tar`))
 }
 
-/** The release before, as a chart that is given images under names of their own. */
+/** The previous release as a chart, with its images under separate names. */
 export type PreviousImages = { archives: string[]; chart: string; values: string[] }
 
 /**
- * Builds the images of the release before on the base of the others, below the same `folder`; undefined where the history lacks it. Its
- * programs are bundled by its own script, with the packages of this checkout.
+ * Builds the images of the previous release on the same base, below the same `folder`; undefined if the history lacks it. Its own script
+ * bundles its programs, with the packages of this checkout.
  */
 export function buildPreviousImages(folder: string, env: NodeJS.ProcessEnv): PreviousImages | undefined {
   const tree = path.join(folder, 'previous')
@@ -65,7 +67,7 @@ export function buildPreviousImages(folder: string, env: NodeJS.ProcessEnv): Pre
   return { archives, chart: path.join(tree, 'dist/chart'), values }
 }
 
-/** How a stage of a Dockerfile says that its image runs. */
+/** The runtime settings of a stage of a Dockerfile. */
 function stageOf(dockerfile: string, target: string): { user: string; entrypoint: string; env: string[] } {
   const stage = dockerfile.split(/^FROM /m).find((text) => text.includes(` AS ${target}\n`)) ?? ''
   const said = (instruction: string): string => new RegExp(`^${instruction} (.*)$`, 'm').exec(stage)?.[1] ?? ''

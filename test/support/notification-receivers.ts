@@ -1,6 +1,6 @@
 /**
- * Receivers of notifications over real TLS, which check what they get as their documents describe it: a webhook that verifies the signature of a
- * CloudEvents batch, an incoming webhook of Slack and one of Teams' workflows.
+ * Receivers of notifications over real TLS, which check calls against their documentation: a webhook that verifies the signature of a
+ * CloudEvents batch, a Slack incoming webhook and a Teams workflow webhook.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -10,17 +10,17 @@ import type { AddressInfo } from 'node:net'
 export type CloudEvent = { id: string; source: string; type: string; subject: string; time: string; data: Record<string, unknown> }
 
 export type NotificationReceivers = {
-  /** The addresses, of which the last two hold a secret in their path. */
+  /** The addresses; the last two contain a secret in their path. */
   webhook: string
   slack: string
   msteams: string
-  /** What was taken, in turn. */
+  /** Accepted calls, in order. */
   events: CloudEvent[][]
   texts: string[]
   cards: string[][]
-  /** What was wrong with a call. */
+  /** Errors in calls. */
   refused: string[]
-  /** Answers the next calls instead, one each. */
+  /** Overrides for the next answers, one each. */
   answers: { status: number; body?: string; headers?: Record<string, string> }[]
   stop(): Promise<void>
 }

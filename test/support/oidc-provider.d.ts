@@ -1,4 +1,4 @@
-/** What the tests use of the identity provider, which has no types of its own. */
+/** The parts of the identity provider that tests use; the package has no types. */
 declare module 'oidc-provider' {
   import type { RequestListener } from 'node:http'
   export default class Provider {

@@ -1,19 +1,19 @@
 /**
- * The oldest Node that the packed command line is made for: one package of the npm registry, fetched once into the folder that keeps the
- * programs of tests between runs and checkouts.
+ * The oldest Node that the packed command line supports: one package of the npm registry, fetched once into the folder that keeps test
+ * programs between runs and checkouts.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { cacheFolder } from '../cluster/binaries.ts'
 
-export const oldestNode = '22.19.0'
+export const oldestNode = '22.18.0'
 
-/** What npm says when the registry, or a mirror of it, does not answer as it should. */
+/** npm errors when the registry or a mirror of it does not answer as expected. */
 const registryIsAway =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|EPIPE|ENOTCACHED|socket|E5\d\d|E404|timeout/i
 
-/** The path of its program, or why the registry does not give it. Throws what npm says of anything else. */
+/** The path of its program, or the reason why the registry is unavailable. Throws the output of npm for any other error. */
 export function findOldestNode(): { program: string } | { away: string } {
   const kept = path.join(cacheFolder(), `node-v${oldestNode}`)
   const program = path.join(kept, 'node')
@@ -27,7 +27,7 @@ export function findOldestNode(): { program: string } | { away: string } {
     const options = { cwd: work, encoding: 'utf8', timeout: 120_000 } as const
     const { status, stdout, stderr } = spawnSync('env', ['NODE_OPTIONS=', ...npm, `${name}@${oldestNode}`], options)
     const said = `${stdout}${stderr}`.trim()
-    // Null: it was ended by the deadline.
+    // Null: killed at the timeout.
     if (status === null || (status !== 0 && registryIsAway.test(said))) return { away: said.split('\n').at(-1) ?? '' }
     if (status !== 0) throw new Error(`npm ended with ${status}: ${said}`)
     renameSync(path.join(work, 'node_modules', name, 'bin/node'), program)

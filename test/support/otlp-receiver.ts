@@ -1,10 +1,10 @@
 /**
- * A receiver of OTLP over HTTP with JSON bodies, as its specification describes it: it remembers the spans that it was sent.
+ * A receiver of OTLP over HTTP with JSON bodies, according to its specification; records the spans that it receives.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** `service`: of the resource; `failed`: the message of a status that is an error. */
+/** `service`: of the resource; `failed`: the message of an error status. */
 export type ReceivedSpan = {
   service: string
   traceId: string
@@ -22,7 +22,7 @@ export type OtlpReceiver = {
   /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
   endpoint: string
   spans: ReceivedSpan[]
-  /** What was wrong with a call. */
+  /** Errors in calls. */
   refused: string[]
   /** Statuses of the next answers. */
   answers: number[]

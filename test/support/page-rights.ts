@@ -1,19 +1,19 @@
 /**
- * People who come to the status page of an installation through a proxy with a login, and what Kubernetes lets them do.
+ * Users who reach the status page of an installation through a proxy with a login, and their Kubernetes permissions.
  */
-/** Read by the controller from a file of its own. */
+/** The controller reads it from a file. */
 export const pageSecret = 'the proxy of the tests proves itself'
-/** What the proxy says of somebody. */
+/** The proxy's headers for a user. */
 export const by = (user: string, groups = '') => ({
   'x-cluster-sync-proxy-secret': pageSecret,
   'x-forwarded-user': user,
   'x-forwarded-groups': groups,
 })
-/** She may see the north, and whoever is in the group everything. */
+/** `ann` may see the north, and members of the group may see everything. */
 export const ann = by('ann')
 export const boss = by('bob', 'everything, of-no-account')
 
-/** The right to change them, in the north for one person. */
+/** Permission to patch GatewaySyncs, in the north for one user. */
 export function patchRights(name: string, namespace: string, user: string): object[] {
   const apiGroup = 'rbac.authorization.k8s.io'
   const rules = [{ apiGroups: ['clustersync.io'], resources: ['gatewaysyncs'], verbs: ['patch'] }]
@@ -29,7 +29,7 @@ export function patchRights(name: string, namespace: string, user: string): obje
   ]
 }
 
-/** The right to list GatewaySyncs, in the north for one person and everywhere for a group. */
+/** Permission to list GatewaySyncs, in the north for one user and everywhere for a group. */
 export function rightsOf(name: string, namespace: string): object[] {
   const apiGroup = 'rbac.authorization.k8s.io'
   const [apiVersion, roleRef] = [`${apiGroup}/v1`, { apiGroup, kind: 'ClusterRole', name }]

@@ -1,5 +1,5 @@
 /**
- * The fenced blocks of a documentation page, for tests that do what it says.
+ * The fenced code blocks of a documentation page, for tests that run them.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

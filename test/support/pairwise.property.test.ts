@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { allPairs, hasPair, type Pair, pairwise, type Row } from './pairwise.ts'
 
-/** Every row there is; few names only. */
+/** All possible rows, for few names. */
 function everyRow(names: readonly string[]): Row[] {
   return names.reduce<Row[]>((rows, name) => rows.flatMap((row) => [true, false].map((value) => ({ ...row, [name]: value }))), [{}])
 }
@@ -12,7 +12,7 @@ const cases = fc.integer({ min: 3, max: 7 }).chain((count) => {
   return fc.record({ names: fc.constant(names), refused: fc.subarray(allPairs(names), { maxLength: 8 }) })
 })
 
-void t.test('every pair that any allowed row has is in a row, no row has a refused pair, and each row has every name', async (t) => {
+void t.test('rows cover every possible pair, contain no refused pair, and set every name', async (t) => {
   fc.assert(
     fc.property(cases, ({ names, refused }) => {
       const allowed = (row: Row): boolean => !refused.some((pair) => hasPair(row, pair))
@@ -28,7 +28,7 @@ void t.test('every pair that any allowed row has is in a row, no row has a refus
   t.pass()
 })
 
-void t.test('twenty settings need few rows', async (t) => {
+void t.test('twenty settings need at most 14 rows', async (t) => {
   const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
   const rows = pairwise(names, [])
   t.ok(rows.length <= 14, `${rows.length} rows`)

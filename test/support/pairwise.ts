@@ -1,5 +1,5 @@
 /**
- * Few combinations in which every two settings meet in all of their values: a covering array of strength two. Pure.
+ * Few combinations that contain every pair of settings with all of their values: a covering array of strength two. Pure.
  */
 
 /** Whether a setting is on, by its name. */
@@ -8,8 +8,8 @@ export type Setting = readonly [name: string, value: boolean]
 export type Pair = readonly [Setting, Setting]
 
 /**
- * Rows over all names; none has a refused pair, and every pair that can be in such a row is in one of them. Greedy: each row begins with
- * a pair that is not covered yet and grows by what covers most.
+ * Rows over all names; none contains a refused pair, and every possible pair occurs in a row. Greedy: each row begins with an uncovered
+ * pair and grows by the setting that covers most.
  */
 export function pairwise(names: readonly string[], refused: readonly Pair[]): Row[] {
   const isRefused = pairSet(refused)
@@ -25,7 +25,7 @@ export function pairwise(names: readonly string[], refused: readonly Pair[]): Ro
   return rows
 }
 
-/** Every two settings of different names. */
+/** All pairs of settings with different names. */
 export function allPairs(names: readonly string[]): Pair[] {
   return names.flatMap((a, index) =>
     names.slice(index + 1).flatMap((b) =>
@@ -44,8 +44,8 @@ export function hasPair(row: Row, pair: Pair): boolean {
 }
 
 /**
- * Gives the name that covers most the better of its values, then the next, and goes back where that leads to a refused pair; undefined:
- * there is no such row.
+ * Gives the name that covers most its better value, then continues with the next, and backtracks from refused pairs; undefined: no such row
+ * exists.
  */
 function complete(
   row: ReadonlyMap<string, boolean>,
@@ -54,7 +54,7 @@ function complete(
   left: ReadonlyMap<string, Pair>,
 ): ReadonlyMap<string, boolean> | undefined {
   if (pairsIn([...row]).some(([a, b]) => isRefused(a, b))) return undefined
-  // What is covered now counts; where that is equal, what could still be covered with a setting.
+  // Newly covered pairs count; ties are broken by pairs that could still be covered.
   const gain = ([name, value]: Setting): number => {
     const now = [...row].filter((other) => left.has(keyOf(other, [name, value]))).length
     const later = [...left.values()].filter((pair) => pair.some(([other, wanted]) => other === name && wanted === value)).length
@@ -81,7 +81,7 @@ function pairsIn(settings: readonly Setting[]): Pair[] {
   return settings.flatMap((a, index) => settings.slice(index + 1).map((b): Pair => [a, b]))
 }
 
-/** The same for both orders. */
+/** The same key for both orders. */
 function keyOf([a, x]: Setting, [b, y]: Setting): string {
   return a < b ? `${a} ${x} ${b} ${y}` : `${b} ${y} ${a} ${x}`
 }

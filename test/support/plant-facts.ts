@@ -1,18 +1,18 @@
 /**
- * A company with three plants as the status page shows it: most of it in order, one of each kind of trouble, and what is known of its commits.
+ * A company with three plants on the status page: most of it healthy, one problem of each kind, and details of its commits.
  */
-import { parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
-import { wholeReport } from '../../runtime/gatewaysync/decide/told.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
+import { parseReport } from '../../runtime/reconcile/decide/gateways.ts'
+import { wholeReport } from '../../runtime/reconcile/decide/report-details.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
 import type { FleetFacts } from '../../runtime/fleet/facts.ts'
-import type { Commits } from '../../runtime/statuspage/commits.ts'
-import { version } from '../../runtime/version.ts'
+import type { Commits } from '../../runtime/statuspage/views/commits.ts'
+import { version } from '../../runtime/platform/version.ts'
 import { condition, counts, fleetFacts, pod, report, syncFacts } from './fleet-facts.ts'
 
 const hashOf = (digit: string): string => `${digit}4e1b7f2`.repeat(5)
 const [now, before, first, refused] = ['a', 'b', 'c', 'd'].map(hashOf) as [string, string, string, string]
-/** No line of any card is as long. */
+/** Longer than one line of any card. */
 const longPath =
   'services/config/resources/core/com.example.plantwide.historian/database-connection/mes-of-the-packaging-lines/resource.json'
 const repo = 'https://git.example.com/automation/gateways.git'
@@ -196,13 +196,13 @@ export const plantFacts: FleetFacts = fleetFacts({
   ),
 })
 
-/** The one whose page has something in every part. */
+/** The GatewaySync whose page has content in every section. */
 export const richSync = '/gatewaysyncs/plant-north/packaging'
 export const richGateway = `${richSync}/gateways/north-press-2`
 export const dryGateway = '/gatewaysyncs/plant-south/test-bench/gateways/south-bench-2'
 export const richCommit = `${richSync}/commits/${now}`
 
-/** What the hosts would say of these commits. */
+/** The hosts' answers for these commits. */
 export const plantCommits: Commits = {
   async words(_sync, commit) {
     return {
@@ -232,7 +232,7 @@ export const plantCommits: Commits = {
   },
 }
 
-/** As a gateway's agent reported it, whole. */
+/** The complete report of a gateway's agent. */
 export function wholeOf(facts: FleetFacts, name: string): SyncReportStatus | undefined {
   const status = lines.flatMap(({ gateways }) => Object.entries(gateways)).find(([gateway]) => gateway === name)?.[1]
   const kept = facts.reports.find(({ pod: own }) => own === name)

@@ -1,9 +1,9 @@
 /**
- * Tokens as they look to whoever cannot check their signature: of a pod for delivery, and made up by somebody who knows how those look.
+ * Unverified service account tokens: of a pod for delivery, and forged by a caller who knows their format.
  */
-import { deliveryToken } from '../../runtime/gatewaysync/names.ts'
+import { deliveryToken } from '../../runtime/api/names.ts'
 
-/** A token of pod `gw-0` of namespace `plant`, with other claims where they are given. */
+/** A token of pod `gw-0` in namespace `plant`, with the given claims replaced. */
 export function podToken(claims: Readonly<Record<string, unknown>> = {}, signature = 'real'): string {
   const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
   const payload = {

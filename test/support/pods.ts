@@ -1,9 +1,9 @@
 /**
- * Gateway pods as charts and people write them: what injection meets, and what it is told of agents.
+ * Gateway pods as charts and users write them, for injection, and the agent settings of an installation.
  */
 import * as v from 'valibot'
 import type { Pod } from '../../runtime/injection/pod.ts'
-import { type ControllerSettings, controllerSettings, type ControllerSettingsInput } from '../../runtime/settings.ts'
+import { type ControllerSettings, controllerSettings, type ControllerSettingsInput } from '../../runtime/settings/controller.ts'
 
 export type PodShape = {
   metadata: Record<string, unknown> & { annotations?: Record<string, string>; labels?: Record<string, string> }
@@ -16,7 +16,7 @@ const restricted = {
   seccompProfile: { type: 'RuntimeDefault' },
 }
 
-/** The gateway pod of the vendor's chart, 0.2.1, in the parts that injection meets. */
+/** The gateway pod of the vendor's chart 0.2.1, with the parts relevant to injection. */
 export function chartPod(annotations: Record<string, string> = {}): Pod & PodShape {
   const image = 'inductiveautomation/ignition:8.3.3'
   const resources = { requests: { cpu: '1', memory: '1536Mi' }, limits: { cpu: '1', memory: '1536Mi' } }
@@ -64,7 +64,7 @@ export function chartPod(annotations: Record<string, string> = {}): Pod & PodSha
   }
 }
 
-/** The least that can be a gateway pod: no labels, no volumes, one container. */
+/** The minimal gateway pod: no labels, no volumes, one container. */
 export function barePod(annotations: Record<string, string> = {}): Pod & PodShape {
   return {
     metadata: { name: 'edge', annotations: { 'clustersync.io/inject': 'true', ...annotations } },
@@ -72,7 +72,7 @@ export function barePod(annotations: Record<string, string> = {}): Pod & PodShap
   }
 }
 
-/** What an installation says of agents, with every default. */
+/** The agent settings of an installation, with every default. */
 export function agentSettings(given: ControllerSettingsInput['agent']): ControllerSettings['agent'] {
   return v.parse(controllerSettings.entries.agent, given)
 }

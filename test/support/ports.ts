@@ -1,8 +1,8 @@
-/** Ports of this machine that are free now. */
+/** Free ports of this machine. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Where a controller's endpoints listen. */
+/** The ports of a controller's endpoints. */
 export type Ports = { receiver: number; admission: number; metrics: number; probes: number; delivery: number }
 
 export async function freePorts(): Promise<Ports> {
@@ -16,10 +16,10 @@ export async function freePorts(): Promise<Ports> {
   return { receiver, admission, metrics, probes, delivery }
 }
 
-/** Below those that systems give to calls that go out: such a call could take a port before whoever it is for has opened it. */
+/** Below the range of ephemeral ports: an outgoing connection could take a port before the server listens on it. */
 const range = { first: 12_000, last: 29_999 }
 const mostTries = 100
-/** What was given out is not free, though nobody may listen there yet. */
+/** Ports already handed out are not free, even if no server listens on them yet. */
 const given = new Set<number>()
 
 export async function freePort(): Promise<number> {
@@ -27,7 +27,7 @@ export async function freePort(): Promise<number> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const port = randomInt(range.first, range.last + 1)
     if (given.has(port)) continue
-    // At once, for others may ask while this one is tried.
+    // Reserved at once, because concurrent calls may check the same port.
     given.add(port)
     cause = await whyTaken(port)
     if (cause === undefined) return port
@@ -35,7 +35,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`none of ${mostTries} ports from ${range.first} to ${range.last} is free`, { cause })
 }
 
-/** The error of listening at the port; undefined: it is free. */
+/** The error of listening on the port; undefined: it is free. */
 function whyTaken(port: number): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const server = createServer()

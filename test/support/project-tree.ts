@@ -1,5 +1,5 @@
 /**
- * Projects as gateways write them, for tests that then break one thing.
+ * Projects as gateways write them, for tests that break one thing.
  */
 import type { Files } from './collection-tree.ts'
 
@@ -10,7 +10,7 @@ export function projectJson(title: string, parent = '', more: object = {}): stri
   return `${JSON.stringify({ title, description: '', enabled: true, inheritable: false, parent, ...more }, undefined, 2)}\n`
 }
 
-/** A resource's files below `folder`, relative to the folder of the projects. */
+/** The files of a resource below `folder`, relative to the projects folder. */
 export function projectResource(folder: string, files: Files, manifest: object = {}): Files {
   const attributes = { lastModification: { actor: 'plant', timestamp: '2026-01-15T08:00:00Z' } }
   const whole = { scope: 'G', version: 1, restricted: false, overridable: true, files: Object.keys(files), attributes, ...manifest }
@@ -18,7 +18,7 @@ export function projectResource(folder: string, files: Files, manifest: object =
   return { ...own, [`${projectRoot}/${folder}/resource.json`]: `${JSON.stringify(whole, undefined, 2)}\n` }
 }
 
-/** A view that holds components. */
+/** A view with components. */
 export function view(folder: string, ...children: object[]): Files {
   const root = { type: 'ia.container.flex', meta: { name: 'root' }, children }
   return projectResource(folder, { 'view.json': JSON.stringify({ custom: {}, params: {}, props: {}, root }) })
@@ -44,7 +44,7 @@ export const script = `def total(items):
   all"""}
 `
 
-/** A library, a base that inherits from it, and two lines that inherit from the base. No rule finds anything in it. */
+/** A library, a base that inherits from it, and two lines that inherit from the base. Validation finds nothing in it. */
 export function validProjects(): Files {
   return {
     [`${projectRoot}/library/project.json`]: projectJson('Library', '', { inheritable: true }),
@@ -62,6 +62,6 @@ export function validProjects(): Files {
     ...pages('line-a', 'Overview', 'Docks/Header'),
     ...view(`line-b/${perspective}/views/Overview`, embedded('', { propConfig: { 'props.path': { binding: { type: 'expr' } } } })),
     ...pages('line-b', 'Overview'),
-    ...projectResource(`line-b/${perspective}/session-props`, { 'props.json': '{"props":{}}' }, { files: ['props.json', 'thumbnail.png'] }),
+    ...projectResource(`line-b/${perspective}/session-props`, { 'props.json': '{"props":{}}' }),
   }
 }

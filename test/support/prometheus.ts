@@ -1,5 +1,5 @@
 /**
- * A real Prometheus on this machine, with what it is to scrape and the rules that it is to evaluate.
+ * A real Prometheus on this machine, with its scrape targets and rules.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,18 +18,18 @@ export type ExemplarSeries = { seriesLabels: Record<string, string>; exemplars: 
 export type Prometheus = {
   url: string
   query(expr: string): Promise<Series[]>
-  /** Those that are scraped, of one scrape configuration. */
+  /** The active targets of one scrape configuration. */
   targets(jobName: string): Promise<Target[]>
-  /** The points of each series over the last so many seconds, those that are numbers. */
+  /** The numeric points of each series over the last seconds. */
   range(expr: string, seconds: number): Promise<{ metric: Record<string, string>; points: [number, number][] }[]>
   exemplars(expr: string): Promise<ExemplarSeries[]>
-  /** What the HTTP API answers to any other question. */
+  /** The answer of the HTTP API to any other request. */
   api(path: string): Promise<unknown>
 }
 
 type Options = { folder: string; scrapeConfigs: readonly ScrapeConfig[]; groups?: readonly unknown[] }
 
-/** Settles when it is ready. */
+/** Resolves when it is ready. */
 export async function startPrometheus(t: Pick<Test, 'teardown'>, { folder, scrapeConfigs, groups = [] }: Options): Promise<Prometheus> {
   const own = path.join(folder, 'prometheus')
   mkdirSync(own)

@@ -1,9 +1,9 @@
 /**
- * The calls by which git hosts list, open and change pull requests, checked as their references describe them: method, path, query, headers,
- * credentials and members of the body. It keeps what was opened, and answers as the host does.
+ * The calls with which git hosts list, open and change pull requests, checked against their references: method, path, query, headers,
+ * credentials and members of the body. Stores opened pull requests and answers like the host.
  */
 import type { ServerOptions } from 'node:https'
-import type { StatusProvider } from '../../runtime/gatewaysync/schema/commit-status.ts'
+import type { StatusProvider } from '../../runtime/api/schema/commit-status.ts'
 import { type HostAnswer, hostApis, type HostApis, type HostCall, type Refuse, serveHostApis } from './host-apis.ts'
 
 export type KeptPullRequest = {
@@ -13,7 +13,7 @@ export type KeptPullRequest = {
   title: string
   text: string
   isOpen: boolean
-  /** From another repository, which has a branch of the same name. */
+  /** From another repository that has a branch of the same name. */
   isForeign: boolean
   version: number
 }
@@ -28,12 +28,12 @@ type Body = Readonly<Record<string, unknown>>
 type Words = { title: unknown; text: unknown }
 
 type Rule = {
-  /** Of the collection; one pull request stands below it, by its number. */
+  /** Of the collection; a pull request is below it, by number. */
   path: string
   changes: 'PUT' | 'PATCH'
-  /** Query members that a list must have, with what each must say where it is not a branch. */
+  /** Required query members of a list, with the required value unless it is a branch. */
   query: Readonly<Record<string, string | undefined>>
-  /** What the list is filtered by: the two branches, or one, or nothing. */
+  /** The branches that filter the list: two, one or none. */
   filter(query: URLSearchParams): { branch?: string; base?: string }
   create(body: Body): { branch: unknown; base: unknown } & Words
   createMembers: readonly string[]
@@ -49,13 +49,13 @@ const named = (text: string | null): string => (text ?? '').replace(/^refs\/head
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const at = (value: unknown, ...names: string[]): unknown =>
   names.reduce<unknown>((found, name) => (found as Body | undefined)?.[name], value)
-const usualItem = ({ id, branch, base, isForeign }: KeptPullRequest, page: string): unknown => ({
+const defaultItem = ({ id, branch, base, isForeign }: KeptPullRequest, page: string): unknown => ({
   number: id,
   html_url: `${page}/${id}`,
   head: { ref: branch, repo_id: isForeign ? 9 : 1, repo: { id: isForeign ? 9 : 1 } },
   base: { ref: base, repo_id: 1, repo: { id: 1 } },
 })
-const usualCreate = ({ head, base, title, body }: Body): ReturnType<Rule['create']> => ({ branch: head, base, title, text: body })
+const defaultCreate = ({ head, base, title, body }: Body): ReturnType<Rule['create']> => ({ branch: head, base, title, text: body })
 
 const rules: Record<StatusProvider, Rule> = {
   github: {
@@ -63,13 +63,13 @@ const rules: Record<StatusProvider, Rule> = {
     changes: 'PATCH',
     query: { state: 'open', head: undefined, base: undefined, per_page: undefined },
     filter: (query) => ({ branch: (query.get('head') ?? '').replace(/^plant:/, ''), base: query.get('base') ?? '' }),
-    create: usualCreate,
+    create: defaultCreate,
     createMembers: ['title', 'head', 'base', 'body'],
     change: ({ title, body }) => ({ title, text: body }),
     changeMembers: ['title', 'body'],
     maxText: 65_536,
     list: (items) => items,
-    item: usualItem,
+    item: defaultItem,
   },
   gitlab: {
     path: '/projects/plant%2Fline/merge_requests',
@@ -96,13 +96,13 @@ const rules: Record<StatusProvider, Rule> = {
     changes: 'PATCH',
     query: { state: 'open', sort: 'recentupdate', limit: '50', page: undefined },
     filter: () => ({}),
-    create: usualCreate,
+    create: defaultCreate,
     createMembers: ['title', 'head', 'base', 'body'],
     change: ({ title, body }) => ({ title, text: body }),
     changeMembers: ['title', 'body'],
     maxText: 65_535,
     list: (items) => items,
-    item: usualItem,
+    item: defaultItem,
   },
   bitbucket: {
     path: '/repositories/plant/line/pullrequests',
@@ -189,10 +189,10 @@ const rules: Record<StatusProvider, Rule> = {
   },
 }
 
-/** How the hosts call the size of a page. */
+/** The hosts' names of the page size parameter. */
 const sizes = ['per_page', 'pagelen', 'limit', '$top']
 
-/** `token`: what each host takes. */
+/** `token`: the token of each host. */
 export function pullRequestHosts(token: string): PullRequestHosts {
   const kept: KeptPullRequest[] = []
   const calls: string[] = []

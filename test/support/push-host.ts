@@ -1,5 +1,5 @@
 /**
- * A git host over https that gives everything to everybody, and takes pushes from those who have one token.
+ * A git host over https that anybody may read and that accepts pushes with one token.
  */
 import path from 'node:path'
 import type { Test } from 'tap'
@@ -10,7 +10,7 @@ import type { Repository } from './repository.ts'
 export type PushHost = GitHost & {
   /** The authority of its certificate, PEM. */
   ca: string
-  /** How often the token came: with pushes, and with anything else. */
+  /** The number of requests with the token: pushes and others. */
   seen: { pushes: number; others: number }
   pushable(name: string): Repository
 }

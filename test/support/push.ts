@@ -1,9 +1,9 @@
 /**
- * A push as a git host tells of it.
+ * A push notification as a git host sends it.
  */
 import { request } from 'undici'
 
-/** Over a connection of its own: one that is kept may be closed by the time of the next push. Throws unless it is accepted. */
+/** Uses a new connection: a kept one may be closed before the next push. Throws unless the push is accepted. */
 export async function pushTo({ url, token }: { url: string; token: string }, namespace: string, name: string): Promise<void> {
   const { statusCode, body } = await request(`${url}/webhook/${namespace}/${name}`, {
     method: 'POST',

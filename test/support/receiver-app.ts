@@ -1,14 +1,15 @@
 /**
- * The receiver on a real socket, with keys, a target and writes of a test's choosing.
+ * The receiver on a real socket, with keys, a target and writes that the test chooses.
  */
 import type { Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import type { ReceiverOutcome } from '../../runtime/receiver/answers.ts'
-import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../../runtime/receiver/app.ts'
+import { receiverApp } from '../../runtime/receiver/app.ts'
+import type { ReceiverDeps, ReceiverNotice } from '../../runtime/receiver/receiver-deps.ts'
 import type { Keys } from '../../runtime/receiver/prove/authenticate.ts'
 import type { ReceiverTarget } from '../../runtime/receiver/request/choose-ref.ts'
-import { type ConnectionBounds, serve } from '../../runtime/serve.ts'
+import { type ConnectionBounds, serve } from '../../runtime/http/serve.ts'
 
 type SetUp = {
   bounds?: Partial<ConnectionBounds>
@@ -27,7 +28,8 @@ export async function serveReceiver(
   const notices: ReceiverNotice[] = []
   const app = receiverApp({
     lookup: (_namespace, name) =>
-      name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined, ...target } : undefined,
+      name === 'plant' ? { specRef: 'main', desiredRef: 'main', allowedRefs: undefined, ...target } : undefined,
+    names: (namespace) => (namespace === 'default' ? ['plant'] : []),
     keys: async () => keys,
     async request(_namespace, _name, annotations) {
       await request?.()

@@ -1,18 +1,19 @@
 /**
- * A push receiver in a process of its own, so that its time and memory can be told from its callers'. Answers each message with its URL
- * and the writes so far. Arguments: the key, and how many milliseconds a write takes.
+ * A push receiver in its own process, so that its time and memory are separate from its callers'. Answers each message with its URL and the
+ * writes so far. Arguments: the key, the duration of a write, and the deadline of a call, in milliseconds.
  */
-import { systemClock } from '../../runtime/clock.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { receiverApp } from '../../runtime/receiver/app.ts'
 import { connectionBounds } from '../../runtime/receiver/limits.ts'
-import { serve } from '../../runtime/serve.ts'
+import { serve } from '../../runtime/http/serve.ts'
 
-const [, , key = '', writeMs = '0'] = process.argv
+const [, , key = '', writeMs = '0', requestTimeoutMs] = process.argv
 const stop = new AbortController()
 let writes = 0
 const app = receiverApp({
-  lookup: () => ({ specRef: 'main', wantedRef: 'main', allowedRefs: undefined }),
+  lookup: () => ({ specRef: 'main', desiredRef: 'main', allowedRefs: undefined }),
+  names: () => ['plant'],
   keys: async () => ({ hmac: [key], tokens: undefined }),
   async request() {
     if (Number(writeMs) > 0) await systemClock.wait(Number(writeMs))
@@ -23,7 +24,8 @@ const app = receiverApp({
   clock: systemClock,
   log: silentLog,
 })
-const served = await serve({ app, port: 0, host: '127.0.0.1', bounds: connectionBounds, log: silentLog }, stop.signal)
+const bounds = { ...connectionBounds, ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs: Number(requestTimeoutMs) }) }
+const served = await serve({ app, port: 0, host: '127.0.0.1', bounds, log: silentLog }, stop.signal)
 process.on('disconnect', () => stop.abort())
 process.on('message', () => process.send?.({ url: served.url, writes }))
 process.send?.({ ready: true })

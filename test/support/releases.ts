@@ -1,6 +1,6 @@
 /**
- * What an installation can be made of: the product as it stands in this checkout, and the one that came before it, taken from the history
- * of the repository. Neighbouring versions must work together, because agents live as long as their pods.
+ * The releases that an installation can use: the product of this checkout, and the previous release from the history of the repository.
+ * Adjacent versions must work together, because agents live as long as their pods.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
@@ -11,21 +11,20 @@ import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
 import { OperatorChart } from '../../infra/operator-chart.ts'
 import type { Manifest } from './manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
-import type { ControllerSettingsInput } from '../../runtime/settings.ts'
+import type { ControllerSettingsInput } from '../../runtime/settings/controller.ts'
 import { imageEnvironment, imageFlags } from './image-flags.ts'
 import { gitEnvironment, temporaryFolder } from './repository.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
 /**
- * What this checkout is compared with: at each release the tag of the one before takes its place. Until there is one it is the oldest commit
- * whose syncHash has the rule of today (`v1`), so that each of the two must take the other for up to date. What its values and its settings
- * do not know is left out of what the tests give it.
+ * The release to compare with: the tag of the previous release. Until one exists, the last commit that changed fields or values of the API.
+ * Tests omit values and settings that it does not know.
  */
 const previous = {
-  commit: '514223f7e4fe6c5c4f1df1922732d4b6014d048f',
-  unknownSourceValues: ['allowedAddresses'],
-  unknownSettings: ['shutdownDelaySeconds', 'notifications', 'statusPage'],
+  commit: '40d31365b7bd7c4e179875cba14a4ec41f1d746f',
+  unknownSourceValues: [],
+  unknownSettings: [],
 } as const
 
 export type Release = {
@@ -41,7 +40,7 @@ export type Release = {
 
 /** The product of this checkout, run from its sources. */
 export const presentRelease: Release = {
-  manifests: (release, values) => new OperatorChart(new App(), 'operator', { release, values }).toJson() as Manifest[],
+  manifests: (release, values) => new OperatorChart(new App(), 'operator', { release, values, onWarning: () => {} }).toJson() as Manifest[],
   crds: () => [gatewaySyncCrd(), syncReportCrd()],
   settings: (settings) => settings,
   ...programsOf(root),
@@ -58,8 +57,8 @@ export function shippedRelease(folder: string): Release {
 }
 
 /**
- * The product of the release before, run from its sources with the packages of this checkout; undefined where the history lacks it (a clone
- * without its depth, an archive), and then the test has been skipped.
+ * The previous release, run from its sources with the packages of this checkout; undefined if the history lacks it (a shallow clone, an
+ * archive), and then the test has been skipped.
  */
 export async function previousRelease(t: Pick<Test, 'teardown' | 'plan'>): Promise<Release | undefined> {
   const tree = path.join(temporaryFolder(t, 'previous-release'), 'tree')
@@ -81,8 +80,8 @@ export async function previousRelease(t: Pick<Test, 'teardown' | 'plan'>): Promi
 }
 
 /**
- * Writes the given files and folders of the release before into the new folder `tree`, with the packages of this checkout beside them.
- * False where the history lacks that release.
+ * Writes the given files and folders of the previous release into the new folder `tree`, beside the packages of this checkout. False if the
+ * history lacks that release.
  */
 export function unpackPrevious(tree: string, parts: readonly string[]): boolean {
   const git = (args: readonly string[]) =>

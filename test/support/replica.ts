@@ -1,46 +1,46 @@
 /**
- * A replica of the controller as far as pushes go: its own client, watches and receiver, on the real API server. One of them may lead.
+ * A replica of the controller for pushes: its own client, watches and receiver, on the real API server. One of them may lead.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { watchCluster } from '../../runtime/controller/cluster/cluster.ts'
 import { createPushKeys } from '../../runtime/controller/serve/webhook-keys.ts'
 import { runLeader } from '../../runtime/controller/lead/leader.ts'
 import { controllerReceiver } from '../../runtime/controller/serve/receiver.ts'
 import { readClusterSecret } from '../../runtime/controller/cluster/secrets.ts'
-import { openIsolatedGate } from '../../runtime/gate/isolate.ts'
-import { createMarks } from '../../runtime/gate/marks.ts'
+import { openIsolatedGate } from '../../runtime/validation/worker/isolated-validation.ts'
+import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
 import { createKube, loadKube } from '../../runtime/kube/client.ts'
 import { eventRecorder } from '../../runtime/kube/events.ts'
-import { silentLog } from '../../runtime/log.ts'
-import type { ReceiverDeps } from '../../runtime/receiver/app.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import type { ReceiverDeps } from '../../runtime/receiver/receiver-deps.ts'
 import { connectionBounds } from '../../runtime/receiver/limits.ts'
 import { createCaptures } from '../../runtime/controller/captures/captures.ts'
 import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
-import { type ChangeKind, createStore } from '../../runtime/reconcile/store.ts'
-import type { SyncKey } from '../../runtime/reconcile/records.ts'
-import { createSyncMirrors } from '../../runtime/reconcile/mirrors-of-syncs.ts'
-import { serve } from '../../runtime/serve.ts'
-import { openNetwork } from '../../runtime/source/remote/network.ts'
-import { createMirrors } from '../../runtime/source/mirrors.ts'
-import { createHostApis } from '../../runtime/source/host-api.ts'
-import { createRemotes } from '../../runtime/source/remotes.ts'
-import { noTracing } from '../../runtime/tracing/trace.ts'
+import { type ChangeKind, createStore } from '../../runtime/reconcile/store/store.ts'
+import type { SyncKey } from '../../runtime/reconcile/store/records.ts'
+import { createSyncMirrors } from '../../runtime/reconcile/source/mirrors-of-syncs.ts'
+import { serve } from '../../runtime/http/serve.ts'
+import { openNetwork } from '../../runtime/git/remote/network.ts'
+import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { createHostApis } from '../../runtime/git/api/host-api.ts'
+import { createRemotes } from '../../runtime/git/remotes.ts'
+import { noTracing } from '../../runtime/telemetry/tracing/trace.ts'
 
 export type Replica = {
-  /** Base URL of its push receiver, which takes the bearer token `token`. */
+  /** Base URL of its push receiver, which accepts the bearer token `token`. */
   url: string
   /** Outcomes of calls so far. */
   outcomes: string[]
-  /** Questions to git hosts that were answered, where it leads. */
+  /** The number of source resolutions, if it leads. */
   syncs(): number
-  /** Passes over GatewaySyncs that have ended, where it leads. */
+  /** The number of finished reconciles, if it leads. */
   passes(): number
 }
 
-/** `open`: it asks nobody for a proof. */
+/** `open`: the receiver needs no authentication. */
 export type ReplicaOptions = {
   kubeconfig: string
   namespace: string
@@ -121,6 +121,10 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           log,
           allowLocal: true,
           ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+          limiters: new Map([
+            ['git-memory', gitMirrors.memory],
+            ['validation', gate.limiter],
+          ]),
           verify: async () => ({ kind: 'notAsked' }),
           secrets: { count: () => 0, run: async () => undefined },
           delivery: () => undefined,
@@ -130,6 +134,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
             observed() {},
             reconciled: () => void (passes += 1),
             notified() {},
+            limiting() {},
             fetched: (ended) => void (syncs += ended === 'ok' ? 1 : 0),
           },
           bindAgentsTo: undefined,

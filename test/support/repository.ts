@@ -1,5 +1,5 @@
 /**
- * A real git repository in a folder of its own, for tests that need commits and no host.
+ * A real git repository in its own folder, for tests that need commits and no host.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,14 +11,14 @@ import type { Test } from 'tap'
 export type Changes = Readonly<Record<string, string | null>>
 
 export type Repository = {
-  /** The work tree, which also serves as the repository's URL on this machine. */
+  /** The work tree, which is also the local URL of the repository. */
   folder: string
   /** Writes, commits and returns the commit's hash. */
   commit(changes: Changes, message?: string): string
   git(...args: string[]): Buffer
 }
 
-/** Nothing of the machine's own configuration takes part. */
+/** Excludes the configuration of this machine. */
 export const gitEnvironment: NodeJS.ProcessEnv = {
   ...process.env,
   GIT_CONFIG_NOSYSTEM: '1',
@@ -29,7 +29,7 @@ export const gitEnvironment: NodeJS.ProcessEnv = {
   GIT_COMMITTER_EMAIL: 'plant@example.com',
 }
 
-/** A folder in memory where there is one, outside of every repository, removed with the test. */
+/** A temporary folder, in memory if possible, outside of every repository, removed with the test. */
 export function temporaryFolder(t: Pick<Test, 'teardown'>, name: string): string {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
   const folder = mkdtempSync(path.join(parent, `cluster-sync-${name}-`))
@@ -42,7 +42,7 @@ export function makeRepository(folder: string, objectFormat: 'sha1' | 'sha256' =
   const git = (...args: string[]): Buffer =>
     execFileSync('git', ['-C', folder, ...args], { env: gitEnvironment, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'pipe'] })
   git('init', '-q', '-b', 'main', `--object-format=${objectFormat}`)
-  // Nothing is to run behind a test's back.
+  // Prevents background processes during a test.
   git('config', 'gc.auto', '0')
   return {
     folder,
@@ -64,7 +64,7 @@ export function makeRepository(folder: string, objectFormat: 'sha1' | 'sha256' =
   }
 }
 
-/** Makes a commit of each set of changes without a work tree, for large ones; returns their hashes. The repository must be empty. */
+/** Commits each set of changes without a work tree, for large commits; returns their hashes. The repository must be empty. */
 export function importCommits({ folder, git }: Repository, commits: readonly Changes[]): string[] {
   const stream = commits.flatMap((changes) => [
     'commit refs/heads/main\ncommitter Plant <plant@example.com> 1768464000 +0000\ndata 0\n',

@@ -1,15 +1,15 @@
 /**
- * What a test needs from the machine. Where it is not to be had the test is skipped loudly; under CI=true that is a failure, but for
- * data that the project does not have of its own.
+ * Requirements of a test on the machine. If one is missing, the test is skipped with a message; under CI=true it fails, except for data
+ * that is not part of the project.
  */
 import { accessSync, constants, existsSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 
-/** How to get what is missing, for the message. */
+/** The hint that the message gives. */
 const install = 'install it with: bash scripts/system-packages.sh'
 
-/** The folder of data that may stand beside the project; its files are read in place. */
+/** The folder of data that may exist beside the project; its files are read in place. */
 export const sharedFolder = path.resolve(import.meta.dirname, '../../../shared')
 
 /** Whether every command is on PATH; if not, the test has been skipped (or failed under CI) and should return. */
@@ -19,8 +19,8 @@ export function requires(t: Pick<Test, 'plan' | 'fail' | 'comment' | 'end'>, ...
 }
 
 /**
- * The path of a file of the shared data, or undefined where it is not there; the test then is skipped and should return. Each behaviour
- * has a test on data of the project's own as well.
+ * The path of a file of the shared data; undefined if it is missing, and the test is then skipped and should return. Each behavior also has
+ * a test with the project's own data.
  */
 export function sharedData(t: Pick<Test, 'plan'>, file: string): string | undefined {
   const full = path.join(sharedFolder, file)
@@ -40,7 +40,7 @@ function isOnPath(command: string): boolean {
   })
 }
 
-/** Skips the test and says why; fails it under CI. */
+/** Skips the test with the reason; fails it under CI. */
 export function absent(t: Pick<Test, 'plan' | 'fail' | 'comment' | 'end'>, why: string): false {
   if (process.env['CI'] === 'true') t.fail(why)
   else t.plan(0, why)

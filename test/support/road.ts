@@ -1,6 +1,5 @@
 /**
- * A road to ports of this machine that can be closed, cut and forgotten: what a load balancer, a switch or a full table of connections does
- * to those that lead over it.
+ * A TCP proxy to local ports that can be closed, cut and frozen, like a load balancer, a switch or a full connection table.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
@@ -10,18 +9,18 @@ import { freePort } from './ports.ts'
 
 export type Road = {
   port: number
-  /** Everything on it is cut off, and nobody gets on. */
+  /** Cuts all connections and refuses new ones. */
   close(): Promise<void>
   open(): Promise<void>
-  /** Everything that is on it now is cut off; who comes again gets on. */
+  /** Cuts all connections; accepts new ones. */
   cut(): void
-  /** What is on it now stays open at the near end and leads nowhere from here on: nobody is told. Returns how many connections. */
+  /** Keeps the client side of current connections open but drops their data without notice. Returns the number of connections. */
   freeze(): number
-  /** A kubeconfig like the given one that leads over this road; written into a folder. */
+  /** A copy of the kubeconfig that connects through this proxy; written to a folder. */
   through(kubeconfig: string, folder: string): string
 }
 
-/** `targets`: ports in the order in which they are tried for each connection. */
+/** `targets`: ports in the order in which each connection tries them. */
 export async function openRoad(t: Pick<Test, 'teardown'>, targets: () => readonly number[]): Promise<Road> {
   const pairs = new Set<{ near: Socket; far: Socket }>()
   const server = createServer((near) => {
@@ -82,7 +81,7 @@ export async function openRoad(t: Pick<Test, 'teardown'>, targets: () => readonl
         pair.near.unpipe(pair.far)
         pair.far.unpipe(pair.near)
         pair.far.destroy()
-        // Read and dropped, so that whoever writes is not told either.
+        // Reads and drops the data, so that the sender does not notice either.
         pair.near.resume()
       }
       return frozen.length

@@ -1,6 +1,7 @@
 /**
- * Runs the command line as a user does: a process with arguments, output and an exit code.
+ * Runs the command line like a user: a process with arguments, output and an exit code.
  */
+import type { Test } from 'tap'
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +9,7 @@ import path from 'node:path'
 
 const cli = path.resolve(import.meta.dirname, '../../runtime/cli.ts')
 
-/** State goes where the tests end with it, not to where this user or this machine keeps it. */
+/** A state folder that is removed with the tests, instead of the default one of this user or machine. */
 const stateDirectory = mkdtempSync(path.join(tmpdir(), 'cluster-sync-state-'))
 process.once('exit', () => rmSync(stateDirectory, { recursive: true, force: true }))
 const environment = { ...process.env, STATE_DIRECTORY: stateDirectory }
@@ -36,7 +37,7 @@ export function runCli(
   })
 }
 
-/** A process whose streams and signals are the caller's; `under`: the program that starts it, with its arguments. */
+/** A process whose streams and signals belong to the caller; `under`: the program that starts it, with its arguments. */
 export function spawnCli(
   args: readonly string[],
   { cwd, env, under = [] }: { cwd: string; env: Record<string, string>; under?: readonly string[] },
@@ -50,16 +51,16 @@ export type RunningCli = {
   output(): string
   /** Sends a signal and does not wait. */
   signal(name: NodeJS.Signals): void
-  /** Settles with the exit code. */
+  /** Resolves with the exit code. */
   ended: Promise<number | null>
-  /** Ends it as a service manager does; returns the exit code. */
+  /** Stops it like a service manager; returns the exit code. */
   stop(): Promise<number | null>
-  /** Ends it as a loss of power does. */
+  /** Kills it like a loss of power. */
   kill(): Promise<void>
 }
 
-/** Starts a command that goes on until it is told to stop. */
-export function startCli(args: readonly string[]): RunningCli {
+/** Starts a command that runs until it is stopped. */
+export function startCli(t: Pick<Test, 'teardown'>, args: readonly string[]): RunningCli {
   const child = spawn(process.execPath, [cli, ...args], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
   let stdout = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')))
@@ -68,6 +69,8 @@ export function startCli(args: readonly string[]): RunningCli {
     child.kill(signal)
     return await ended
   }
+  // Otherwise a failing test would wait for its child until its timeout.
+  t.teardown(async () => await end('SIGKILL'))
   return {
     output: () => stdout,
     signal: (name) => void child.kill(name),

@@ -1,10 +1,10 @@
-/** Numbers that look random and come again with the same seed, so that a run can be repeated. */
+/** Pseudorandom numbers from a seed, so that a run can be repeated. */
 import { createHash } from 'node:crypto'
 
 /** From 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number
 
-/** `use` keeps the numbers of one user apart from those of another with the same seed: how many one takes changes nothing for the other. */
+/** `use` separates the numbers of different uses of one seed: the amount that one takes does not affect another. */
 export function randomFrom(seed: number, use: string): Random {
   let taken = 0
   return () => {

@@ -1,15 +1,15 @@
 /**
- * `kubectl apply --server-side` for any object, without a process for each: the answer of the API server is the object as it is then.
+ * `kubectl apply --server-side` for any object without a process for each; the API server answers with the resulting object.
  */
 import type { Manifest } from './manifest.ts'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { loadKube } from '../../runtime/kube/client.ts'
 import { createTransport } from '../../runtime/kube/transport.ts'
 import { type KubeObject, pathOf } from '../../runtime/kube/types.ts'
 import type { World } from './world.ts'
 
 export type ServerSideApply = {
-  /** Throws an Error with the API server's words when an object is refused. */
+  /** Throws an Error with the API server's message if an object is refused. */
   apply(objects: readonly Manifest[], options?: { dryRun?: boolean }): Promise<KubeObject[]>
   close(): void
 }

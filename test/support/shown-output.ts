@@ -1,6 +1,6 @@
 /**
- * What a command printed, as a page of the docs shows it: the same but for names, hashes and times of the one run that the page is of. With
- * `CLUSTER_SYNC_WRITE_DOCS=1` the page is written from this run instead.
+ * Compares the output of a command with a page of the docs, except for names, hashes and times of one run. With `CLUSTER_SYNC_WRITE_DOCS=1`
+ * the page is updated from this run instead.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 
 const docs = path.resolve(import.meta.dirname, '../../docs')
 
-/** `output` stands on the page in the block behind `<!-- shown:name -->`. */
+/** `output` is on the page in the block after `<!-- shown:name -->`. */
 export function shown(t: Pick<Test, 'equal'>, page: string, name: string, output: string): void {
   const file = path.join(docs, page)
   const text = readFileSync(file, 'utf8')
@@ -26,7 +26,7 @@ export function shown(t: Pick<Test, 'equal'>, page: string, name: string, output
   t.equal(ofAnyRun(output), ofAnyRun(printed), `docs/${page} shows "${name}" as it is printed`)
 }
 
-/** What stands for the names of one run: hosts and ports of this machine, and namespaces that end in what no other test has. */
+/** Replaces the names of one run: local hosts and ports, and namespaces with a unique suffix. */
 export function withoutSuffixes(output: string): string {
   return output
     .replace(/https?:\/\/(?:localhost|127\.0\.0\.1):[0-9]+\/plant\.git\/\.git/g, 'https://git.example/plant.git')
@@ -38,7 +38,7 @@ export function withoutSuffixes(output: string): string {
     .replace(/\bplant-[0-9a-f]{8}( {2})?/g, (_, gap?: string) => (gap === undefined ? 'plant' : `plant${' '.repeat(11)}`))
 }
 
-/** Where a line is folded depends on how long names are. */
+/** Line breaks depend on the length of names. */
 export function ofAnyRun(output: string): string {
   return withoutSuffixes(output)
     .replace(/\b\d\d:\d\d:\d\d\b/g, '<time>')

@@ -1,5 +1,5 @@
 /**
- * Keys and signatures as people make them: a GnuPG home of the test's own, ssh-keygen, and commits and tags signed with either.
+ * Keys and signatures as users make them: a separate GnuPG home, ssh-keygen, and commits and tags signed with either.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -7,24 +7,24 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { gitEnvironment, type Repository, temporaryFolder } from './repository.ts'
 
-/** Signs some bytes; the armour that git would store. */
+/** Signs bytes; returns the armor that git stores. */
 export type Sign = (payload: Buffer) => string
 
 export type PgpIdentity = {
   fingerprint: string
-  /** The public key as it is now, in armour. */
+  /** The current public key, armored. */
   publicKey(): Buffer
   privateKey(): Buffer
-  /** `options` are of gpg, such as `--digest-algo SHA1`. */
+  /** `options` are for gpg, such as `--digest-algo SHA1`. */
   sign(...options: string[]): Sign
 }
 
 export type Gpg = {
   /** For git's `gpg.program`. */
   program: string
-  /** Makes a key that may sign; `at` is a time such as `20200101T000000`, when it is to have been made. */
+  /** Creates a signing key; `at` is its creation time, such as `20200101T000000`. */
   key(name: string, options?: { algorithm?: string; usage?: string; expire?: string; at?: string }): PgpIdentity
-  /** Adds a subkey that may sign. */
+  /** Adds a signing subkey. */
   subkey(of: PgpIdentity, options?: { expire?: string; at?: string }): PgpIdentity
   revoke(key: PgpIdentity): void
 }
@@ -72,7 +72,7 @@ export function makeGpg(t: Pick<Test, 'teardown'>): Gpg {
     },
     revoke({ fingerprint }) {
       const file = path.join(home, 'openpgp-revocs.d', `${fingerprint}.rev`)
-      // A colon keeps the certificate from being used by mistake.
+      // A colon protects the certificate from use by mistake.
       gpg(['--import'], readFileSync(file, 'utf8').replace(/^:-----/m, '-----'))
     },
   }
@@ -83,7 +83,7 @@ export type SshIdentity = {
   /** The line of the `.pub` file. */
   publicKey: string
   file: string
-  /** For another use than git's when a namespace is named. */
+  /** Signs for another purpose than git if a namespace is given. */
   sign(namespace?: string): Sign
 }
 
@@ -122,7 +122,7 @@ export function rawObject(repository: Repository, type: 'commit' | 'tag', id: st
   return repository.git('cat-file', type, id)
 }
 
-/** Puts a signature into the header of a commit, as git does; the default header is that of a SHA-1 repository. */
+/** Adds a signature to the header of a commit, like git; the default header is that of a SHA-1 repository. */
 export function signCommit(raw: Buffer, sign: Sign, header = 'gpgsig'): Buffer {
   const text = raw.toString('latin1')
   const end = text.indexOf('\n\n') + 1
@@ -130,12 +130,12 @@ export function signCommit(raw: Buffer, sign: Sign, header = 'gpgsig'): Buffer {
   return Buffer.from(`${text.slice(0, end)}${header} ${signature}\n${text.slice(end)}`, 'latin1')
 }
 
-/** Puts a signature at the end of a tag, as git does. */
+/** Adds a signature to the end of a tag, like git. */
 export function signTag(raw: Buffer, sign: Sign): Buffer {
   return Buffer.concat([raw, Buffer.from(sign(raw), 'latin1')])
 }
 
-/** Stores the bytes of an object; returns its id. */
+/** Stores the bytes of an object; returns its ID. */
 export function store(repository: Repository, type: 'commit' | 'tag', raw: Buffer): string {
   const file = path.join(repository.folder, '.git', 'object-to-store')
   writeFileSync(file, raw)

@@ -1,5 +1,5 @@
 /**
- * A volume of limited size, which a test can fill.
+ * A volume of limited size that a test can fill.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, statfsSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { temporaryFolder } from './repository.ts'
 import { requires } from './requires.ts'
 
-/** A file system of its own, in memory; undefined (and the test skipped) where this user may not mount one. */
+/** A separate file system in memory; undefined (and the test skipped) if this user may not mount one. */
 export function mounted(t: Test, options: string): string | undefined {
   if (!requires(t, 'mount', 'umount')) return undefined
   const folder = temporaryFolder(t, 'disk')
@@ -24,7 +24,7 @@ export function mounted(t: Test, options: string): string | undefined {
   return dataDir
 }
 
-/** Leaves so many bytes free. */
+/** Leaves this number of bytes free. */
 export function fill(dataDir: string, freeBytes: number): void {
   const { bavail, bsize } = statfsSync(dataDir)
   const bytes = bavail * bsize - freeBytes

@@ -1,5 +1,5 @@
 /**
- * OpenSSH's own server as a git host, on this machine's loopback, for the user that runs the tests.
+ * OpenSSH's server as a git host on loopback, for the user that runs the tests.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,19 +7,20 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { environmentOf, type HostMode } from './git-host.ts'
 import { freePort } from './ports.ts'
 
 export type SshHost = {
   port: number
   user: string
-  /** Lines as ssh-keyscan prints them, of the key that the host has now. */
+  /** Lines in ssh-keyscan format for the current host key. */
   knownHosts(): string
-  /** The host gets another key. */
+  /** Changes the host key. */
   changeHostKey(): Promise<void>
   stop(): Promise<void>
 }
 
-/** The text of a private key, and of its public one. */
+/** The text of a private key and of its public key. */
 export function makeSshKey(folder: string, name: string, passphrase = ''): { privateKey: string; publicKey: string } {
   mkdirSync(folder, { recursive: true })
   const file = path.join(folder, name)
@@ -27,17 +28,17 @@ export function makeSshKey(folder: string, name: string, passphrase = ''): { pri
   return { privateKey: readFileSync(file, 'utf8'), publicKey: readFileSync(`${file}.pub`, 'utf8') }
 }
 
-/** Serves whatever repository the user may read to whoever has one of these keys. */
+/** Serves every repository that the user may read to clients with one of these keys. */
 export async function startSshHost(
   folder: string,
   publicKeys: readonly string[],
-  { address = '127.0.0.1' }: { address?: string } = {},
+  { address = '127.0.0.1', mode = 'v2' }: { address?: string; mode?: HostMode } = {},
 ): Promise<SshHost> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // Root's sshd keeps its privileges apart in a folder of the system.
+  // sshd run by root needs the system's privilege separation folder.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
-  const authorised = path.join(folder, 'authorized_keys')
-  writeFileSync(authorised, publicKeys.join(''), { mode: 0o600 })
+  const authorized = path.join(folder, 'authorized_keys')
+  writeFileSync(authorized, publicKeys.join(''), { mode: 0o600 })
   const port = await freePort()
   let keys = 0
   let child: ReturnType<typeof spawn> | undefined
@@ -50,14 +51,19 @@ export async function startSshHost(
       `Port ${port}`,
       `ListenAddress ${address}`,
       `HostKey ${path.join(folder, name)}`,
-      `AuthorizedKeysFile ${authorised}`,
+      `AuthorizedKeysFile ${authorized}`,
       `PidFile ${path.join(folder, 'pid')}`,
       'StrictModes no',
       'UsePAM no',
       'PasswordAuthentication no',
       'KbdInteractiveAuthentication no',
       'PermitRootLogin prohibit-password',
-      'AcceptEnv GIT_PROTOCOL',
+      // A default sshd accepts no such variables.
+      ...(mode === 'v2' ? ['AcceptEnv GIT_PROTOCOL'] : []),
+      // The shell of each connection would read this user's start-up files.
+      `SetEnv ${Object.entries({ ...environmentOf(mode), HOME: folder })
+        .map(([name, value]) => `"${name}=${value}"`)
+        .join(' ')}`,
     ]
     writeFileSync(config, `${lines.join('\n')}\n`)
     child = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', config], { stdio: 'ignore' })

@@ -1,33 +1,35 @@
 /**
- * A fleet in memory that follows one GatewaySync in stages: the controller's own decisions on one side, what agents decide on the other, and
- * a git host that is one variable. The status is all that both share, as in a cluster.
+ * An in-memory fleet that follows one GatewaySync in stages: the controller's decisions on one side, the agents' decisions on the other,
+ * and a git host that is one variable. Both share only the status, as in a cluster.
  */
 import * as v from 'valibot'
 import { type FollowedSync, desiredSync } from '../../runtime/agent/desired.ts'
-import { afterAnswer, type CheckAnswer, type CheckRecord, type RememberedCheck } from '../../runtime/gatewaysync/check-record.ts'
-import { decide, type Decision } from '../../runtime/gatewaysync/decide/decide.ts'
-import { parseReport } from '../../runtime/gatewaysync/decide/gateways.ts'
-import { wantedRef } from '../../runtime/gatewaysync/decide/request.ts'
-import { rolloutAnnotations } from '../../runtime/gatewaysync/names.ts'
-import { actionText, type RolloutVerb } from '../../runtime/gatewaysync/rollout/action.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import { rolloutSpec } from '../../runtime/gatewaysync/schema/rollout-spec.ts'
-import type { RolloutStatus } from '../../runtime/gatewaysync/schema/rollout-status.ts'
-import type { GatewaySyncSpec, RolloutSpec } from '../../runtime/gatewaysync/schema/spec.ts'
-import type { GatewaySyncStatus } from '../../runtime/gatewaysync/schema/status.ts'
-import { type CommitHash, parseCommitHash, parseRefName } from '../../runtime/gatewaysync/values.ts'
+import { followedRef } from '../../runtime/api/followed-ref.ts'
+import { afterAnswer, type CheckAnswer, type CheckRecord, type StoredCheck } from '../../runtime/api/check-record.ts'
+import { decide, type Decision } from '../../runtime/reconcile/decide/decide.ts'
+import { parseReport } from '../../runtime/reconcile/decide/gateways.ts'
+import { desiredRef } from '../../runtime/reconcile/decide/request.ts'
+import { rolloutAnnotations } from '../../runtime/api/names.ts'
+import { actionText, type RolloutVerb } from '../../runtime/reconcile/rollout/action.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import { rolloutSpec } from '../../runtime/api/schema/rollout-spec.ts'
+import type { RolloutStatus } from '../../runtime/api/schema/rollout-status.ts'
+import type { GatewaySyncSpec, RolloutSpec } from '../../runtime/api/schema/spec.ts'
+import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
+import { type CommitHash, parseCommitHash } from '../../runtime/api/values.ts'
+import { Temporal } from '../../runtime/platform/temporal.ts'
 import { podWith, specWith } from './gatewaysync.ts'
 
 export type StagedPod = {
   labels: Record<string, string>
-  /** What its volume holds; undefined: nothing. */
+  /** The content of its volume; undefined: empty. */
   inPlace: { commit: string; syncHash: string } | undefined
   report: Partial<SyncReportStatus> & Pick<SyncReportStatus, 'phase'>
-  /** How its gateway has been since it took what is in place. */
+  /** The health of its gateway since the applied commit. */
   health?: NonNullable<SyncReportStatus['health']>
-  /** What it has answered to the check of its profile. */
+  /** The result of its profile's check. */
   check?: CheckRecord
-  /** Every commit that was ever in place. */
+  /** Every commit that was ever applied. */
   had: string[]
 }
 
@@ -38,7 +40,7 @@ export function commitOf(n: number): CommitHash {
 
 export type StagedFleet = ReturnType<typeof stagedFleet>
 
-/** Four gateways, of which one is a test line. */
+/** Four gateways, one of them a test line. */
 export const lines = { 'gw-test': { line: 'test' }, 'gw-a': {}, 'gw-b': {}, 'gw-c': {} }
 /** The test line first, then the others one by one. */
 export const stages = [
@@ -69,23 +71,23 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     now: Temporal.Instant.from('2026-03-02T12:00:00Z'),
     pods: new Map<string, StagedPod>(),
     asked: 0,
-    /** A commit that gateways cannot take. */
+    /** Commits that gateways cannot apply. */
     bad: new Set<string>(),
-    /** A commit that makes a gateway complain of something once it has read it. */
+    /** Commits that make a gateway unhealthy once it has loaded them. */
     harmful: new Set<string>(),
-    /** When the container of a gateway last ended. */
+    /** The time at which the container of a gateway last ended. */
     ended: new Map<string, string>(),
-    /** Gateways on which somebody has changed files that a commit would undo. */
+    /** Gateways with local changes that a commit would revert. */
     edited: new Set<string>(),
-    /** What a gateway answers to a check; it is right where nothing else is said. */
+    /** The answer of a gateway to a check; successful by default. */
     answers: new Map<string, CheckAnswer>(),
-    /** What Prometheus answers about a gateway; it is right where nothing else is said. */
+    /** The answer of Prometheus about a gateway; successful by default. */
     figures: new Map<string, CheckAnswer>(),
-    /** What the controller that leads knows from it. */
-    known: new Map<string, RememberedCheck>(),
-    /** Gateways whose agent does nothing, as their pod cannot be scheduled. */
+    /** The leading controller's knowledge of the Prometheus checks. */
+    known: new Map<string, StoredCheck>(),
+    /** Gateways with an inactive agent, because their pod cannot be scheduled. */
     off: new Set<string>(),
-    /** Pods that admission has given no agent. */
+    /** Pods that admission has admitted without an agent. */
     bare: new Set<string>(),
 
     rollout(): RolloutStatus | undefined {
@@ -107,7 +109,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
         [rolloutAnnotations.at]: String(fleet.asked),
       }
     },
-    /** One pass of the controller. `asks`: it has asked the git host. */
+    /** One reconcile of the controller. `asks`: it has resolved the source. */
     pass(asks = true): Decision {
       const { spec, annotations, status, now } = fleet
       const decision = decide({
@@ -115,7 +117,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
         spec,
         annotations,
         status,
-        wanted: wantedRef(parseRefName(spec.git.ref), annotations, status),
+        wanted: desiredRef(followedRef(spec.git), annotations, status),
         source: asks
           ? {
               kind: 'resolved',
@@ -140,7 +142,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
         now,
       })
       fleet.status = decision.status
-      const known = decision.questions.map(({ pod, about }): [string, RememberedCheck] => {
+      const known = decision.questions.map(({ pod, about }): [string, StoredCheck] => {
         const before = fleet.known.get(pod)
         const answer = fleet.figures.get(pod) ?? { kind: 'right' }
         return [pod, { about, record: afterAnswer(before?.about === about ? before.record : undefined, answer, now.epochMilliseconds) }]
@@ -148,7 +150,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
       fleet.known = new Map(known)
       return decision
     },
-    /** One look of the agent of a pod; returns whether it wrote anything. */
+    /** One cycle of a pod's agent; returns whether it wrote anything. */
     look(name: string): boolean {
       const pod = fleet.pods.get(name)
       if (pod === undefined || fleet.off.has(name) || fleet.bare.has(name)) return false
@@ -189,7 +191,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
       pod.report = { ...pod.inPlace, phase: 'Synced', ...waits, ...health, ...check }
       return isMove
     },
-    /** Agents and controller until nothing changes any more; at most so many rounds. */
+    /** Runs agents and controller until nothing changes; at most `rounds` rounds. */
     settle(rounds = 50): void {
       for (let round = 0; round < rounds; round += 1) {
         const before = JSON.stringify([fleet.status, ...fleet.pods, ...fleet.known])
@@ -205,7 +207,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
       fleet.spec = withRollout(fleet.spec, rollout)
     },
   }
-  /** What the agent asks, and says of it in its report. */
+  /** The check that the agent makes and reports. */
   const checkOf = (pod: StagedPod, asked: unknown, isMove: boolean): Pick<SyncReportStatus, 'check'> => {
     const [name = ''] = [...fleet.pods].find(([, one]) => one === pod) ?? []
     if (asked === undefined) {

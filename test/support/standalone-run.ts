@@ -1,5 +1,5 @@
 /**
- * What `cluster-sync run` is given in tests: a repository, a data directory, and the file with the GatewaySync.
+ * The input of `cluster-sync run` in tests: a repository, a data directory, and the file with the GatewaySync.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -30,7 +30,7 @@ type Choices = {
   annotations?: Record<string, string>
 }
 
-/** Writes `gatewaysync.yaml` and returns its path; `spec` holds members besides `git` and `sync`. */
+/** Writes `gatewaysync.yaml` and returns its path; `spec` has members besides `git` and `sync`. */
 export function writeGatewaySync(folder: string, choices: Choices): string {
   const { repo, ref = 'main', name = 'plant', profile = projects, spec = {}, git = {}, annotations = {} } = choices
   const file = path.join(folder, 'gatewaysync.yaml')

@@ -1,9 +1,9 @@
 /**
- * The calls by which git hosts take commit statuses, checked as their references describe them: path, method, headers, credentials, members
- * of the body and their words. It answers as the host does, and remembers what it took.
+ * The calls with which git hosts accept commit statuses, checked against their references: path, method, headers, credentials, members of
+ * the body and their values. Answers like the host and records accepted calls.
  */
 import type { ServerOptions } from 'node:https'
-import type { StatusProvider } from '../../runtime/gatewaysync/schema/commit-status.ts'
+import type { StatusProvider } from '../../runtime/api/schema/commit-status.ts'
 import { type HostAnswer, hostApis, type HostCall, type HostCredentials, type Refuse, serveHostApis } from './host-apis.ts'
 
 export type TakenStatus = { name: string; state: string; description: string; link?: string }
@@ -12,11 +12,11 @@ export type StatusHosts = {
   port: number
   /** The API of a kind of host, for `spec.git.commitStatus.apiURL`. */
   api(provider: StatusProvider): string
-  /** What was taken, by kind of host and commit, oldest first. */
+  /** Accepted statuses by kind of host and commit, oldest first. */
   taken: { provider: StatusProvider; repository: string; commit: string; status: TakenStatus }[]
-  /** What was wrong with a call, as the host's reference says. */
+  /** Errors in calls, according to the host's reference. */
   refused: string[]
-  /** Answers the next calls instead, one each. */
+  /** Overrides for the next answers, one each. */
   answers: HostAnswer[]
   stop(): Promise<void>
 }
@@ -40,7 +40,7 @@ const buildOf = ({ key, state, description, url }: Body): TakenStatus => ({
   description: text(description),
   link: text(url),
 })
-const usualOf = ({ context, state, description }: Body): TakenStatus => ({
+const defaultOf = ({ context, state, description }: Body): TakenStatus => ({
   name: text(context),
   state: text(state),
   description: text(description),
@@ -51,7 +51,7 @@ const rules: Record<StatusProvider, Rule> = {
     path: /^\/repos\/([^/]+\/[^/]+)\/statuses\/([0-9a-f]{40})$/,
     states: ['error', 'failure', 'pending', 'success'],
     members: ['state', 'description', 'context'],
-    read: usualOf,
+    read: defaultOf,
     maxDescription: 140,
     answer: 201,
   },
@@ -59,7 +59,7 @@ const rules: Record<StatusProvider, Rule> = {
     path: /^\/projects\/([^/]+)\/statuses\/([0-9a-f]{40})$/,
     states: ['pending', 'running', 'success', 'failed', 'canceled', 'skipped'],
     members: ['state', 'description', 'name'],
-    read: ({ name, ...body }) => usualOf({ ...body, context: name }),
+    read: ({ name, ...body }) => defaultOf({ ...body, context: name }),
     maxDescription: 255,
     answer: 201,
   },
@@ -67,7 +67,7 @@ const rules: Record<StatusProvider, Rule> = {
     path: /^\/repos\/([^/]+\/[^/]+)\/statuses\/([0-9a-f]{40})$/,
     states: ['pending', 'success', 'error', 'failure', 'warning'],
     members: ['state', 'description', 'context'],
-    read: usualOf,
+    read: defaultOf,
     maxDescription: 255,
     answer: 201,
   },
@@ -93,7 +93,7 @@ const rules: Record<StatusProvider, Rule> = {
     members: ['state', 'description', 'context'],
     read({ context, ...body }) {
       const { genre, name } = context as Body
-      return usualOf({ ...body, context: `${text(genre)}: ${text(name)}` })
+      return defaultOf({ ...body, context: `${text(genre)}: ${text(name)}` })
     },
     maxDescription: 255,
     answer: 201,

@@ -1,16 +1,16 @@
 /**
- * The status page over HTTP for tests: facts that a test gives and changes.
+ * The status page over HTTP for tests, with fleet data that a test provides and changes.
  */
 import type { Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import type { FleetFacts } from '../../runtime/fleet/facts.ts'
-import type { SyncReportStatus } from '../../runtime/gatewaysync/schema/report.ts'
-import { silentLog } from '../../runtime/log.ts'
-import { serve } from '../../runtime/serve.ts'
+import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
+import { serve } from '../../runtime/http/serve.ts'
 import { type StatusPageDeps, statusPageApp } from '../../runtime/statuspage/app.ts'
 import { commit, condition, fleetFacts, pod, report, syncFacts } from './fleet-facts.ts'
 
-/** One GatewaySync that is in order, and one that is refused. */
+/** One healthy GatewaySync and one that is refused. */
 export const twoLines = fleetFacts({
   syncs: [
     syncFacts('line-1'),
@@ -30,6 +30,7 @@ export async function openStatusPage(
     commits,
     report: whole,
     clock = systemClock,
+    trustedProxies = [],
     port = 0,
   }: Partial<StatusPageDeps> & { port?: number } = {},
 ) {
@@ -48,6 +49,7 @@ export async function openStatusPage(
     commits,
     report: whole,
     clock,
+    trustedProxies,
     signal: stop.signal,
   })
   const served = await serve({ app, port, host: '127.0.0.1', log: silentLog }, stop.signal)
@@ -73,7 +75,7 @@ export async function openStatusPage(
   }
 }
 
-/** A thousand gateways, each with a status of its own. */
+/** A thousand gateways, each with its own status. */
 export function thousandGateways(ownStatus: (name: string) => Partial<SyncReportStatus>): FleetFacts {
   const names = Array.from({ length: 1000 }, (_, index) => `gateway-${index}`)
   return fleetFacts({

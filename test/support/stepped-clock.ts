@@ -1,13 +1,14 @@
 /**
- * A clock that stands still until the test moves it; waits end when the test says so.
+ * A clock that stands still until the test moves it; waits end when the test ends them.
  */
-import { type Clock, systemClock } from '../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
+import { Temporal } from '../../runtime/platform/temporal.ts'
 
 export type SteppedClock = {
   clock: Clock
   /** Sets the wall clock. */
   set(now: Temporal.Instant): void
-  /** Moves time, ends the present wait and settles when the next one has begun: whoever waited has done its work. */
+  /** Advances time, ends the current wait and resolves when the next one has begun, so the waiting code has finished its work. */
   step(ms?: number): Promise<void>
 }
 

@@ -1,11 +1,11 @@
 /**
- * Every switch among the installation values with what it sets, which two exclude each other, and rows in which all others meet.
+ * Every switch among the installation values with its settings, the pairs that exclude each other, and rows that contain all other pairs.
  */
 import type { ValuesInput } from '../../infra/values.ts'
 import { flags, withSettings } from './flags.ts'
 import { type Pair, pairwise, type Row } from './pairwise.ts'
 
-/** What is no boolean and yet decides whether objects or parts of them are there: values when on; off is the default. */
+/** Switches that are not boolean but decide whether objects or parts of them exist: values when on; off is the default. */
 const further: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'two replicas': { replicaCount: 2 },
   'a certificate of the user': { 'webhook.existingSecret': 'own-tls' },
@@ -16,7 +16,7 @@ const further: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 export const switches: readonly string[] = [...flags, ...Object.keys(further)]
 
-/** Pairs that cannot be installed, with the key that the refusal begins with. */
+/** Pairs that cannot be installed, with the key at the beginning of the refusal. */
 export const refused: readonly { pair: Pair; key: string }[] = [
   {
     pair: [
@@ -69,7 +69,7 @@ export const refused: readonly { pair: Pair; key: string }[] = [
   },
 ]
 
-/** An Ingress needs a host, which does nothing without one; an account that is there already needs its name. */
+/** An Ingress needs a host, which has no effect without one; an existing account needs its name. */
 const always: ValuesInput = {
   serviceAccount: { name: 'syncer' },
   webhookReceiver: { ingress: { hosts: [{ host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] } },
@@ -94,7 +94,7 @@ export function valuesOf(row: Row): ValuesInput {
   return withSettings(always, Object.assign({}, ...settings) as Record<string, unknown>)
 }
 
-/** Rows that can be installed; every two settings that are not refused meet in one of them. */
+/** Rows that can be installed and contain every pair of settings that is not refused. */
 export const rows: readonly Row[] = pairwise(
   switches,
   refused.map(({ pair }) => pair),

@@ -1,10 +1,10 @@
 /**
- * A data directory of its own, and the engine that brings it to trees and profiles of a test's choosing.
+ * A separate data directory, and the engine that syncs it to trees and profiles of the test.
  */
 import type { Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
-import type { ResolvedProfile } from '../../runtime/gatewaysync/decide/profile.ts'
-import { silentLog } from '../../runtime/log.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import type { ResolvedProfile } from '../../runtime/api/schema/profile.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../runtime/sync/cycle.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'
 import { memorySource, type Tree, wantedOf } from './memory-source.ts'
@@ -26,7 +26,7 @@ export function syncedFolder(t: Pick<Test, 'teardown'>, name: string) {
       wantedOf(dataDir, source.commit(tree), profile, more),
       signal,
     )
-  /** All files but the engine's own. */
+  /** All files except the engine's own. */
   const files = (): string[] => listTree(dataDir).filter((file) => !file.startsWith('.cluster-sync/'))
   return { dataDir, sync, files, memory }
 }

@@ -1,16 +1,16 @@
 /**
- * A picture of a terminal: lines that appear one after the other as they came, in light and dark, with text that can be selected. It plays
- * once and stays; who wants no motion sees the end at once. Pure.
+ * A picture of a terminal: lines appear in sequence at their original times, in light and dark mode, with selectable text. It plays once
+ * and stops; with reduced motion only the end is shown. Pure.
  */
 import type { Look, Piece, ScreenLine } from './terminal-screen.ts'
 
-/** In pixels; the height of a line and the width of a character are those of a font of 13. */
+/** In pixels; the line height and character width of a 13 px font. */
 const [lineHeight, characterWidth, margin, bar, fontSize] = [18, 7.8, 14, 30, 13]
-/** Waiting for a poll is no news: no line comes later after the one before. */
+/** The longest pause between two lines, because waiting for a poll is not interesting. */
 const longestPauseMs = 1_400
 
-/** Names of the classes of the colours 1 to 6, in light and in dark. */
-const colours: Readonly<Record<number, readonly [light: string, dark: string]>> = {
+/** The class names of the colors 1 to 6, in light and in dark mode. */
+const colors: Readonly<Record<number, readonly [light: string, dark: string]>> = {
   1: ['#cf222e', '#ff7b72'],
   2: ['#116329', '#56d364'],
   3: ['#7d4e00', '#e3b341'],
@@ -19,7 +19,7 @@ const colours: Readonly<Record<number, readonly [light: string, dark: string]>> 
   6: ['#0b6a75', '#76e3ea'],
 }
 
-/** `columns`: how wide the terminal is. `title` stands in its bar and is the picture's name for who cannot see it. */
+/** `columns`: the width of the terminal. `title` is in its title bar and is the accessible name of the picture. */
 export function terminalPicture(screen: readonly ScreenLine[], { title, columns }: { title: string; columns: number }): string {
   const lines = screen.flatMap((line) => wrapped(line, columns))
   const [width, height] = [Math.round(columns * characterWidth) + 2 * margin, bar + margin + lines.length * lineHeight + margin]
@@ -41,13 +41,13 @@ export function terminalPicture(screen: readonly ScreenLine[], { title, columns 
   ].join('\n')
 }
 
-/** The words that stand in a picture's terminal, a line each. */
+/** The text in a picture's terminal, line by line. */
 export function wordsOfPicture(svg: string): string {
   const lines = [...svg.matchAll(/<text class="l"[^>]*>(.*)<\/text>$/gm)].map(([, inner = '']) => inner.replaceAll(/<[^>]*>/g, ''))
   return lines.map((line) => `${line.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')}\n`).join('')
 }
 
-/** A line that is too long goes on below, as on a terminal. */
+/** Wraps long lines like a terminal. */
 function wrapped({ atMs, pieces }: ScreenLine, columns: number): ScreenLine[] {
   const cells = pieces.flatMap(({ text, look }) => Array.from(text, (character) => ({ text: character, look })))
   const rows = Array.from({ length: Math.max(1, Math.ceil(cells.length / columns)) }, (_, row) =>
@@ -63,7 +63,7 @@ function wrapped({ atMs, pieces }: ScreenLine, columns: number): ScreenLine[] {
   }))
 }
 
-/** The length is written down, so that columns stand below each other in whatever font there is. */
+/** The length is fixed, so that columns align in any font. */
 function drawnLine(pieces: readonly Piece[], y: number, seconds: number): string {
   const length = pieces.reduce((sum, { text }) => sum + Array.from(text).length, 0)
   if (length === 0) return ''
@@ -75,13 +75,13 @@ function drawnLine(pieces: readonly Piece[], y: number, seconds: number): string
   return `<text class="l" ${place} style="animation-delay:${seconds.toFixed(2)}s">${inner.join('')}</text>`
 }
 
-function classesOf({ bold, dim, colour }: Look): string {
-  return [...(bold ? ['b'] : []), ...(dim ? ['d'] : []), ...(colour === undefined || !(colour in colours) ? [] : [`c${colour}`])].join(' ')
+function classesOf({ bold, dim, color }: Look): string {
+  return [...(bold ? ['b'] : []), ...(dim ? ['d'] : []), ...(color === undefined || !(color in colors) ? [] : [`c${color}`])].join(' ')
 }
 
 function style(): string {
   const each = (index: 0 | 1): string =>
-    Object.entries(colours)
+    Object.entries(colors)
       .map(([name, pair]) => `.c${name}{fill:${pair[index]}}`)
       .join('')
   return [

@@ -1,25 +1,25 @@
 /**
- * The lines that a terminal shows in the end of what it received: text with colours, without what was written over. Pure.
+ * The final lines of a terminal from the data it received: text with colors, without overwritten text. Pure.
  */
 import type { Received } from './terminal.ts'
 
-/** How a piece of a line looks: the SGR codes of ECMA-48 that this product and git use. */
-export type Look = { bold: boolean; dim: boolean; colour: number | undefined }
+/** The style of a piece of a line: the SGR codes of ECMA-48 that this product and git use. */
+export type Look = { bold: boolean; dim: boolean; color: number | undefined }
 export type Piece = { text: string; look: Look }
-/** `atMs`: when the last of it came. */
+/** `atMs`: arrival time of its last part. */
 export type ScreenLine = { atMs: number; pieces: readonly Piece[] }
 
-const plain: Look = { bold: false, dim: false, colour: undefined }
+const plain: Look = { bold: false, dim: false, color: undefined }
 
 type Cell = { character: string; look: Look }
 
-/** Lines that were ended; what stands on the last one may still be written over, and is left out. */
+/** Complete lines; the last one may still be overwritten and is left out. */
 export function linesOfScreen(received: readonly Received[]): ScreenLine[] {
   const lines: ScreenLine[] = []
   let cells: Cell[] = []
   let column = 0
   let look = plain
-  // A sequence may come in two parts: what belongs to each time is found by how much has come before.
+  // A sequence may arrive in two parts; the received length locates the part of each time.
   const ends: number[] = []
   let text = ''
   for (const part of received) {
@@ -57,12 +57,12 @@ function changed(look: Look, codes: string): Look {
     if (number === 0) return plain
     if (number === 1) return { ...before, bold: true }
     if (number === 2) return { ...before, dim: true }
-    if (number >= 30 && number <= 37) return { ...before, colour: number - 30 }
+    if (number >= 30 && number <= 37) return { ...before, color: number - 30 }
     return before
   }, look)
 }
 
-/** Neighbours that look the same become one piece; places that were skipped are blanks. */
+/** Merges adjacent cells of the same style; skipped cells are blanks. */
 function piecesOf(cells: readonly (Cell | undefined)[]): Piece[] {
   const pieces: Piece[] = []
   for (const cell of Array.from(cells, (each) => each ?? { character: ' ', look: plain })) {

@@ -1,5 +1,5 @@
 /**
- * A shell on a pseudo terminal, typed into as a person does: with aliases, jobs, Ctrl-C, colours and a width.
+ * An interactive shell on a pseudo terminal: with aliases, jobs, Ctrl-C, colors and a width.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -7,23 +7,23 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { until } from './world.ts'
 
-/** What the terminal received, and when, in ms since it was opened. */
+/** The data that the terminal received, with its time in ms since the start. */
 export type Received = { atMs: number; text: string }
 
 export type Terminal = {
   received: readonly Received[]
-  /** Types a line and waits for the prompt behind it; returns the exit code, or undefined where the line asks for more. */
+  /** Types a line and waits for the prompt; returns the exit code, or undefined if the line is incomplete. */
   enter(line: string): Promise<number | undefined>
   /** Types a line and does not wait. */
   start(line: string): void
-  /** Ctrl-C; waits for the prompt and returns the exit code of what it ended. */
+  /** Ctrl-C; waits for the prompt and returns the exit code of the interrupted command. */
   interrupt(): Promise<number | undefined>
 }
 
-/** Titles of the terminal, which no screen shows: the prompt tells by them that it is there. */
+/** Terminal titles, which are not visible: they signal that the prompt has arrived. */
 const prompt = String.raw`PS1='\[\e]0;done $?\a\]$ ' PS2='\[\e]0;more\a\]> '`
 
-/** `columns`: how wide it is. `home` holds what the shell and git read at their start. */
+/** `columns`: its width. `home` has the start-up files of the shell and git. */
 export async function openTerminal(
   t: Pick<Test, 'teardown'>,
   { folder, home, columns }: { folder: string; home: string; columns: number },
@@ -31,11 +31,11 @@ export async function openTerminal(
   mkdirSync(home, { recursive: true })
   const profile = path.join(home, 'profile')
   writeFileSync(profile, `${prompt}\nstty cols ${columns} rows 40\n`)
-  const { HOME: _home, NODE_OPTIONS: _options, NO_COLOR: _colour, ...environment } = process.env
-  // Without its own line editor, the shell shows what is typed as it is.
+  const { HOME: _home, NODE_OPTIONS: _options, NO_COLOR: _color, ...environment } = process.env
+  // Without its line editor, the shell echoes typed text unchanged.
   const child = spawn('script', ['-qfec', `bash --noediting --rcfile ${profile} -i`, '/dev/null'], {
     cwd: folder,
-    // By its own name the pinned Node is found, whatever the machine has.
+    // The pinned Node comes first on PATH, whatever the machine has.
     env: { ...environment, HOME: home, TERM: 'xterm', PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}` },
     stdio: ['pipe', 'pipe', 'inherit'],
   })

@@ -4,10 +4,10 @@
 import type { AddressInfo } from 'node:net'
 import tls from 'node:tls'
 
-/** `trusted`, or the code by which OpenSSL refused. */
+/** `trusted`, or OpenSSL's error code. */
 export async function handshake(leaf: { certificate: string; key: string }, caBundle: string, servername = 'localhost'): Promise<string> {
   const server = tls.createServer({ cert: leaf.certificate, key: leaf.key }, (socket) => socket.end())
-  // A client that refuses resets the connection.
+  // A client that refuses the certificate resets the connection.
   server.on('tlsClientError', () => {})
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -1,6 +1,6 @@
 /**
- * What people are shown, kept as files: calls with their output and how they end, but for what another run would print otherwise. With
- * `CLUSTER_SYNC_WRITE_TRANSCRIPTS=1` a test writes its files anew.
+ * Recorded output for users: calls with their output and exit code, except for differences between runs. With
+ * `CLUSTER_SYNC_WRITE_TRANSCRIPTS=1` a test rewrites its files.
  */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -38,18 +38,21 @@ export function setUpPlant(folder: string): Repository {
   return plant
 }
 
-/** Without times, durations and hashes. */
+/** Replaces times, durations, hashes and process IDs. */
 export function ofAnyTime(output: string): string {
   return output
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>')
     .replaceAll(/\b\d+(?:\.\d)? m?s\b/g, '<duration>')
     .replaceAll(/\b(?:[0-9a-f]{40}|[0-9a-f]{8})\b/g, '<commit>')
+    .replaceAll(/\(kill \d+\)/g, '(kill <pid>)')
 }
 
-/** Reasons of states that a GatewaySync passes through, of which a controller may see more or fewer. */
+/** Reasons of transient states of a GatewaySync; the number that a controller observes varies. */
 const passing = /^\s*\S+\s+(?:Pending|GatewaysPending|Fetching)\s/
 
-/** What kubectl prints, without what differs between clusters and moments too: ages, names of namespaces, identities, ports, how events follow. */
+/**
+ * Output of kubectl without differences between clusters and moments: ages, names of namespaces, identities, ports, the sequence of events.
+ */
 export function ofAnyCluster(output: string): string {
   const identified = output
     .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uid>')
@@ -72,7 +75,7 @@ export function ofAnyCluster(output: string): string {
   return `${before}Events:\n${told.map((line) => `  ${line}\n`).join('')}`
 }
 
-/** The text is what the file keeps, and has no stack, and no errno but in brackets behind words. */
+/** Compares the text with the file; it has no stack trace, and no errno except in brackets after a message. */
 export function kept(t: Pick<Test, 'equal' | 'notMatch'>, file: string, text: string): void {
   if (process.env['CLUSTER_SYNC_WRITE_TRANSCRIPTS'] === '1') writeFileSync(file, text)
   t.equal(text, readFileSync(file, 'utf8'))

@@ -1,8 +1,8 @@
 /**
- * What tests on the real API server share: a client with all rights, namespaces, accounts and their tokens.
+ * Shared parts of tests on the real API server: a client with all permissions, namespaces, accounts and their tokens.
  */
 import type { Test } from 'tap'
-import { systemClock } from '../../runtime/clock.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
 import { eventType, type ResourceType } from '../../runtime/kube/types.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../cluster/control-plane.ts'
@@ -21,23 +21,23 @@ export type World = {
   plane: ControlPlane
   kube: Kube
   signal: AbortSignal
-  /** Makes a namespace of its own with the given accounts. */
+  /** Creates a separate namespace with the given accounts. */
   namespace(prefix: string, ...accounts: string[]): Promise<string>
-  /** Applies manifests as `kubectl apply --server-side` does. */
+  /** Applies manifests like `kubectl apply --server-side`. */
   apply(objects: readonly object[]): Promise<void>
   /** A token of an account, for an audience, bound to a pod. */
   token(namespace: string, account: string, options?: { audience?: string; pod?: { name: string; uid: string } }): Promise<string>
-  /** A client with the rights of a token. */
+  /** A client with the permissions of a token. */
   as(token: string): Kube
 }
 
-/** What an API server gives by itself. */
+/** The default lifetime of an API server. */
 const tokenSeconds = 3_600
 
-/** `lifetimeMs`: after so long every call to the API server fails; until then tokens hold. */
+/** `lifetimeMs`: every call to the API server fails after this time; until then tokens are valid. */
 export type WorldOptions = ControlPlaneOptions & { lifetimeMs?: number }
 
-export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 300_000, ...options }: WorldOptions = {}): Promise<World> {
+export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 840_000, ...options }: WorldOptions = {}): Promise<World> {
   const plane = await startControlPlane(options)
   t.teardown(async () => plane.stop())
   const signal = AbortSignal.timeout(lifetimeMs)
@@ -70,7 +70,7 @@ export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 300_00
     },
     async token(namespace, account, { audience, pod } = {}) {
       const spec = {
-        // Nobody renews them, as a kubelet would.
+        // Unlike with a kubelet, they are not renewed.
         expirationSeconds: Math.max(tokenSeconds, Math.ceil(lifetimeMs / 1000)),
         ...(audience === undefined ? {} : { audiences: [audience] }),
         ...(pod === undefined ? {} : { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', ...pod } }),
@@ -83,11 +83,11 @@ export async function openWorld(t: Pick<Test, 'teardown'>, { lifetimeMs = 300_00
   }
 }
 
-/** Waits until something holds, looking again and again; the message says what was waited for. */
+/** Polls until a condition holds; the message describes the condition. */
 export async function until<Value>(
   look: () => Promise<Value | undefined> | Value | undefined,
   what: string,
-  timeoutMs = 60_000,
+  timeoutMs = 240_000,
   everyMs = 25,
 ): Promise<Value> {
   const endMs = systemClock.monotonicMs() + timeoutMs
@@ -99,10 +99,10 @@ export async function until<Value>(
   }
 }
 
-/** An Event of a namespace: what `kubectl describe` shows under the object that it is about. */
+/** An Event of a namespace: what `kubectl describe` shows for its object. */
 export type SeenEvent = { type: string; reason: string; note: string; regarding: { kind: string; name: string } }
 
-/** All of a namespace. */
+/** All Events of a namespace. */
 export async function eventsIn({ kube, signal }: Pick<World, 'kube' | 'signal'>, namespace: string): Promise<SeenEvent[]> {
   const events: SeenEvent[] = []
   for await (const { items } of kube.listPages(eventType, { namespace, limit: 500 }, signal)) {
@@ -111,7 +111,7 @@ export async function eventsIn({ kube, signal }: Pick<World, 'kube' | 'signal'>,
   return events
 }
 
-/** A pod as small as the API server takes it. */
+/** The smallest pod that the API server accepts. */
 export function tinyPod(
   namespace: string,
   name: string,

@@ -1,30 +1,30 @@
 /**
- * The calls by which each git host finds, opens and changes a pull request, and what it answers. Sources: the REST references of GitHub
- * (pulls), GitLab (merge requests), Gitea and Forgejo (repoListPullRequests, CreatePullRequestOption), Bitbucket Cloud (pullrequests),
- * Bitbucket Data Center (pull-requests) and Azure DevOps (Git pull requests, 6.0). Pure.
+ * Calls with which each git host finds, opens and updates a pull request, and parsers of the responses. Sources: the REST references of
+ * GitHub (pulls), GitLab (merge requests), Gitea and Forgejo (repoListPullRequests, CreatePullRequestOption), Bitbucket Cloud
+ * (pullrequests), Bitbucket Data Center (pull-requests) and Azure DevOps (Git pull requests, 6.0). Pure.
  */
-import type { StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
-import { isObject } from '../../json.ts'
-import { namePart as part } from '../../source/api-authorization.ts'
+import type { StatusProvider } from '../../api/schema/commit-status.ts'
+import { isObject } from '../../platform/text/json.ts'
+import { namePart as part } from '../../git/api/authorization.ts'
 
 /** From one branch to another of the same repository; both without `refs/heads/`. */
 export type Branches = { branch: string; base: string }
-/** Of a pull request; `text` is Markdown. */
+/** Title and body of a pull request; `text` is Markdown. */
 export type Words = { title: string; text: string }
-/** `from`: the answer that it was read from. */
+/** `from`: the response item that it was read from. */
 export type Found = { id: number; page: string | undefined; from: Readonly<Record<string, unknown>> }
 
 type Names = readonly string[]
 type Path = { path: string }
 type Write = Path & { body: Record<string, unknown> }
 
-/** One kind of git host. `path` stands below its API. */
+/** One kind of git host. `path` is below its API URL. */
 export type PullRequestHost = {
-  /** Of the text, in characters. */
+  /** Limit of the body, in characters. */
   maxText: number
-  /** Pull requests between the branches are among the items of this page of open ones; pages count from 1. */
+  /** The request for a page of open pull requests that includes those between the branches; pages count from 1. */
   list(names: Names, branches: Branches, page: number): Path
-  /** How many pages may have to be read; 1 where the host looks for the branches itself. */
+  /** How many pages may have to be read; 1 if the host filters by branch. */
   pages: number
   items(answer: unknown): unknown
   /** Whether an item is a pull request between these branches, and not from another repository with a branch of that name. */
@@ -32,13 +32,13 @@ export type PullRequestHost = {
   read(item: Item): Found | undefined
   create(names: Names, branches: Branches, words: Words): Write
   change(names: Names, found: Found, words: Words): Write & { method: 'PUT' | 'PATCH' }
-  /** Where it stands below the repository's page, when the host does not say. */
+  /** Its path below the repository's page, if the host does not return it. */
   pageOf(id: number): string
 }
 
 type Item = Readonly<Record<string, unknown>>
 
-/** A member that lies deeper, by its names. */
+/** Returns a nested member by its path. */
 function at(value: unknown, ...names: readonly (string | number)[]): unknown {
   let found = value
   for (const name of names) {
@@ -55,7 +55,7 @@ function found(item: Item, id: unknown, page: unknown): Found | undefined {
   return { id, page: isPage ? page : undefined, from: item }
 }
 
-/** `"…"` of a query in Bitbucket's language. */
+/** Quotes a string for Bitbucket's query language. */
 function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }
@@ -64,14 +64,14 @@ const repository = ([owner = '', name = '']: Names): string => `${part(owner)}/$
 const head = (branch: string): string => `refs/heads/${branch}`
 const query = (members: Readonly<Record<string, string>>): string => new URLSearchParams(members).toString()
 
-/** Of every host but Azure DevOps, which takes 4,000: what people read, and less than each of them takes. */
-const usualMaxText = 30_000
-const mostPages = 10
-/** Of a page: forks may have a branch of the same name, and theirs are among the items. Bitbucket Cloud gives 50 at most. */
-const mostForks = '100'
+/** For every host but Azure DevOps, which takes 4,000: enough for readers, and below the limit of each host. */
+const defaultMaxText = 30_000
+const maxPages = 10
+/** Page size: forks may have a branch of the same name, and theirs are among the items. Bitbucket Cloud returns 50 at most. */
+const maxForks = '100'
 const azureVersion = 'api-version=6.0'
 
-/** Gitea took these calls over from GitHub. */
+/** Gitea adopted these calls from GitHub. */
 const pulls: Pick<PullRequestHost, 'items' | 'read' | 'create' | 'change'> = {
   items: (answer) => answer,
   read: (item) => found(item, item['number'], item['html_url']),
@@ -89,9 +89,9 @@ const pulls: Pick<PullRequestHost, 'items' | 'read' | 'create' | 'change'> = {
 /** By provider, as `spec.git.commitStatus` names them. */
 export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>> = {
   github: {
-    maxText: usualMaxText,
+    maxText: defaultMaxText,
     list: (names, { branch, base }) => ({
-      path: `repos/${repository(names)}/pulls?${query({ state: 'open', head: `${names[0] ?? ''}:${branch}`, base, per_page: mostForks })}`,
+      path: `repos/${repository(names)}/pulls?${query({ state: 'open', head: `${names[0] ?? ''}:${branch}`, base, per_page: maxForks })}`,
     }),
     pages: 1,
     isBetween: (item, { branch, base }) =>
@@ -102,9 +102,9 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
     pageOf: (id) => `pull/${id}`,
   },
   gitlab: {
-    maxText: usualMaxText,
+    maxText: defaultMaxText,
     list: ([path = ''], { branch, base }) => ({
-      path: `projects/${part(path)}/merge_requests?${query({ state: 'opened', source_branch: branch, target_branch: base, per_page: mostForks })}`,
+      path: `projects/${part(path)}/merge_requests?${query({ state: 'opened', source_branch: branch, target_branch: base, per_page: maxForks })}`,
     }),
     pages: 1,
     items: (answer) => answer,
@@ -123,19 +123,19 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
     pageOf: (id) => `-/merge_requests/${id}`,
   },
   gitea: {
-    maxText: usualMaxText,
-    // Its list knows no branches.
+    maxText: defaultMaxText,
+    // Its list cannot be filtered by branch.
     list: (names, _branches, page) => ({
       path: `repos/${repository(names)}/pulls?${query({ state: 'open', sort: 'recentupdate', limit: '50', page: String(page) })}`,
     }),
-    pages: mostPages,
+    pages: maxPages,
     isBetween: (item, { branch, base }) =>
       at(item, 'head', 'ref') === branch && at(item, 'base', 'ref') === base && at(item, 'head', 'repo_id') === at(item, 'base', 'repo_id'),
     ...pulls,
     pageOf: (id) => `pulls/${id}`,
   },
   bitbucket: {
-    maxText: usualMaxText,
+    maxText: defaultMaxText,
     list(names, { branch, base }) {
       const q = `state="OPEN" AND source.branch.name=${quoted(branch)} AND destination.branch.name=${quoted(base)}`
       return { path: `repositories/${repository(names)}/pullrequests?${query({ q, pagelen: '50' })}` }
@@ -159,9 +159,9 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
     pageOf: (id) => `pull-requests/${id}`,
   },
   bitbucketserver: {
-    maxText: usualMaxText,
+    maxText: defaultMaxText,
     list: ([project = '', name = ''], { branch }) => ({
-      path: `projects/${part(project)}/repos/${part(name)}/pull-requests?${query({ at: head(branch), direction: 'OUTGOING', state: 'OPEN', limit: mostForks })}`,
+      path: `projects/${part(project)}/repos/${part(name)}/pull-requests?${query({ at: head(branch), direction: 'OUTGOING', state: 'OPEN', limit: maxForks })}`,
     }),
     pages: 1,
     items: (answer) => at(answer, 'values'),
@@ -174,7 +174,7 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
       path: `projects/${part(project)}/repos/${part(name)}/pull-requests`,
       body: { title, description: text, fromRef: { id: head(branch) }, toRef: { id: head(base) } },
     }),
-    // Reviewers that are left out are taken away, and the version keeps from changing what somebody else changed meanwhile.
+    // Omitted reviewers are removed, and the version prevents overwriting a concurrent change.
     change: ([project = '', name = ''], { id, from }, { title, text }) => ({
       method: 'PUT',
       path: `projects/${part(project)}/repos/${part(name)}/pull-requests/${id}`,
@@ -189,7 +189,7 @@ export const pullRequestHosts: Readonly<Record<StatusProvider, PullRequestHost>>
         'searchCriteria.status': 'active',
         'searchCriteria.sourceRefName': head(branch),
         'searchCriteria.targetRefName': head(base),
-        $top: mostForks,
+        $top: maxForks,
       }
       return { path: `${part(project)}/_apis/git/repositories/${part(name)}/pullrequests?${query(criteria)}&${azureVersion}` }
     },

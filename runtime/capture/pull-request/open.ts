@@ -1,28 +1,31 @@
 /**
- * Opens the pull request of a branch of captures, or brings the text of the one that is open up to date. Asks the host first, so that trying
- * again makes no second one; one that people closed stays closed, and a new one is opened.
+ * Opens the pull request for a branch of captures, or updates the text of an open one. Queries the host first, so that a retry creates no
+ * second one; a pull request that users closed stays closed, and a new one is opened.
  */
-import { Fault } from '../../fault.ts'
-import type { StatusProvider } from '../../gatewaysync/schema/commit-status.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { StatusProvider } from '../../api/schema/commit-status.ts'
 import { causeOf } from '../../http/client.ts'
-import { isObject } from '../../json.ts'
-import { passesByItself, retryAfterMs } from '../../source/api-answers.ts'
-import { apiAuthorization } from '../../source/api-authorization.ts'
-import type { ApiAnswer, ApiCall } from '../../source/credentials/api-call.ts'
-import type { HostApi } from '../../source/host-api.ts'
-import { hostedRepository } from '../../source/hosted-repository.ts'
+import { isObject } from '../../platform/text/json.ts'
+import { passesByItself, retryAfterMs } from '../../git/api/answers.ts'
+import { apiAuthorization } from '../../git/api/authorization.ts'
+import type { ApiAnswer, ApiCall } from '../../git/credentials/api-call.ts'
+import type { HostApi } from '../../git/api/host-api.ts'
+import { hostedRepository } from '../../git/api/hosted-repository.ts'
 import { type Branches, type Found, pullRequestHosts, type Words } from './hosts.ts'
 
-/** `later`: the same call may be taken later, not before `afterMs`. */
+/** `later`: the same call may succeed later, not before `afterMs`. */
 export type Opened = { kind: 'open'; url: string } | { kind: 'later'; fault: Fault; afterMs: number } | { kind: 'refused'; fault: Fault }
 
 type Asked = Branches & { provider: StatusProvider; apiURL: string | undefined }
 
-/** A list of pull requests with all that hosts say of each. */
+/** A list of pull requests with all fields that hosts return. */
 const maxBodyBytes = 4 * 1024 * 1024
 const maxTitle = 200
 
-/** `write` makes the words within so many characters. Throws the signal's reason, RepositoryNotAllowed, GitHostUnknown and CredentialsInvalid. */
+/**
+ * `write` writes the text within a number of characters. Throws the signal's reason, RepositoryNotAllowed, GitHostUnknown and
+ * CredentialsInvalid.
+ */
 export async function openPullRequest(
   api: HostApi,
   { provider, apiURL, ...branches }: Asked,
@@ -41,7 +44,7 @@ export async function openPullRequest(
     const call: ApiCall = { url: `${repository.api}/${path}`, method, headers, maxBodyBytes }
     return await api.call(body === undefined ? call : { ...call, body: JSON.stringify(body) }, signal)
   }
-  const told = (found: Found): Opened => ({ kind: 'open', url: found.page ?? `${page}/${host.pageOf(found.id)}` })
+  const openState = (found: Found): Opened => ({ kind: 'open', url: found.page ?? `${page}/${host.pageOf(found.id)}` })
   try {
     for (let number = 1; number <= host.pages; number += 1) {
       const answer = await ask('GET', host.list(names, branches, number).path)
@@ -53,7 +56,7 @@ export async function openPullRequest(
       if (known !== undefined) {
         const change = host.change(names, known, words)
         const changed = await ask(change.method, change.path, change.body)
-        return isTaken(changed) ? told(known) : meaningOf(changed, repository.api)
+        return isTaken(changed) ? openState(known) : meaningOf(changed, repository.api)
       }
       if (items.length === 0) break
     }
@@ -61,7 +64,7 @@ export async function openPullRequest(
     const created = await ask('POST', path, body)
     if (!isTaken(created)) return meaningOf(created, repository.api)
     const made = isObject(created.body) ? host.read(created.body) : undefined
-    return made === undefined ? refused(`${hostOf(repository.api)} does not say which pull request it opened`) : told(made)
+    return made === undefined ? refused(`${hostOf(repository.api)} does not say which pull request it opened`) : openState(made)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Fault) throw error
@@ -87,7 +90,7 @@ function refused(why: string): Opened {
   return { kind: 'refused', fault: new Fault('PullRequestRefused', why) }
 }
 
-/** By the status alone: the body is another's text. */
+/** Uses only the status: the body is untrusted text. */
 function advice(status: number): string {
   if (status === 401) return ': it does not take the credentials'
   if (status === 403) return ': the credentials may not open pull requests'

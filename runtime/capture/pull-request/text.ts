@@ -1,24 +1,28 @@
 /**
- * What a pull request says of captured changes: of which gateway, what the checks find, what was left out, and the differences with secrets
- * hidden. Everything that a gateway or its files say stands in fences, where no host reads it as markup or as the name of somebody. Pure.
+ * Writes the text of a pull request for captured changes, whose commit it reads from the mirror: the gateway, the findings, what was left out, and the differences with secrets
+ * hidden. All text from a gateway or its files is fenced, so that no host renders it as markup or as a mention.
  */
-import { counted } from '../../counted.ts'
-import { printable } from '../../gatewaysync/values.ts'
+import { counted } from '../../platform/text/counted.ts'
+import { type CommitHash, printable, type RefName } from '../../api/values.ts'
+import { fileOf } from '../../git/content/make-commit.ts'
+import { treeChanges } from '../../git/content/tree-changes.ts'
+import type { Mirror } from '../../git/mirrors.ts'
+import { Fault } from '../../platform/fault.ts'
 import { lineDiff } from '../../sync/plan/line-diff.ts'
 import { maskSecrets } from '../../sync/plan/mask.ts'
-import { subjectOf } from '../commit.ts'
+import { subjectOf } from '../submit/commit.ts'
 import type { Words } from './hosts.ts'
 
-/** `undefined`: there is none on that side. */
-export type ToldFile = { path: string; before: Uint8Array | undefined; after: Uint8Array | undefined }
+/** `undefined`: the file does not exist on that side. */
+export type ComparedFile = { path: string; before: Uint8Array | undefined; after: Uint8Array | undefined }
 
-/** `files` are those that are told with their differences. */
-export type ToldCapture = {
+/** `files` are shown with their differences. */
+export type CaptureSummary = {
   gateway: string
   /** The commit that the changes were made on. */
   on: string
-  files: readonly ToldFile[]
-  /** How many files were changed, also those that are not among `files`. */
+  files: readonly ComparedFile[]
+  /** Number of changed files, including those that are not among `files`. */
   changed: number
   findings: readonly { path: string; message: string; rule: string }[]
   leftOut: readonly { path: string; why: string }[]
@@ -27,12 +31,12 @@ export type ToldCapture = {
 const maxLinesOfFile = 120
 const maxLine = 400
 
-/** The text has `maxText` characters at most; the differences that find no room in it are counted. */
-export function pullRequestWords(told: ToldCapture, maxText: number): Words {
-  const { gateway, on, findings, leftOut } = told
-  const title = printable(subjectOf(told.changed, gateway), 150)
+/** Returns at most `maxText` characters; differences beyond that are counted. */
+export function pullRequestWords(capture: CaptureSummary, maxText: number): Words {
+  const { gateway, on, findings, leftOut } = capture
+  const title = printable(subjectOf(capture.changed, gateway), 150)
   const closing = (missing: number): string => (missing === 0 ? '' : `${counted(missing, 'more file')} not shown here.`)
-  const room = maxText - closing(told.changed).length - 2
+  const room = maxText - closing(capture.changed).length - 2
   let text =
     'These files were changed on a gateway itself. After the merge it is in step without being written to; every other gateway gets the change.'
   text = withLines(text, '', [`gateway ${gateway}`, `on commit ${on}`], room)
@@ -41,17 +45,17 @@ export function pullRequestWords(told: ToldCapture, maxText: number): Words {
   const left = leftOut.map(({ path, why }) => `${path} ${why}`)
   text = withLines(text, 'Left out, because it does not go back:', left, room)
   let shown = 0
-  for (const file of told.files) {
+  for (const file of capture.files) {
     const next = `${text}\n\n${fenced('diff', differenceOf(file))}`
     if (next.length > room) break
     text = next
     shown += 1
   }
-  const last = closing(told.changed - shown)
+  const last = closing(capture.changed - shown)
   return { title, text: last === '' ? text : `${text}\n\n${last}` }
 }
 
-/** The text with as many of the lines as there is room for. */
+/** The text with as many of the lines as fit. */
 function withLines(text: string, heading: string, lines: readonly string[], room: number): string {
   for (let kept = lines.length; kept > 0; kept -= 1) {
     const next = [text, heading, fenced('', lines.slice(0, kept))].filter((part) => part !== '').join('\n\n')
@@ -60,8 +64,8 @@ function withLines(text: string, heading: string, lines: readonly string[], room
   return text
 }
 
-/** One file, as lines of a diff; only its name where its content must not or cannot be shown. */
-function differenceOf({ path, before, after }: ToldFile): string[] {
+/** One file, as lines of a diff; only its name if its content must not or cannot be shown. */
+function differenceOf({ path, before, after }: ComparedFile): string[] {
   const [old, made] = [before === undefined ? '/dev/null' : `a/${path}`, after === undefined ? '/dev/null' : `b/${path}`]
   const heading = [`--- ${old}`, `+++ ${made}`]
   const sides = maskSecrets(before, after ?? new Uint8Array())
@@ -77,4 +81,39 @@ function fenced(language: string, lines: readonly string[]): string {
   const longest = Math.max(2, ...shown.flatMap((line) => [...line.matchAll(/`+/g)].map(([run]) => run.length)))
   const fence = '`'.repeat(longest + 1)
   return [`${fence}${language}`, ...shown, fence].join('\n')
+}
+
+/** The text of a pull request never shows more. */
+const maxFiles = 50
+const maxBytes = 512 * 1024
+
+/**
+ * Returns the changed files, with contents up to the limit of a text; `paths` are all of them. Throws PullRequestRefused if the branch is
+ * no longer at the commit, CommitGone, and the faults of git.
+ */
+export async function readCaptured(
+  mirror: Mirror,
+  { branch, commit, on }: { branch: string; commit: CommitHash; on: CommitHash },
+  signal: AbortSignal,
+): Promise<{ files: ComparedFile[]; paths: ReadonlySet<string> }> {
+  const ref = `refs/heads/${branch}` as RefName
+  const head = await mirror.resolve(ref, { fresh: true }, signal).catch((error: unknown) => {
+    if (error instanceof Fault && error.reason === 'RefNotFound') return undefined
+    throw error
+  })
+  if (head?.commit !== commit) throw new Fault('PullRequestRefused', `branch ${branch} is gone, or has new commits`)
+  await mirror.ensure(on, signal)
+  const changes = await mirror.readBy(commit, (repository) => treeChanges(repository, { from: on, to: commit }, signal), signal)
+  if (changes === undefined) throw new Fault('PullRequestRefused', `branch ${branch} holds more changes than a pull request can list`)
+  const files: ComparedFile[] = []
+  let bytes = 0
+  for (const { path, before, after } of changes.slice(0, maxFiles)) {
+    const read = async (of: CommitHash, mode: string): Promise<Buffer | undefined> =>
+      mode === '000000' ? undefined : await mirror.readBy(of, (repository) => fileOf(repository, of, path, signal), signal)
+    const file = { path, before: await read(on, before), after: await read(commit, after) }
+    bytes += (file.before?.length ?? 0) + (file.after?.length ?? 0)
+    if (bytes > maxBytes) break
+    files.push(file)
+  }
+  return { files, paths: new Set(changes.map(({ path }) => path)) }
 }

@@ -1,24 +1,28 @@
 /**
- * `cluster-sync check`: whether an installation works, line by line, and what to do where it does not.
+ * Registers `cluster-sync check`: checks whether an installation works, line by line, with advice for problems.
  */
 import type { Command } from 'commander'
 import type { ClusterOptions } from '../fleet/options.ts'
-import { exitNo, exitYes, telling } from '../fleet/exit.ts'
+import { exitNo, exitYes, exitWith } from '../fleet/exit.ts'
 import { type Format, formatOption, print, standardOutput } from '../fleet/output.ts'
+import { helpFooter } from '../help-footer.ts'
 
 type CheckOptions = Omit<ClusterOptions, 'namespace'> & { operatorNamespace?: string; format: Format }
 
 export function register(program: Command): void {
   program
     .command('check')
-    .description(
-      'look whether an installation works, from the API server to each gateway. Exit 0: nothing is broken, 1: something is, 2: it cannot be said',
-    )
-    .option('--operator-namespace <name>', 'look for the operator in this namespace only (default: in all)')
-    .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod that this runs in)')
+    .summary('Verify an installation, from the API server to each gateway')
+    .description('Verifies an installation, from the API server to each gateway. Changes nothing.')
+    .option('--operator-namespace <name>', 'namespace of the operator (default: search all)')
+    .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the account of the pod)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .addOption(formatOption())
-    .action((options: CheckOptions) => telling(() => checkCommand(options)))
+    .addHelpText(
+      'after',
+      helpFooter({ exits: { 0: 'no problem found', 1: 'a problem found', 2: 'unknown' }, page: 'docs/how-to/check.md' }),
+    )
+    .action((options: CheckOptions) => exitWith(() => checkCommand(options)))
 }
 
 async function checkCommand({ operatorNamespace, format, ...options }: CheckOptions): Promise<number> {
@@ -26,7 +30,7 @@ async function checkCommand({ operatorNamespace, format, ...options }: CheckOpti
   const { check } = await import('../../fleet/check/check.ts')
   const { checkText } = await import('../../fleet/check/report.ts')
   const { inCluster } = await import('../fleet/cluster.ts')
-  const { systemClock } = await import('../../clock.ts')
+  const { systemClock } = await import('../../platform/clock.ts')
   const facts = await inCluster(options, (cluster) => gatherFacts(cluster, operatorNamespace))
   const report = check(facts, systemClock.now())
   const output = standardOutput()

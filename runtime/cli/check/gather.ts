@@ -1,17 +1,17 @@
 /**
- * Gathers the facts of a check: reads of the API server, and two trials that leave nothing behind, a pod that is not created and a call of
- * delivery.
+ * Gathers the facts of an installation check: reads from the API server, and two tests without side effects: a dry-run pod and a call to the delivery
+ * endpoint.
  */
-import { deadline, systemClock } from '../../clock.ts'
-import { asFault } from '../../fault.ts'
-import type { CheckFacts, Definition, WaitingImage } from '../../fleet/check/facts.ts'
+import { deadline, systemClock } from '../../platform/clock.ts'
+import { asFault } from '../../platform/fault.ts'
+import type { CheckFacts, InstalledCrd, WaitingImage } from '../../fleet/check/facts.ts'
 import { type KubeObject, podType, type ResourceType } from '../../kube/types.ts'
-import { podAnnotations } from '../../gatewaysync/names.ts'
-import { version as cliVersion } from '../../version.ts'
-import { type Cluster, inPlainWords } from '../fleet/cluster.ts'
+import { podAnnotations } from '../../api/names.ts'
+import { version as cliVersion } from '../../platform/version.ts'
+import { type Cluster, explainApiError } from '../fleet/cluster.ts'
 import { readCluster } from '../fleet/read-fleet.ts'
 import { findInstallations, ownLabel } from './installations.ts'
-import type { Looking } from './looking.ts'
+import type { ProbeClients } from './probe.ts'
 
 const definitionType: ResourceType = {
   group: 'apiextensions.k8s.io',
@@ -21,33 +21,33 @@ const definitionType: ResourceType = {
   namespaced: false,
 }
 
-/** For everything together; each call has a shorter one of its own. */
+/** Total deadline; each call has a shorter one. */
 const withinMs = 120_000
 
 /**
- * Asks the cluster everything that `check` judges; what cannot be asked is a fact too. `operatorNamespace`: where to look for the
- * installation; undefined: everywhere.
+ * Reads everything that `check` judges from the cluster; a failed read is a fact too. `operatorNamespace`: the namespace of the installation;
+ * undefined: all.
  */
 export async function gatherFacts({ kube, server }: Cluster, operatorNamespace: string | undefined): Promise<CheckFacts> {
   const signal = deadline(withinMs)
-  const look: Looking['look'] = async (work) => {
+  const probe: ProbeClients['probe'] = async (work) => {
     try {
       return { kind: 'seen', value: await work() }
     } catch (error) {
-      const { reason, message } = asFault(inPlainWords(error, server))
+      const { reason, message } = asFault(explainApiError(error, server))
       return { kind: reason === 'Forbidden' ? 'refused' : 'failed', message }
     }
   }
-  const looking: Looking = { kube, clock: systemClock, signal, look }
+  const clients: ProbeClients = { kube, clock: systemClock, signal, probe }
   const base = { server, cliVersion }
-  const api = await look(() => kube.requireVersion(signal))
+  const api = await probe(() => kube.requireVersion(signal))
   const none = { kind: 'failed', message: 'the API server does not answer' } as const
   if (api.kind !== 'seen') return { ...base, api, definitions: none, installations: none, fleet: none, images: none }
-  const definitions = await look(() => readDefinitions(looking))
-  const fleet = await look(() => readCluster({ kube, namespace: undefined }, signal))
-  const pods = await look(() => readPods(looking))
+  const definitions = await probe(() => readDefinitions(clients))
+  const fleet = await probe(() => readCluster({ kube, namespace: undefined }, signal))
+  const pods = await probe(() => readPods(clients))
   const gatewayPods = pods.kind === 'seen' ? pods.value.filter(isGateway) : []
-  const installations = await findInstallations(looking, operatorNamespace, {
+  const installations = await findInstallations(clients, operatorNamespace, {
     syncs: fleet.kind === 'seen' ? fleet.value.syncs : [],
     pods: gatewayPods,
   })
@@ -55,8 +55,8 @@ export async function gatherFacts({ kube, server }: Cluster, operatorNamespace: 
   return { ...base, api, definitions, installations, fleet, images }
 }
 
-async function readDefinitions({ kube, signal }: Looking): Promise<Definition[]> {
-  const found: Definition[] = []
+async function readDefinitions({ kube, signal }: ProbeClients): Promise<InstalledCrd[]> {
+  const found: InstalledCrd[] = []
   for await (const { items } of kube.listPages(definitionType, { limit: 20 }, signal)) {
     for (const { metadata, spec, status } of items) {
       if (!metadata.name.endsWith('.clustersync.io')) continue
@@ -72,8 +72,8 @@ async function readDefinitions({ kube, signal }: Looking): Promise<Definition[]>
   return found
 }
 
-/** Those that ask for an agent, and the operator's own. */
-async function readPods({ kube, signal }: Looking): Promise<KubeObject[]> {
+/** Pods that request an agent, and the operator's own pods. */
+async function readPods({ kube, signal }: ProbeClients): Promise<KubeObject[]> {
   const found: KubeObject[] = []
   for await (const { items } of kube.listPages(podType, {}, signal)) found.push(...items.filter((pod) => isGateway(pod) || isOwn(pod)))
   return found

@@ -1,28 +1,28 @@
 /**
- * Where the commands about collections find them: in a directory, in a commit of a local repository, or in a remote repository.
+ * Opens the input of the commands about collections: a directory, a commit of a local repository, or a remote repository.
  */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { systemClock } from '../../clock.ts'
+import { systemClock } from '../../platform/clock.ts'
 import { directoryListing } from './directory-listing.ts'
-import { type Listing, readTexts } from '../../collections/model/listing.ts'
-import { FileTable } from '../../collections/model/file-table.ts'
-import { findProjectRoots } from '../../collections/model/projects.ts'
-import { findRoots } from '../../collections/model/roots.ts'
-import { aboveRepository } from '../../collections/model/tree.ts'
-import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../../collections/rules/severities.ts'
-import { readProxies } from '../../config.ts'
-import { Fault } from '../../fault.ts'
-import { isWithin, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { type Listing, readTexts } from '../../validation/model/listing.ts'
+import { FileTable } from '../../validation/model/file-table.ts'
+import { findProjectRoots } from '../../validation/model/projects.ts'
+import { findRoots } from '../../validation/model/roots.ts'
+import { aboveRepository } from '../../validation/model/tree.ts'
+import { maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../../validation/rules/severities.ts'
+import { readProxies } from '../../settings/environment.ts'
+import { Fault } from '../../platform/fault.ts'
+import { isWithin, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../../api/values.ts'
 
-/** `close` must be called: it removes what was fetched. */
+/** Call `close` to remove what was fetched. */
 export type Input = {
-  /** Paths are relative to the repository, or to the directory where there is none. */
+  /** Paths are relative to the repository, or to the directory without one. */
   listing: Listing
-  /** All that it lists. */
+  /** All files of the listing. */
   files: FileTable
-  /** The part of the repository that was asked for; `''` is all of it. */
+  /** The requested part of the repository; `''` is all of it. */
   below: string
   settings: Settings
   close(): Promise<void>
@@ -34,15 +34,15 @@ const gitTimeoutMs = 30_000
 const maxGitFileBytes = 16 * 1024
 const limits = { maxMemoryBytes: 512 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 
-/** Throws InvalidConfiguration, with the cause, for whatever cannot be read. */
+/** Throws InvalidConfiguration, with the cause, if the input cannot be read. */
 export async function openInput(where: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
   try {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(where) || /^[^/\s]+@[^/\s]+:/.test(where)) return await openRemote(where, ref, signal)
     const folder = path.resolve(where)
     const stat = statSync(folder, { throwIfNoEntry: false })
     if (stat === undefined) throw new Fault('InvalidConfiguration', `${where} does not exist`)
-    if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `${where} is no folder; a bundle is named as file://<path> with --ref`)
-    // Links below a folder are never followed; whoever names a link means what it leads to.
+    if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `${where} is not a folder; for a bundle, use file://<path> with --ref`)
+    // Links below a folder are never followed; a link that the user names is resolved.
     const real = realpathSync(folder)
     return ref === undefined ? await openDirectory(real, signal) : await openCommit(real, ref, signal)
   } catch (error) {
@@ -50,7 +50,7 @@ export async function openInput(where: string, ref: string | undefined, signal: 
   }
 }
 
-/** A directory within a repository is named from the top of the repository, as its settings and CI annotations are. */
+/** Names a directory in a repository relative to the top of the repository, as its settings and CI annotations do. */
 export function locate(folder: string): { top: string; below: string } {
   const start = statSync(folder).isDirectory() ? folder : path.dirname(folder)
   for (let top = start; ; top = path.dirname(top)) {
@@ -59,7 +59,7 @@ export function locate(folder: string): { top: string; below: string } {
   }
 }
 
-/** The folder in which git keeps its own of a working tree (also a linked one) or a bare repository, and where below its top a folder is. */
+/** The git directory of a working tree (also a linked one) or of a bare repository, and the path of a folder below its top. */
 export function gitPlace(folder: string): { folder: string; below: string } | undefined {
   const { top, below } = locate(folder)
   const own = path.join(top, '.git')
@@ -72,7 +72,7 @@ export function gitPlace(folder: string): { folder: string; below: string } | un
   return ['HEAD', 'objects', 'refs'].every((name) => existsSync(path.join(folder, name))) ? { folder, below: '' } : undefined
 }
 
-/** The roots below what was asked for, or the one that was named. Throws InvalidConfiguration when there is none, unless that `mayBeNone`. */
+/** The roots below the requested part, or the named one. Throws InvalidConfiguration if there is none, unless `mayBeNone`. */
 export function rootsOf({ files, below }: Input, named: string | undefined, mayBeNone = false): string[] {
   if (named !== undefined) return [parseRoot([below, named].filter(Boolean).join('/'))]
   const roots = findRoots(files.paths(), [below]).filter((root) => isWithin(root, below) || isWithin(below, root))
@@ -83,7 +83,7 @@ export function rootsOf({ files, below }: Input, named: string | undefined, mayB
   )
 }
 
-/** The folders of projects below what was asked for; where one was named, that one if it holds projects. */
+/** The project folders below the requested part; if one was named, that one if it holds projects. */
 export function projectRootsOf({ files, below }: Input, named: string | undefined): string[] {
   const roots = findProjectRoots(files.paths())
   if (named === undefined)
@@ -92,7 +92,7 @@ export function projectRootsOf({ files, below }: Input, named: string | undefine
   return roots.filter((root) => root === wanted)
 }
 
-/** What `--root` names. Throws InvalidConfiguration. */
+/** Parses the value of `--root`. Throws InvalidConfiguration. */
 export function parseRoot(text: string): RelativePath {
   try {
     return parseRelativePath(text.replace(/^\.\/|\/$/g, ''))
@@ -101,7 +101,7 @@ export function parseRoot(text: string): RelativePath {
   }
 }
 
-/** Like `rootsOf`, for commands that work on one. */
+/** Like `rootsOf`, for commands that need exactly one root. */
 export function oneRoot(input: Input, named: string | undefined): string {
   const roots = rootsOf(input, named)
   const [root = ''] = roots
@@ -115,24 +115,24 @@ async function openDirectory(folder: string, signal: AbortSignal): Promise<Input
   return { ...(await listed(directoryListing(top, below), signal)), below, settings, close: async () => undefined }
 }
 
-/** The message where git has no such ref; whatever else went wrong stays what it is. */
+/** Returns InvalidConfiguration with the message if git does not have the ref, otherwise the error unchanged. */
 export async function missingRef(error: unknown, message: string): Promise<unknown> {
-  const { isSilentNo } = await import('../../source/git/git.ts')
+  const { isSilentNo } = await import('../../git/command/git.ts')
   return isSilentNo(error) ? new Fault('InvalidConfiguration', message, { cause: error }) : error
 }
 
 async function openCommit(folder: string, ref: string, signal: AbortSignal): Promise<Input> {
   const place = gitPlace(folder)
   if (place === undefined)
-    throw new Fault('InvalidConfiguration', `${folder} lies in no git repository, so it has no "${ref}"; leave --ref out to take its files`)
+    throw new Fault('InvalidConfiguration', `${folder} is not in a git repository, so it has no "${ref}"; omit --ref to check its files`)
   const below = parseRelativePath(place.below)
   const [{ runGit }, { mirrorListing }] = await Promise.all([
-    import('../../source/git/git.ts'),
-    import('../../source/content/mirror-listing.ts'),
+    import('../../git/command/git.ts'),
+    import('../../git/content/mirror-listing.ts'),
   ])
   const git = async (...args: string[]): Promise<string> =>
     (await runGit({ folder: place.folder, args, timeoutMs: gitTimeoutMs }, { limits, signal })).toString('utf8').trim()
-  if (ref.startsWith('-')) throw new Fault('InvalidConfiguration', `"${ref}" is no ref`)
+  if (ref.startsWith('-')) throw new Fault('InvalidConfiguration', `"${ref}" is not a ref`)
   const commit = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch(async (error: unknown) => {
     throw await missingRef(error, `the repository at ${folder} has no "${ref}"`)
   })
@@ -144,9 +144,9 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
 
 async function openRemote(repo: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
   if (ref === undefined) throw new Fault('InvalidConfiguration', 'name the branch, tag or commit of the repository with --ref')
-  const { createMirrors } = await import('../../source/mirrors.ts')
-  const { anonymousRemote } = await import('../../source/remote/remote.ts')
-  const { silentLog } = await import('../../log.ts')
+  const { createMirrors } = await import('../../git/mirrors.ts')
+  const { anonymousRemote } = await import('../../git/remote/remote.ts')
+  const { silentLog } = await import('../../platform/log/log.ts')
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-lint-'))
   const mirrors = createMirrors({
     folder,

@@ -1,21 +1,21 @@
 /**
- * How gateways with two modes differ: resources that only one of them has, and files and keys that are not the same.
+ * Compares gateways with two modes: resources that only one of them has, and files and keys that differ.
  */
-import { foldName, visible } from '../../gatewaysync/values.ts'
-import { readTree } from '../../collections/check/check.ts'
-import { readResources, type ResourceContent } from '../../collections/check/read-resources.ts'
+import { foldName, visible } from '../../api/values.ts'
+import { readTree } from '../../validation/run/check-root.ts'
+import { readResources, type ResourceContent } from '../../validation/run/read-resources.ts'
 import { type JsonDifference, differences } from '../../sync/plan/json-diff.ts'
-import { type Effective, effectiveSet, isUserMode } from '../../collections/model/inheritance.ts'
-import { Fault } from '../../fault.ts'
+import { type Effective, effectiveSet, isUserMode } from '../../validation/model/inheritance.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Input } from './collections-input.ts'
 import { modesOf } from './explain-mode.ts'
 
-/** `a` and `b` are the collections that the resource comes from; undefined where a mode has no such resource. */
+/** `a` and `b` are the collections that provide the resource; undefined if a mode does not have it. */
 export type ResourceChange = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }
-/** `file` is relative to the resource; `keys` are what differs in its JSON, none where either side has no such file or none that is JSON. */
+/** `file` is relative to the resource; `keys` are the differences in its JSON, empty if one side lacks the file or it is not JSON. */
 export type FileChange = { file: string; keys: JsonDifference[] }
 
-/** The resources that two modes would give a gateway differently, each with the files and keys that differ. */
+/** The resources that differ between two modes, each with the files and keys that differ. */
 export async function diffModes(
   { listing, files }: Pick<Input, 'listing' | 'files'>,
   root: string,
@@ -36,7 +36,7 @@ export async function diffModes(
       if (one.resource !== other.resource) pairs.push([one, other])
     } else changes.push({ resource: (one ?? other)?.resource.key ?? key, a: one?.collection.name, b: other?.collection.name, files: [] })
   }
-  // Read as pairs, so that no more than two resources are held.
+  // Read in pairs, so that at most two resources are in memory.
   let first: ResourceContent | undefined
   await readResources(
     listing,
@@ -65,13 +65,13 @@ function fileChanges(a: ResourceContent, b: ResourceContent): FileChange[] {
     .filter(({ file, keys }) => keys.length > 0 || !(a.json.has(file) && b.json.has(file)))
 }
 
-/** The differences as lines for people; values of secrets are masked. */
+/** Formats the differences as lines of text; values of secrets are masked. */
 export function diffText(a: string, b: string, changes: readonly ResourceChange[]): string {
   if (changes.length === 0) return `gateways with the modes "${a}" and "${b}" would hold the same`
   return visible(changes.flatMap((change) => changeLines(a, b, change)).join('\n'))
 }
 
-/** A mode, with the collection that its resource comes from where that is another. */
+/** A mode, with the collection that provides the resource if it is another one. */
 function from(mode: string, collection: string | undefined): string {
   return collection === undefined || collection === mode ? mode : `${mode} (${collection})`
 }

@@ -1,21 +1,21 @@
 /**
- * A directory as a listing. Links are never followed, `.git` is never entered, and neither are folders of dependencies and submodules: a
- * commit of the directory holds no file of theirs.
+ * Lists a directory. Never follows links, and skips `.git`, dependency folders and submodules: a commit of the directory contains none of their
+ * files.
  */
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import path from 'node:path'
-import { Fault } from '../../fault.ts'
-import type { ContentSink, Entry, Listing } from '../../collections/model/listing.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { ContentSink, Entry, Listing } from '../../validation/model/listing.ts'
 
 const batchSize = 1_000
 const chunkBytes = 256 * 1024
-/** More files than this is no configuration. */
+/** A directory with more files is not a configuration repository. */
 const maxFiles = 500_000
 const notEntered = new Set(['.git', 'node_modules'])
 
 /**
- * The files of a directory, or of the file or folder `below` it; paths are relative to the directory. Throws InvalidConfiguration where a
- * folder or file cannot be read, or where there are too many files.
+ * The files of a directory, or of the file or folder `below` it; paths are relative to the directory. Throws InvalidConfiguration if a folder or file
+ * cannot be read, or if there are too many files.
  */
 export function directoryListing(folder: string, below = ''): Listing {
   return {
@@ -47,7 +47,7 @@ export function directoryListing(folder: string, below = ''): Listing {
   }
 }
 
-/** Nearly every file fits into one chunk, and then what was read tells its size: asking for it costs as much as reading it. */
+/** Nearly every file fits into one chunk, and the read then shows its size: a stat call costs as much as the read. */
 function readFile(file: number, entry: Entry, chunk: Buffer, sink: ContentSink): void {
   let filled = fill(file, chunk)
   sink.begin(entry, filled < chunk.length ? filled : fstatSync(file).size)

@@ -1,17 +1,17 @@
 /**
- * The effective set of a mode for people and programs: each resource with the collection that wins and those that it overrides. Pure.
+ * Formats the effective resources of a mode: each with the collection that provides it and those that it overrides. Pure.
  */
-import { nearestTo } from '../../edit-distance.ts'
-import { foldName } from '../../gatewaysync/values.ts'
-import { type CollectionsByName, type Effective, effectiveSet, isUserMode, readingOrder } from '../../collections/model/inheritance.ts'
-import type { Resource } from '../../collections/model/resources.ts'
-import { damageRules } from '../../collections/rules/about-json.ts'
-import { treeChecks } from '../../collections/rules/checks.ts'
-import type { TreeFacts } from '../../collections/rules/input.ts'
-import type { RuleId } from '../../collections/rules/rules.ts'
-import { Fault } from '../../fault.ts'
+import { nearestTo } from '../../platform/text/edit-distance.ts'
+import { foldName } from '../../api/values.ts'
+import { type CollectionsByName, type Effective, effectiveSet, isUserMode, readingOrder } from '../../validation/model/inheritance.ts'
+import type { Resource } from '../../validation/model/resources.ts'
+import { damageRules } from '../../validation/rules/about-json.ts'
+import { treeChecks } from '../../validation/rules/checks.ts'
+import type { TreeFacts } from '../../validation/rules/input.ts'
+import type { RuleId } from '../../validation/rules/rules.ts'
+import { Fault } from '../../platform/fault.ts'
 
-/** The effective set, sorted by key, without what the filter leaves out. Throws InvalidConfiguration when it leaves nothing. */
+/** The effective resources, sorted by key and filtered. Throws InvalidConfiguration if none remain. */
 export function explain(family: CollectionsByName, mode: string, filter: string | undefined): Effective[] {
   const all = [...effectiveSet(family, mode).values()].toSorted((a, b) => (a.resource.key < b.resource.key ? -1 : 1))
   if (filter === undefined) return all
@@ -26,13 +26,13 @@ export function explain(family: CollectionsByName, mode: string, filter: string 
   return found
 }
 
-/** `modes are: dev, prod`, to end a message about one that does not exist. */
+/** Returns `modes are: dev, prod`, the end of a message about an unknown mode. */
 export function modesOf({ byName }: CollectionsByName): string {
   const names = [...byName.values()].map(({ collection }) => collection.name).filter((name) => isUserMode(name))
   return names.length === 0 ? 'there is no mode yet' : `modes are: ${names.toSorted().join(', ')}`
 }
 
-/** Rules about collections by which a gateway would not read one as it is shown. */
+/** Collection rules whose violation makes a gateway read the collections differently than shown. */
 const doubting: ReadonlySet<RuleId> = new Set([
   ...damageRules,
   'missing-config-mode',
@@ -44,11 +44,11 @@ const doubting: ReadonlySet<RuleId> = new Set([
   'collection-disabled',
 ])
 
-/** What keeps a gateway from reading the collections of this mode as they are shown: one line for each, with its rule. */
+/** Why a gateway would read the collections of this mode differently than shown: one line for each reason, with its rule. */
 export function doubtsOf(facts: TreeFacts, mode: string): string[] {
   const read = new Set(readingOrder(facts.family, mode))
   const isRead = (name: string): boolean => read.has(foldName(name))
-  // What others inherit is none of this mode.
+  // Excludes collections that only other modes inherit.
   const own = { ...facts, tree: { ...facts.tree, collections: facts.tree.collections.filter(({ name }) => isRead(name)) } }
   return treeChecks
     .filter(([rule]) => doubting.has(rule))
@@ -65,7 +65,7 @@ function matches({ key }: Resource, wanted: string): boolean {
   return [full, withoutModule].some((text) => text === wanted || text.startsWith(`${wanted}/`))
 }
 
-/** The effective resources as lines for people. */
+/** Formats the effective resources as lines of text. */
 export function asText(effective: readonly Effective[]): string {
   const lines: string[] = []
   let before: string[] = []

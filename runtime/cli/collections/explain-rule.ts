@@ -1,31 +1,32 @@
 /**
- * What `cluster-sync explain <rule>` prints: what is wrong, why a gateway cares, what to do. Pure.
+ * Formats a rule for `cluster-sync explain <rule>`: the problem, its effect on a gateway, the fix. Pure.
  */
-import { nearestTo } from '../../edit-distance.ts'
-import { Fault } from '../../fault.ts'
-import { type RuleId, ruleIds, rules } from '../../collections/rules/rules.ts'
+import { nearestTo } from '../../platform/text/edit-distance.ts'
+import { Fault } from '../../platform/fault.ts'
+import { type RuleId, ruleIds, rules } from '../../validation/rules/rules.ts'
 import { fixable } from './lint-fix.ts'
 
-/** Throws InvalidConfiguration where there is no such rule, and names the one that was probably meant. */
+/** Throws InvalidConfiguration for an unknown rule, and suggests a similar one. */
 export function explainRule(name: string, format: 'text' | 'json'): string {
   const id = ruleIds.find((rule) => rule === name)
   if (id === undefined) {
     const nearest = nearestTo(name, ruleIds)
-    const meant = nearest === undefined ? 'docs/rules.md lists them' : `did you mean "${nearest}"?`
+    const meant = nearest === undefined ? 'docs/reference/rules.md lists them' : `did you mean "${nearest}"?`
     const modes = 'to see what a gateway would hold, give --mode <mode> as well'
     throw new Fault('InvalidConfiguration', `there is no rule "${name}"; ${meant} (${modes})`)
   }
-  const { severity, title, why, fix } = rules[id]
-  if (format === 'json') return JSON.stringify({ rule: id, severity, title, why, fix, fixable: fixable.includes(id) }, undefined, 2)
+  const { severity, title, why, fix, sure } = rules[id]
+  if (format === 'json') return JSON.stringify({ rule: id, severity, title, why, fix, sure, fixable: fixable.includes(id) }, undefined, 2)
   return [
-    `${id} (${severity === 'off' ? 'off unless somebody raises it' : severity})`,
+    `${id} (${severity === 'off' ? 'off unless a setting raises it' : severity})`,
     '',
     plain(title),
     '',
     `Why a gateway cares: ${plain(why)}`,
     `What to do:          ${plain(fix)}${isFixable(id)}`,
+    `How sure this is:    ${plain(sure)}`,
     '',
-    `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: docs/rules.md#${id}`,
+    `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: docs/reference/rules.md`,
   ].join('\n')
 }
 
@@ -33,7 +34,7 @@ function isFixable(id: RuleId): string {
   return fixable.includes(id) ? ' `cluster-sync lint --fix` does it.' : ''
 }
 
-/** The table is written for a page in Markdown. */
+/** Removes Markdown, in which the rule table is written. */
 function plain(markdown: string): string {
   return markdown.replaceAll('`', '')
 }

@@ -1,8 +1,9 @@
 /**
- * `cluster-sync explain`: what a gateway with a mode would hold, and which collection each resource comes from; or what a rule is about.
+ * Registers `cluster-sync explain`: shows the effective resources of a mode with their collections, or explains a rule.
  */
 import { type Command, Option } from 'commander'
 import { workSignal } from '../stop.ts'
+import { helpFooter } from '../help-footer.ts'
 
 type Options = { mode?: string; ref?: string; root?: string; format: 'text' | 'json' }
 
@@ -11,15 +12,24 @@ const timeoutMs = 600_000
 export function register(program: Command): void {
   program
     .command('explain')
+    .summary('Explain a validation rule, or the resources of a deployment mode')
     .description(
-      'explain a rule of lint; or, with --mode, show the resources that a gateway with a mode would hold, and which collection wins. Exit 1 when there is no such mode, or a gateway would not read it like that',
+      'Explains a rule of lint. With --mode, shows the resources that a gateway in that deployment mode would have, and the collection that each comes from.',
     )
-    .argument('<rule-or-path>', 'a rule, as in "stale-signature"; or a directory, or the URL of a repository')
-    .argument('[resource]', 'only this type, or type/name; the module may stand before it')
-    .option('-m, --mode <mode>', 'deployment mode; "" is none')
+    .argument('<rule-or-path>', 'a rule such as "stale-signature"; or a directory or repository URL')
+    .argument('[resource]', 'only this type or type/name, optionally after the module')
+    .option('-m, --mode <mode>', 'deployment mode; "" for a gateway without one')
     .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
     .option('--root <dir>', 'folder that holds the collections, below the path')
-    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addHelpText(
+      'after',
+      helpFooter({
+        exits: { 0: 'printed', 1: 'the mode does not exist, or a gateway would read it differently', 2: 'invalid options' },
+        calls: ['explain stale-signature', 'explain . database-connection/historian --mode prod'],
+        page: 'docs/reference/commands.md',
+      }),
+    )
     .action(async (where: string, resource: string | undefined, options: Options) => {
       const { mode } = options
       if (mode === undefined) {
@@ -30,9 +40,9 @@ export function register(program: Command): void {
       const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, doubtsOf, explain, modesOf }] =
         await Promise.all([
           import('./collections-input.ts'),
-          import('../../collections/check/check.ts'),
-          import('../../collections/model/inheritance.ts'),
-          import('../../gatewaysync/values.ts'),
+          import('../../validation/run/check-root.ts'),
+          import('../../validation/model/inheritance.ts'),
+          import('../../api/values.ts'),
           import('./explain-mode.ts'),
         ])
       const signal = workSignal(timeoutMs)
@@ -50,7 +60,7 @@ export function register(program: Command): void {
         }
         const doubts = doubtsOf(facts, mode)
         for (const doubt of doubts) process.stderr.write(`cluster-sync: ${doubt}\n`)
-        if (doubts.length > 0) process.stderr.write('  next: correct it; what a gateway makes of it is not what is shown\n')
+        if (doubts.length > 0) process.stderr.write('  next: correct it: until then a gateway reads something else than shown here\n')
         process.exitCode = missing || doubts.length > 0 ? 1 : 0
       } finally {
         await input.close()

@@ -1,33 +1,41 @@
 /**
- * `lint --fix`: puts right what has one answer, in the files of a directory: a `config-mode.json` that is missing, a byte order mark, a
- * stale signature. Everything else is somebody's decision.
+ * Implements `lint --fix`: repairs findings with a single solution in the files of a directory: a missing `config-mode.json`, missing `attributes`,
+ * an entry for an optional file that does not exist, a byte order mark, a stale signature. Other findings need a decision.
  */
-import { closeSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { CheckFinding } from '../../collections/rules/findings.ts'
-import type { RuleId } from '../../collections/rules/rules.ts'
-import { modeManifest } from '../../collections/model/tree.ts'
-import { Fault } from '../../fault.ts'
+import type { CheckFinding } from '../../validation/rules/findings.ts'
+import type { RuleId } from '../../validation/rules/rules.ts'
+import { modeManifest } from '../../validation/model/tree.ts'
+import { optionalFiles } from '../../validation/rules/about-resources.ts'
+import { Fault } from '../../platform/fault.ts'
+import { isObject } from '../../platform/text/json.ts'
 import { sign } from './sign-resources.ts'
 
-/** In this order: what changes the content of a resource comes before its signature. */
-export const fixable: readonly RuleId[] = ['missing-config-mode', 'byte-order-mark', 'stale-signature']
+/** In this order: changes to the content of a resource come before its signature. */
+export const fixable: readonly RuleId[] = [
+  'missing-config-mode',
+  'missing-attributes',
+  'listed-file-missing',
+  'byte-order-mark',
+  'stale-signature',
+]
 
-/** A finding that was put right; `path` is relative to the repository. */
+/** A finding that was fixed; `path` is relative to the repository. */
 export type Fixed = { rule: RuleId; path: string }
 
-/** What every gateway writes for the collections of its own; `local` belongs to one machine and is for no repository. */
-const usualParents: Readonly<Record<string, string>> = { external: 'system', core: 'external' }
+/** The parents that every gateway writes for its own collections; `local` belongs to one machine and does not belong in a repository. */
+const defaultParents: Readonly<Record<string, string>> = { external: 'system', core: 'external' }
 const byteOrderMark = '\uFEFF'
 
-/** Puts the findings of one rule right. `top` is the folder that their paths begin at. Throws InvalidConfiguration where a file cannot be written. */
+/** Fixes the findings of one rule. `top` is the folder that their paths are relative to. Throws InvalidConfiguration if a file cannot be written. */
 export async function fixFindings(top: string, rule: RuleId, findings: readonly CheckFinding[], signal: AbortSignal): Promise<Fixed[]> {
   const fixed: Fixed[] = []
   for (const { path: at } of findings.filter((finding) => finding.rule === rule)) {
     const isFixed = await fixOne(top, rule, at, signal).catch((error: unknown) => {
       if (error instanceof Fault) return false
       const why = error instanceof Error ? error.message : String(error)
-      throw new Fault('InvalidConfiguration', `${at} cannot be put right: ${why}`, { cause: error })
+      throw new Fault('InvalidConfiguration', `${at} cannot be fixed: ${why}`, { cause: error })
     })
     if (isFixed) fixed.push({ rule, path: at })
   }
@@ -37,6 +45,8 @@ export async function fixFindings(top: string, rule: RuleId, findings: readonly 
 async function fixOne(top: string, rule: RuleId, at: string, signal: AbortSignal): Promise<boolean> {
   const full = path.join(top, at)
   if (rule === 'missing-config-mode') return addManifest(full)
+  if (rule === 'missing-attributes') return changeManifest(full, addAttributes)
+  if (rule === 'listed-file-missing') return changeManifest(full, (manifest) => dropEntries(manifest, path.dirname(full)))
   if (rule === 'byte-order-mark') return removeMark(full)
   const folder = path.basename(full) === 'resource.json' ? path.dirname(full) : full
   return (await sign(folder, {}, signal)).signed.length > 0
@@ -45,8 +55,8 @@ async function fixOne(top: string, rule: RuleId, at: string, signal: AbortSignal
 function addManifest(folder: string): boolean {
   const name = path.basename(folder)
   if (name === 'local' || !lstatSync(folder).isDirectory()) return false
-  const manifest = { title: name, description: '', enabled: true, inheritable: true, parent: usualParents[name] ?? 'core' }
-  // Never over one that somebody has written meanwhile.
+  const manifest = { title: name, description: '', enabled: true, inheritable: true, parent: defaultParents[name] ?? 'core' }
+  // Never overwrites one that was written in the meantime.
   const file = openSync(path.join(folder, modeManifest), 'wx')
   try {
     writeFileSync(file, `${JSON.stringify(manifest, undefined, 2)}\n`)
@@ -56,17 +66,46 @@ function addManifest(folder: string): boolean {
   return true
 }
 
+type Manifest = Record<string, unknown>
+
+/** Writes a manifest as `change` returns it; undefined: there is nothing to change. */
+function changeManifest(file: string, change: (manifest: Manifest) => Manifest | undefined): boolean {
+  const text = readFileSync(file, 'utf8')
+  const manifest: unknown = JSON.parse(text)
+  const changed = isObject(manifest) ? change(manifest) : undefined
+  if (changed === undefined) return false
+  replaceFile(file, `${JSON.stringify(changed, undefined, 2)}${text.endsWith('\n') ? '\n' : ''}`)
+  return true
+}
+
+function addAttributes(manifest: Manifest): Manifest | undefined {
+  return manifest['attributes'] === undefined ? { ...manifest, attributes: {} } : undefined
+}
+
+/** Removes optional files that do not exist from the list of a manifest. */
+function dropEntries(manifest: Manifest, folder: string): Manifest | undefined {
+  const { files } = manifest
+  if (!Array.isArray(files)) return undefined
+  const isGone = (name: unknown): boolean => typeof name === 'string' && optionalFiles.has(name) && !existsSync(path.join(folder, name))
+  const kept = files.filter((name) => !isGone(name))
+  return kept.length === files.length ? undefined : { ...manifest, files: kept }
+}
+
 function removeMark(file: string): boolean {
   const stat = lstatSync(file)
   if (!stat.isFile()) return false
   const text = readFileSync(file, 'utf8')
   if (!text.startsWith(byteOrderMark) || !Buffer.from(text).equals(readFileSync(file))) return false
+  replaceFile(file, text.slice(1))
+  return true
+}
+
+function replaceFile(file: string, text: string): void {
   const aside = `${file}.tmp`
   try {
-    writeFileSync(aside, text.slice(1), { mode: stat.mode & 0o777, flag: 'wx' })
+    writeFileSync(aside, text, { mode: lstatSync(file).mode & 0o777, flag: 'wx' })
     renameSync(aside, file)
   } finally {
     rmSync(aside, { force: true })
   }
-  return true
 }

@@ -1,17 +1,17 @@
 /**
- * What `cluster-sync lint` prints: for people, for programs, for code scanning, for annotations of a workflow. Pure.
+ * Formats the output of `cluster-sync lint`: text, JSON, SARIF for code scanning, workflow annotations. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { Summary } from '../../collections/rules/findings.ts'
-import { ruleIds, rules } from '../../collections/rules/rules.ts'
-import { counted } from '../../counted.ts'
+import type { Summary } from '../../validation/rules/findings.ts'
+import { ruleIds, rules } from '../../validation/rules/rules.ts'
+import { counted } from '../../platform/text/counted.ts'
 import { heading, markOf, painted, type Style } from '../../fleet/paint.ts'
-import { visible } from '../../gatewaysync/values.ts'
-import { version } from '../../version.ts'
+import { visible } from '../../api/values.ts'
+import { version } from '../../platform/version.ts'
 import type { Fixed } from './lint-fix.ts'
 import type { PlacedFinding } from './lint-places.ts'
 
-/** `roots` hold collections or projects; `resources` are of both. `fixed` was put right before the rest was found. */
+/** `roots` hold collections or projects; `resources` counts both. `fixed` holds the findings that were fixed before the others were found. */
 export type LintResult = {
   roots: string[]
   findings: PlacedFinding[]
@@ -20,13 +20,13 @@ export type LintResult = {
   durationMs?: number
 }
 
-/** Each takes the result and the style of the output, and returns all of its text. */
+/** Each takes the result and the output style, and returns the complete text. */
 export const formats = { text: asText, json: asJson, sarif: asSarif, github: asGithub, gitlab: asGitlab }
 export type Format = keyof typeof formats
 
-/** Findings of a file stand together, files with errors first; `path:line:column` is what editors and terminals open. */
+/** Groups findings by file, files with errors first; editors and terminals open `path:line:column`. */
 function asText({ roots, findings, summary, fixed = [], durationMs }: LintResult, style: Style): string {
-  const done = fixed.map(({ path, rule }) => `${markOf('ok', style)}${visible(path)}: put right (${rule})`)
+  const done = fixed.map(({ path, rule }) => `${markOf('ok', style)}${visible(path)}: fixed (${rule})`)
   const files = Map.groupBy(findings, ({ path }) => path)
   const blocks = [...files.values()].map((own) => fileBlock(own, style))
   const hidden = summary.errors + summary.warnings - findings.length
@@ -101,7 +101,7 @@ function asGithub({ findings, summary }: LintResult): string {
   return [...lines, `${counted(summary.errors, 'error')}, ${counted(summary.warnings, 'warning')}`].join('\n')
 }
 
-/** The code quality report of GitLab. A fingerprint stays the same while the finding does, wherever its line moves. */
+/** The code quality report of GitLab. The fingerprint of a finding does not depend on its line. */
 function asGitlab({ findings }: LintResult): string {
   const issues = findings.map(({ rule, severity, path, message, help, place }) => ({
     description: `${message}. ${help}`,

@@ -1,16 +1,16 @@
 /**
- * Finds the line that a finding is about, for people and for code hosts that show it beside the change. What is read is bounded: the first
- * findings have their lines, the others their file.
+ * Finds the line of a finding, for users and for code hosts that show it next to the change. Reading is bounded: the first findings get lines, the
+ * others only their file.
  */
-import { type Entry, type Listing, readTexts } from '../../collections/model/listing.ts'
-import type { CheckFinding } from '../../collections/rules/findings.ts'
+import { type Entry, type Listing, readTexts } from '../../validation/model/listing.ts'
+import type { CheckFinding } from '../../validation/rules/findings.ts'
 
-/** From 1. `text` is the line itself, without what could harm a terminal. */
+/** From 1. `text` is the line, without control characters. */
 export type Place = { line: number; column: number; text: string }
-/** Without a place where the line was not looked for, or cannot be told. */
+/** Without a place if the line was not searched or cannot be determined. */
 export type PlacedFinding = CheckFinding & { place?: Place }
 
-/** Of so many files lines are looked up, some at a time; larger ones are left out. */
+/** Maximum number of files to search for lines; larger files are skipped. */
 const maxFiles = 500
 const filesAtOnce = 20
 const maxFileBytes = 256 * 1024
@@ -44,12 +44,14 @@ export async function placeFindings(
 }
 
 /**
- * Where a message points to in a text: the line and column that it names, else the one place where the first name that it quotes stands.
- * Undefined where there is none or more than one. Pure.
+ * The position that a message refers to: the line and column that it names, otherwise the only occurrence of the first name that it quotes. Undefined
+ * if there is none or more than one. Pure.
  */
 export function placeOf(text: string, message: string): Place | undefined {
   const [, line, column] = /\(?line (\d+),? column (\d+)\)?/.exec(message) ?? []
   if (line !== undefined) return placeAt(text, Number(line), Number(column))
+  const [, onlyLine] = /\bin line (\d+)/.exec(message) ?? []
+  if (onlyLine !== undefined) return placeAt(text, Number(onlyLine), 1)
   const [, position] = /at position (\d+)/.exec(message) ?? []
   if (position !== undefined) return placeAtOffset(text, Number(position))
   const [quoted] = /"(?:[^"\\]|\\.)+"/.exec(message) ?? []

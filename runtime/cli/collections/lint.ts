@@ -5,12 +5,13 @@
 import { realpathSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { type Command, Option } from 'commander'
-import type { CheckFinding } from '../../collections/rules/findings.ts'
-import { Fault } from '../../fault.ts'
+import type { CheckFinding } from '../../validation/rules/findings.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Input } from './collections-input.ts'
 import type { Fixed } from './lint-fix.ts'
 import type { Format, LintResult } from './lint-formats.ts'
 import { workSignal } from '../stop.ts'
+import { helpFooter } from '../help-footer.ts'
 
 type Options = { ref?: string; root?: string; format: Format; failOn: 'error' | 'warning'; fix?: true }
 
@@ -30,35 +31,46 @@ const heapFlags = [
 export function register(program: Command): void {
   program
     .command('lint')
+    .summary('Validate resource collections and projects')
     .description(
-      'check resource collections and projects: would a gateway start with them? Exit 1 when there are findings at or above --fail-on',
+      'Validates resource collections and projects: would a gateway start with them? .clustersync.yaml at the top of the repository sets severities.',
     )
-    .argument('[path]', 'directory, or URL of a repository', '.')
+    .argument('[path]', 'directory or repository URL', '.')
     .option('--ref <ref>', 'check this branch, tag or commit instead of the files of the directory')
-    .option('--root <dir>', 'folder that holds the collections, below the path (default: every one that is found)')
-    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json', 'sarif', 'github', 'gitlab']).default('text'))
-    .addOption(new Option('--fail-on <severity>', 'exit 1 from this severity on').choices(['error', 'warning']).default('error'))
-    .option('--fix', 'put right what has one answer: a missing config-mode.json, a byte order mark, a stale signature')
-    .addHelpText('after', '\nA .clustersync.yaml at the top of the repository sets severities; docs/rules.md lists the rules.')
+    .option('--root <dir>', 'folder that holds the collections, below the path (default: all that are found)')
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'sarif', 'github', 'gitlab']).default('text'))
+    .addOption(new Option('--fail-on <severity>', 'lowest severity that causes exit code 1').choices(['error', 'warning']).default('error'))
+    .option(
+      '--fix',
+      'fix unambiguous findings: a missing config-mode.json, missing attributes, a listed thumbnail.png that does not exist, a byte order mark, a stale signature',
+    )
+    .addHelpText(
+      'after',
+      helpFooter({
+        exits: { 0: 'no finding of the severity --fail-on or above', 1: 'such findings', 2: 'invalid options or settings' },
+        calls: ['lint', 'lint --fix services', 'lint https://git.example.com/plant.git --ref main'],
+        page: 'docs/reference/rules.md',
+      }),
+    )
     .action(async (where: string, options: Options) => {
       for (const flag of heapFlags) setFlagsFromString(flag)
       const [{ formats }, { standardOutput }, { systemClock }] = await Promise.all([
         import('./lint-formats.ts'),
         import('../fleet/output.ts'),
-        import('../../clock.ts'),
+        import('../../platform/clock.ts'),
       ])
       const startedMs = systemClock.monotonicMs()
       const signal = workSignal(timeoutMs)
       const fixed = options.fix === true ? await fixAll(where, options, signal) : undefined
       const { result } = await lintAt(where, options, signal)
-      const told = { ...result, ...(fixed === undefined ? {} : { fixed }), durationMs: systemClock.monotonicMs() - startedMs }
-      process.stdout.write(`${formats[options.format](told, standardOutput().style)}\n`)
+      const timed = { ...result, ...(fixed === undefined ? {} : { fixed }), durationMs: systemClock.monotonicMs() - startedMs }
+      process.stdout.write(`${formats[options.format](timed, standardOutput().style)}\n`)
       const { errors, warnings } = result.summary
       process.exitCode = errors > 0 || (options.failOn === 'warning' && warnings > 0) ? 1 : 0
     })
 }
 
-/** Looks once for each rule: what one puts right, the next would judge otherwise. */
+/** Lints once for each rule, because a fix changes what the next rule finds. */
 async function fixAll(where: string, options: Options, signal: AbortSignal): Promise<Fixed[]> {
   const [{ fixable, fixFindings }, { locate }] = await Promise.all([import('./lint-fix.ts'), import('./collections-input.ts')])
   if (options.ref !== undefined) throw new Fault('InvalidConfiguration', '--fix changes the files of a directory: leave --ref out')
@@ -90,16 +102,22 @@ async function lintAt(where: string, { ref, root }: Options, signal: AbortSignal
 export async function lint(input: Input, root: string | undefined, signal: AbortSignal): Promise<LintResult> {
   const [{ projectRootsOf, rootsOf }, { checkCollections }, { repositorySeverity }] = await Promise.all([
     import('./collections-input.ts'),
-    import('../../collections/check/check.ts'),
-    import('../../collections/rules/severities.ts'),
+    import('../../validation/run/check-root.ts'),
+    import('../../validation/rules/severities.ts'),
   ])
   const projectRoots = projectRootsOf(input, root)
   const roots = root !== undefined && projectRoots.length > 0 ? [] : rootsOf(input, root, projectRoots.length > 0)
   const findings: CheckFinding[] = []
   const summary = { errors: 0, warnings: 0, resources: 0, collections: 0, projects: 0 }
   const check = async (each: string, kind: 'collections' | 'projects'): Promise<void> => {
-    const otherRoots = (kind === 'projects' ? projectRoots : roots).filter((other) => other !== each)
-    const options = { root: each, kind, otherRoots, files: input.files, severity: repositorySeverity(input.settings), maxFindings }
+    const options = {
+      root: each,
+      kind,
+      roots: { collections: roots, projects: projectRoots },
+      files: input.files,
+      severity: repositorySeverity(input.settings),
+      maxFindings,
+    }
     const report = await checkCollections(input.listing, options, signal)
     findings.push(...report.findings)
     for (const key of ['errors', 'warnings', 'resources'] as const) summary[key] += report.summary[key]

@@ -1,10 +1,10 @@
 /**
- * `cluster-sync mode`: makes a deployment mode, and shows how two of them differ.
+ * Registers `cluster-sync mode`: creates a deployment mode, and compares two of them.
  */
 import { type Command, Option } from 'commander'
-import { nearestTo } from '../../edit-distance.ts'
-import { Fault } from '../../fault.ts'
-import { printable } from '../../gatewaysync/values.ts'
+import { nearestTo } from '../../platform/text/edit-distance.ts'
+import { Fault } from '../../platform/fault.ts'
+import { printable } from '../../api/values.ts'
 import { workSignal } from '../stop.ts'
 
 type NewOptions = { path: string; root?: string; title?: string; from?: string }
@@ -13,14 +13,14 @@ type DiffOptions = { path: string; root?: string; ref?: string; format: 'text' |
 const timeoutMs = 600_000
 
 export function register(program: Command): void {
-  const mode = program.command('mode').description('deployment modes of resource collections')
+  const mode = program.command('mode').description('Create and compare deployment modes')
   mode
     .command('new')
-    .description('make a deployment mode that a gateway can be started with')
-    .argument('<name>', 'name of the mode, which is also that of its folder')
+    .description('Create a deployment mode')
+    .argument('<name>', 'name of the mode and of its folder')
     .option('--path <dir>', 'directory of the repository', '.')
     .option('--root <dir>', 'folder that holds the collections, below the path')
-    .option('--title <title>', 'what the gateway shows (default: the name)')
+    .option('--title <title>', 'title in the gateway (default: the name)')
     .option('--from <mode>', 'copy the resources and the parent of this mode')
     .action(async (name: string, options: NewOptions) => {
       const { newMode } = await import('./new-mode.ts')
@@ -28,13 +28,13 @@ export function register(program: Command): void {
     })
   mode
     .command('diff')
-    .description('show what differs between gateways with two modes, down to the keys of JSON files; secrets are hidden')
+    .description('Compare two deployment modes, down to the keys of JSON files; secrets are hidden')
     .argument('<a>', 'a mode, or core')
-    .argument('<b>', 'another one')
+    .argument('<b>', 'another mode, or core')
     .option('--path <dir>', 'directory of the repository', '.')
     .option('--root <dir>', 'folder that holds the collections, below the path')
     .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
-    .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
+    .addOption(new Option('--format <format>', 'output format').choices(['text', 'json']).default('text'))
     .action(async (a: string, b: string, options: DiffOptions) => {
       const [{ openInput, oneRoot }, { diffModes, diffText }] = await Promise.all([
         import('./collections-input.ts'),
@@ -50,7 +50,7 @@ export function register(program: Command): void {
         await input.close()
       }
     })
-  // Without a subcommand commander would exit as if help had been asked for.
+  // Without a subcommand commander would exit as for help.
   mode.argument('[words...]').action((args: string[]) => {
     const known = mode.commands.map((command) => command.name())
     const [word] = args

@@ -1,21 +1,21 @@
 /**
- * Makes the folder of a deployment mode, aside first and then under its name, so that half of one never stands in a collections root.
+ * Creates the folder of a deployment mode, under a temporary name first, so that a collections root never contains an incomplete one.
  */
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { nameProblem } from '../../collections/rules/about-placement.ts'
-import { readTree } from '../../collections/check/check.ts'
-import { type CollectionsByName, reservedNames } from '../../collections/model/inheritance.ts'
-import { modeManifest } from '../../collections/model/tree.ts'
-import { Fault } from '../../fault.ts'
-import { foldName, parseRelativePath } from '../../gatewaysync/values.ts'
+import { nameProblem } from '../../validation/rules/about-placement.ts'
+import { readTree } from '../../validation/run/check-root.ts'
+import { type CollectionsByName, reservedNames } from '../../validation/model/inheritance.ts'
+import { modeManifest } from '../../validation/model/tree.ts'
+import { Fault } from '../../platform/fault.ts'
+import { foldName, parseRelativePath } from '../../api/values.ts'
 import { locate, oneRoot, openInput } from './collections-input.ts'
 import { modesOf } from './explain-mode.ts'
 
-/** `path` leads into the repository, `root` to one of several collections roots, and `from` names the mode that is copied. */
+/** `path` is in the repository, `root` selects one of several collections roots, and `from` names the mode to copy. */
 export type NewModeOptions = { path: string; root?: string; title?: string; from?: string }
 
-/** Returns what to tell. Throws InvalidConfiguration. */
+/** Returns the output. Throws InvalidConfiguration. */
 export async function newMode(name: string, options: NewModeOptions, signal: AbortSignal): Promise<string> {
   const problem = name === '' ? 'is empty' : name.includes('/') ? 'holds a /' : nameProblem(name)
   if (problem !== undefined) throw new Fault('InvalidConfiguration', `the name "${name}" ${problem}`)
@@ -58,12 +58,12 @@ function baseOf(family: CollectionsByName, from: string): { name: string; parent
   return { name: base.collection.name, parent: reservedNames.has(foldName(from)) ? 'core' : parent }
 }
 
-/** One word of a shell. */
+/** Quotes a text for a shell. */
 function shellWord(text: string): string {
   return /^[\w./=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** The steps of the specification's "Setting up a deployment mode" that remain. */
+/** The remaining steps of the specification's "Setting up a deployment mode". */
 function remainingSteps(name: string, folder: string, from: string | undefined, { path: where, root }: NewModeOptions): string {
   const inRoot = root === undefined ? [] : ['--root', root]
   const lint = ['lint', ...(where === '.' ? [] : [where]), ...inRoot]

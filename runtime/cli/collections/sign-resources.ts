@@ -1,31 +1,31 @@
 /**
- * Writes the signature anew into each manifest whose resource was edited by hand. Nothing else of the file changes.
+ * Recomputes the signature in each manifest whose resource was edited manually. Nothing else in the file changes.
  */
 import { existsSync, lstatSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { readTree } from '../../collections/check/check.ts'
-import { readResources, type ResourceContent } from '../../collections/check/read-resources.ts'
+import { readTree } from '../../validation/run/check-root.ts'
+import { readResources, type ResourceContent } from '../../validation/run/read-resources.ts'
 import { directoryListing } from './directory-listing.ts'
-import { findRoots } from '../../collections/model/roots.ts'
-import { rules } from '../../collections/rules/rules.ts'
-import { isSigned, signatureAttribute, signatureOf } from '../../collections/rules/signature.ts'
-import { modeManifest } from '../../collections/model/tree.ts'
-import { Fault } from '../../fault.ts'
-import { isWithin, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { findRoots } from '../../validation/model/roots.ts'
+import { rules } from '../../validation/rules/rules.ts'
+import { isSigned, signatureAttribute, signatureOf } from '../../validation/rules/signature.ts'
+import { modeManifest } from '../../validation/model/tree.ts'
+import { Fault } from '../../platform/fault.ts'
+import { isWithin, parseRelativePath, type RelativePath } from '../../api/values.ts'
 import { locate, parseRoot } from './collections-input.ts'
 
 export type SignOptions = { root?: string; dryRun?: true }
 
-/** What became of every manifest that was looked at. `unsigned` are those that could not be signed. */
+/** The result for each manifest. `unsigned` could not be signed. */
 export type Signing = {
   /** Manifests whose signature was stale, relative to the top of the repository. */
   signed: string[]
   unsigned: { file: string; why: string }[]
-  /** How many signatures were right. */
+  /** Number of valid signatures. */
   right: number
 }
 
-/** Throws InvalidConfiguration when there is no resource at the path. */
+/** Throws InvalidConfiguration when the path has no resource. */
 export async function sign(where: string, { root, dryRun }: SignOptions, signal: AbortSignal): Promise<Signing> {
   const { top, below } = placeOf(where)
   const result: Signing = { signed: [], unsigned: [], right: 0 }
@@ -40,9 +40,7 @@ export async function sign(where: string, { root, dryRun }: SignOptions, signal:
     resources += placed.length
     const take = (content: ResourceContent): void => {
       const file = content.resource.manifest.path
-      const isLink = (name: string): boolean =>
-        lstatSync(path.join(top, path.dirname(file), name), { throwIfNoEntry: false })?.isSymbolicLink() === true
-      const outcome = outcomeOf(content, isLink)
+      const outcome = outcomeOf(content, filesOf(path.join(top, path.dirname(file))))
       if (outcome.kind === 'right') result.right += 1
       if (outcome.kind === 'impossible') result.unsigned.push({ file, why: outcome.why })
       if (outcome.kind !== 'stale') return
@@ -62,13 +60,13 @@ function placeOf(where: string): { top: string; below: RelativePath } {
   const folder = stat.isDirectory() ? full : path.dirname(full)
   if (!stat.isDirectory() && !existsSync(path.join(folder, 'resource.json')))
     throw new Fault('InvalidConfiguration', `${where} belongs to no resource: there is no resource.json beside it`)
-  // Outside of a repository the collections still have a top: the folder above the collection.
+  // Outside a repository, the top is the folder above the collection.
   const { top } = locate(folder)
   const start = existsSync(path.join(top, '.git')) ? top : (collectionAbove(folder) ?? top)
   return { top: start, below: parseRelativePath(path.relative(start, folder).split(path.sep).join('/')) }
 }
 
-/** The collections root that a folder lies in, by the nearest config-mode.json above it. */
+/** The collections root of a folder, by the nearest config-mode.json above it. */
 function collectionAbove(folder: string): string | undefined {
   for (let at = folder; path.dirname(at) !== at; at = path.dirname(at)) {
     if (existsSync(path.join(at, modeManifest))) return path.dirname(at)
@@ -84,14 +82,34 @@ async function rootsAround(top: string, below: RelativePath, signal: AbortSignal
   return findRoots(paths, [below])
 }
 
+/** The files of a resource on disk. */
+type ResourceFiles = {
+  isLink(name: string): boolean
+  /** Whether it is a text file with CRLF. */
+  hasCrlf(name: string): boolean
+}
+
+function filesOf(folder: string): ResourceFiles {
+  return {
+    isLink: (name) => lstatSync(path.join(folder, name), { throwIfNoEntry: false })?.isSymbolicLink() === true,
+    hasCrlf(name) {
+      const content = readFileSync(path.join(folder, name))
+      return !content.subarray(0, binaryPrefix).includes(0) && content.includes('\r\n')
+    },
+  }
+}
+
+/** git takes a file for binary if so many of its first bytes hold a zero byte. */
+const binaryPrefix = 8_000
+
 type Outcome = { kind: 'unsigned' | 'right' } | { kind: 'stale'; signature: string } | { kind: 'impossible'; why: string }
 
-/** A resource without a signature is left without one: the gateway takes it as it is. */
-function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceContent, isLink: (name: string) => boolean): Outcome {
+/** A resource without a signature stays unsigned: the gateway accepts it. */
+function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceContent, files: ResourceFiles): Outcome {
   const [broken] = [...damaged].filter(([, { kind }]) => rules[kind].severity === 'error')
-  // A signature would make a broken file look like one that somebody meant.
+  // A signature would make a broken file appear intended.
   if (broken !== undefined) return { kind: 'impossible', why: `cannot be signed: ${broken[0]} ${broken[1].problem}` }
-  if (pointers[0] !== undefined) return { kind: 'impossible', why: `cannot be signed: ${pointers[0]} is a pointer of Git LFS` }
+  if (pointers[0] !== undefined) return { kind: 'impossible', why: `cannot be signed: ${pointers[0]} is a Git LFS pointer` }
   if (parsed.kind === 'invalid') return { kind: 'impossible', why: parsed.problem }
   const written = parsed.manifest.attributes?.[signatureAttribute]
   if (typeof written !== 'string') return { kind: 'unsigned' }
@@ -99,11 +117,17 @@ function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceCont
   const signature = signatureOf(parsed.text, hashOf)
   if (signature === undefined) {
     const absent = parsed.manifest.files.find((file) => hashOf(file) === undefined)
-    const state = absent !== undefined && isLink(absent) ? 'a symbolic link: links are not delivered' : 'not there'
-    const why = absent === undefined ? 'scope or version is wrong' : `it lists "${absent}", which is ${state}`
+    const state = absent !== undefined && files.isLink(absent) ? 'is a symbolic link: links are not delivered' : 'does not exist'
+    const why = absent === undefined ? 'scope or version is wrong' : `it lists "${absent}", which ${state}`
     return { kind: 'impossible', why: `cannot be signed: ${why}` }
   }
-  return isSigned(parsed.text, written, hashOf, parsed.value) === true ? { kind: 'right' } : { kind: 'stale', signature }
+  if (isSigned(parsed.text, written, hashOf, parsed.value) === true) return { kind: 'right' }
+  // Whether git stores such a file with LF depends on attributes and on the configuration of each user, and a signature covers every byte.
+  const withCrlf = parsed.manifest.files.find((file) => files.hasCrlf(file))
+  if (withCrlf === undefined) return { kind: 'stale', signature }
+  const advice =
+    'save it with LF, which git stores unchanged (with core.autocrlf=input git checks files out so), and sign the resource again'
+  return { kind: 'impossible', why: `cannot be signed: ${withCrlf} has line ends of Windows (CRLF), which git may store as LF; ${advice}` }
 }
 
 function writeSignature(file: string, signature: string): void {

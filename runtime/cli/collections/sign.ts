@@ -1,18 +1,20 @@
 /**
- * `cluster-sync sign`: recomputes the signatures of resources that were edited by hand.
+ * Registers `cluster-sync sign`: recomputes the signatures of resources that were edited manually.
  */
 import type { Command } from 'commander'
 import type { SignOptions } from './sign-resources.ts'
+import { helpFooter } from '../help-footer.ts'
 
 const timeoutMs = 600_000
 
 export function register(program: Command): void {
   program
     .command('sign')
-    .description('recompute the signatures of hand-edited resources. Exit 1 when a resource cannot be signed')
+    .description('Update the signatures of hand-edited resources')
     .argument('<path>', 'a resource, or a folder of resources')
-    .option('--root <dir>', 'folder that holds the collections, from the top of the repository (default: found by itself)')
-    .option('--dry-run', 'only say which signatures are stale')
+    .option('--root <dir>', 'folder that holds the collections, from the top of the repository (default: detected)')
+    .option('--dry-run', 'only list stale signatures')
+    .addHelpText('after', helpFooter({ exits: { 0: 'done', 1: 'a resource cannot be signed', 2: 'invalid options' } }))
     .action(async (where: string, options: SignOptions) => {
       const { sign } = await import('./sign-resources.ts')
       const { signed, unsigned, right } = await sign(where, options, AbortSignal.timeout(timeoutMs))

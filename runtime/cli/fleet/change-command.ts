@@ -1,8 +1,8 @@
 /**
- * Writes what somebody asks for, as the controller reads it, and waits for what becomes of it.
+ * Writes a request to a GatewaySync and waits for its outcome.
  */
-import { systemClock, timestamp } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
+import { systemClock, timestamp } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
 import {
   type Asked,
   lateOutcome,
@@ -14,22 +14,22 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../fleet/action.ts'
-import { askPause, askRef, specRefOf } from '../../fleet/ask.ts'
+import { askPause, askRef, specRefOf } from '../../fleet/request-patch.ts'
 import { askCapture, captureVerdict } from '../../fleet/capture-action.ts'
 import { markOf } from '../../fleet/paint.ts'
 import { rollbackTarget } from '../../fleet/rollback.ts'
 import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
-import type { RolloutVerb } from '../../gatewaysync/rollout/action.ts'
-import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/records.ts'
-import { type Asking, asking } from './asking.ts'
+import { membersFor } from '../../api/followed-ref.ts'
+import type { RolloutVerb } from '../../reconcile/rollout/action.ts'
+import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
 import { exitNo, exitYes } from './exit.ts'
 import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
 import { type Output, print } from './output.ts'
-import { patchSync, readSync } from './patch-sync.ts'
+import { type Asking, asking, patchSync, readSync } from './patch-sync.ts'
 
-const lookEveryMs = 500
+const pollEveryMs = 500
 
-/** Each returns the exit code and throws NotFound, Forbidden, ApiUnavailable, InvalidConfiguration. */
+/** Requests a ref. Returns the exit code. Throws NotFound, Forbidden, ApiUnavailable, InvalidConfiguration. */
 export async function requestCommand(name: string, options: RequestOptions, output: Output): Promise<number> {
   return await asking(options, async (cluster) => {
     const id = systemClock.uuid()
@@ -39,7 +39,7 @@ export async function requestCommand(name: string, options: RequestOptions, outp
   })
 }
 
-/** `pause` and `resume`: sets `spec.paused`; `resume` also takes up a rollout that has stopped. Returns the exit code. */
+/** `pause` and `resume`: sets `spec.paused`; `resume` also resumes a stopped rollout. Returns the exit code. */
 export async function pauseCommand(name: string, paused: boolean, options: ChangeOptions, output: Output): Promise<number> {
   return await asking(options, async (cluster) => {
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
@@ -61,7 +61,7 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
   })
 }
 
-/** `capture` of gateways in a cluster: asks for it by annotation, and waits for the outcome where that is asked. Returns the exit code. */
+/** `capture` for gateways in a cluster: requests it by annotation, and optionally waits for the outcome. Returns the exit code. */
 export async function captureCommand(name: string, options: CaptureRequestOptions, output: Output): Promise<number> {
   const { gateway, timeout, format } = options
   return await asking(options, async (cluster) => {
@@ -72,12 +72,12 @@ export async function captureCommand(name: string, options: CaptureRequestOption
   })
 }
 
-/** `approve`: lets the rollout that waits go on to the next stage. Returns the exit code. */
+/** `approve`: lets a waiting rollout continue with the next stage. Returns the exit code. */
 export async function approveCommand(name: string, options: ApproveOptions, output: Output): Promise<number> {
   return await actOnRollout(name, { verb: 'approve', stage: options.stage }, { ...options, output })
 }
 
-/** Whoever aborts a rollout does not wait for its commit. */
+/** `abort`: does not wait for gateways, because the commit is not rolled out. */
 export async function abortCommand(name: string, { timeout, format, ...options }: ChangeOptions, output: Output): Promise<number> {
   return await actOnRollout(name, { verb: 'abort' }, { ...options, wait: false, timeout, format, output })
 }
@@ -99,19 +99,19 @@ async function actOnRollout(
   })
 }
 
-/** `rollback`: asks for the commit before, or for the one named, as a request. Returns the exit code. */
+/** `rollback`: requests the previous commit, or the named one. Returns the exit code. */
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
   return await asking(options, async (cluster) => {
     const before = projectGatewaySync(await readSync(cluster, name))
     const { ref, notes } = rollbackTarget({ ...before, specRef: specRefOf(before.spec) }, options.to)
-    const written = await patchSync(cluster, name, () => ({ spec: { git: { ref } } }))
+    const written = await patchSync(cluster, name, () => ({ spec: { git: membersFor(ref) } }))
     return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), notes)
   })
 }
 
 type Waiting = Pick<ChangeOptions, 'timeout' | 'format'> & { wait?: boolean; output: Output }
 
-/** Waits for the outcome, and where that is asked for also until every gateway runs it; prints both. Returns the exit code. */
+/** Waits for the outcome, and optionally until every gateway runs the commit; prints both. Returns the exit code. */
 async function follow(
   cluster: Asking,
   written: GatewaySyncRecord,
@@ -120,49 +120,49 @@ async function follow(
   notes: readonly string[] = [],
 ): Promise<number> {
   const endMs = systemClock.monotonicMs() + timeout
-  const tell = format === 'json' ? () => undefined : teller(output)
-  const told = (outcome: Outcome): number => {
+  const report = format === 'json' ? () => undefined : progressPrinter(output)
+  const printOutcome = (outcome: Outcome): number => {
     const { namespace, name } = written
     const all = { ...outcome, next: [...outcome.next, ...notes] }
     if (format === 'json') print(output, [JSON.stringify({ namespace, name, ...all }, undefined, 2)])
     else print(output, outcomeText(written, all, output.style))
     return outcome.done ? exitYes : exitNo
   }
-  const { outcome, asked } = await untilEnded(cluster, written, judge, { endMs, timeout, tell })
+  const { outcome, asked } = await untilEnded(cluster, written, judge, { endMs, timeout, report })
   const { commit } = outcome
-  if (wait !== true || !outcome.done || commit === undefined) return told(outcome)
-  tell(outcome.message)
-  const rollout = await untilEnded(cluster, asked, (asked) => rolloutVerdict(asked, commit), { endMs, timeout, tell })
-  return told(rollout.outcome)
+  if (wait !== true || !outcome.done || commit === undefined) return printOutcome(outcome)
+  report(outcome.message)
+  const rollout = await untilEnded(cluster, asked, (asked) => rolloutVerdict(asked, commit), { endMs, timeout, report })
+  return printOutcome(rollout.outcome)
 }
 
-type Until = { endMs: number; timeout: number; tell: (sentence: string) => void }
+type Until = { endMs: number; timeout: number; report: (sentence: string) => void }
 
-/** Goes on from what was seen last. Looks again and again; an API server that is away for a moment is asked again. */
+/** Polls from the last seen state on; retries if the API server is unavailable for a moment. */
 async function untilEnded(
   cluster: Asking,
   seen: Asked,
   judge: (asked: Asked) => Verdict,
-  { endMs, timeout, tell }: Until,
+  { endMs, timeout, report }: Until,
 ): Promise<{ outcome: Outcome; asked: Asked }> {
   let asked = seen
   for (;;) {
     const verdict = judge(asked)
     if (verdict.kind === 'ended') return { outcome: verdict.outcome, asked }
-    tell(verdict.sentence)
+    report(verdict.sentence)
     if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(asked, verdict.sentence, timeout), asked }
-    await systemClock.wait(lookEveryMs, cluster.signal)
+    await systemClock.wait(pollEveryMs, cluster.signal)
     try {
       asked = projectGatewaySync(await readSync(cluster, asked.name))
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'ApiUnavailable') throw error
-      tell('the cluster does not answer for a moment')
+      report('the cluster does not answer for a moment')
     }
   }
 }
 
-/** At a terminal, how far it is: one line for each change. Elsewhere only what came of it counts. */
-function teller(output: Output): (sentence: string) => void {
+/** Prints progress on a terminal, one line for each change; otherwise only the outcome is printed. */
+function progressPrinter(output: Output): (sentence: string) => void {
   let last = ''
   return (sentence) => {
     if (!output.isTerminal || sentence === last) return
@@ -171,7 +171,7 @@ function teller(output: Output): (sentence: string) => void {
   }
 }
 
-/** Whose wish it is, as the API server knows them; nobody is refused because it does not say. */
+/** The user name according to the API server; falls back if it does not report one. */
 async function whoAsks({ kube, signal }: Asking): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, signal).catch(() => undefined)

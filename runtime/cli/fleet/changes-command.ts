@@ -1,8 +1,8 @@
 /**
- * Asks the agents of a cluster what was changed on their gateways, waits for what they tell, prints it, and has them forget it.
+ * Requests the local changes from the agents of a cluster, waits for the answers, prints them, and removes the request.
  */
-import { systemClock, timestamp } from '../../clock.ts'
-import { asFault, Fault } from '../../fault.ts'
+import { systemClock, timestamp } from '../../platform/clock.ts'
+import { asFault, Fault } from '../../platform/fault.ts'
 import {
   askAgain,
   askChanges,
@@ -11,36 +11,33 @@ import {
   forgetChanges,
   type GatewayChanges,
   isAwaited,
-  toldChanges,
+  answeredChanges,
 } from '../../fleet/changes.ts'
 import type { FleetFacts } from '../../fleet/facts.ts'
-import { changesRequest } from '../../gatewaysync/decide/capture.ts'
-import { changesAnnotations } from '../../gatewaysync/names.ts'
-import { type Asking, asking } from './asking.ts'
+import { changesRequest } from '../../reconcile/decide/capture.ts'
+import { changesAnnotations } from '../../api/names.ts'
 import { exitNo, exitUnknown, exitYes } from './exit.ts'
 import type { ChangesOptions } from './options.ts'
 import { type Output, print } from './output.ts'
-import { patchSync } from './patch-sync.ts'
+import { type Asking, asking, patchSync } from './patch-sync.ts'
 import { onlyNamed, readCluster } from './read-fleet.ts'
 
-const lookEveryMs = 500
+const pollEveryMs = 500
 const forgetWithinMs = 5_000
 
-/**
- * Returns the exit code: 0 nothing was changed, 1 something was, 2 an agent has not said in time. Throws NotFound, Forbidden, ApiUnavailable.
- */
+/** Returns the exit code: 0 no changes, 1 changes, 2 an agent has not answered in time. Throws NotFound, Forbidden, ApiUnavailable. */
 export async function changesCommand(name: string, options: ChangesOptions, output: Output): Promise<number> {
   return await asking(options, async (cluster) => {
     const own = new Set<string>()
-    let told: Awaited<ReturnType<typeof untilTold>>
+    let answers: Awaited<ReturnType<typeof untilAnswered>>
     try {
       const id = newId(own)
       await patchSync(cluster, name, () => askChanges({ id, gateway: options.gateway }))
-      told = await untilTold(cluster, name, { own, ...options })
+      answers = await untilAnswered(cluster, name, { own, ...options })
     } finally {
       await forget(cluster, name, own)
     }
-    const { rows, facts } = told
+    const { rows, facts } = answers
     if (options.format === 'json') print(output, [JSON.stringify({ gateways: rows, notes: facts.notes }, undefined, 2)])
     else print(output, [...changesText(rows, output.style), ...facts.notes])
     if (rows.some(({ changes }) => changes !== undefined && countOf(changes) > 0)) return exitNo
@@ -48,18 +45,18 @@ export async function changesCommand(name: string, options: ChangesOptions, outp
   })
 }
 
-/** What is asked for, and the ids that were asked by. */
+/** The options of the request, and the ids of all requests that this command made. */
 type Asked = Pick<ChangesOptions, 'gateway' | 'timeout'> & { own: Set<string> }
 
-/** An id that was not asked by before, which is one of the own from now on. */
+/** Creates a new request id and records it. */
 function newId(own: Set<string>): string {
   const id = `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`
   own.add(id)
   return id
 }
 
-/** Somebody else may ask at the same time: the answer to the later request is as good. */
-async function untilTold(
+/** Another client may request at the same time: the answer to a later request counts too. */
+async function untilAnswered(
   cluster: Asking,
   name: string,
   { own, gateway, timeout }: Asked,
@@ -73,7 +70,7 @@ async function untilTold(
     const annotations = facts.syncs.find((sync) => sync.name === name)?.annotations ?? {}
     const latest = changesRequest(annotations)
     if (latest !== undefined) others.add(latest.id)
-    rows = toldChanges(facts, { ids: own.union(others), gateway, before: rows }, systemClock.now())
+    rows = answeredChanges(facts, { ids: own.union(others), gateway, before: rows }, systemClock.now())
     if (gateway !== undefined && rows.length === 0)
       throw new Fault('NotFound', `no gateway or pod "${gateway}" follows GatewaySync "${name}" in namespace "${namespace}"`)
     if (!rows.some(isAwaited) || systemClock.monotonicMs() >= endMs) return { rows, facts }
@@ -81,20 +78,20 @@ async function untilTold(
       const [id, awaited] = [newId(own), rows]
       await patchSync(cluster, name, (present) => askAgain(awaited, present.annotations, { id, gateway }))
     }
-    await systemClock.wait(lookEveryMs, signal)
+    await systemClock.wait(pollEveryMs, signal)
   }
 }
 
-/** Also after Ctrl-C. What remains in reports where it fails is what their readers were to see anyway. */
+/** Also runs after Ctrl-C. If it fails, the answers remain in the reports, whose readers may see them anyway. */
 async function forget(cluster: Asking, name: string, own: ReadonlySet<string>): Promise<void> {
   try {
     await patchSync({ ...cluster, signal: AbortSignal.timeout(forgetWithinMs) }, name, ({ annotations }) => forgetChanges(annotations, own))
   } catch (error) {
     const { reason, message } = asFault(error)
-    // Without it nobody is asked.
+    // Without the GatewaySync the request does not exist either.
     if (reason === 'NotFound') return
     process.stderr.write(
-      `cluster-sync: reports keep what was told for ten minutes, or until annotation ${changesAnnotations.at} is removed: ${message}\n`,
+      `cluster-sync: reports keep the listed changes for ten minutes, or until annotation ${changesAnnotations.at} is removed: ${message}\n`,
     )
   }
 }

@@ -1,24 +1,23 @@
 /**
- * What every command about a cluster shares: the connection, and refusals in plain words. The client of Kubernetes comes with it, so only
- * what is called imports it.
+ * Connects commands to a cluster, and translates API errors into messages. Imported only when needed, because it loads the Kubernetes client.
  */
-import { systemClock } from '../../clock.ts'
-import { readKubeconfigs } from '../../config.ts'
-import { Fault } from '../../fault.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { readKubeconfigs } from '../../settings/environment.ts'
+import { Fault } from '../../platform/fault.ts'
 import { createKube, type Kube } from '../../kube/client.ts'
 import { chooseCluster } from '../../kube/kubeconfig.ts'
-import { version } from '../../version.ts'
+import { version } from '../../platform/version.ts'
 import type { ClusterOptions } from './options.ts'
 
 /** `server` is the address of the API server, for messages. */
 export type Cluster = {
   kube: Kube
   server: string
-  /** The one that was named, else that of the context. */
+  /** The named namespace, otherwise that of the context. */
   namespace: string
 }
 
-/** Runs `work` with a connection, and closes it. Throws InvalidConfiguration, and what `work` throws, refusals in plain words. */
+/** Runs `work` with a connection, and closes it. Throws InvalidConfiguration, and what `work` throws, with API errors translated. */
 export async function inCluster<Result>(options: ClusterOptions, work: (cluster: Cluster) => Promise<Result>): Promise<Result> {
   const { config, server, namespace } = chooseCluster({
     file: options.kubeconfig,
@@ -29,14 +28,14 @@ export async function inCluster<Result>(options: ClusterOptions, work: (cluster:
   try {
     return await work({ kube, server, namespace: options.namespace ?? namespace })
   } catch (error) {
-    throw inPlainWords(error, server)
+    throw explainApiError(error, server)
   } finally {
     kube.close()
   }
 }
 
-/** One sentence for a person, instead of a method, a path and a status code. */
-export function inPlainWords(error: unknown, server: string): unknown {
+/** Replaces method, path and status code by one sentence. */
+export function explainApiError(error: unknown, server: string): unknown {
   if (!(error instanceof Fault)) return error
   const { reason, message } = error
   if (reason === 'Forbidden') return new Fault(reason, forbidden(message), { cause: error })
@@ -47,7 +46,7 @@ export function inPlainWords(error: unknown, server: string): unknown {
   return error
 }
 
-/** What the API server says of a right that is missing. */
+/** The message of the API server for a missing permission. */
 const refusal = /User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "[^"]*"(?: in the namespace "([^"]*)")?/
 
 function forbidden(message: string): string {
@@ -55,7 +54,7 @@ function forbidden(message: string): string {
   const [, user, verb, resource, namespace] = refusal.exec(message) ?? []
   if (user === undefined) return `the cluster refuses this: ${afterPath(message)}`
   const where = namespace === undefined ? 'in the whole cluster' : `in namespace "${namespace}"`
-  return `you (${user}) may not ${verb} ${resource} ${where}; docs/fleet.md lists the rights that each command needs`
+  return `you (${user}) may not ${verb} ${resource} ${where}; docs/how-to/fleet.md lists the rights that each command needs`
 }
 
 function afterPath(message: string): string {

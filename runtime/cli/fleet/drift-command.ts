@@ -1,8 +1,8 @@
 /**
- * Reads what the agents of a cluster, or a standalone run, have found changed on their gateways, and prints it.
+ * Prints the local changes that the agents of a cluster, or a standalone run, have reported.
  */
-import { systemClock } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
 import { driftText, fleetDrift } from '../../fleet/drift.ts'
 import type { FleetFacts } from '../../fleet/facts.ts'
 import { inCluster } from './cluster.ts'
@@ -11,7 +11,7 @@ import type { HistoryOptions } from './options.ts'
 import { type Output, print } from './output.ts'
 import { readCluster, readOne } from './read-fleet.ts'
 
-/** Returns the exit code: 0 nothing was changed, 1 something was, 2 an agent has not said. Throws what reading a fleet throws. */
+/** Returns the exit code: 0 no changes, 1 changes, 2 an agent has not reported. Throws what reading a fleet throws. */
 export async function driftCommand(name: string | undefined, options: HistoryOptions, output: Output): Promise<number> {
   const facts = await read(name, options)
   const gateways = fleetDrift(facts, systemClock.now())

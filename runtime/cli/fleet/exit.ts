@@ -1,18 +1,18 @@
 /**
- * The exit codes of the commands about a fleet: 0 yes, 1 no, 2 it cannot be said.
+ * The exit codes of the fleet commands, 0 yes, 1 no, 2 unknown, and how a command prints why it failed.
  */
-import { Fault } from '../../fault.ts'
-import { printFault } from '../print-fault.ts'
+import { Fault } from '../../platform/fault.ts'
+import { nextStep } from '../output/next-steps.ts'
 
-/** All is as it should be, or what was asked for is done. */
+/** Everything is in sync, or the requested change is done. */
 export const exitYes = 0
-/** Something is not as it should be, or what was asked for was not done. */
+/** Something is not in sync, or the requested change was not made. */
 export const exitNo = 1
-/** Wrong options, no access, no answer: whether it is so, nobody knows. */
+/** Wrong options, no access, or no answer: the state is unknown. */
 export const exitUnknown = 2
 
-/** Sets the exit code that `work` returns; a Fault is one line on standard error. */
-export async function telling(work: () => Promise<number>): Promise<void> {
+/** Sets the exit code that `work` returns; prints a Fault as one line on standard error. */
+export async function exitWith(work: () => Promise<number>): Promise<void> {
   try {
     process.exitCode = await work()
   } catch (error) {
@@ -20,4 +20,13 @@ export async function telling(work: () => Promise<number>): Promise<void> {
     printFault(error)
     process.exitCode = exitUnknown
   }
+}
+
+/** Lines on standard error. A message about options or a file already contains the next step. */
+export function printFault({ message, reason: own, cause }: Fault): void {
+  // Prints the original reason of a fault that was wrapped only for its exit code.
+  const reason = cause instanceof Fault && cause.message === message ? cause.reason : own
+  const step = reason === 'InvalidConfiguration' ? undefined : nextStep(reason)
+  const next = step === undefined ? '' : `  next: ${step}\n`
+  process.stderr.write(`cluster-sync: ${message} (${reason})\n${next}`)
 }

@@ -1,26 +1,28 @@
 /**
- * `cluster-sync history`: which commits were published or refused, who asked for them, and what became of them.
+ * Registers `cluster-sync history`: published and refused commits, who requested them, and their outcomes.
  */
 import type { Command } from 'commander'
-import { exitYes, telling } from './exit.ts'
+import { exitYes, exitWith } from './exit.ts'
 import { type HistoryOptions, withClusterOptions } from './options.ts'
 import { formatOption, type Output, print, standardOutput } from './output.ts'
+import { helpFooter } from '../help-footer.ts'
 
 export function register(program: Command): void {
   const command = program
     .command('history')
-    .description('show the last commits that were published or refused, why, and which gateways run them')
-    .argument('[name]', 'the GatewaySync; may be left out with --state')
+    .description('Show the last commits, whether each was published or refused, and which gateways run it')
+    .argument('[name]', 'the GatewaySync; optional with --state')
   withClusterOptions(command)
-    .option('--state <dir>', 'of a standalone run instead of a cluster: the folder that "cluster-sync run --state" keeps')
+    .option('--state <dir>', 'without a cluster: the folder of "cluster-sync run --state"')
     .addOption(formatOption())
-    .action((name: string | undefined, options: HistoryOptions) => telling(() => historyCommand(name, options, standardOutput())))
+    .addHelpText('after', helpFooter({ calls: ['history plant -n line-1'], page: 'docs/how-to/fleet.md' }))
+    .action((name: string | undefined, options: HistoryOptions) => exitWith(() => historyCommand(name, options, standardOutput())))
 }
 
 /** Returns the exit code. */
 export async function historyCommand(name: string | undefined, options: HistoryOptions, output: Output): Promise<number> {
   const { historyText, historyView } = await import('../../fleet/history.ts')
-  const { systemClock } = await import('../../clock.ts')
+  const { systemClock } = await import('../../platform/clock.ts')
   const { readOne } = await import('./read-fleet.ts')
   const view = historyView(await readOne(name, options))
   if (view === undefined) return exitYes

@@ -1,17 +1,17 @@
 /**
- * What the commands about a fleet are told.
+ * Defines the options of the fleet commands.
  */
 import type { Command } from 'commander'
 import type { Format } from './output.ts'
 
 export type ClusterOptions = { kubeconfig?: string; context?: string; namespace?: string }
 
-/** Which cluster and namespace. */
+/** Adds the options for cluster and namespace. */
 export function withClusterOptions(command: Command): Command {
   return command
-    .option('-n, --namespace <name>', 'namespace (default: that of the context)')
-    .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod that this runs in)')
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('-n, --namespace <name>', 'namespace (default: from the context)')
+    .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the account of the pod)')
+    .option('--context <name>', 'context of the kubeconfig (default: the current one)')
 }
 
 export type StatusOptions = ClusterOptions & { allNamespaces?: true; state?: string; watch?: true; format: Format }
@@ -19,9 +19,9 @@ export type StatusOptions = ClusterOptions & { allNamespaces?: true; state?: str
 export type HistoryOptions = ClusterOptions & { state?: string; format: Format }
 
 export type ChangeOptions = ClusterOptions & {
-  /** Also until every gateway runs it. */
+  /** Also wait until every gateway runs the commit. */
   wait?: true
-  /** In ms. */
+  /** In milliseconds. */
   timeout: number
   format: Format
 }

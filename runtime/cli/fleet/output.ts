@@ -1,53 +1,48 @@
 /**
- * How the commands about a fleet write: for a person at a terminal, for a pipe, or as JSON for programs.
+ * Writes the output of the fleet commands: for a terminal, for a pipe, or as JSON.
  */
 import { InvalidArgumentError, Option } from 'commander'
-import { readNoColour } from '../../config.ts'
+import { readNoColor } from '../../settings/environment.ts'
 import type { Style } from '../../fleet/paint.ts'
 
 export type Format = 'text' | 'json'
 
-/** Where nobody says how wide a line may be. */
-const usualWidth = 120
+/** Line width if the terminal does not report one. */
+const defaultWidth = 120
 const narrowest = 80
 
-/** The option `--format` of the commands about a fleet. */
+/** The option `--format` of the fleet commands. */
 export function formatOption(): Option {
-  return new Option('--format <format>', 'text for people, json for programs').choices(['text', 'json']).default('text')
+  return new Option('--format <format>', 'output format').choices(['text', 'json']).default('text')
 }
 
-/** Calls that a help text ends with. */
-export function examples(...calls: readonly string[]): string {
-  return `\nExamples:\n${calls.map((call) => `  cluster-sync ${call}\n`).join('')}\nMore: docs/fleet.md`
-}
-
-/** Where a command writes. */
+/** The destination of a command's output. */
 export type Output = {
   style: Style
-  /** A person sees each line as it comes, and the screen can be cleared. */
+  /** Lines appear immediately, and the screen can be cleared. */
   isTerminal: boolean
   write(text: string): void
 }
 
-/** Where a command of a terminal writes, and how wide and colourful that may be. */
+/** Standard output, with the width and colors of the terminal. */
 export function standardOutput(): Output {
   const { isTTY, columns } = process.stdout
-  const isPainted = isTTY && !readNoColour()
+  const isPainted = isTTY && !readNoColor()
   return {
-    style: { width: isTTY ? Math.max(narrowest, columns) : usualWidth, colour: isPainted, symbols: isPainted },
+    style: { width: isTTY ? Math.max(narrowest, columns) : defaultWidth, color: isPainted, symbols: isPainted },
     isTerminal: isTTY,
     write: (text) => void process.stdout.write(text),
   }
 }
 
-/** Writes lines, each with its end. */
+/** Writes lines, each with a line end. */
 export function print(output: Output, lines: readonly string[]): void {
   output.write(lines.map((line) => `${line}\n`).join(''))
 }
 
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 }
 
-/** `90s`, `5m`, `1h` in ms: how the product writes durations. */
+/** Parses `90s`, `5m` or `1h`, the duration format of the product, into milliseconds. */
 export function durationArgument(text: string): number {
   const [, amount = '', unit = ''] = /^([1-9][0-9]{0,4})([smh])$/.exec(text) ?? []
   if (amount === '') throw new InvalidArgumentError('must be a duration such as 90s, 5m or 1h.')

@@ -1,28 +1,28 @@
 /**
- * Reads the facts of a fleet: from the API server, or from the folder in which a standalone run keeps its state.
+ * Reads the facts of a fleet: from the API server, or from the state folder of a standalone run.
  */
 import path from 'node:path'
-import { Fault } from '../../fault.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from '../../fleet/facts.ts'
-import { parseReport } from '../../gatewaysync/decide/gateways.ts'
-import { wholeReport } from '../../gatewaysync/decide/told.ts'
+import { parseReport } from '../../reconcile/decide/gateways.ts'
+import { wholeReport } from '../../reconcile/decide/report-details.ts'
 import type { Kube } from '../../kube/client.ts'
 import { gatewaySyncType, type KubeObject, podType, type ResourceType, syncReportType } from '../../kube/types.ts'
-import { type PodRecord, projectGatewaySync, projectPod, projectReport } from '../../reconcile/records.ts'
+import { type PodRecord, projectGatewaySync, projectPod, projectReport } from '../../reconcile/store/records.ts'
 import { readState, type RunnerState } from '../../standalone/state.ts'
 import { inCluster } from './cluster.ts'
 import type { ClusterOptions } from './options.ts'
 
 const never = new AbortController().signal
 
-/** `namespace` undefined: all of them. Throws Forbidden, NotFound, ApiUnavailable. */
+/** `namespace` undefined: all namespaces. Throws Forbidden, NotFound, ApiUnavailable. */
 export async function readCluster(
   { kube, namespace }: { kube: Pick<Kube, 'listPages'>; namespace: string | undefined },
   signal: AbortSignal,
 ): Promise<FleetFacts> {
   const notes: string[] = []
   const where = namespace === undefined ? 'of all namespaces' : `of namespace "${namespace}"`
-  /** Undefined where the right is missing, which the reader is told. */
+  /** Returns undefined without permission, and adds a note for the reader. */
   const unlessForbidden = async <Item>(list: Promise<Item[]>, note: string): Promise<Item[] | undefined> => {
     try {
       return await list
@@ -67,14 +67,14 @@ function syncOf(object: KubeObject): SyncFacts {
   return { namespace, name, generation, annotations, spec, status }
 }
 
-/** The facts of one GatewaySync, of a cluster or of a run. Throws NotFound and what reading throws. */
+/** The facts of one GatewaySync, of a cluster or of a standalone run. Throws NotFound and what reading throws. */
 export async function readOne(name: string | undefined, options: ClusterOptions & { state?: string }): Promise<FleetFacts> {
   if (options.state !== undefined) return readStandalone(options.state)
   if (name === undefined) throw new Fault('InvalidConfiguration', 'name the GatewaySync, or give --state <dir> for a standalone run')
   return await inCluster(options, async ({ kube, namespace }) => onlyNamed(await readCluster({ kube, namespace }, never), name, namespace))
 }
 
-/** The others still decide whom a pod without a name follows, so that they are left out only now. Throws NotFound. */
+/** Filters late, because the other GatewaySyncs also determine which one a pod without an annotation follows. Throws NotFound. */
 export function onlyNamed(facts: FleetFacts, name: string, namespace: string): FleetFacts {
   if (facts.syncs.some((sync) => sync.name === name)) return { ...facts, only: name }
   const known = facts.syncs.map((sync) => sync.name)
@@ -82,10 +82,10 @@ export function onlyNamed(facts: FleetFacts, name: string, namespace: string): F
   throw new Fault('NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"; ${there}`)
 }
 
-/** What a run keeps, as much of it as a fleet is made of. */
+/** The parts of a run's state that the fleet view needs. */
 type RunFacts = Pick<RunnerState, 'namespace' | 'name' | 'generation' | 'annotations' | 'spec' | 'status' | 'reports'>
 
-/** Throws InvalidConfiguration where the folder holds no state of a run; StateUnreadable. */
+/** Throws InvalidConfiguration if the folder holds no state of a run; StateUnreadable. */
 export function readStandalone(folder: string): FleetFacts {
   const state = readState(path.resolve(folder))
   if (state === undefined)
@@ -93,7 +93,7 @@ export function readStandalone(folder: string): FleetFacts {
   return factsOfRun(state)
 }
 
-/** The facts of a standalone run, from what it keeps. */
+/** The facts of a standalone run, from its state. */
 export function factsOfRun(state: RunFacts): FleetFacts {
   const { namespace, name, generation, annotations, spec, status, reports } = state
   return {

@@ -1,22 +1,22 @@
 /**
- * Reads the facts, makes the view and prints it: once, or again with each change.
+ * Reads the facts, builds the view and prints it: once, or again at each change.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { systemClock } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { FleetFacts } from '../../fleet/facts.ts'
 import { fleetView } from '../../fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../fleet/status-text.ts'
 import type { FleetView } from '../../fleet/view.ts'
 import { stopSignal } from '../stop.ts'
-import { inCluster, inPlainWords } from './cluster.ts'
+import { inCluster, explainApiError } from './cluster.ts'
 import { exitNo, exitYes } from './exit.ts'
 import type { StatusOptions } from './options.ts'
 import { type Output, print } from './output.ts'
 import { onlyNamed, readCluster, readStandalone } from './read-fleet.ts'
 
-/** Often enough for a person; three lists of a namespace are little for an API server. */
-const lookEveryMs = 2_000
+/** Polling interval; three lists of a namespace are a small load for an API server. */
+const pollEveryMs = 2_000
 /** Clears the terminal and goes to its first line. */
 const clear = '\u001b[2J\u001b[H'
 
@@ -59,21 +59,21 @@ async function show(
     if (!signal.aborted) throw error
   })
   while (watch && !signal.aborted) {
-    await systemClock.wait(lookEveryMs, signal).catch(() => undefined)
+    await systemClock.wait(pollEveryMs, signal).catch(() => undefined)
     if (signal.aborted) break
     try {
       await look()
     } catch (error) {
       if (signal.aborted) break
-      const told = inPlainWords(error, server)
-      if (!(told instanceof Fault)) throw told
-      process.stderr.write(`cluster-sync: ${told.message} (${told.reason}); trying again\n`)
+      const explained = explainApiError(error, server)
+      if (!(explained instanceof Fault)) throw explained
+      process.stderr.write(`cluster-sync: ${explained.message} (${explained.reason}); trying again\n`)
     }
   }
   return watch || shown?.ready === true ? exitYes : exitNo
 }
 
-/** A terminal is painted anew in any case, because ages go on. */
+/** Ignores ages. A terminal is repainted in any case, because they change. */
 function sameBut(shown: FleetView, view: FleetView): boolean {
   return isDeepStrictEqual({ ...shown, at: '' }, { ...view, at: '' })
 }

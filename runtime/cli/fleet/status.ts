@@ -1,26 +1,33 @@
 /**
- * `cluster-sync status`: which gateways run what, and why one of them does not.
+ * Registers `cluster-sync status`: what each gateway runs, and why one is not in sync.
  */
 import type { Command } from 'commander'
-import { exitUnknown, telling } from './exit.ts'
+import { exitUnknown, exitWith } from './exit.ts'
 import { type StatusOptions, withClusterOptions } from './options.ts'
-import { examples, formatOption, standardOutput } from './output.ts'
+import { helpFooter } from '../help-footer.ts'
+import { formatOption, standardOutput } from './output.ts'
 
 export function register(program: Command): void {
   const command = program
     .command('status')
-    .description(
-      `show which gateways run which commit, and why one does not. Exit 0: all ready, 1: not all, ${exitUnknown}: it cannot be said`,
-    )
+    .summary('Show which gateways run which commit')
+    .description('Shows which gateways run which commit, and the reason and next step for each problem.')
     .argument('[name]', 'one GatewaySync, with its gateways, findings and requests')
   withClusterOptions(command)
     .option('-A, --all-namespaces', 'GatewaySyncs of all namespaces')
-    .option('--state <dir>', 'of a standalone run instead of a cluster: the folder that "cluster-sync run --state" keeps')
-    .option('-w, --watch', 'go on and show every change, until Ctrl-C')
+    .option('--state <dir>', 'without a cluster: the folder of "cluster-sync run --state"')
+    .option('-w, --watch', 'show every change until Ctrl-C')
     .addOption(formatOption())
-    .addHelpText('after', examples('status -A', 'status plant -n line-1 --watch', 'status --state /var/lib/cluster-sync/data-1a2b3c4d5e6f'))
+    .addHelpText(
+      'after',
+      helpFooter({
+        exits: { 0: 'all ready', 1: 'not all ready', [exitUnknown]: 'unknown' },
+        calls: ['status -A', 'status plant -n line-1 --watch', 'status --state /var/lib/cluster-sync/data-1a2b3c4d5e6f'],
+        page: 'docs/how-to/fleet.md',
+      }),
+    )
     .action((name: string | undefined, options: StatusOptions) =>
-      telling(async () => {
+      exitWith(async () => {
         const { statusCommand } = await import('./status-command.ts')
         return await statusCommand(name, options, standardOutput())
       }),

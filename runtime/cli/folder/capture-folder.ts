@@ -1,32 +1,31 @@
 /**
- * Makes one commit of what was changed on a gateway, on top of the commit that it was last synced to, and hands it on: as a new branch, a
- * patch or a bundle.
+ * Creates one commit from the local changes of a gateway, on top of the commit that it was last synced to, and submits it as a new branch, a patch or
+ * a bundle.
  */
 import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { captureChanges, type Captured, type LeftOut } from '../../capture/capture.ts'
-import { newFindings } from '../../gatewaysync/new-findings.ts'
-import { gateListing, openGateReader } from '../../source/content/gate-listing.ts'
-import { writeBundle, writePatch } from '../../source/content/make-commit.ts'
-import type { Repository } from '../../source/content/mirror-listing.ts'
-import { digestOf, subjectOf, whoSaved, withTrailers } from '../../capture/commit.ts'
-import { createGate } from '../../collections/gate/gate.ts'
-import { gateRoots } from '../../collections/gate/coverage.ts'
-import { systemClock } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
-import type { Verdict } from '../../gatewaysync/decide/observation.ts'
-import { createExcluder, requireGlob } from '../../gatewaysync/glob.ts'
-import { type CommitHash, parseRefName, shortCommit, visible } from '../../gatewaysync/values.ts'
-import type { Mirror } from '../../source/mirrors.ts'
+import { captureChanges, type Captured, type LeftOut } from '../../capture/detect/edits.ts'
+import { newFindings } from '../../api/new-findings.ts'
+import { gateListing, openGateReader } from '../../git/content/validation-listing.ts'
+import { writeBundle, writePatch } from '../../git/content/make-commit.ts'
+import type { Repository } from '../../git/content/mirror-listing.ts'
+import { digestOf, subjectOf, savedBy, withTrailers } from '../../capture/submit/commit.ts'
+import { createGate } from '../../validation/run/validate-commit.ts'
+import { gateRoots } from '../../validation/run/coverage.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Verdict } from '../../reconcile/decide/observation.ts'
+import { createExcluder, requireGlob } from '../../api/glob/glob.ts'
+import { type CommitHash, parseRefName, shortCommit, visible } from '../../api/values.ts'
+import type { Mirror } from '../../git/mirrors.ts'
 import { diskFault } from '../../sync/disk/disk.ts'
-import type { Wanted } from '../../sync/model/wanted.ts'
-import { lookAtFolder } from './drift-folder.ts'
+import type { Wanted } from '../../sync/model/desired.ts'
+import { compareFolder } from './drift-folder.ts'
 import { type FolderOptions, withFolder } from './opened-folder.ts'
 import { workSignal } from '../stop.ts'
 
 /**
- * `include` are globs of new files to take although nothing around them comes from the repository; `output` is the file of a patch or, by its name,
- * a bundle.
+ * `include` are globs of new files to capture outside the folders of the repository; `output` is the file of a patch or, by its extension, a bundle.
  */
 export type CaptureOptions = FolderOptions & {
   include: string[]
@@ -42,7 +41,7 @@ const timeoutMs = 600_000
 
 type Finding = { severity: string; rule: string; path: string; message: string }
 
-/** Returns what was done, in lines; `captured` tells whether there was anything. Throws CollectionsInvalid, PushRefused and what reading throws. */
+/** Returns the result as text; `captured` is false if there were no changes. Throws CollectionsInvalid, PushRefused and what reading throws. */
 export async function captureFolder(options: CaptureOptions): Promise<{ text: string; captured: boolean }> {
   const author = options.author === undefined ? undefined : parseAuthor(options.author)
   const include = createExcluder(options.include.map((glob) => requireGlob(glob, '--include')))
@@ -50,25 +49,25 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
   return await withFolder(
     options,
     async (opened) => {
-      const { wanted, found } = await lookAtFolder(opened, options, signal)
+      const { wanted, found } = await compareFolder(opened, options, signal)
       const { captured, leftOut } = captureChanges(found, wanted, include)
-      const told = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)].map(visible)
-      if (captured.length === 0) return { text: `${[...told, 'nothing to capture'].join('\n')}\n`, captured: false }
+      const listed = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)].map(visible)
+      if (captured.length === 0) return { text: `${[...listed, 'nothing to capture'].join('\n')}\n`, captured: false }
       const { mirror } = opened
       const branch = options.branch ?? `captured/${wanted.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
       if (options.dryRun === true) {
-        const text = [...told, `${captured.length} files would be one commit on ${shortCommit(wanted.commit)}, branch ${branch}`, '']
+        const text = [...listed, `${captured.length} files would be one commit on ${shortCommit(wanted.commit)}, branch ${branch}`, '']
         return { text: text.join('\n'), captured: true }
       }
       const origin = { gateway: wanted.facts.gatewayName, mode: wanted.facts.mode?.name ?? '', commit: wanted.commit }
       const text = withTrailers(options.message ?? subjectOf(captured.length, wanted.facts.gatewayName), origin)
       const at = Math.floor(systemClock.now().epochMilliseconds / 1000)
-      const message = { author: author ?? whoSaved(captured, wanted.facts.gatewayName), text, at }
+      const message = { author: author ?? savedBy(captured, wanted.facts.gatewayName), text, at }
       const commit = await mirror.commit(wanted.commit, captured, message, signal)
       await refuseNewErrors(mirror, wanted, commit, signal)
       const handed = await handOn(mirror, { ...options, branch }, { commit, parent: wanted.commit }, signal)
       return {
-        text: [...told, `commit ${shortCommit(commit)} of ${captured.length} files on ${shortCommit(wanted.commit)}`, ...handed, ''].join(
+        text: [...listed, `commit ${shortCommit(commit)} of ${captured.length} files on ${shortCommit(wanted.commit)}`, ...handed, ''].join(
           '\n',
         ),
         captured: true,
@@ -92,7 +91,7 @@ function parseAuthor(text: string): { name: string; email: string } {
   throw new Fault('InvalidConfiguration', '--author must be of the form "Name <address>"')
 }
 
-/** What the gate would refuse is not handed on; what it refuses of the parent too was there before. */
+/** Refuses to submit a commit that validation would refuse, unless the parent has the same errors. */
 async function refuseNewErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<void> {
   const [first, ...more] = await newErrors(mirror, wanted, commit, signal)
   if (first === undefined) return

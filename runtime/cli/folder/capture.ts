@@ -1,49 +1,55 @@
 /**
- * `cluster-sync capture`: what was changed on a gateway becomes a commit, made here of a data directory or by the controller of a cluster.
+ * Registers `cluster-sync capture`: turns local changes of a gateway into a commit, here from a data directory or by the controller of a cluster.
  */
 import { type Command, Option } from 'commander'
-import { Fault } from '../../fault.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { CaptureOptions } from './capture-folder.ts'
-import { exitNo, exitYes, telling } from '../fleet/exit.ts'
+import { exitNo, exitYes, exitWith } from '../fleet/exit.ts'
 import { type CaptureRequestOptions, withClusterOptions } from '../fleet/options.ts'
-import { durationArgument, examples, formatOption, standardOutput } from '../fleet/output.ts'
+import { helpFooter } from '../help-footer.ts'
+import { durationArgument, formatOption, standardOutput } from '../fleet/output.ts'
 
 type Options = CaptureRequestOptions & Omit<CaptureOptions, 'file' | 'data'> & Partial<Pick<CaptureOptions, 'file' | 'data'>>
 
-const usualTimeout = '5m'
+const defaultTimeout = '5m'
 
 export function register(program: Command): void {
   const command = program
     .command('capture')
+    .summary('Capture local changes of a gateway as a commit')
     .description(
-      'make one commit of what was changed on a gateway since the last sync: of a data directory, or by the controller of a cluster; the directory is only read. Exit 0: done, 1: there is nothing to capture, or it was refused, 2: it could not be done',
+      'Captures the changes on a gateway since its last sync as one commit: of a data directory with --data, else through the controller of a cluster. The data directory is only read.',
     )
-    .argument('[name]', 'of a cluster: the GatewaySync, whose spec.capture says where commits go')
-    .option('--gateway <name>', 'of a cluster: only this gateway or pod')
+    .argument('[name]', 'in a cluster: the GatewaySync; its spec.capture sets the branch')
+    .option('--gateway <name>', 'in a cluster: only this gateway or pod')
   withClusterOptions(command)
     .addOption(
-      new Option('--timeout <duration>', 'of a cluster: give up waiting after so long')
+      new Option('--timeout <duration>', 'in a cluster: maximum time to wait')
         .argParser(durationArgument)
-        .default(durationArgument(usualTimeout), usualTimeout),
+        .default(durationArgument(defaultTimeout), defaultTimeout),
     )
     .addOption(formatOption())
     .option('-f, --file <file>', 'YAML file with one GatewaySync, for --data')
-    .option('--data <dir>', "the gateway's data directory; the options below are for it")
+    .option('--data <dir>', "the gateway's data directory; requires --file and permits the options below")
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
-    .option('--mode <name>', 'deployment mode of the gateway; default: the one that it was last synced for')
-    .option('--secrets <dir>', 'folder that stands for Secrets: <dir>/<name>/<key>')
+    .option('--mode <name>', 'deployment mode of the gateway (default: that of the last sync)')
+    .option('--secrets <dir>', 'folder with the Secrets: <dir>/<name>/<key>')
     .option('--push', 'push the commit as a new branch of spec.git.repo, with the credentials of spec.git.auth')
-    .option('--output <file>', 'write the commit to a file: a bundle where its name ends in .bundle, else a patch for git am')
+    .option('--output <file>', 'write the commit to a file: a bundle if its name ends in .bundle, else a patch for git am')
     .option('--branch <name>', 'name of the branch (default: captured/<gateway>-<hash of the changes>)')
-    .option('--author <author>', '"Name <address>" (default: who saved last in a Designer)')
-    .option('--message <text>', 'message of the commit')
-    .option('--include <glob>', 'also capture new files that match, in the data directory; repeatable', collect, [])
-    .option('--dry-run', 'only say what would be captured')
+    .option('--author <author>', '"Name <address>" (default: the user of the last save in a Designer)')
+    .option('--message <text>', 'commit message')
+    .option('--include <glob>', 'also capture new files of the data directory that match; repeatable', collect, [])
+    .option('--dry-run', 'only list what would be captured')
     .addHelpText(
       'after',
-      examples('capture plant --gateway press', 'capture -f gatewaysync.yaml --data /usr/local/bin/ignition/data --push'),
+      helpFooter({
+        exits: { 0: 'done', 1: 'nothing to capture, or refused', 2: 'failed' },
+        calls: ['capture plant --gateway press', 'capture -f gatewaysync.yaml --data /usr/local/bin/ignition/data --push'],
+        page: 'docs/how-to/capture.md',
+      }),
     )
-    .action((name: string | undefined, options: Options) => telling(() => capture(name, options)))
+    .action((name: string | undefined, options: Options) => exitWith(() => capture(name, options)))
 }
 
 async function capture(name: string | undefined, options: Options): Promise<number> {

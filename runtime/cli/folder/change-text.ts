@@ -1,19 +1,19 @@
 /**
- * What `cluster-sync plan --base` prints: for people in a terminal, and as Markdown for a page beside the change. Pure.
+ * Formats the output of `cluster-sync plan --base`: text for a terminal, and Markdown for a merge request. Pure.
  */
-import { counted } from '../../counted.ts'
+import { counted } from '../../platform/text/counted.ts'
 import { heading, painted, type Style } from '../../fleet/paint.ts'
-import { shortCommit, visible } from '../../gatewaysync/values.ts'
+import { shortCommit, visible } from '../../api/values.ts'
 import { diffText } from '../../sync/plan/preview.ts'
 import type { ChangeReport, GatewayChange } from './plan-change.ts'
 import { changeLines, type PlanView } from './plan-text.ts'
-import { nextStep } from '../story/next-steps.ts'
+import { nextStep } from '../output/next-steps.ts'
 
-/** Hosts take a megabyte, and nobody reads more. */
+/** Code hosts accept a megabyte, but longer texts are not useful. */
 const markdownCharacters = 60_000
 const markdownFindings = 50
 
-/** Lines without their ends. */
+/** Lines without line ends. */
 export function changeText(report: ChangeReport, view: PlanView, style: Style): string[] {
   const { base, head, gateways, lint } = report
   const each = gateways.flatMap((gateway) => [
@@ -33,7 +33,7 @@ export function changeText(report: ChangeReport, view: PlanView, style: Style): 
   ]
 }
 
-/** For the summary of a workflow or a note of a merge request. */
+/** Markdown for the summary of a workflow or a note of a merge request. */
 export function changeMarkdown(report: ChangeReport): string {
   const { base, head, gateways, lint } = report
   const rows = gateways.map((gateway) => {
@@ -67,7 +67,7 @@ export function changeMarkdown(report: ChangeReport): string {
 
 function filesOf(gateway: GatewayChange, most: number): string[] {
   if (gateway.changes.length === 0) return []
-  // Every line begins with the mark of its file or of itself, and holds no other end of a line, so none can end the block.
+  // Every line begins with a marker and contains no line end, so no line can close the code block.
   const lines = diffText(gateway.changes, most).replaceAll(/^ {4}/gm, '')
   return ['', `<details><summary>${inline(gatewaysOf(gateway))}</summary>`, '', '```diff', lines, '```', '', '</details>']
 }
@@ -97,7 +97,7 @@ function refusal(text: string, reason: string, style: Style): string[] {
   return [painted(visible(`! would be refused: ${text}`), 'error', style), ...(step === undefined ? [] : [`  next: ${step}`])]
 }
 
-/** Text of a repository may hold whatever Markdown and HTML give a meaning to. */
+/** Escapes text of a repository that Markdown or HTML would interpret. */
 function inline(text: string): string {
   return visible(text)
     .replaceAll(/[\\`*_[\]<>&#|~]/g, (sign) => `&#${sign.codePointAt(0)};`)

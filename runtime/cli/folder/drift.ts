@@ -1,51 +1,57 @@
 /**
- * `cluster-sync drift`: what was changed on a gateway itself, in a data directory or as the agents of a cluster report it.
+ * Registers `cluster-sync drift`: shows local changes of a gateway, in a data directory or as the agents of a cluster report them.
  */
 import { type Command, Option } from 'commander'
-import { Fault } from '../../fault.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { DriftOptions } from './drift-folder.ts'
-import { exitNo, exitYes, telling } from '../fleet/exit.ts'
+import { exitNo, exitYes, exitWith } from '../fleet/exit.ts'
 import { type ChangesOptions, type HistoryOptions, withClusterOptions } from '../fleet/options.ts'
-import { durationArgument, examples, formatOption, standardOutput } from '../fleet/output.ts'
+import { helpFooter } from '../help-footer.ts'
+import { durationArgument, formatOption, standardOutput } from '../fleet/output.ts'
 
 type Options = HistoryOptions &
   Partial<Pick<DriftOptions, 'file' | 'data'>> &
   Pick<DriftOptions, 'profile' | 'mode' | 'secrets'> &
   Pick<ChangesOptions, 'gateway' | 'timeout'> & { contents?: true }
 
-const usualTimeout = '2m'
+const defaultTimeout = '2m'
 
 export function register(program: Command): void {
   const command = program
     .command('drift')
+    .summary('Show local changes of gateways')
     .description(
-      'show what was changed on gateways since the last sync: in a data directory by resource, else in a cluster by file, and with --contents by resource; changes no gateway. Exit 0: nothing, 1: changes, 2: it cannot be said',
+      'Shows changes on gateways since the last sync: of a data directory by resource, of a cluster by file, and with --contents by resource. Changes no gateway.',
     )
-    .argument('[name]', 'of a cluster: one GatewaySync; default: all of the namespace')
+    .argument('[name]', 'in a cluster: one GatewaySync (default: all of the namespace)')
     .option('-f, --file <file>', 'YAML file with one GatewaySync, for --data')
     .option('--data <dir>', "the gateway's data directory")
     .option('--profile <name>', 'for --data: profile of spec.sync.profiles (default: "default")')
-    .option('--mode <name>', 'for --data: deployment mode of the gateway; default: the one that it was last synced for')
-    .option('--secrets <dir>', 'for --data: folder that stands for Secrets: <dir>/<name>/<key>')
+    .option('--mode <name>', 'for --data: deployment mode of the gateway (default: that of the last sync)')
+    .option('--secrets <dir>', 'for --data: folder with the Secrets: <dir>/<name>/<key>')
   withClusterOptions(command)
-    .option('--contents', 'of a cluster: ask the agents what differs, new files too; asks by annotation, which needs the right to patch')
+    .option('--contents', 'in a cluster: request the differences from the agents, including new files; needs permission to patch')
     .option('--gateway <name>', 'with --contents: only this gateway or pod')
     .addOption(
-      new Option('--timeout <duration>', 'with --contents: give up waiting after so long; agents answer for ten minutes')
+      new Option('--timeout <duration>', 'with --contents: maximum time to wait; agents answer for ten minutes')
         .argParser(durationArgument)
-        .default(durationArgument(usualTimeout), usualTimeout),
+        .default(durationArgument(defaultTimeout), defaultTimeout),
     )
-    .option('--state <dir>', 'of a standalone run instead of a cluster: the folder that "cluster-sync run --state" keeps')
+    .option('--state <dir>', 'without a cluster: the folder of "cluster-sync run --state"')
     .addOption(formatOption())
     .addHelpText(
       'after',
-      examples(
-        'drift plant -n line-1',
-        'drift plant --contents --gateway press',
-        'drift -f gatewaysync.yaml --data /usr/local/bin/ignition/data',
-      ),
+      helpFooter({
+        exits: { 0: 'no changes', 1: 'changes', 2: 'unknown' },
+        page: 'docs/how-to/fleet.md',
+        calls: [
+          'drift plant -n line-1',
+          'drift plant --contents --gateway press',
+          'drift -f gatewaysync.yaml --data /usr/local/bin/ignition/data',
+        ],
+      }),
     )
-    .action((name: string | undefined, options: Options) => telling(() => drift(name, options)))
+    .action((name: string | undefined, options: Options) => exitWith(() => drift(name, options)))
 }
 
 async function drift(name: string | undefined, options: Options): Promise<number> {

@@ -1,45 +1,45 @@
 /**
- * A data directory beside the repository that it is synced from: what `plan`, `drift` and `capture` look at. Everything that is fetched
- * lies in a folder of its own, which is gone afterwards.
+ * Opens a data directory and the repository that it is synced from, for `plan`, `drift` and `capture`. Fetched data is in a temporary folder, which
+ * is removed afterwards.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { systemClock } from '../../clock.ts'
-import { findMode, type Mode } from '../../collections/model/mode.ts'
-import { readProxies } from '../../config.ts'
-import { Fault } from '../../fault.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../gatewaysync/names.ts'
-import { resolveProfile, syncHash } from '../../gatewaysync/decide/profile.ts'
-import type { CommitHash } from '../../gatewaysync/values.ts'
-import { silentLog } from '../../log.ts'
-import { type Mirror, type Remote, createMirrors } from '../../source/mirrors.ts'
-import { createRemotes } from '../../source/remotes.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { findMode, type Mode } from '../../api/mode.ts'
+import { readProxies } from '../../settings/environment.ts'
+import { Fault } from '../../platform/fault.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../api/names.ts'
+import { resolveProfile, syncHash } from '../../api/schema/profile.ts'
+import type { CommitHash } from '../../api/values.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { type Mirror, type Remote, createMirrors } from '../../git/mirrors.ts'
+import { createRemotes } from '../../git/remotes.ts'
 import { readSecretFolder } from '../../standalone/secrets.ts'
 import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../../standalone/settings.ts'
 import type { Wanted } from '../../sync/cycle.ts'
 import { readSmallFile } from '../../sync/disk/disk.ts'
 import { readManifestFile, requireFolder } from '../named-files.ts'
 
-/** What the command line says: `file` holds one GatewaySync, `data` is the gateway's data directory. */
+/** The command line options: `file` holds one GatewaySync, `data` is the gateway's data directory. */
 export type FolderOptions = { file: string; data: string; profile?: string; mode?: string; secrets?: string }
 
-/** What the running gateway says of its mode; `''` is none, undefined is not known. */
+/** The mode of the running gateway; `''` is none, undefined is unknown. */
 type Live = { liveMode?: string | undefined }
 
-/** `scratch` is a folder for what is needed meanwhile. */
+/** `scratch` is a temporary folder. */
 export type Opened = { mirror: Mirror; scratch: string }
 
 export type OpenedFolder = Opened & {
   sync: StandaloneSync
-  /** What the folder should hold at a commit, by the profile and mode that it is synced with. */
-  wantedAt(commit: CommitHash, ref: string): Wanted
+  /** The desired content of the folder at a commit, with the profile and mode of its sync. */
+  desiredAt(commit: CommitHash, ref: string): Wanted
 }
 
 /** An ignition.conf has a few kilobytes. */
 const maxConfBytes = 256 * 1024
 
-/** Runs `use` and takes everything back that was opened for it. Throws InvalidConfiguration, InvalidSpec and what `use` throws. */
+/** Runs `use` and closes everything that was opened for it. Throws InvalidConfiguration, InvalidSpec and what `use` throws. */
 export async function withFolder<Value>(
   options: FolderOptions & Live,
   use: (folder: OpenedFolder) => Promise<Value>,
@@ -68,7 +68,7 @@ export async function withFolder<Value>(
         sync,
         mirror,
         scratch,
-        wantedAt: (commit, ref) => ({
+        desiredAt: (commit, ref) => ({
           commit,
           ref,
           profile,
@@ -92,7 +92,7 @@ export async function withFolder<Value>(
   )
 }
 
-/** A mirror of a repository in a folder of its own, both gone afterwards. `remote` gets the signal of that end. */
+/** Opens a mirror of a repository in a temporary folder; both are removed afterwards. `remote` gets a signal that is aborted then. */
 export async function withMirror<Value>(
   remote: (done: AbortSignal) => Promise<Remote>,
   use: (opened: Opened) => Promise<Value>,
@@ -111,7 +111,7 @@ export async function withMirror<Value>(
   }
 }
 
-/** The mode that somebody named, else that of the running gateway, else what it is set to start with. */
+/** The mode on the command line, otherwise that of the running gateway, otherwise the one that it is configured to start with. */
 function modeOf(dataDir: string, { mode, liveMode }: Pick<FolderOptions, 'mode'> & Live): Mode {
   const ignitionConf = readSmallFile(path.join(dataDir, 'ignition.conf'), maxConfBytes)?.toString('utf8')
   return findMode({ target: mode, ignitionConf, gateway: liveMode })

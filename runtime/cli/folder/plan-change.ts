@@ -1,25 +1,26 @@
 /**
- * What a change of a repository would do to the gateways that follow it, before it is merged: for each profile and deployment mode a folder
- * is brought to the base, and planned for the head. Beside it, what the checks say that they did not say of the base.
+ * Plans the effect of a repository change on the gateways that follow it, before it is merged: for each profile and deployment mode, a folder is
+ * synced to the base and planned for the head. Also lists the findings that the head adds.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { systemClock } from '../../clock.ts'
-import { FileTable } from '../../collections/model/file-table.ts'
-import { asFault, Fault, isAbort, type Reason } from '../../fault.ts'
-import { type ResolvedProfile, resolveProfile, syncHash } from '../../gatewaysync/decide/profile.ts'
-import { sourceRoots } from '../../gatewaysync/decide/source-roots.ts'
-import { findingKey, newFindings } from '../../gatewaysync/new-findings.ts'
-import { type CommitHash, parseCommitHash, parseRefName, type RelativePath } from '../../gatewaysync/values.ts'
-import { silentLog } from '../../log.ts'
-import { isSilentNo, runGit } from '../../source/git/git.ts'
-import { anonymousRemote } from '../../source/remote/remote.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { FileTable } from '../../validation/model/file-table.ts'
+import { asFault, Fault, isAbort, type Reason } from '../../platform/fault.ts'
+import { type ResolvedProfile, resolveProfile, syncHash } from '../../api/schema/profile.ts'
+import { sourceRoots } from '../../api/schema/source-roots.ts'
+import { findingKey, newFindings } from '../../api/new-findings.ts'
+import { type CommitHash, foldName, parseCommitHash, parseRefName, parseRelativePath, type RelativePath } from '../../api/values.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { isSilentNo, runGit } from '../../git/command/git.ts'
+import { anonymousRemote } from '../../git/remote/remote.ts'
+import { nearestTo } from '../../platform/text/edit-distance.ts'
 import { parseStandaloneSync, type StandaloneSync } from '../../standalone/settings.ts'
 import { runCycle, type Wanted } from '../../sync/cycle.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
 import { prepare } from '../../sync/plan/make-plan.ts'
 import { diffPlan } from '../../sync/plan/preview.ts'
-import { modeRoots, modesOf, refuseUnknownMode, refuseUselessMode } from './change-modes.ts'
+import { collectionManifestFolder } from '../../validation/model/delivered-chain.ts'
 import { gitPlace, missingRef, openInput, projectRootsOf, rootsOf } from '../collections/collections-input.ts'
 import type { LintResult } from '../collections/lint-formats.ts'
 import { placeFindings } from '../collections/lint-places.ts'
@@ -30,20 +31,20 @@ import { checkCommit, diffLimits } from './plan-folder.ts'
 import type { PlanReport } from './plan-text.ts'
 import { workSignal } from '../stop.ts'
 
-/** `repo` is a folder in a clone; `base` and `head` are whatever git understands there. No `modes`: every one that the repository has. */
+/** `repo` is a folder in a clone; `base` and `head` are git revisions. No `modes`: every mode of the repository. */
 export type ChangeOptions = { file: string; repo: string; base: string; head: string; profile?: string; modes: readonly string[] }
 
-/** What the gateways of one profile see of the change, in each of these modes; `''` is none. */
+/** The effect of the change on the gateways of one profile, in each of these modes; `''` is none. */
 export type GatewayChange = Pick<PlanReport, 'counts' | 'changes' | 'problems'> & { profile: string; modes: string[] }
 
 export type ChangeReport = {
   base: CommitHash
   head: CommitHash
   gateways: GatewayChange[]
-  /** Findings of the head that the base did not have, and how many of the base are gone. */
+  /** Findings of the head that the base does not have, and the number of findings that it fixes. */
   lint: LintResult
   gone: number
-  /** What the gate would say of the head. */
+  /** The validation result of the head. */
   checked: PlanReport['checked']
 }
 
@@ -87,7 +88,7 @@ export async function planChange(options: ChangeOptions): Promise<ChangeReport> 
   )
 }
 
-/** The two commits that differ by the change: what both sides have in common stands for the base, where this clone knows it. */
+/** The two commits to compare: the merge base replaces the base if this clone has it. */
 async function commitsOf({ repo, base, head }: ChangeOptions, signal: AbortSignal) {
   const place = gitPlace(existing(repo))
   if (place === undefined) throw new Fault('InvalidConfiguration', `--repo: ${repo} lies in no git repository`)
@@ -117,7 +118,7 @@ function existing(repo: string): string {
   }
 }
 
-/** The files below these folders in any of the commits, wherever in the repository `--repo` is. */
+/** The files below these folders in any of the commits, relative to the top of the repository. */
 async function pathsOf(
   { mirror }: Opened,
   roots: readonly RelativePath[],
@@ -129,7 +130,7 @@ async function pathsOf(
   return (await Promise.all(tables)).flatMap((table) => [...table.paths()])
 }
 
-/** The findings of a commit, none where it holds nothing to check. */
+/** The findings of a commit; none if it holds nothing to check. */
 async function lintOf({ repo }: ChangeOptions, ref: CommitHash, signal: AbortSignal): Promise<LintResult> {
   const input = await openInput(repo, ref, signal)
   try {
@@ -142,7 +143,7 @@ async function lintOf({ repo }: ChangeOptions, ref: CommitHash, signal: AbortSig
   }
 }
 
-/** A folder of its own is brought to the base as a gateway's would be. A base that no gateway could take counts as an empty one. */
+/** Syncs a temporary folder to the base as for a gateway. A base that no gateway could apply counts as empty. */
 async function changeOf(
   { sync, mirror, scratch }: Opened & { sync: StandaloneSync },
   profile: ResolvedProfile,
@@ -152,7 +153,7 @@ async function changeOf(
 ): Promise<GatewayChange> {
   const dataDir = mkdtempSync(path.join(scratch, 'gateway-'))
   const source = mirror.source(() => sourceRoots(profile))
-  const wantedAt = (commit: CommitHash): Wanted => ({
+  const desiredAt = (commit: CommitHash): Wanted => ({
     commit,
     ref: commit,
     profile: { ...profile, dryRun: false, paused: false },
@@ -173,16 +174,16 @@ async function changeOf(
   try {
     const before = await runCycle(
       { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } },
-      wantedAt(base),
+      desiredAt(base),
       signal,
     )
     if (before.phase === 'Failed') {
       const why = new Fault((before.reason ?? 'Unexpected') as Reason, before.message ?? '')
-      // A full disk says nothing of the base.
+      // A full disk is not a failure of the base.
       if (why.retry === 'backoff' || why.reason === 'Unexpected') throw why
     }
-    const prepared = await prepare({ source }, wantedAt(head), readManifest(dataDir), 'as-configured', signal)
-    const changes = await diffPlan(source, wantedAt(head), prepared, diffLimits, signal)
+    const prepared = await prepare({ source }, desiredAt(head), readManifest(dataDir), 'as-configured', signal)
+    const changes = await diffPlan(source, desiredAt(head), prepared, diffLimits, signal)
     const { added, changed, removed } = prepared.plan.counts
     return { ...own, counts: { added, changed, removed }, changes, problems: prepared.plan.problems }
   } catch (error) {
@@ -194,7 +195,7 @@ async function changeOf(
   }
 }
 
-/** Modes in which the same happens stand together. */
+/** Groups modes with the same result. */
 function together(all: readonly GatewayChange[]): GatewayChange[] {
   const alike = Map.groupBy(all, ({ changes, problems }) => JSON.stringify([changes, problems]))
   return [...alike.values()].flatMap(([first, ...others]) =>
@@ -209,7 +210,60 @@ function onlyNew(before: LintResult, after: LintResult): Pick<ChangeReport, 'lin
   return { lint: { ...after, findings, summary }, gone: new Set(newFindings(after.findings, before.findings).map(findingKey)).size }
 }
 
-/** Whether the head would not be published, or a gateway could not take it: exit code 1. */
+/** Whether the head would not be published, or a gateway could not apply it: exit code 1. */
 export function isRefused({ gateways, checked }: ChangeReport): boolean {
   return checked?.refused === true || gateways.some(({ problems }) => problems.length > 0)
+}
+
+/** Names of collections that are not deployment modes, in lower case. */
+const notModes = new Set(['core', 'external', 'local'])
+
+/** The collection folders that these profiles read for a mode that the profile does not set. */
+function modeRoots(profiles: readonly ResolvedProfile[]): RelativePath[] {
+  return profiles.flatMap(({ collections }) => (collections?.mode === 'auto' ? [parseRelativePath(collections.root)] : []))
+}
+
+/** Throws InvalidConfiguration for a mode that no profile uses: each sets its own, or none. */
+function refuseUselessMode(profiles: readonly ResolvedProfile[], [mode]: readonly string[]): void {
+  const takes = ({ collections }: ResolvedProfile): boolean => collections?.mode === 'auto' || collections?.mode === mode
+  if (mode === undefined || profiles.some(takes)) return
+  const own = profiles.map(({ name, collections }) =>
+    collections === undefined ? `profile "${name}" has no collections` : `profile "${name}" has the mode "${collections.mode}" of its own`,
+  )
+  throw new Fault('InvalidConfiguration', `--mode ${mode} would change nothing: ${own.join(', ')}; leave it out, or set mode: auto there`)
+}
+
+/** Throws InvalidConfiguration for a mode without a folder. `paths`: the files of both commits; if no root has any, the message says so. */
+function refuseUnknownMode(profiles: readonly ResolvedProfile[], [mode]: readonly string[], paths: readonly string[]): void {
+  if (mode === undefined || mode === '' || notModes.has(foldName(mode))) return
+  if (profiles.some(({ collections }) => collections?.mode === mode)) return
+  const roots = modeRoots(profiles)
+  const folders = new Set(roots.flatMap((root) => paths.flatMap((file) => folderIn(root, file) ?? [])))
+  if (folders.size === 0 || [...folders].some((folder) => foldName(folder) === foldName(mode))) return
+  const modes = [...new Set(roots.flatMap((root) => modesIn(root, paths)))].toSorted()
+  const meant = nearestTo(mode, modes)
+  const known = modes.length === 0 ? 'there is no mode yet' : `modes are: ${modes.join(', ')}`
+  const help = meant === undefined ? known : `did you mean "${meant}"?`
+  throw new Fault('InvalidConfiguration', `--mode: neither the base nor the head has a folder of the mode "${mode}"; ${help}`)
+}
+
+/** The modes of one profile: the named one, otherwise each mode that one of the commits has; `''` is none. */
+function modesOf({ collections }: ResolvedProfile, named: readonly string[], paths: readonly string[]): string[] {
+  if (collections === undefined) return ['']
+  if (collections.mode !== 'auto') return [collections.mode]
+  if (named.length > 0) return [...named]
+  const found = modesIn(parseRelativePath(collections.root), paths)
+  return found.length === 0 ? [''] : [...new Set(found)].toSorted()
+}
+
+function modesIn(root: RelativePath, paths: readonly string[]): string[] {
+  const names = paths.flatMap((file) => collectionManifestFolder(root, file) ?? [])
+  return names.filter((name) => !notModes.has(foldName(name)))
+}
+
+/** The folder of a root that contains a file. */
+function folderIn(root: RelativePath, file: string): string | undefined {
+  const start = root === '' ? '' : `${root}/`
+  const [folder, ...rest] = file.startsWith(start) ? file.slice(start.length).split('/') : []
+  return rest.length === 0 ? undefined : folder
 }

@@ -1,20 +1,20 @@
 /**
- * Makes the plan that a sync would carry out: with the mode that the gateway has, the checks that would keep the commit from being
- * published, and what was changed locally.
+ * Computes the plan of a sync: with the mode of the gateway, the findings that would prevent publishing, and the local changes.
  */
 import path from 'node:path'
-import { systemClock } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
-import { createMarks } from '../../gate/marks.ts'
-import { openIsolatedGate } from '../../gate/isolate.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { createMarks } from '../../validation/worker/attempt-log.ts'
+import { openIsolatedGate } from '../../validation/worker/isolated-validation.ts'
 import { connectGateway } from '../../gateway/gateway.ts'
-import { type CommitHash, parseRefName } from '../../gatewaysync/values.ts'
-import { resolveProfile } from '../../gatewaysync/decide/profile.ts'
-import { sourceRoots } from '../../gatewaysync/decide/source-roots.ts'
-import { silentLog } from '../../log.ts'
+import { followedRef } from '../../api/followed-ref.ts'
+import { type CommitHash, parseRefName } from '../../api/values.ts'
+import { resolveProfile } from '../../api/schema/profile.ts'
+import { sourceRoots } from '../../api/schema/source-roots.ts'
+import { silentLog } from '../../platform/log/log.ts'
 import { readSecretFile } from '../../standalone/secrets.ts'
 import { modeFindings } from '../../sync/model/findings.ts'
-import { activeMode } from '../../sync/model/wanted.ts'
+import { activeMode } from '../../sync/model/desired.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
 import { diffPlan } from '../../sync/plan/preview.ts'
 import { prepare } from '../../sync/plan/make-plan.ts'
@@ -24,19 +24,19 @@ import { workSignal } from '../stop.ts'
 
 export type PlanOptions = FolderOptions & { ref?: string; gateway?: string; apiKeyFile?: string }
 
-/** Contents beyond this are named, not compared. */
+/** Larger contents are listed, but not compared. */
 export const diffLimits = { files: 200, fileBytes: 256 * 1024, totalBytes: 32 * 1024 * 1024 }
 const timeoutMs = 600_000
 const askGatewayMs = 10_000
 
-/** Throws what resolving, reading, asking the gateway and planning throw. */
+/** Throws what resolving, reading, querying the gateway and planning throw. */
 export async function planFolder(options: PlanOptions): Promise<PlanReport> {
   const signal = workSignal(timeoutMs)
   const live = await liveMode(options, signal)
   return await withFolder({ ...options, liveMode: live }, (opened) => plan(options, opened, signal), signal)
 }
 
-/** What the running gateway says of itself; undefined where none is named. */
+/** The mode of the running gateway; undefined without a gateway. */
 async function liveMode({ gateway: url, apiKeyFile }: PlanOptions, signal: AbortSignal): Promise<string | undefined> {
   if (url === undefined) return undefined
   if (!/^https?:\/\//.test(url)) throw new Fault('InvalidConfiguration', `--gateway: "${url}" is not an http or https URL`)
@@ -47,11 +47,11 @@ async function liveMode({ gateway: url, apiKeyFile }: PlanOptions, signal: Abort
 }
 
 async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSignal): Promise<PlanReport> {
-  const { sync, mirror, wantedAt } = opened
-  const ref = parseRefName(options.ref ?? sync.spec.git.ref)
+  const { sync, mirror, desiredAt } = opened
+  const ref = options.ref === undefined ? followedRef(sync.spec.git) : parseRefName(options.ref)
   const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
-  // A sync looks for local changes with the next cycle at the latest.
-  const wanted = { ...wantedAt(commit, ref), thorough: true }
+  // A sync checks for local changes in the next cycle at the latest.
+  const wanted = { ...desiredAt(commit, ref), thorough: true }
   const source = mirror.source(() => sourceRoots(wanted.profile))
   const manifest = readManifest(wanted.dataDir)
   const active = activeMode(wanted, manifest.state)
@@ -74,7 +74,7 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
   }
 }
 
-/** What the gate in front of every publication says of the commit; no `mode`: in every one of them. */
+/** Validates the commit as before publishing; without `mode`: in every mode. */
 export async function checkCommit(
   { sync, mirror, scratch }: Pick<OpenedFolder, 'sync' | 'mirror' | 'scratch'>,
   commit: CommitHash,
@@ -89,10 +89,11 @@ export async function checkCommit(
     validation,
     modesInUse: mode === '' ? undefined : [mode],
     commit,
-    line: `${git.repo} ${git.ref}`,
+    line: `${git.repo} ${followedRef(git)}`,
   }
   try {
-    const verdict = await mirror.readBy(commit, async (repository) => await gate.check(repository, request, true, signal), signal)
+    const by = { namespace: '', again: true }
+    const verdict = await mirror.readBy(commit, async (repository) => await gate.check(repository, request, by, signal), signal)
     if (verdict.kind === 'notChecked') return undefined
     const { errors, warnings, items } = verdict
     return { errors, warnings, items, refused: validation.policy === 'Enforce' && errors > 0 }

@@ -1,35 +1,35 @@
 /**
- * What `cluster-sync plan` prints. Pure.
+ * Formats the output of `cluster-sync plan`. Pure.
  */
-import { counted } from '../../counted.ts'
+import { counted } from '../../platform/text/counted.ts'
 import { heading, painted, type Style } from '../../fleet/paint.ts'
-import type { StatusFinding } from '../../gatewaysync/schema/status.ts'
-import { shortCommit, visible } from '../../gatewaysync/values.ts'
-import type { Mode } from '../../collections/model/mode.ts'
-import { nextStep } from '../story/next-steps.ts'
+import type { StatusFinding } from '../../api/schema/status.ts'
+import { shortCommit, visible } from '../../api/values.ts'
+import type { Mode } from '../../api/mode.ts'
+import { nextStep } from '../output/next-steps.ts'
 import { diffText, type FileDiff } from '../../sync/plan/preview.ts'
 
-/** What a sync would do with a folder. `counts` are of files; `changes` are the same files with their differences. */
+/** The effect of a sync on a folder. `counts` counts files; `changes` are the same files with their differences. */
 export type PlanReport = {
   commit: string
   ref: string
   mode: Mode
   counts: { added: number; changed: number; removed: number }
   changes: readonly FileDiff[]
-  /** What would keep the sync from writing, the first of them or all. */
+  /** What would prevent the sync from writing: the first problem or all. */
   problems: readonly { reason: string; message: string }[]
   findings: readonly { rule: string; path: string; message: string }[]
-  /** Local changes that a sync leaves as they are. */
+  /** Local changes that a sync leaves unchanged. */
   drift: { count: number; paths: readonly string[] } | undefined
-  /** What the checks of resource collections say of the commit, where they were made. */
+  /** The validation result of the commit, if it was validated. */
   checked: { errors: number; warnings: number; items: readonly StatusFinding[]; refused: boolean } | undefined
 }
 
-/** `full` names every file, `grouped` the folders where there are many, `summary` only counts. */
+/** `full` lists every file, `grouped` lists folders if there are many files, `summary` only counts. */
 export type PlanView = 'full' | 'grouped' | 'summary'
 
-/** From so many files on, the folders that they stand in are named instead. */
-const mostNamed = 30
+/** From this number of files on, their folders are listed instead. */
+const maxNamed = 30
 const shownPaths = 5
 const marks = { add: '+', change: '~', remove: '-' } as const
 const levels = { add: 'ok', change: 'warning', remove: 'error' } as const
@@ -39,7 +39,7 @@ export function isQuiet({ changes, problems, drift, checked }: PlanReport): bool
   return changes.length === 0 && problems.length === 0 && drift === undefined && checked?.refused !== true
 }
 
-/** Lines without their ends. */
+/** Lines without line ends. */
 export function planText(report: PlanReport, view: PlanView, style: Style): string[] {
   const { commit, ref, mode, counts, changes, problems, findings, drift, checked } = report
   const { added, changed, removed } = counts
@@ -59,10 +59,10 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
   ]
 }
 
-/** The changed files with their lines, or their folders where there are many. */
+/** The changed files with their lines, or their folders if there are many. */
 export function changeLines(changes: readonly FileDiff[], view: PlanView, style: Style): string[] {
   if (view === 'summary' || changes.length === 0) return []
-  if (view === 'full' || changes.length <= mostNamed) return fileLines(changes, style)
+  if (view === 'full' || changes.length <= maxNamed) return fileLines(changes, style)
   return [...folderLines(changes, style), '  each file and its lines: --full, or --format json']
 }
 
@@ -80,7 +80,7 @@ function fileLines(changes: readonly FileDiff[], style: Style): string[] {
   )
 }
 
-/** The folders right above the changed files, each with how many of each kind. */
+/** The parent folders of the changed files, with counts by kind of change. */
 function folderLines(changes: readonly FileDiff[], style: Style): string[] {
   const folders = Map.groupBy(changes, ({ path }) => path.split('/').slice(0, 4).slice(0, -1).join('/') || path)
   return [...folders].map(([folder, own]) => {
@@ -109,11 +109,9 @@ function checkedLines({ errors, warnings, items, refused }: NonNullable<PlanRepo
 function driftLines({ count, paths }: NonNullable<PlanReport['drift']>): string[] {
   const shown = paths.slice(0, shownPaths)
   const more = count - shown.length
-  const files = count === 1 ? '1 of our files was' : `${count} of our files were`
+  const files = count === 1 ? '1 managed file was' : `${count} managed files were`
   const named = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  return [
-    `! ${files} changed or deleted locally: ${named}; a sync leaves that as it is, with \`drift: restore\` it takes it back (Drifted)`,
-  ]
+  return [`! ${files} changed or deleted locally: ${named}; a sync keeps these changes, or reverts them with \`drift: Restore\` (Drifted)`]
 }
 
 function stepLines(reason: string): string[] {

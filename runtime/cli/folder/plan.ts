@@ -1,10 +1,11 @@
 /**
- * `cluster-sync plan`: what a sync would do to a folder, or a change of the repository to all gateways, without doing it.
+ * Registers `cluster-sync plan`: shows the effect of a sync on a folder, or of a repository change on all gateways, without applying it.
  */
 import { type Command, Option } from 'commander'
-import { Fault } from '../../fault.ts'
+import { Fault } from '../../platform/fault.ts'
+import { printFault } from '../fleet/exit.ts'
 import type { PlanView } from './plan-text.ts'
-import { printFault } from '../print-fault.ts'
+import { helpFooter } from '../help-footer.ts'
 
 type Options = {
   file: string
@@ -23,7 +24,7 @@ type Options = {
   format: 'text' | 'json' | 'markdown' | (typeof lintFormats)[number]
 }
 
-/** What code hosts read, about the findings that a change brings. */
+/** Formats for code hosts, for the findings that a change adds. */
 const lintFormats = ['github', 'gitlab', 'sarif'] as const
 
 const exitChanges = 1
@@ -32,31 +33,47 @@ const exitFailed = 2
 export function register(program: Command): void {
   program
     .command('plan')
+    .summary('Show what a sync would change')
     .description(
-      'show what a sync would change in a data directory, or with --base what a change of the repository would do to all gateways; writes nothing. Exit 0: nothing, 1: there are changes or local ones, or it would be refused (with --base only that), 2: the plan could not be computed',
+      'Shows what a sync would change in a data directory, or with --base, what a change of the repository would change on all gateways. Writes nothing.',
     )
     .requiredOption('-f, --file <file>', 'YAML file with one GatewaySync')
     .option('--data <dir>', "the gateway's data directory")
     .addOption(
-      new Option(
-        '--base <ref>',
-        'compare two commits instead of looking at a data directory: the branch, tag or commit to merge into',
-      ).conflicts(['data', 'gateway', 'apiKeyFile', 'ref', 'secrets']),
+      new Option('--base <ref>', 'compare two commits instead of a data directory: the branch, tag or commit to merge into').conflicts([
+        'data',
+        'gateway',
+        'apiKeyFile',
+        'ref',
+        'secrets',
+      ]),
     )
     .option('--repo <dir>', 'with --base: a folder of the clone (default: ".")')
     .option('--head <ref>', 'with --base: the commit with the change (default: "HEAD")')
-    .option('--gateway <url>', 'URL of the running gateway, which is asked for its deployment mode')
+    .option('--gateway <url>', 'URL of the running gateway, to read its deployment mode')
     .option('--api-key-file <file>', "file with the gateway's API key, <name>:<secret>")
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
-    .option('--mode <name>', 'deployment mode of the gateway; default: what --gateway says, else its ignition.conf')
-    .option('--ref <ref>', 'another ref than spec.git.ref')
-    .option('--secrets <dir>', 'folder that stands for Secrets: <dir>/<name>/<key>')
-    .addOption(new Option('--summary', 'only the counts and what is to be known').conflicts('full'))
-    .option('--full', 'every file with its lines, also where there are more than 30')
+    .option('--mode <name>', 'deployment mode of the gateway (default: from --gateway, else from its ignition.conf)')
+    .option('--ref <ref>', 'a ref instead of spec.git.ref')
+    .option('--secrets <dir>', 'folder with the Secrets: <dir>/<name>/<key>')
+    .addOption(new Option('--summary', 'only counts and findings').conflicts('full'))
+    .option('--full', 'every file with its lines, even if there are more than 30')
     .addOption(
-      new Option('--format <format>', 'text for people, json for programs; with --base also what code hosts show')
+      new Option('--format <format>', 'output format; all but text and json need --base')
         .choices(['text', 'json', 'markdown', ...lintFormats])
         .default('text'),
+    )
+    .addHelpText(
+      'after',
+      helpFooter({
+        exits: {
+          0: 'no changes; with --base: the change would be published',
+          1: 'changes, or the sync would be refused; with --base: only if it would be refused',
+          2: 'the plan could not be computed',
+        },
+        calls: ['plan -f gatewaysync.yaml --data /usr/local/bin/ignition/data', 'plan -f gatewaysync.yaml --base main'],
+        page: 'docs/reference/commands.md',
+      }),
     )
     .action(async (options: Options) => {
       try {
@@ -86,7 +103,7 @@ function viewOf({ summary, full }: Options): PlanView {
   return summary === true ? 'summary' : full === true ? 'full' : 'grouped'
 }
 
-/** Throws InvalidConfiguration where the options are those of the other plan. */
+/** Throws InvalidConfiguration if the options belong to the other kind of plan. */
 function dataOf({ data, repo, head, format }: Options): string {
   if (data === undefined) throw new Fault('InvalidConfiguration', 'say of what: --data <dir> of a gateway, or --base <ref> of a repository')
   if (repo !== undefined || head !== undefined) throw new Fault('InvalidConfiguration', '--repo and --head need --base')

@@ -1,40 +1,41 @@
 /**
- * Runs the standalone runner until it is told to stop, or once, and tells what happens. A changed file with the GatewaySync is followed from
- * then on: the runner ends what is under way and begins anew with what the file says, over the same folders and the same state.
+ * Runs the standalone runner until it is stopped, or once, and prints its events. When the GatewaySync file changes, the runner stops the work in
+ * progress and restarts with the new file, on the same folders and state.
  */
 import { pino } from 'pino'
-import { type Clock, pause } from '../../clock.ts'
-import { type Fault, isAbort } from '../../fault.ts'
-import { redactUrls } from '../../redact.ts'
-import type { SyncReportStatus } from '../../gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
-import { createLog, type Log } from '../../log.ts'
-import { consoleDestination } from '../../log-console.ts'
-import type { LogLevel } from '../../log-level.ts'
+import { type Clock, pause } from '../../platform/clock.ts'
+import { asFault, type Fault, isAbort } from '../../platform/fault.ts'
+import { redactUrls } from '../../platform/log/redact.ts'
+import { followedRef } from '../../api/followed-ref.ts'
+import type { SyncReportStatus } from '../../api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../api/schema/status.ts'
+import { createLog, type Log, type LogFields } from '../../platform/log/log.ts'
+import { consoleDestination } from '../../platform/log/console.ts'
+import type { LogLevel } from '../../platform/log/level.ts'
 import { lateOutcome, type Outcome, outcomeOf } from '../../standalone/outcome.ts'
 import { type Claim, claimFolders } from '../../standalone/claim.ts'
 import { readSecret, readSecretFile } from '../../standalone/secrets.ts'
-import { version } from '../../version.ts'
+import { version } from '../../platform/version.ts'
 import { standardOutput } from '../fleet/output.ts'
 import { readManifestFile } from '../named-files.ts'
-import { openRunPage, type RunPage } from './run-page.ts'
-import { openRunReceiver, type RunReceiver } from './run-receiver.ts'
+import type { RunEvent } from '../output/events.ts'
+import type { RunPage } from './run-page.ts'
+import type { RunReceiver } from './run-receiver.ts'
 import type { Followed, RunSettings } from './run-settings.ts'
 import { nextVersion } from './spec-file.ts'
 import { createStandalone, type Standalone, type StandaloneWatcher } from './standalone.ts'
-import { createNarratingLog } from '../story/narrating-log.ts'
-import { createNarrator, type Told } from '../story/narrate.ts'
-import { createStory, type Story } from '../story/tell.ts'
+import { createNarrator, type Emitted } from '../output/narrate.ts'
+import { createRunOutput, type RunOutput } from '../output/print.ts'
 
 /** Returns the exit code. Throws FolderLocked, StateUnreadable and InvalidConfiguration. */
 export async function runCommand(settings: RunSettings, clock: Clock): Promise<number> {
-  const story = openStory(settings, clock)
-  const log = settings.logLevel === undefined ? createNarratingLog(story.tell) : await openLog(settings.logLevel)
+  const story = openOutput(settings, clock)
+  const log = settings.logLevel === undefined ? createNarratingLog(story.emit) : await openLog(settings.logLevel)
   const stop = new AbortController()
-  // On a terminal a signal may come twice, from the terminal and from the process that started this one.
+  // A signal may arrive twice, from the terminal and from the parent process.
   for (const name of ['SIGINT', 'SIGTERM'] as const)
     process.on(name, () => {
-      if (!stop.signal.aborted) story.tell({ event: 'stopping' })
+      if (!stop.signal.aborted) story.emit({ event: 'stopping' })
       stop.abort(new Error(name))
     })
   let claim: Claim | undefined
@@ -43,7 +44,7 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
     const deps = { clock, log, story }
     return settings.once === true ? await runOnce(settings, deps, stop) : await runOn(settings, deps, stop)
   } catch (error) {
-    // While it waits for another process to leave a folder.
+    // While waiting for another process to release a folder.
     if (claim === undefined && isAbort(error, stop.signal)) return settings.once === true ? 1 : 0
     throw error
   } finally {
@@ -52,16 +53,16 @@ export async function runCommand(settings: RunSettings, clock: Clock): Promise<n
   }
 }
 
-type RunDeps = { clock: Clock; log: Log; story: Story }
+type RunDeps = { clock: Clock; log: Log; story: RunOutput }
 
-function openStory({ format, once, verbose }: RunSettings, clock: Clock): Story {
+function openOutput({ format, once, verbose }: RunSettings, clock: Clock): RunOutput {
   const { style, isTerminal, write } = standardOutput()
   const timeZone = isTerminal ? Intl.DateTimeFormat().resolvedOptions().timeZone : undefined
-  return createStory(clock, {
+  return createRunOutput(clock, {
     format,
     style: { ...style, timeZone, verbose: verbose === true },
-    // Where nobody wants colour, nobody wants lines that are written over.
-    isTerminal: isTerminal && style.colour,
+    // Without color, lines are not overwritten either.
+    isTerminal: isTerminal && style.color,
     splits: once === true && format === 'text',
     out: write,
     err: (text) => void process.stderr.write(text),
@@ -73,37 +74,39 @@ async function openLog(level: LogLevel): Promise<Log> {
   return createLog({ level, destination })
 }
 
-/** Until it is told to stop. Returns the exit code. */
+/** Runs until it is stopped. Returns the exit code. */
 async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController): Promise<number> {
   const { clock, story } = deps
   let followed: Followed = settings
   let { text } = settings
   let receiver: RunReceiver | undefined
   let page: RunPage | undefined
-  const told: Told = { last: new Map(), remarks: new Map() }
+  const emitted: Emitted = { last: new Map(), remarks: new Map() }
   const changed = (): void => page?.changed()
   const read = (): string => readManifestFile(settings.file)
   while (!stop.signal.aborted) {
     const ended = new AbortController()
-    const standalone = begin(settings, followed, deps, { status: changed, failed: changed, report: changed }, told)
+    const standalone = begin(settings, followed, deps, { status: changed, failed: changed, report: changed }, emitted)
     if (receiver !== undefined) receiver.follow(standalone, followed.sync)
     else if (settings.receiverPort !== undefined) {
+      const { openRunReceiver } = await import('./run-receiver.ts')
       const first = { standalone, sync: followed.sync }
       receiver = await openRunReceiver(deps, { port: settings.receiverPort, first }, settings, stop.signal)
     }
     if (page !== undefined) page.follow(standalone)
     else if (settings.statusPort !== undefined) {
+      const { openRunPage } = await import('./run-page.ts')
       const where = { port: settings.statusPort, host: settings.statusHost }
       page = await openRunPage(deps, { ...where, first: standalone }, stop.signal)
     }
     const signal = AbortSignal.any([stop.signal, ended.signal])
     const work = standalone.run(signal).finally(() => ended.abort(new Error('the run has ended')))
     const watched = { file: settings.file, text, read, follow: settings.follow }
-    const next = await nextVersion({ clock, tell: story.tell }, watched, signal).finally(() => ended.abort(new Error('changed')))
+    const next = await nextVersion({ clock, emit: story.emit }, watched, signal).finally(() => ended.abort(new Error('changed')))
     try {
       await work
     } catch (error) {
-      // What ends the run ends the receiver too: one that answers pushes and syncs nothing would be worse than none.
+      // A failed run also stops the receiver: accepting pushes without syncing would be worse than none.
       stop.abort(error)
       throw error
     }
@@ -115,17 +118,17 @@ async function runOn(settings: RunSettings, deps: RunDeps, stop: AbortController
   return 0
 }
 
-/** Makes the runner of one version of the file, and tells what is followed. */
+/** Starts the runner for one version of the file, and prints what it follows. */
 function begin(
   settings: RunSettings,
   { sync, targets }: Followed,
   { clock, log, story }: RunDeps,
   also: RunWatcher,
-  told: Told = { last: new Map(), remarks: new Map() },
+  emitted: Emitted = { last: new Map(), remarks: new Map() },
 ): Standalone {
   const { git } = sync.spec
-  story.tell({ event: 'following', repo: redactUrls(git.repo, 2_048), ref: git.ref, targets: targets.map(({ name }) => name) })
-  const narrator = createNarrator(story.tell, targets, (commit) => standalone.about(commit), told)
+  story.emit({ event: 'following', repo: redactUrls(git.repo, 2_048), ref: followedRef(git), targets: targets.map(({ name }) => name) })
+  const narrator = createNarrator(story.emit, targets, (commit) => standalone.about(commit), emitted)
   let published: string | undefined
   const watcher: StandaloneWatcher = {
     status(status, fault, answered) {
@@ -142,9 +145,9 @@ function begin(
       also.report(target, status)
     },
     named(ref, commit) {
-      if (commit === published) story.tell({ event: 'unchanged', ref, commit })
+      if (commit === published) story.emit({ event: 'unchanged', ref, commit })
     },
-    progress: (target, done, total) => story.tell({ event: 'progress', target, done, total }),
+    progress: (target, done, total) => story.emit({ event: 'progress', target, done, total }),
   }
   const { stateDir, secrets, once } = settings
   const standalone = createStandalone(
@@ -161,7 +164,7 @@ type RunWatcher = {
   report(target: string, status: SyncReportStatus): void
 }
 
-/** Until everything is in place, or cannot be. Returns the exit code. */
+/** Runs until everything is applied, or failed. Returns the exit code. */
 async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortController): Promise<number> {
   const { clock, story } = deps
   const reports = new Map<string, SyncReportStatus | undefined>(settings.targets.map(({ name }) => [name, undefined]))
@@ -188,6 +191,7 @@ async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortControll
     },
   })
   if (settings.receiverPort !== undefined) {
+    const { openRunReceiver } = await import('./run-receiver.ts')
     const first = { standalone, sync: settings.sync }
     await openRunReceiver(deps, { port: settings.receiverPort, first }, settings, stop.signal)
   }
@@ -201,16 +205,16 @@ async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortControll
   return conclude(outcome, story)
 }
 
-/** Every failure is told once: one that the story holds already is not repeated. */
-function conclude(outcome: Outcome, story: Story): number {
+/** Prints each failure once: one that is in the output already is not repeated. */
+function conclude(outcome: Outcome, story: RunOutput): number {
   if (outcome.kind === 'inPlace') return 0
   const { reason, message } =
     outcome.kind === 'failed' ? outcome : { reason: 'Interrupted', message: 'stopped before everything was in place' }
-  if (!story.hasFailed()) story.tell({ event: 'gaveUp', reason, message })
+  if (!story.hasFailed()) story.emit({ event: 'gaveUp', reason, message })
   return 1
 }
 
-/** The file of the command line, else the Secret that the GatewaySync names, else none. */
+/** The API key file of the command line, otherwise the Secret of the GatewaySync, otherwise none. */
 function apiKeyOf({ apiKeyFile, secrets }: RunSettings, sync: Followed['sync']): () => Promise<string | undefined> {
   const { api } = sync.spec.gateway
   return async () => {
@@ -218,4 +222,38 @@ function apiKeyOf({ apiKeyFile, secrets }: RunSettings, sync: Followed['sync']):
     if (api === undefined) return undefined
     return await readSecret(secrets, { name: api.secretName, key: api.secretKey }, 'spec.gateway.api')
   }
+}
+
+/** Messages of log entries that accompany an event: `narrate.ts` reports the fault behind them. */
+const reportedByEvents: ReadonlySet<string> = new Set([
+  'sync failed',
+  'a sync ended with an error that is a bug',
+  'a pass failed',
+  'a cycle met a bug',
+  'the push receiver has no secret: everyone who can reach it can start a sync',
+])
+
+/** Creates a log whose entries become events; entries that do not concern users are dropped. */
+function createNarratingLog(emit: (event: RunEvent) => void): Log {
+  const note = (fields: LogFields, message: string): void => {
+    if (reportedByEvents.has(message)) return
+    const detail = fields.message ?? (fields.err === undefined ? undefined : asFault(fields.err).message)
+    const about = fields.gateway === undefined ? '' : `${fields.gateway}: `
+    const why = detail === undefined ? '' : `: ${detail}`
+    emit({ event: 'note', message: `${about}${message}${why}${fields.reason === undefined ? '' : ` (${fields.reason})`}` })
+  }
+  const log: Log = {
+    debug() {},
+    info() {},
+    warn: note,
+    error: note,
+    child: (fields) => ({
+      debug() {},
+      info() {},
+      warn: (more, message) => note({ ...fields, ...more }, message),
+      error: (more, message) => note({ ...fields, ...more }, message),
+      child: (more) => log.child({ ...fields, ...more }),
+    }),
+  }
+  return log
 }

@@ -1,26 +1,26 @@
 /**
- * The status page of a run: one port for the whole run, whatever version of the file with the GatewaySync is followed.
+ * Serves the status page of a run: one port for the whole run, across versions of the GatewaySync file.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
-import { serve } from '../../serve.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { serve } from '../../http/serve.ts'
 import { statusPageApp } from '../../statuspage/app.ts'
 import { factsOfRun } from '../fleet/read-fleet.ts'
 import type { Standalone } from './standalone.ts'
-import type { Story } from '../story/tell.ts'
+import type { RunOutput } from '../output/print.ts'
 
 /** `closed` settles when the port is closed, after the signal. */
 export type RunPage = {
   /** Shows this version from now on. */
   follow(standalone: Standalone): void
-  /** Something may be different from what the page shows. */
+  /** The content of the page may have changed. */
   changed(): void
   closed: Promise<void>
 }
 
-type Deps = { clock: Clock; log: Log; story: Pick<Story, 'tell'> }
+type Deps = { clock: Clock; log: Log; story: Pick<RunOutput, 'emit'> }
 
-/** Connections for a control room: each viewer has one for the page and one for news. */
+/** Enough connections for a control room: each viewer uses one for the page and one for events. */
 const bounds = { maxConnections: 500, readAheadBytes: 16 * 1024 }
 
 /** Throws InvalidConfiguration when the port cannot be opened. */
@@ -31,11 +31,11 @@ export async function openRunPage(
 ): Promise<RunPage> {
   const isOwn = isLoopback(host)
   let shown = first
-  let tell = (): void => undefined
+  let emit = (): void => undefined
   const app = statusPageApp({
     facts: () => factsOfRun({ ...shown.keeper.record(), reports: shown.keeper.reports() }),
     subscribe(changed) {
-      tell = changed
+      emit = changed
       return () => undefined
     },
     isOpen: !isOwn,
@@ -49,13 +49,13 @@ export async function openRunPage(
     signal,
   })
   const served = await serve({ app, port, host, bounds, log }, signal)
-  story.tell({ event: 'serving', url: served.url })
+  story.emit({ event: 'serving', url: served.url })
   return {
     follow(standalone) {
       shown = standalone
-      tell()
+      emit()
     },
-    changed: () => tell(),
+    changed: () => emit(),
     closed: served.closed,
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What `cluster-sync run` was told, checked.
+ * The validated settings of `cluster-sync run`.
  */
-import type { LogLevel } from '../../log-level.ts'
+import type { LogLevel } from '../../platform/log/level.ts'
 import type { StandaloneSync, Target } from '../../standalone/settings.ts'
 
 export type RunOptions = {
@@ -11,25 +11,26 @@ export type RunOptions = {
   /** Seconds. */
   timeout: number
   receiverPort?: number
+  receiverHost?: string
   statusPort?: number
   statusHost: string
   hmacSecretFile?: string
   tokenFile?: string
   apiKeyFile?: string
-  /** Undefined: what somebody should know is told with everything else. */
+  /** Undefined: log entries for users become events. */
   logLevel?: LogLevel
   format: 'text' | 'json'
   verbose?: true
 }
 
-/** What the file with the GatewaySync says, and where it is to be brought. */
+/** The GatewaySync of the file, and its targets. */
 export type Followed = { sync: StandaloneSync; targets: Target[] }
 
 export type RunSettings = RunOptions &
   Followed & {
     stateDir: string
-    /** The text of the file that `followed` was made from. */
+    /** The text of the file that `followed` was built from. */
     text: string
-    /** Takes another text of the file. Throws InvalidConfiguration. */
+    /** Switches to another text of the file. Throws InvalidConfiguration. */
     follow(text: string): Followed
   }

@@ -1,16 +1,17 @@
 /**
- * `cluster-sync run`: the standalone runner on the command line.
+ * Registers `cluster-sync run`: the standalone runner on the command line.
  */
-import { realpathSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { systemClock } from '../../clock.ts'
-import { readStateHomes } from '../../config.ts'
-import { Fault } from '../../fault.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { readStateHomes } from '../../settings/environment.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Target, TargetOptions } from '../../standalone/settings.ts'
 import { readManifestFile, readNamedFile, requireFolder } from '../named-files.ts'
-import { logLevels } from '../../log-level.ts'
+import { logLevels } from '../../platform/log/level.ts'
 import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
+import { helpFooter } from '../help-footer.ts'
 
 type Options = TargetOptions & RunOptions & { state?: string }
 
@@ -20,35 +21,44 @@ const maxKeyFileBytes = 64 * 1024
 export function register(program: Command): void {
   program
     .command('run')
-    .description("keep gateways' data directories on this machine at the commits of one GatewaySync, without Kubernetes")
-    .requiredOption('-f, --file <file>', 'YAML file with one GatewaySync; a path or file: repository is allowed')
+    .description('Sync gateways on this machine, without Kubernetes')
+    .requiredOption('-f, --file <file>', 'YAML file with one GatewaySync; its repository may be a local path')
     .option('--data <dir>', "the gateway's data directory (short form for one target)")
-    .option('--gateway <url>', 'URL of the gateway to scan; belongs to --data')
+    .option('--gateway <url>', 'with --data: URL of the gateway')
     .option('--profile <name>', 'profile of spec.sync.profiles (default: "default")')
-    .option('--target <name=…,data=…>', 'a target; further keys gateway=…, profile=…, mode=…, label=<key>:<value>; repeatable', collect, [])
+    .option('--target <name=…,data=…>', 'one gateway; also gateway=…, profile=…, mode=…, label=<key>:<value>; repeatable', collect, [])
     .option(
       '--state <dir>',
-      'where requests, status, reports and mirrors are kept (default: $STATE_DIRECTORY, ~/.local/state/cluster-sync; of root /var/lib/cluster-sync)',
+      'folder for requests, status, reports and mirrors (default: $STATE_DIRECTORY, ~/.local/state/cluster-sync; for root /var/lib/cluster-sync)',
     )
-    .option('--secrets <dir>', 'folder that stands for Secrets: <dir>/<name>/<key>')
+    .option('--secrets <dir>', 'folder with the Secrets: <dir>/<name>/<key>')
     .option('--api-key-file <file>', "file with the gateways' API key, <name>:<secret>")
-    .option('--once', 'sync once: exit 0 when everything is in place and scanned, 1 with the reason otherwise')
-    .option('--timeout <seconds>', 'with --once: give up after so many seconds', wholeNumber(1, 86_400), 300)
+    .option('--once', 'sync once and exit')
+    .option('--timeout <seconds>', 'with --once: maximum time', wholeNumber(1, 86_400), 300)
     .option('--receiver-port <port>', 'serve the push receiver on this port', wholeNumber(0, 65_535))
+    .option('--receiver-host <address>', 'address of the push receiver (default: all with a key, else localhost)')
     .option('--hmac-secret-file <file>', 'file with the HMAC secret of the push receiver')
     .option('--token-file <file>', 'file with the bearer token of the push receiver')
     .option('--status-port <port>', 'serve the status page on this port', wholeNumber(0, 65_535))
-    .option('--status-host <address>', 'where the status page listens; anybody who reaches it may read it', 'localhost')
-    .option('-v, --verbose', 'name the files that change')
-    .addOption(
-      new Option('--format <format>', 'text for people, json for programs: one event in each line')
-        .choices(['text', 'json'])
-        .default('text'),
+    .option('--status-host <address>', 'address of the status page, which has no login', 'localhost')
+    .option('-v, --verbose', 'list changed files')
+    .addOption(new Option('--format <format>', 'output format; json prints one event per line').choices(['text', 'json']).default('text'))
+    .addOption(new Option('--log-level <level>', 'also write a log of this level and above to stderr').choices(logLevels))
+    .addHelpText(
+      'after',
+      helpFooter({
+        exits: {
+          0: 'stopped, or with --once synced',
+          1: 'with --once: not synced; the output has the reason',
+          2: 'invalid options or file',
+        },
+        calls: ['run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway http://localhost:8088'],
+        note: 'Changes of the file apply immediately. Ctrl-C finishes the current step and exits.',
+        page: 'docs/how-to/standalone.md',
+      }),
     )
-    .addOption(new Option('--log-level <level>', 'write a log to stderr as well, from this level on').choices(logLevels))
-    .addHelpText('after', '\nThe file is read again when it changes. Ctrl-C ends the run after what is under way. More: docs/standalone.md')
     .action(async (options: Options) => {
-      // Loaded first: a run that goes on as another user may not be able to read every folder that root can.
+      // Loaded first: after a change of user, folders that only root can read may be unreadable.
       const { runCommand } = await import('./run-command.ts')
       process.exitCode = await runCommand(await settingsOf(options), systemClock)
     })
@@ -66,13 +76,15 @@ async function settingsOf(options: Options): Promise<RunSettings> {
       )
     const targets = parseTargets(options, sync, cwd)
     for (const { name, dataDir } of targets) requireFolder(dataDir, `target ${name}`)
+    requireSeparate(targets)
     return { sync, targets }
   }
   const text = readManifestFile(options.file)
   const followed = follow(text)
   if (options.secrets !== undefined) requireFolder(path.resolve(cwd, options.secrets), '--secrets')
-  if (options.receiverPort === undefined && (options.hmacSecretFile ?? options.tokenFile) !== undefined) {
-    throw new Fault('InvalidConfiguration', '--hmac-secret-file and --token-file need --receiver-port')
+  const { hmacSecretFile, tokenFile, receiverHost } = options
+  if (options.receiverPort === undefined && (hmacSecretFile ?? tokenFile ?? receiverHost) !== undefined) {
+    throw new Fault('InvalidConfiguration', '--receiver-host, --hmac-secret-file and --token-file need --receiver-port')
   }
   if (options.once === true && options.statusPort !== undefined) {
     throw new Fault('InvalidConfiguration', '--status-port: a run with --once is over before anybody looks')
@@ -82,7 +94,35 @@ async function settingsOf(options: Options): Promise<RunSettings> {
   return { ...options, ...followed, stateDir, text, follow }
 }
 
-/** Prepares the state folder, and becomes the owner of the data directories where root was asked to work in them; returns the folder. */
+/** Refuses two targets that are the same folder by a link or a mount, and a target inside another. Throws InvalidConfiguration. */
+function requireSeparate(targets: readonly Target[]): void {
+  const identityOf = (folder: string): string => {
+    const { dev, ino } = statSync(folder)
+    return `${dev} ${ino}`
+  }
+  const byIdentity = new Map<string, Target>()
+  for (const target of targets) {
+    const identity = identityOf(target.dataDir)
+    const other = byIdentity.get(identity)
+    if (other !== undefined)
+      throw new Fault(
+        'InvalidConfiguration',
+        `targets ${other.name} and ${target.name} have one data folder, "${target.dataDir}" and "${other.dataDir}"`,
+      )
+    byIdentity.set(identity, target)
+  }
+  for (const { name, dataDir } of targets) {
+    const real = realpathSync(dataDir)
+    for (let above = path.dirname(real); ; above = path.dirname(above)) {
+      const outer = byIdentity.get(identityOf(above))
+      if (outer !== undefined)
+        throw new Fault('InvalidConfiguration', `the data folder of target ${name} lies within that of target ${outer.name}: "${real}"`)
+      if (above === path.dirname(above)) break
+    }
+  }
+}
+
+/** Prepares the state folder, and switches to the owner of the data directories if started as root; returns the folder. */
 async function settleIn(named: string | undefined, targets: readonly Target[]): Promise<string> {
   const { become, requiredOwner } = await import('../../standalone/identity.ts')
   const { defaultStateFolder, prepareStateFolder } = await import('../../standalone/state-folder.ts')
@@ -94,7 +134,7 @@ async function settleIn(named: string | undefined, targets: readonly Target[]): 
   return stateDir
 }
 
-/** A key is read anew at each use; one that is not there at the start is a typing error. */
+/** Keys are read again for each use; one that is missing at the start is a configuration error. */
 function requireKeys({ hmacSecretFile, tokenFile, apiKeyFile }: Options): void {
   const named = { '--hmac-secret-file': hmacSecretFile, '--token-file': tokenFile, '--api-key-file': apiKeyFile }
   for (const [option, file] of Object.entries(named)) {

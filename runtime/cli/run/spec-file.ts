@@ -1,18 +1,17 @@
 /**
- * Looks at the file with the GatewaySync while a run goes on: editors, configuration management and mounted volumes replace it in different
- * ways, so its content is what counts.
+ * Watches the GatewaySync file during a run by its content: editors, configuration management and mounted volumes replace it in different ways.
  */
-import { type Clock, pause } from '../../clock.ts'
-import { asFault } from '../../fault.ts'
-import type { StoryEvent } from '../story/events.ts'
+import { type Clock, pause } from '../../platform/clock.ts'
+import { asFault } from '../../platform/fault.ts'
+import type { RunEvent } from '../output/events.ts'
 import type { Followed } from './run-settings.ts'
 
-/** How often the file is looked at. */
+/** Polling interval of the file. */
 const everyMs = 1_000
 
 type Watched = {
   file: string
-  /** What is followed now. */
+  /** The text that is followed now. */
   text: string
   /** Throws InvalidConfiguration. */
   read(): string
@@ -20,11 +19,11 @@ type Watched = {
 }
 
 /**
- * Waits until the file says something else that can be followed, and returns it; undefined when the signal fires. What cannot be followed
- * is told once. A file that is away for a moment is one that somebody replaces just now.
+ * Waits until the file has new valid content, and returns it; undefined when the signal fires. An invalid version is reported once. A missing file is
+ * probably being replaced.
  */
 export async function nextVersion(
-  { clock, tell }: { clock: Clock; tell(event: StoryEvent): void },
+  { clock, emit }: { clock: Clock; emit(event: RunEvent): void },
   { file, text, read, follow }: Watched,
   signal: AbortSignal,
 ): Promise<{ followed: Followed; text: string } | undefined> {
@@ -38,16 +37,16 @@ export async function nextVersion(
       if (trouble === unreadable) continue
       const isLasting = unreadable !== undefined
       unreadable = isLasting ? trouble : ''
-      if (isLasting && trouble !== undefined) tell({ event: 'specRefused', message: trouble })
+      if (isLasting && trouble !== undefined) emit({ event: 'specRefused', message: trouble })
       continue
     }
     unreadable = undefined
     if (now === seen) continue
     seen = now
     const [followed, why] = attempt(() => follow(now))
-    if (followed === undefined) tell({ event: 'specRefused', message: why ?? `${file} cannot be followed` })
+    if (followed === undefined) emit({ event: 'specRefused', message: why ?? `${file} cannot be followed` })
     else if (now !== text) {
-      tell({ event: 'specChanged', file })
+      emit({ event: 'specChanged', file })
       return { followed, text: now }
     }
   }

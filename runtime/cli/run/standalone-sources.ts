@@ -1,47 +1,48 @@
 /**
- * Where a run on one machine has content and verdicts from: the mirrors of its one repository, the Secrets in a folder, the gate, and what a
- * pass looks up with them.
+ * Provides content and validation results for a standalone run: the mirrors of its one repository, the Secrets in a folder, validation, and the
+ * collaborators of a reconcile.
  */
 import path from 'node:path'
-import type { Clock } from '../../clock.ts'
-import { sourceSecretNames } from '../../gatewaysync/schema/secret-names.ts'
-import { keptCommits } from '../../reconcile/needed-commits.ts'
-import { createSyncMirrors, type SyncMirrors } from '../../reconcile/mirrors-of-syncs.ts'
-import { readProxies } from '../../config.ts'
-import { asFault } from '../../fault.ts'
-import type { Log } from '../../log.ts'
-import { type IsolatedGate, openIsolatedGate } from '../../gate/isolate.ts'
-import { createMarks } from '../../gate/marks.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { sourceSecretNames } from '../../api/schema/secret-names.ts'
+import { keptCommits } from '../../reconcile/source/needed-commits.ts'
+import { createSyncMirrors, type SyncMirrors } from '../../reconcile/source/mirrors-of-syncs.ts'
+import { readProxies } from '../../settings/environment.ts'
+import { asFault } from '../../platform/fault.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { type IsolatedGate, openIsolatedGate } from '../../validation/worker/isolated-validation.ts'
+import { createMarks } from '../../validation/worker/attempt-log.ts'
 import { createCommitCheck } from '../../reconcile/commit-check.ts'
-import { createSecretChanges, type SecretChanges } from '../../reconcile/secret-changes.ts'
+import { createSecretChanges, type SecretChanges } from '../../reconcile/source/secret-changes.ts'
 import { createSignatureCheck, type SignatureDeps } from '../../reconcile/signature-check.ts'
 import type { ReconcileDeps } from '../../reconcile/reconcile.ts'
-import { syncKey } from '../../reconcile/records.ts'
-import type { Network } from '../../source/remote/network.ts'
-import { createHostApis, type OpenHostApi } from '../../source/host-api.ts'
-import { createMirrors } from '../../source/mirrors.ts'
-import { createRemotes } from '../../source/remotes.ts'
+import { syncKey } from '../../reconcile/store/records.ts'
+import type { Network } from '../../git/remote/network.ts'
+import { createHostApis, type OpenHostApi } from '../../git/api/host-api.ts'
+import { createMirrors } from '../../git/mirrors.ts'
+import { createRemotes } from '../../git/remotes.ts'
 import { readSecretFolder } from '../../standalone/secrets.ts'
 import type { StandaloneSync } from '../../standalone/settings.ts'
 import type { ObjectStore } from '../../standalone/object-store.ts'
-import type { KnownCommits } from '../story/commit-words.ts'
+import type { CommitCache } from '../output/commit-words.ts'
+import { shortRef } from '../../api/values.ts'
 
-/** What content and verdicts about it come from. */
+/** The source of content and validation results. */
 type Sources = {
   mirrors: SyncMirrors
   secrets: SecretChanges
   hostApi: OpenHostApi
   network: Network
   gate: IsolatedGate
-  /** Where the mirrors are. */
+  /** The folder of the mirrors. */
   folder: string
   close(): Promise<void>
 }
 
-/** Of the settings of a run, those that say where content comes from. */
+/** The settings of a run that determine where content comes from. */
 type SourceSettings = { sync: StandaloneSync; stateDir: string; secretsDir: string | undefined }
 
-/** `changed`: a Secret that the repository needs is another one. */
+/** `changed`: called when a Secret of the repository has changed. */
 export function openSources(
   { clock, log, keeper, changed }: { clock: Clock; log: Log; keeper: ObjectStore; changed(): void },
   { sync, stateDir, secretsDir }: SourceSettings,
@@ -70,11 +71,11 @@ export function openSources(
 
 type DecisionDeps = Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'lookups'> & {
   sources: Sources
-  commits: KnownCommits
+  commits: CommitCache
   named(ref: string, commit: string): void
 }
 
-/** What a pass looks up and says where there is one GatewaySync and no cluster. */
+/** The collaborators of a reconcile with one GatewaySync and no cluster. */
 export function decisionsOf(
   { clock, log, store, lookups, sources, commits, named }: DecisionDeps,
   { sync }: Pick<SourceSettings, 'sync'>,
@@ -82,7 +83,7 @@ export function decisionsOf(
   const { mirrors, secrets, gate, folder } = sources
   const { readSecret } = secrets
   const rawObject: SignatureDeps['rawObject'] = (key, ...what) => mirrors.held(key).rawObject(...what)
-  const verify = createSignatureCheck({ readSecret, rawObject, folder, clock })
+  const { verify } = createSignatureCheck({ readSecret, rawObject, folder, clock })
   return {
     store,
     lookups,
@@ -95,10 +96,10 @@ export function decisionsOf(
       const resolved = await mirror.resolve(wanted.ref, { fresh }, signal)
       mirrors.answered(syncKey(namespace, name), mirror)
       commits.named(resolved.commit, askedMs)
-      named(wanted.ref, resolved.commit)
+      named(shortRef(wanted.ref), resolved.commit)
       return resolved
     },
-    // There is one GatewaySync, which was told itself.
+    // There is only one GatewaySync, which is notified directly.
     async adopt() {},
     async verify(record, spec, resolved, signal) {
       const { commit, name: ref } = resolved
@@ -117,7 +118,7 @@ export function decisionsOf(
   }
 }
 
-/** The GatewaySync may have named another repository before. */
+/** Removes the mirrors of repositories that the GatewaySync followed before. */
 export async function removeFormerMirrors(mirrors: SyncMirrors, sync: StandaloneSync, log: Log, signal: AbortSignal): Promise<void> {
   try {
     await mirrors.prune([{ namespace: sync.namespace, repo: sync.spec.git.repo, git: sync.spec.git }], signal)

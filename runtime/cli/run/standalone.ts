@@ -1,71 +1,78 @@
 /**
- * Flows A, B and C on one machine: the reconcile decisions of the controller, the engine of the agent and the receiver, joined by one
- * GatewaySync that is kept in a file instead of an API server.
+ * Runs the operator on one machine: the reconcile decisions of the controller, the sync engine of the agent and the receiver, with one GatewaySync in
+ * a file instead of an API server.
  */
-import { type Clock, timestamp } from '../../clock.ts'
-import type { SyncReportStatus } from '../../gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
-import { asFault, type Fault } from '../../fault.ts'
-import type { Log } from '../../log.ts'
-import { createCommitStatuses } from '../../notify/commit-status/tell.ts'
-import { createCommitContents } from '../../reconcile/commit-contents.ts'
+import path from 'node:path'
+import { createFollower, type Follower } from '../../agent/follow.ts'
+import { podAnnotations } from '../../api/names.ts'
+import { type Clock, timestamp } from '../../platform/clock.ts'
+import type { SyncReportStatus } from '../../api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../api/schema/status.ts'
+import type { Source } from '../../content/protocol/protocol.ts'
+import { connectGateway } from '../../gateway/gateway.ts'
+import { createModeFinder } from '../../gateway/mode.ts'
+import { asFault, type Fault } from '../../platform/fault.ts'
+import { type Log, logOf } from '../../platform/log/log.ts'
+import { createCommitStatuses } from '../../notifications/commit-status/report.ts'
+import { createCommitContents } from '../../reconcile/source/commit-contents.ts'
 import { createGatewayQueries } from '../../reconcile/gateway-queries.ts'
-import { createLookups } from '../../reconcile/lookups.ts'
-import { createQueue } from '../../reconcile/queue.ts'
+import { FairLimiter } from '../../platform/async/fair-limiter.ts'
+import { createResolutions } from '../../reconcile/source/resolutions.ts'
+import { createQueue } from '../../platform/async/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
-import { createStore } from '../../reconcile/store.ts'
-import { syncKey } from '../../reconcile/records.ts'
+import { createStore } from '../../reconcile/store/store.ts'
+import { syncKey } from '../../reconcile/store/records.ts'
 import type { StandaloneSync, Target } from '../../standalone/settings.ts'
-import type { Commits } from '../../statuspage/commits.ts'
+import type { Commits } from '../../statuspage/views/commits.ts'
 import { createObjectStore, type ObjectStore } from '../../standalone/object-store.ts'
-import { createKnownCommits } from '../story/commit-words.ts'
-import type { CommitFacts, CycleFacts } from '../story/narrate.ts'
+import { type CycleWatch, type EngineMemory, readSynced, recoverFolder, runCycle } from '../../sync/cycle.ts'
+import { readSmallFile } from '../../sync/disk/disk.ts'
+import type { Plan } from '../../sync/plan/plan.ts'
+import { createCommitCache } from '../output/commit-words.ts'
+import type { ChangedPaths } from '../output/events.ts'
+import type { CommitFacts, CycleFacts } from '../output/narrate.ts'
 import { decisionsOf, openSources, removeFormerMirrors } from './standalone-sources.ts'
-import { createTargets } from './targets.ts'
 
 /** `stateDir` keeps mirrors, requests, status and reports from one run to the next. */
 export type StandaloneSettings = {
   sync: StandaloneSync
   targets: readonly Target[]
   stateDir: string
-  /** Stands for the Secrets of a cluster: `<dir>/<name>/<key>`. */
+  /** Replaces the Secrets of a cluster: `<dir>/<name>/<key>`. */
   secretsDir: string | undefined
   version: string
-  /** Write nothing before the git host answered, so that the first report is about its answer; and look at every file of ours. */
+  /** Write nothing before the git host has answered, so that the first report is about its answer; and check every managed file. */
   sourceFirst: boolean
   /** The API key of the gateways, read at each use. */
   apiKey(): Promise<string | undefined>
 }
 
-/** What a run tells while it runs. */
+/** Observes a run. */
 export type StandaloneWatcher = {
-  /** After each pass: what is known of the GatewaySync, and the fault of the last question to the git host. */
+  /** After each reconcile: the status of the GatewaySync, and the fault of the last source resolution. */
   status(status: GatewaySyncStatus, fault: Fault | undefined, answered: boolean): void
-  /** What keeps the run from deciding anything; it goes on trying. */
+  /** The run cannot reconcile; it keeps trying. */
   failed(fault: Fault): void
-  /** A target's report of this run, and what the cycle behind it did. */
+  /** A target's report of this run, and the result of its cycle. */
   report(target: string, status: SyncReportStatus, cycle: CycleFacts): void
-  /** The git host was asked for `ref` and named a commit. */
+  /** The git host returned a commit for `ref`. */
   named?(ref: string, commit: string): void
-  /** Files that have arrived of those that a target's sync writes. */
+  /** Number of received files of those that a target's sync writes. */
   progress?(target: string, done: number, total: number): void
 }
 
-/** `run` settles after the signal, when all that was begun has ended, and rejects with the error of a part that ended by itself. */
+/** `run` settles after the signal, when all work has ended, and rejects with the error of a part that failed. */
 export type Standalone = {
-  /** The request annotations and the status as they are now, for the receiver. */
+  /** The current request annotations and status, for the receiver. */
   keeper: ObjectStore
   /** What is known of a commit besides its hash. */
   about(commit: string): CommitFacts
-  /** Words and changes of commits, for people who look at them. */
+  /** Descriptions and changes of commits, for the status page. */
   commits: Commits
   run(signal: AbortSignal): Promise<void>
 }
 
-/**
- * The operator in one process: the controller's decisions and an agent for each target, around a state directory in the place of an API
- * server.
- */
+/** The operator in one process: the controller's decisions and an agent for each target, with a state directory instead of an API server. */
 export function createStandalone(
   settings: StandaloneSettings,
   watcher: StandaloneWatcher,
@@ -85,10 +92,15 @@ export function createStandalone(
   })
   const store = createStore((changed) => queue.add(changed))
   const keeper = createObjectStore({ store, clock, log }, settings)
-  const lookups = createLookups({ clock, concurrency: 1, ready: (changed) => queue.add(changed), signal: stopping.signal })
+  const lookups = createResolutions({
+    clock,
+    hosts: new FairLimiter({ total: 1, clock }),
+    ready: (changed) => queue.add(changed),
+    signal: stopping.signal,
+  })
   const sources = openSources({ clock, log, keeper, changed: () => queue.add(key) }, settings, stopping.signal)
   const queries = createGatewayQueries({ clock, log, network: sources.network, allowedHosts: [], changed: (changed) => queue.add(changed) })
-  const commits = createKnownCommits()
+  const commits = createCommitCache()
   const contents = createCommitContents({ mirrors: sources.mirrors, clock })
   const followers = createTargets(
     {
@@ -105,7 +117,7 @@ export function createStandalone(
     { sync, targets, version: settings.version, thorough: settings.sourceFirst },
   )
   const failed = (_sync: unknown, { reason, message }: Fault): void => log.info({ reason, message }, 'event')
-  const statuses = createCommitStatuses({ clock, log, open: sources.hostApi, told() {}, failed }, stopping.signal)
+  const statuses = createCommitStatuses({ clock, log, open: sources.hostApi, delivered() {}, failed }, stopping.signal)
   let isFollowing = !settings.sourceFirst
   const observeAll = (): void => {
     if (isFollowing) followers.observe(keeper.record())
@@ -141,7 +153,7 @@ export function createStandalone(
       queue.add(key)
       observeAll()
       const parts = [queue.run(signal), queries.run(signal), sources.secrets.run(signal), ...followers.start(signal)]
-      // One that ends with an error ends the run: a process that answers pushes and syncs nothing would be worse than none.
+      // A failed part stops the run: a process that accepts pushes and syncs nothing would be worse than none.
       for (const part of parts) part.catch((error: unknown) => stopping.abort(error))
       const ended = await Promise.allSettled(parts)
       await Promise.all([lookups.settled(), statuses.settled()])
@@ -150,4 +162,97 @@ export function createStandalone(
       log.info({ message: timestamp(clock.now()) }, 'stopped')
     },
   }
+}
+
+type Targets = {
+  /** Passes the current GatewaySync to all of them. */
+  observe(record: { uid: string; annotations: Readonly<Record<string, string>>; spec: unknown; status: GatewaySyncStatus }): void
+  /** Starts all of them; each promise settles after the signal, or with the error that ended one. */
+  start(signal: AbortSignal): Promise<void>[]
+}
+
+type Deps = {
+  clock: Clock
+  log: Log
+  source: Source
+  /** The API key of the gateways, read at each use. */
+  apiKey(): Promise<string | undefined>
+  report(target: string, status: SyncReportStatus, cycle: CycleFacts): void
+  /** Number of received files of those that a target's sync writes. */
+  progress(target: string, done: number, total: number): void
+}
+
+type Settings = {
+  sync: StandaloneSync
+  targets: readonly Target[]
+  version: string
+  /** Check every managed file, not only those that the last cycle left in doubt. */
+  thorough: boolean
+}
+
+const maxConfBytes = 1024 * 1024
+
+/** The agents of a run, one for each target; they start and stop together. */
+function createTargets(deps: Deps, settings: Settings): Targets {
+  const followers = settings.targets.map((target) => followTarget(deps, settings, target))
+  return {
+    observe({ uid, annotations, spec, status }) {
+      for (const follower of followers) follower.observe({ uid, annotations, spec, status })
+    },
+    start: (signal) => followers.map((follower) => follower.run(signal)),
+  }
+}
+
+function followTarget(deps: Deps, { sync, version, thorough }: Settings, target: Target): Follower {
+  const { clock, log } = deps
+  const { name, dataDir, profile, mode, labels, gatewayUrl: url } = target
+  const memory: EngineMemory = { manifest: undefined }
+  let last: CycleFacts = {}
+  const conf = path.join(dataDir, 'ignition.conf')
+  const podFacts = {
+    podName: name,
+    namespace: sync.namespace,
+    annotations: { [podAnnotations.profile]: profile, [podAnnotations.gatewayName]: name },
+    labels,
+  }
+  return createFollower(
+    {
+      clock,
+      log: log.child({ gateway: name }),
+      source: () => deps.source,
+      gateway: () => (url === undefined ? undefined : connectGateway({ url, apiKey: deps.apiKey, clock, log })),
+      mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, maxConfBytes)?.toString('utf8') }, { target: mode }),
+      podFacts: async () => podFacts,
+      readSynced: () => readSynced(dataDir),
+      recover: async (_failed, signal) => void (await recoverFolder({ clock, log, memory }, dataDir, signal)),
+      async cycle(source, gateway, wanted, signal) {
+        const startedMs = clock.monotonicMs()
+        last = {}
+        const watch: CycleWatch = {
+          planned: (plan) => (last = { paths: changedPaths(plan) }),
+          arrived: (done, total) => deps.progress(name, done, total),
+        }
+        const own = logOf(log.child({ gateway: name }), wanted.requestId)
+        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...wanted, thorough }, signal)
+        last = { ...last, durationMs: clock.monotonicMs() - startedMs }
+        return result
+      },
+      report: (status) => deps.report(name, status, last),
+    },
+    { gatewaySync: sync.name, dataDir, agentVersion: version },
+  )
+}
+
+/** So many paths of each kind are named. */
+const namedPaths = 100
+
+function changedPaths({ puts, deletes }: Plan): ChangedPaths {
+  const paths: ChangedPaths = { added: [], changed: [], removed: [], more: 0 }
+  const note = (list: string[], path: string): void => {
+    if (list.length < namedPaths) list.push(path)
+    else paths.more += 1
+  }
+  for (const { path, before } of puts) note(before === 'absent' ? paths.added : paths.changed, path)
+  for (const { path } of deletes) note(paths.removed, path)
+  return paths
 }

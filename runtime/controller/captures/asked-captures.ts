@@ -1,29 +1,41 @@
 /**
- * Which offers of agents are asked for, what they hold, and what a commit of them is made, checked and pushed with.
+ * Selects the capture offers to accept, parses their edits, and collects what a capture commit needs.
  */
-import { acceptChanges, type TakenEdit } from '../../capture/accept.ts'
-import type { Clock } from '../../clock.ts'
-import type { CaptureOffer } from '../../delivery/protocol.ts'
-import { requirePublished } from '../../delivery/published.ts'
-import { Fault } from '../../fault.ts'
-import type { IsolatedGate } from '../../gate/isolate.ts'
-import { captureRequest, concerns, driftRequest, gatewayNameOf } from '../../gatewaysync/decide/capture.ts'
-import { resolveProfile } from '../../gatewaysync/decide/profile.ts'
-import { podAnnotations } from '../../gatewaysync/names.ts'
-import type { CaptureEntry } from '../../gatewaysync/schema/capture-spec.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
-import type { CommitHash } from '../../gatewaysync/values.ts'
-import type { SyncMirrors } from '../../reconcile/mirrors-of-syncs.ts'
-import { publishedCommits } from '../../reconcile/needed-commits.ts'
-import type { GatewaySyncRecord } from '../../reconcile/records.ts'
-import type { Store } from '../../reconcile/store.ts'
-import type { RemoteOf } from '../../source/remotes.ts'
-import { specOf } from '../../reconcile/spec-of.ts'
+import { acceptChanges, type AcceptedEdit } from '../../capture/submit/accept.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { CaptureOffer } from '../../content/protocol/protocol.ts'
+import { requirePublished } from '../../content/server/published.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { IsolatedGate } from '../../validation/worker/isolated-validation.ts'
+import { defaultBranch, followedRef, isTagSelector } from '../../api/followed-ref.ts'
+import { captureRequest, concerns, driftRequest, gatewayNameOf } from '../../reconcile/decide/capture.ts'
+import { resolveProfile } from '../../api/schema/profile.ts'
+import { resolvedRefOf } from '../../reconcile/decide/request.ts'
+import { podAnnotations } from '../../api/names.ts'
+import type { CaptureEntry } from '../../api/schema/capture-spec.ts'
+import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
+import { type CommitHash, isCommitHash, shortRef } from '../../api/values.ts'
+import type { SyncMirrors } from '../../reconcile/source/mirrors-of-syncs.ts'
+import { publishedCommits } from '../../reconcile/source/needed-commits.ts'
+import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import type { RemoteOf } from '../../git/remotes.ts'
+import { specOf } from '../../reconcile/store/spec-of.ts'
+import type { Temporal } from '../../platform/temporal.ts'
 
-/** What a capture is made with. */
+/** Collaborators of a capture. */
 export type WorkDeps = { mirrors: SyncMirrors; remoteOf: RemoteOf; gate: Pick<IsolatedGate, 'check'>; clock: Clock }
 
-/** A gateway whose changes somebody asks for. */
+/** Returns the branch that a GatewaySync follows; undefined for tags, a commit, or an unknown default branch. */
+export function followedBranch({ status }: Pick<GatewaySyncRecord, 'status'>, { git }: GatewaySyncSpec): string | undefined {
+  const followed = followedRef(git)
+  const ref = followed === defaultBranch ? resolvedRefOf(followed, status) : followed
+  if (ref === undefined || isTagSelector(ref) || isCommitHash(ref)) return undefined
+  if (ref.startsWith('refs/heads/')) return shortRef(ref)
+  return ref.startsWith('refs/') ? undefined : ref
+}
+
+/** A gateway whose changes are requested. */
 export type Asked = {
   record: GatewaySyncRecord
   spec: GatewaySyncSpec
@@ -32,11 +44,11 @@ export type Asked = {
   gateway: string
 }
 
-/** So long after a request was first seen a gateway may begin to answer it. */
+/** How long after a request was first seen a gateway may begin to answer it. */
 const answeredWithinMs = 3_600_000
 const plainCredential = 'plain-credential'
 
-/** Whose changes are taken: those that somebody asks for, and with `on: Drift` those that were left alone; undefined: neither. */
+/** Returns the request whose changes are captured: an explicit one, or with `trigger: Drift` an automatic one; undefined: neither. */
 export function askedBy(
   store: Store,
   { namespace, name }: { namespace: string; name: string },
@@ -51,35 +63,35 @@ export function askedBy(
   const annotations = store.pod(namespace, pod)?.annotations ?? {}
   const gateway = gatewayNameOf({ name: pod, annotations })
   const isAsked = request !== undefined && request.id === offer.request && concerns(request, { pod, gateway })
-  const isQuiet = capture.on === 'Drift' && offer.files > 0 && offer.request === driftRequest(offer.digest)
+  const isQuiet = capture.trigger === 'Drift' && offer.files > 0 && offer.request === driftRequest(offer.digest)
   if (!isAsked && !isQuiet) return undefined
   if ((annotations[podAnnotations.profile] ?? 'default') !== offer.profile)
     throw new Fault('PayloadMalformed', `pod "${pod}" does not follow profile "${offer.profile}"`)
   return { record, spec, capture, pod, gateway }
 }
 
-/** Whether a request is so old that whoever asked no longer waits for gateways that have not answered: a pod may come weeks later. */
+/** Whether a request is too old for gateways that have not answered: a pod may appear weeks later. */
 export function isOver({ status: { capture } }: GatewaySyncRecord, request: string, now: Temporal.Instant): boolean {
   if (capture?.request !== request || capture.at === undefined) return false
   return now.epochMilliseconds - Date.parse(capture.at) > answeredWithinMs
 }
 
 /**
- * The edits that an offer holds; undefined where it holds none yet. Throws CommitNotPublished, UnknownProfile, PayloadMalformed and
+ * Returns the edits of an offer; undefined if it holds none yet. Throws CommitNotPublished, UnknownProfile, PayloadMalformed and
  * PayloadTooLarge.
  */
-export function acceptOffer({ record, spec }: Asked, { commit, profile, changes, digest }: CaptureOffer): TakenEdit[] | undefined {
+export function acceptOffer({ record, spec }: Asked, { commit, profile, changes, digest }: CaptureOffer): AcceptedEdit[] | undefined {
   const commits = new Set<string>(publishedCommits(record.status))
   requirePublished({ commits, hasProfile: (named) => Object.hasOwn(spec.sync.profiles, named) }, commit, profile)
   return changes === undefined ? undefined : acceptChanges(changes, digest, resolveProfile(spec.sync, profile))
 }
 
-/** What an entry says of its pull request at first. */
+/** Returns the initial pull-request state of an entry. */
 export function waitingFor({ capture }: Asked): Pick<CaptureEntry, 'pullRequest'> {
   return capture.pullRequest ? { pullRequest: { state: 'Waiting' } } : {}
 }
 
-/** What a commit is made, checked and pushed with. */
+/** Collects what is needed to create, validate and push a commit. */
 export async function workOf(
   { mirrors, remoteOf, gate, clock }: WorkDeps,
   { record, spec }: Pick<Asked, 'record' | 'spec'>,
@@ -95,13 +107,13 @@ export async function workOf(
       const { policy, rules } = spec.validation
       const request = {
         profiles: Object.keys(spec.sync.profiles).map((profile) => resolveProfile(spec.sync, profile)),
-        // A credential in a branch stays in the history of the repository, whatever the policy says of commits that people made.
+        // A credential in a branch stays in the repository's history, so it is an error whatever the policy for normal commits is.
         validation: { policy: policy === 'Off' ? ('Warn' as const) : policy, rules: { ...rules, [plainCredential]: 'error' as const } },
         modesInUse: undefined,
         commit,
-        line: `${spec.git.repo} ${spec.git.ref}`,
+        line: `${spec.git.repo} ${followedRef(spec.git)}`,
       }
-      return mirror.readBy(commit, (repository) => gate.check(repository, request, false, own), own)
+      return mirror.readBy(commit, (repository) => gate.check(repository, request, { namespace, again: false }, own), own)
     },
   }
 }

@@ -1,27 +1,29 @@
 /**
- * Opens pull requests of branches that were pushed with captured changes, beside everything else: from what the status says is waiting, so
- * that a replica that begins to lead goes on. A host that does not answer is asked again for a quarter of an hour.
+ * Opens pull requests for pushed capture branches in the background, from the state in the status, so that a new leader continues. A host
+ * that does not answer is retried for 15 minutes.
  */
 import { openPullRequest } from '../../capture/pull-request/open.ts'
-import { readCaptured } from '../../capture/pull-request/read.ts'
-import { pullRequestWords } from '../../capture/pull-request/text.ts'
-import { type Clock, deadline } from '../../clock.ts'
-import { asFault, Fault } from '../../fault.ts'
-import type { Verdict } from '../../gatewaysync/decide/observation.ts'
-import { newFindings } from '../../gatewaysync/new-findings.ts'
-import type { CaptureEntry } from '../../gatewaysync/schema/capture-spec.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
-import { isCommitHash, parseCommitHash, type CommitHash } from '../../gatewaysync/values.ts'
-import type { Log } from '../../log.ts'
-import { createOutbox, type Outbox, type Tried } from '../../notify/outbox.ts'
-import type { OpenHostApi } from '../../source/host-api.ts'
-import type { Mirror } from '../../source/mirrors.ts'
+import { pullRequestWords, readCaptured } from '../../capture/pull-request/text.ts'
+import { type Clock, deadline } from '../../platform/clock.ts'
+import { asFault, Fault } from '../../platform/fault.ts'
+import type { Verdict } from '../../reconcile/decide/observation.ts'
+import { defaultBranch, followedRef } from '../../api/followed-ref.ts'
+import { newFindings } from '../../api/new-findings.ts'
+import type { CaptureEntry } from '../../api/schema/capture-spec.ts'
+import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
+import { parseCommitHash, type CommitHash } from '../../api/values.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { createOutbox, type Outbox, type Tried } from '../../notifications/outbox.ts'
+import type { OpenHostApi } from '../../git/api/host-api.ts'
+import type { Mirror } from '../../git/mirrors.ts'
 
-/** A pushed branch of one GatewaySync. `work` is called anew with each try. */
+/** A pushed branch of one GatewaySync. `work` is called for each attempt. */
 export type Pushed = {
   namespace: string
   name: string
   spec: GatewaySyncSpec
+  /** The target branch; undefined: the GatewaySync follows none. */
+  base: string | undefined
   entry: CaptureEntry
   work(signal: AbortSignal): Promise<{ mirror: Mirror; check(commit: CommitHash, signal: AbortSignal): Promise<Verdict> }>
 }
@@ -29,30 +31,32 @@ export type Pushed = {
 type Deps = {
   clock: Clock
   hostApi: OpenHostApi
-  /** What became of the pull request of an entry. */
+  /** Called with the final pull-request state of an entry. */
   ended(pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void
-  /** Why it was not opened yet; another try follows. */
+  /** Called with the reason for a delay; another attempt follows. */
   waits(pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void
-  /** How long tries wait; shorter in tests. */
+  /** Delays between attempts; shorter in tests. */
   pace?: { gatherMs: number; spacingMs: number; firstRetryMs: number; timeoutMs?: number }
   log: Log
 }
 
-/** `settled` settles after the signal, when no call is under way any more. */
+/** `settled` settles after `signal` aborts, once no call is running. */
 export type PullRequests = {
-  /** Opens the pull request of a branch. While that is under way for the same commit and request, its next try takes what was told last. */
+  /**
+   * Opens the pull request of a branch. While one for the same commit and request is running, its next attempt uses the latest arguments.
+   */
   open(key: string, pushed: Pushed): void
   settled(): Promise<void>
 }
 
-/** A try fetches, checks two commits, and asks the host for pages. */
-const usualPace = { gatherMs: 100, spacingMs: 1_000, timeoutMs: 120_000 }
-const mostFindings = 20
+/** An attempt fetches, validates two commits, and calls the host several times. */
+const defaultPace = { gatherMs: 100, spacingMs: 1_000, timeoutMs: 120_000 }
+const maxFindings = 20
 const maxMessage = 900
 
-/** Works until the signal. */
+/** Runs until `signal` aborts. */
 export function createPullRequests({ clock, hostApi, ended, waits, pace, log }: Deps, signal: AbortSignal): PullRequests {
-  const { timeoutMs, ...pauses } = { ...usualPace, ...pace }
+  const { timeoutMs, ...pauses } = { ...defaultPace, ...pace }
   const underWay = new Map<string, Pushed>()
   const end = (key: string, pushed: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void => {
     const latest = underWay.get(key)
@@ -63,7 +67,7 @@ export function createPullRequests({ clock, hostApi, ended, waits, pace, log }: 
     {
       clock,
       ...pauses,
-      // This try's own deadline comes first, so that it can be told from any other.
+      // The deadline of this attempt fires first, so that it can be distinguished from others.
       timeoutMs: 2 * timeoutMs,
       join: (_before, next) => next,
       async send(key, pushed, ending) {
@@ -81,7 +85,7 @@ export function createPullRequests({ clock, hostApi, ended, waits, pace, log }: 
           throw error
         }
       },
-      told(key, pushed, how) {
+      delivered(key, pushed, how) {
         if (how.kind === 'sent') return
         const { reason, message } = how.fault
         const why = { reason, message: message.slice(0, maxMessage) }
@@ -115,13 +119,19 @@ function namesOf({ namespace, name, entry: { pod, branch } }: Pushed) {
 }
 
 async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): Promise<{ url?: string; how: Tried }> {
-  const { namespace, spec, entry } = pushed
+  const { namespace, spec, base, entry } = pushed
   const { capture, git } = spec
   const { branch = '', commit = '', on = '' } = entry
-  const base = baseOf(git.ref)
+  if (capture?.api !== undefined && base === undefined && followedRef(git) === defaultBranch) {
+    const why =
+      'the default branch is not known while another ref is requested; the pull request is opened once spec.git.ref is followed again'
+    return { how: { kind: 'again', fault: new Fault('PullRequestFailed', why) } }
+  }
   if (capture?.api === undefined || base === undefined) {
     const why =
-      capture?.api === undefined ? 'spec.capture has no api any more' : `spec.git.ref is ${git.ref}, which is no branch to merge to`
+      capture?.api === undefined
+        ? 'spec.capture has no api any more'
+        : `spec.git follows ${followedRef(git)}, which is no branch to merge to`
     return { how: { kind: 'never', fault: new Fault('PullRequestRefused', why) } }
   }
   const { mirror, check } = await pushed.work(signal)
@@ -129,26 +139,20 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
   const { files, paths } = await readCaptured(mirror, { branch, commit: at, on: before }, signal)
   const added = newFindings(await findingsOf(check, before, signal), await findingsOf(check, at, signal))
   const findings = added.filter(({ path }) => paths.has(path))
-  const told = { ...entry, on, files, changed: paths.size, findings: findings.slice(0, mostFindings), leftOut: entry.leftOut ?? [] }
+  const summary = { ...entry, on, files, changed: paths.size, findings: findings.slice(0, maxFindings), leftOut: entry.leftOut ?? [] }
   const { secretRef } = capture.api
   const token = secretRef === undefined ? {} : { secretRef: { name: secretRef.name, key: secretRef.key } }
   const api = await hostApi(namespace, { ...git, auth: capture.auth }, { ...token, field: 'spec.capture.api' }, signal)
   const asked = { provider: capture.api.provider, apiURL: capture.api.apiURL, branch, base }
-  const opened = await openPullRequest(api, asked, (maxText) => pullRequestWords(told, maxText), signal)
+  const opened = await openPullRequest(api, asked, (maxText) => pullRequestWords(summary, maxText), signal)
   if (opened.kind === 'open') return { url: opened.url, how: { kind: 'sent' } }
   if (opened.kind === 'later') return { how: { kind: 'again', fault: opened.fault, afterMs: opened.afterMs } }
   return { how: { kind: 'never', fault: opened.fault } }
 }
 
-/** The branch that a ref means; undefined: a tag, or a commit. */
-function baseOf(ref: string): string | undefined {
-  if (ref.startsWith('refs/heads/')) return ref.slice('refs/heads/'.length)
-  return ref.startsWith('refs/') || isCommitHash(ref) ? undefined : ref
-}
-
 type Finding = { rule: string; path: string; message: string }
 
-/** A check that cannot be made takes nothing from the pull request but its findings: what matters was checked before the push. */
+/** A failed validation only removes the findings from the pull request: the important checks ran before the push. */
 async function findingsOf(
   check: (commit: CommitHash, signal: AbortSignal) => Promise<Verdict>,
   commit: CommitHash,

@@ -1,14 +1,13 @@
 /**
- * One merge patch on a GatewaySync as it is now: whatever another replica or somebody else wrote meanwhile is looked at again first.
+ * Applies a merge patch to a GatewaySync and retries on conflict with the latest version.
  */
-import { type Clock, deadline } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
-import type { Change } from '../../fleet/ask.ts'
+import { type Clock, deadline } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Change } from '../../fleet/request-patch.ts'
 import type { Kube } from '../../kube/client.ts'
 import { gatewaySyncType } from '../../kube/types.ts'
-import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/records.ts'
-import type { Store } from '../../reconcile/store.ts'
-import { readAnew } from './read-anew.ts'
+import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
+import type { Store } from '../../reconcile/store/store.ts'
 
 export type ChangeDeps = {
   kube: Pick<Kube, 'listPages' | 'mergePatch'>
@@ -18,10 +17,10 @@ export type ChangeDeps = {
 
 /** Deadline of a write: git hosts wait for ten seconds, and a key may have to be read first. */
 const writeTimeoutMs = 5_000
-/** Wait after a conflict; grows with each attempt. */
+/** Delay after a conflict; grows with each attempt. */
 const conflictWaitMs = 20
 
-/** `change` may be asked several times. `fieldManager`: in whose name. Throws NotFound, ApiUnavailable, and what `change` throws. */
+/** `change` may be called several times. Throws NotFound, ApiUnavailable, and what `change` throws. */
 export async function changeSync(
   { kube, store, clock }: ChangeDeps,
   key: { namespace: string; name: string },
@@ -46,4 +45,19 @@ export async function changeSync(
       await clock.wait(conflictWaitMs * attempt * clock.random())
     }
   }
+}
+
+/** Throws NotFound, ApiUnavailable. */
+export async function readAnew(
+  kube: Pick<Kube, 'listPages'>,
+  key: { namespace: string; name: string },
+  signal: AbortSignal,
+): Promise<GatewaySyncRecord> {
+  // A list with a selector, because `get` would need another permission.
+  const options = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}`, limit: 1 }
+  for await (const { items } of kube.listPages(gatewaySyncType, options, signal)) {
+    const [object] = items
+    if (object !== undefined) return projectGatewaySync(object)
+  }
+  throw new Fault('NotFound', `there is no GatewaySync "${key.name}" in namespace "${key.namespace}"`)
 }

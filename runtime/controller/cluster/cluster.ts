@@ -1,51 +1,51 @@
 /**
- * Keeps the store current: watches over GatewaySyncs, the pods beside them and SyncReports, in all namespaces or in the given ones.
+ * Keeps the store current: watches GatewaySyncs, their pods and SyncReports, in all or the given namespaces.
  */
-import type { Clock } from '../../clock.ts'
-import type { ToldBounds } from '../../gatewaysync/decide/told.ts'
-import { type LabelSelector, selects } from '../../gatewaysync/label-selector.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { ReportBounds } from '../../reconcile/decide/report-details.ts'
+import { type LabelSelector, selects } from '../../api/label-selector.ts'
 import type { Kube } from '../../kube/client.ts'
 import { type ListWatchDeps, runListWatch, type WatchFigures, type WatchHandlers } from '../../kube/list-watch.ts'
 import { gatewaySyncType, type KubeObject, type ObjectKey, podType, syncReportType } from '../../kube/types.ts'
-import type { Log } from '../../log.ts'
-import type { Store } from '../../reconcile/store.ts'
-import { type GatewaySyncRecord, projectGatewaySync, projectPod, projectReport } from '../../reconcile/records.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import { type GatewaySyncRecord, projectGatewaySync, projectPod, projectReport } from '../../reconcile/store/records.ts'
 import { createPodScopes, type PodsListed } from './pod-scopes.ts'
 
 type Deps = { kube: Kube; clock: Clock; log: Log; observe?: WatchFigures }
 
-/** Excludes ended pods, so that the API server does not even send them. */
+/** Excludes completed pods at the API server. */
 const livePods = 'status.phase!=Succeeded,status.phase!=Failed'
 
 /**
- * One of several namespaces may be gone, and with it the right to list it: the others wait for it no longer than this. A role binding that has
- * just been created takes effect sooner.
+ * One of several namespaces may be deleted, and with it the permission to list it: the others wait no longer than this. A new role binding
+ * takes effect sooner.
  */
 const forbiddenForMs = 30_000
 
 /**
- * The longest waits between tries. Controllers are few, and pushes wait for them: they may come soon after the API server is back. A right to
- * list that is missing is not expected back soon, and each try is logged.
+ * Longest retry delays. There are few controllers, and pushes wait for them, so they may retry soon after the API server returns. A missing
+ * permission is not expected back soon, and each attempt is logged.
  */
 const waits = { longestRetryMs: 5_000, longestForbiddenMs: 30_000 }
 
-/** What is watched, and who hears of it. */
+/** What to watch, and the callbacks. */
 export type Watching = {
   store: Store
-  /** Empty: the whole cluster, by one watch. */
+  /** Empty: the whole cluster, with one watch. */
   namespaces: readonly string[]
-  /** GatewaySyncs that it does not match belong to another installation. Default: all are ours. */
+  /** GatewaySyncs that it does not match belong to another installation. Default: all match. */
   selector?: LabelSelector
-  /** How much is kept of what only people read in reports. Default: nothing. */
-  told?: ToldBounds
-  /** Called once, when everything that we may list has been listed. */
+  /** How much display detail of reports to keep. Default: none. */
+  details?: ReportBounds
+  /** Called once, when everything permitted has been listed. */
   ready(): void
-  /** Called with the number of namespaces that cannot be listed, whenever that changes. */
+  /** Called with the number of namespaces that cannot be listed, on each change. */
   forbidden?(count: number): void
   forbiddenForMs?: number
 }
 
-/** Runs until the signal. */
+/** Runs until `signal` aborts. */
 export async function watchCluster(deps: Deps, watching: Watching, signal: AbortSignal): Promise<void> {
   const { namespaces, ready } = watching
   const scopes: (string | undefined)[] = namespaces.length === 0 ? [undefined] : [...namespaces]
@@ -69,7 +69,7 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
       },
       failed({ reason, message }) {
         const isLate = deps.clock.monotonicMs() - startedMs >= (watching.forbiddenForMs ?? forbiddenForMs)
-        // Without the right to list the whole cluster nothing works; staying unready shows it.
+        // Without permission to list the whole cluster nothing works; the replica stays unready.
         if (scope === undefined || !isLate || (reason !== 'Forbidden' && reason !== 'NotFound')) return
         if (!without.has(name))
           deps.log.warn({ namespace: scope, reason, message }, 'a watched namespace cannot be listed; the others are served')
@@ -85,7 +85,7 @@ type ScopeHandlers = Required<Pick<WatchHandlers<unknown>, 'synced' | 'failed'>>
 
 async function watchScope(
   deps: ListWatchDeps,
-  { store, selector, told }: Watching,
+  { store, selector, details }: Watching,
   scope: string | undefined,
   handlersOf: (scope: string | undefined, name: string) => ScopeHandlers,
   signal: AbortSignal,
@@ -99,7 +99,7 @@ async function watchScope(
         const handlers = handlersOf(scope, `${namespace ?? scope ?? ''}/${podType.plural}`)
         const work: Promise<void> = watchPods(deps, store, namespace ?? scope, { handlers, listed }, own).finally(() => {
           running.delete(work)
-          // This watch was replaced by another one, so nobody waits for it any more.
+          // This watch was replaced, so nothing waits for it.
           handlers.synced()
         })
         running.add(work)
@@ -121,7 +121,7 @@ async function watchScope(
         remove: (key) => pods.removeSync(key.namespace ?? '', key.name),
         ...syncs,
         synced() {
-          // From here on it is known in which namespaces pods must be listed.
+          // From now on the namespaces whose pods must be listed are known.
           pods.syncsListed()
           syncs.synced()
         },
@@ -130,7 +130,7 @@ async function watchScope(
     ),
     runListWatch(
       deps,
-      { type: syncReportType, ...within, project: (object) => projectReport(object, told) },
+      { type: syncReportType, ...within, project: (object) => projectReport(object, details) },
       {
         upsert: (_key, report) => store.upsertReport(report),
         remove: (key) => store.removeReport(key.namespace ?? '', key.name),
@@ -142,7 +142,7 @@ async function watchScope(
   await Promise.all(running)
 }
 
-/** `other` for a GatewaySync of another installation, of which only the name matters. */
+/** `other` for a GatewaySync of another installation; only its name matters. */
 function projectOurs(object: KubeObject, selector: LabelSelector | undefined): GatewaySyncRecord | 'other' {
   return selector === undefined || selects(selector, object.metadata.labels ?? {}) ? projectGatewaySync(object) : 'other'
 }
@@ -155,20 +155,20 @@ async function watchPods(
   signal: AbortSignal,
 ): Promise<void> {
   /** Ids in the first list; undefined once it is complete. */
-  let told: Set<string> | undefined = new Set()
+  let present: Set<string> | undefined = new Set()
   await runListWatch(
     deps,
     { type: podType, ...(namespace === undefined ? {} : { namespace }), fieldSelector: livePods, project: projectPod },
     {
       upsert(key, pod) {
-        told?.add(idOf(key))
+        present?.add(idOf(key))
         store.upsertPod(pod)
       },
       remove: (key) => store.removePod(key.namespace ?? '', key.name),
       ...handlers,
       synced() {
-        const first = told
-        told = undefined
+        const first = present
+        present = undefined
         if (first !== undefined) listed((pod) => first.has(idOf(pod)))
         handlers.synced()
       },

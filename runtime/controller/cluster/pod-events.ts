@@ -1,15 +1,15 @@
 /**
- * Writes an Event on a pod that cannot be synced, where `kubectl describe pod` shows it: once for each pod and reason, and only for troubles
- * that have lasted, because pods and their GatewaySync may be created in any order.
+ * Records an Event on a pod that cannot be synced, for `kubectl describe pod`: once per pod and reason, and only for lasting problems,
+ * because pods and their GatewaySync may be created in any order.
  */
-import { type Clock, pause } from '../../clock.ts'
-import { isOutdated, observeGateways } from '../../gatewaysync/decide/gateways.ts'
+import { type Clock, pause } from '../../platform/clock.ts'
+import { isOutdated, observeGateways } from '../../reconcile/decide/gateways.ts'
 import type { EventRecorder } from '../../kube/events.ts'
-import type { Store } from '../../reconcile/store.ts'
-import type { PodRecord } from '../../reconcile/records.ts'
-import { specOf } from '../../reconcile/spec-of.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import type { PodRecord } from '../../reconcile/store/records.ts'
+import { specOf } from '../../reconcile/store/spec-of.ts'
 
-/** Events on gateway pods; docs/operations.md lists them. */
+/** Events on gateway pods; docs/reference/operations.md lists them. */
 export const podEvents = {
   MissingAgent:
     'the pod asks for an agent and has none that can work: name its data volume by annotation if it has several, and recreate it',
@@ -21,10 +21,10 @@ export const podEvents = {
 /** A pod and what keeps it from being synced. */
 export type PodTrouble = { pod: PodRecord; reason: keyof typeof podEvents }
 
-/** Time between two looks. A trouble is reported when two looks in a row found it, so after twice this time at most. */
+/** Check interval. A problem is reported when two checks in a row found it, so after at most twice this time. */
 const everyMs = 30_000
 
-/** Everything that keeps a pod from being synced now. */
+/** Returns everything that keeps a pod from being synced now. */
 export function findPodTroubles(store: Store): PodTrouble[] {
   const namespaces = new Set([...store.syncs().map(({ namespace }) => namespace), ...store.podNamespaces()])
   const pods = [...namespaces].flatMap((namespace) => store.podsIn(namespace)).filter(({ terminating }) => !terminating)
@@ -40,14 +40,14 @@ export function findPodTroubles(store: Store): PodTrouble[] {
   return [...byPod, ...outdatedPods(store)]
 }
 
-/** Whether there is no GatewaySync, of this installation or another, that the pod follows. */
+/** Whether the pod follows no GatewaySync, of this installation or another. */
 export function isUnfollowed(store: Store, pod: PodRecord): boolean {
   const name = store.syncOfPod(pod)
   return name === undefined || (store.sync(pod.namespace, name) === undefined && !store.isOther(pod.namespace, name))
 }
 
-/** Writes a Warning on the pod; its reason and note are constant words. */
-export function tellTrouble(events: Pick<EventRecorder, 'record'>, { pod, reason }: PodTrouble): void {
+/** Records a Warning on the pod with a constant reason and note. */
+export function recordTrouble(events: Pick<EventRecorder, 'record'>, { pod, reason }: PodTrouble): void {
   const regarding = { apiVersion: 'v1', kind: 'Pod', namespace: pod.namespace, name: pod.name, uid: pod.uid }
   events.record({ regarding, type: 'Warning', reason, action: 'Sync', note: podEvents[reason] })
 }
@@ -69,9 +69,9 @@ function outdatedPods(store: Store): PodTrouble[] {
 
 type Deps = { store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock }
 
-/** Looks every 30 s until the signal. */
-export async function tellPodTroubles({ store, events, clock }: Deps, signal: AbortSignal): Promise<void> {
-  /** The troubles at the last look, and whether each was reported. */
+/** Checks every 30 s until `signal` aborts. */
+export async function reportPodTroubles({ store, events, clock }: Deps, signal: AbortSignal): Promise<void> {
+  /** The problems at the last check, and whether each was reported. */
   let known = new Map<string, boolean>()
   while (!signal.aborted) {
     await pause(clock, everyMs, signal)
@@ -79,9 +79,9 @@ export async function tellPodTroubles({ store, events, clock }: Deps, signal: Ab
     const next = new Map<string, boolean>()
     for (const trouble of findPodTroubles(store)) {
       const id = `${trouble.pod.uid} ${trouble.reason}`
-      const told = known.get(id)
-      next.set(id, told !== undefined)
-      if (told === false) tellTrouble(events, trouble)
+      const wasReported = known.get(id)
+      next.set(id, wasReported !== undefined)
+      if (wasReported === false) recordTrouble(events, trouble)
     }
     known = next
   }

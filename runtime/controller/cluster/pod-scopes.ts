@@ -1,19 +1,19 @@
 /**
- * Which pods are watched: only those in namespaces with a GatewaySync, for a cluster has many more. Each namespace takes a watch and so a
- * connection; with many namespaces one watch over everything costs less.
+ * Limits pod watches to namespaces with a GatewaySync, because a cluster has many more pods. Each namespace needs a watch and so a
+ * connection; with many namespaces one cluster-wide watch costs less.
  */
-import type { Store } from '../../reconcile/store.ts'
-import type { GatewaySyncRecord } from '../../reconcile/records.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
 
 type Deps = {
   store: Pick<Store, 'upsertSync' | 'upsertOther' | 'removeSync' | 'podsIn' | 'removePod'>
-  /** Watches the pods of a namespace, or of the whole scope, into the store until the signal; calls `listed` after the first list. */
+  /** Watches the pods of a namespace, or of the whole scope, into the store until `signal` aborts; calls `listed` after the first list. */
   watch(namespace: string | undefined, listed: PodsListed, signal: AbortSignal): void
-  /** With more namespaces than this everything is watched. */
-  mostNamespaces?: number
+  /** With more namespaces than this, everything is watched. */
+  maxNamespaces?: number
 }
 
-/** Called once, when the first list is complete; `isThere` tells what was in it. */
+/** Called once, when the first list is complete; `isThere` says whether a pod was in it. */
 export type PodsListed = (isThere: (pod: { namespace: string; name: string }) => boolean) => void
 
 /** Receives the GatewaySyncs of a scope from their watch. */
@@ -23,15 +23,15 @@ export type PodScopes = {
   /** A GatewaySync of another installation; its pods are not watched. */
   upsertOther(namespace: string, name: string): void
   removeSync(namespace: string, name: string): void
-  /** All GatewaySyncs have been listed, so it is known how many namespaces there are. */
+  /** All GatewaySyncs have been listed, so the number of namespaces is known. */
   syncsListed(): void
 }
 
-/** A watch takes some 170 KiB. */
-const usualNamespaces = 32
+/** A watch takes about 170 KiB. */
+const defaultMaxNamespaces = 32
 
 /** `signal` ends every watch. */
-export function createPodScopes({ store, watch, mostNamespaces = usualNamespaces }: Deps, signal: AbortSignal): PodScopes {
+export function createPodScopes({ store, watch, maxNamespaces = defaultMaxNamespaces }: Deps, signal: AbortSignal): PodScopes {
   /** Watched namespaces, and whether their pods have been listed. They stay watched, because a deleted GatewaySync may return. */
   const watched = new Map<string, { listed: boolean; stop: AbortController }>()
   const waiting = new Map<string, Map<string, GatewaySyncRecord>>()
@@ -59,7 +59,7 @@ export function createPodScopes({ store, watch, mostNamespaces = usualNamespaces
       everything = 'listed'
       for (const [namespace, { stop }] of watched) {
         stop.abort(new Error('everything is watched'))
-        // The watch that ends here may not have reported yet that a pod is gone.
+        // The watch that ends here may not have reported a deletion yet.
         for (const pod of store.podsIn(namespace)) if (!isThere(pod)) store.removePod(namespace, pod.name)
       }
       watched.clear()
@@ -70,7 +70,7 @@ export function createPodScopes({ store, watch, mostNamespaces = usualNamespaces
   const begin = (): void => {
     if (!syncsListed || everything !== 'no') return
     const fresh = [...waiting.keys()].filter((namespace) => !watched.has(namespace))
-    if (watched.size + fresh.length > mostNamespaces) watchEverything()
+    if (watched.size + fresh.length > maxNamespaces) watchEverything()
     else fresh.forEach(watchNamespace)
   }
 

@@ -1,12 +1,12 @@
 /**
- * Secrets of the cluster, read by name when they are needed: never listed, never watched.
+ * Reads Secrets from the cluster by name on demand: never listed, never watched.
  */
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Kube } from '../../kube/client.ts'
 import { type KubeObject, secretType } from '../../kube/types.ts'
-import type { ReadSecret, Secret } from '../../source/remote/secrets.ts'
+import type { ReadSecret, Secret } from '../../git/remote/secrets.ts'
 
-/** How long a Secret is cached: several GatewaySyncs may name one, and a push must not wait for what was read a moment ago. */
+/** How long a Secret is cached: several GatewaySyncs may name one, and a push must not wait for a repeated read. */
 const keptMs = 2_000
 const maxKept = 200
 const timeoutMs = 5_000

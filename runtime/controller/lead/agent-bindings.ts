@@ -1,37 +1,41 @@
 /**
- * Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding a namespace: written when it changes, for each new pod,
- * and again now and then, because somebody may have removed or changed it meanwhile, also by deleting the namespace; removed some time after
- * the last gateway pod of the namespace, also by a leader that never saw that pod.
+ * Binds the ServiceAccounts of gateway pods to the agents' role, one RoleBinding per namespace. It is written when it changes, for each new
+ * pod, and periodically, because it may have been removed or changed, also by deleting the namespace. It is removed some time after the
+ * last gateway pod of the namespace, also by a leader that never saw that pod.
  */
-import { type Clock, pause } from '../../clock.ts'
-import { asFault, isAbort } from '../../fault.ts'
-import type { Log } from '../../log.ts'
-import { agentRoleBinding, type RoleBinding } from '../../reconcile/agent-rbac.ts'
-import { createQueue } from '../../reconcile/queue.ts'
-import type { PodRecord } from '../../reconcile/records.ts'
+import { fieldManager } from '../../api/names.ts'
+import type { Kube, ListOptions } from '../../kube/client.ts'
+import { roleBindingType } from '../../kube/types.ts'
+import { type Clock, pause } from '../../platform/clock.ts'
+import { asFault, isAbort } from '../../platform/fault.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { agentRoleBinding, managedByUs, type RoleBinding } from '../../reconcile/store/agent-rbac.ts'
+import { createQueue } from '../../platform/async/queue.ts'
+import type { PodRecord } from '../../reconcile/store/records.ts'
+import type { Store } from '../../reconcile/store/store.ts'
 
-/** What the leader's part for agents' rights works with. */
+/** Collaborators of the agent bindings. */
 export type AgentBindingsDeps = {
   /** The ClusterRole to bind to; undefined: the installation's owner binds agents. */
   role: string | undefined
-  /** The pods of a namespace that follow a GatewaySync. */
+  /** Returns the pods of a namespace that follow a GatewaySync. */
   pods(namespace: string): readonly PodRecord[]
   /** Server-side apply. Throws Rejected when the binding refers to another role, which is immutable. */
   apply(binding: RoleBinding, signal: AbortSignal): Promise<void>
-  /** Removes the binding of that name; a missing one is fine. */
+  /** Deletes the binding of that name; a missing one is ignored. */
   remove(namespace: string, name: string, signal: AbortSignal): Promise<void>
-  /** The namespaces with a binding of that name which the controller has written, of those that may be listed. Throws ApiUnavailable. */
+  /** Returns the listable namespaces with a binding of that name written by the controller. Throws ApiUnavailable. */
   bound(name: string, signal: AbortSignal): Promise<readonly string[]>
   clock: Clock
   log: Log
 }
 
-/** How often an unchanged binding is applied again, in case somebody changed it: one request. */
+/** How often an unchanged binding is applied again, in case it was modified: one request. */
 const againAfterMs = 600_000
-/** How long a namespace must be without gateway pods: one that is recreated leaves it without for a moment. */
+/** How long a namespace must be without gateway pods: recreating the only one leaves it without for a moment. */
 const removedAfterMs = 600_000
 
-/** `changed` is called with each namespace whose pods may have changed; `run` writes until its signal. */
+/** `changed` is called with each namespace whose pods may have changed; `run` writes until its signal aborts. */
 export function createAgentBindings(deps: AgentBindingsDeps): {
   changed(namespace: string): void
   run(signal: AbortSignal): Promise<void>
@@ -70,14 +74,14 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
       const present = pods(namespace)
       const binding = agentRoleBinding(namespace, role, present)
       if (binding === undefined) {
-        // Where the pods are gone, the binding may have gone with the namespace.
+        // If the pods are gone, the binding may have been deleted with the namespace.
         written.delete(namespace)
         return { wakeAfterMs: await removeLater(namespace, role, signal) }
       }
       withoutPods.delete(namespace)
       const text = JSON.stringify(binding)
       const last = written.get(namespace)
-      // A new pod needs its rights at once, whatever became of the binding since it was written.
+      // A new pod needs its permissions at once, even if the binding was changed since it was written.
       const isWritten = last?.text === text && present.every(({ uid }) => last.uids.has(uid))
       const leftMs = isWritten ? last.untilMs - clock.monotonicMs() : 0
       if (leftMs > 0) return { wakeAfterMs: leftMs }
@@ -88,7 +92,7 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
     failed: (namespace, error) =>
       log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
   })
-  /** A leader before this one may have bound a namespace that has neither GatewaySync nor pod any more: nothing else would tell of it. */
+  /** A previous leader may have bound a namespace that has neither GatewaySync nor pod any more, so no watch would report it. */
   const addBound = async (signal: AbortSignal): Promise<void> => {
     while (role !== undefined && !signal.aborted) {
       try {
@@ -106,4 +110,64 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
     changed: (namespace) => queue.add(namespace),
     run: async (signal) => void (await Promise.all([queue.run(signal), addBound(signal)])),
   }
+}
+
+type BindingsDeps = {
+  kube: Kube
+  store: Store
+  /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: the installation's owner does that. */
+  bindAgentsTo: string | undefined
+  watchNamespaces: readonly string[]
+  clock: Clock
+  log: Log
+}
+
+/** Opens the role bindings for agents in pods that follow a GatewaySync of this installation. */
+export function openAgentBindings({
+  kube,
+  store,
+  bindAgentsTo: role,
+  watchNamespaces,
+  clock,
+  log,
+}: BindingsDeps): ReturnType<typeof createAgentBindings> {
+  return createAgentBindings({
+    role,
+    pods: (namespace) => store.podsIn(namespace).filter((pod) => followsOurs(store, pod)),
+    async apply(binding, signal) {
+      await kube.apply(roleBindingType, binding, { fieldManager, force: true }, signal)
+    },
+    async remove(namespace, name, signal) {
+      await kube.delete(roleBindingType, { namespace, name }, signal).catch((error: unknown) => {
+        if (asFault(error).reason !== 'NotFound') throw error
+      })
+    },
+    async bound(name, signal) {
+      // With this selector, permission for that name suffices.
+      const ours = { fieldSelector: `metadata.name=${name}`, labelSelector: managedByUs }
+      const scopes: ListOptions[] = watchNamespaces.length === 0 ? [ours] : watchNamespaces.map((namespace) => ({ ...ours, namespace }))
+      const namespaces = []
+      for (const scope of scopes) {
+        try {
+          for await (const { items } of kube.listPages(roleBindingType, scope, signal))
+            namespaces.push(...items.map(({ metadata }) => metadata.namespace ?? ''))
+        } catch (error) {
+          const { reason, message } = asFault(error)
+          if (reason !== 'Forbidden') throw error
+          // The namespace was deleted, or the roles are of an earlier release: continue with the others.
+          const where = scope.namespace === undefined ? {} : { namespace: scope.namespace }
+          log.warn({ ...where, reason, message }, 'the bindings of agents cannot be listed')
+        }
+      }
+      return namespaces
+    },
+    clock,
+    log,
+  })
+}
+
+/** Whether a pod follows a GatewaySync of this installation, or names one that does not exist yet. */
+function followsOurs(store: Store, pod: PodRecord): boolean {
+  const name = store.syncOfPod(pod)
+  return name !== undefined && !store.isOther(pod.namespace, name)
 }

@@ -1,88 +1,104 @@
 /**
- * Flow B, on the replica that holds the Lease: reconcile passes, lookups at git hosts, role bindings of agents.
+ * Runs the leader's work: reconciles, source resolutions at git hosts, role bindings of agents.
  */
-import type { Clock } from '../../clock.ts'
-import { asFault, Fault, type Reason } from '../../fault.ts'
-import { apiVersion, gatewaySyncKind } from '../../gatewaysync/names.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { asFault, Fault, type Reason } from '../../platform/fault.ts'
+import { apiVersion, gatewaySyncKind } from '../../api/names.ts'
 import type { Kube } from '../../kube/client.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import { gatewaySyncType } from '../../kube/types.ts'
-import { type Log, logOf } from '../../log.ts'
-import type { Metrics } from '../../metrics/metrics.ts'
-import { type CommitStatuses, createCommitStatuses } from '../../notify/commit-status/tell.ts'
-import { createNotifications, type Notifications } from '../../notify/receivers/notify.ts'
+import { type Log, logOf } from '../../platform/log/log.ts'
+import type { Metrics } from '../../telemetry/metrics/metrics.ts'
+import { type CommitStatuses, createCommitStatuses } from '../../notifications/commit-status/report.ts'
+import { createNotifications, type Notifications } from '../../notifications/receivers/notify.ts'
+import { FairLimiter } from '../../platform/async/fair-limiter.ts'
+import { longestPollMs } from '../../reconcile/decide/source-resolution.ts'
 import { createGatewayQueries, type GatewayQueries } from '../../reconcile/gateway-queries.ts'
-import { createLookups, type Lookups } from '../../reconcile/lookups.ts'
-import { createQueue, type Queue } from '../../reconcile/queue.ts'
+import { createResolutions, hostSlots, type Resolutions } from '../../reconcile/source/resolutions.ts'
+import { createQueue, type Queue } from '../../platform/async/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
-import type { SecretChanges } from '../../reconcile/secret-changes.ts'
-import type { ChangeKind, Store } from '../../reconcile/store.ts'
-import { projectGatewaySync, type SyncKey } from '../../reconcile/records.ts'
-import type { SyncMirrors } from '../../reconcile/mirrors-of-syncs.ts'
-import type { Receiver } from '../../settings.ts'
-import type { OpenHostApi } from '../../source/host-api.ts'
-import type { Network } from '../../source/remote/network.ts'
-import type { Tracing } from '../../tracing/trace.ts'
-import { openAgentBindings } from './open-agent-bindings.ts'
+import { type SharedLimiters, Throttling } from '../../reconcile/throttling.ts'
+import type { SecretChanges } from '../../reconcile/source/secret-changes.ts'
+import type { ChangeKind, Store } from '../../reconcile/store/store.ts'
+import { projectGatewaySync, type SyncKey } from '../../reconcile/store/records.ts'
+import type { SyncMirrors } from '../../reconcile/source/mirrors-of-syncs.ts'
+import type { Receiver } from '../../settings/controller.ts'
+import type { OpenHostApi } from '../../git/api/host-api.ts'
+import type { Network } from '../../git/remote/network.ts'
+import type { Tracing } from '../../telemetry/tracing/trace.ts'
 import type { Captures } from '../captures/captures.ts'
 import { logChanges } from './log-changes.ts'
-import { openRequestId, toldSteps } from './lookup-steps.ts'
-import { tellPodTroubles } from '../cluster/pod-events.ts'
-import { readAnew } from '../cluster/read-anew.ts'
-import { specOf } from '../../reconcile/spec-of.ts'
+import { openRequestId, loggedSteps } from './lookup-steps.ts'
+import { reportPodTroubles } from '../cluster/pod-events.ts'
+import { specOf } from '../../reconcile/store/spec-of.ts'
+import { readAnew } from '../cluster/change-sync.ts'
+import { openAgentBindings } from './agent-bindings.ts'
 
-/** What a leader works with during one term. */
+/** Collaborators of a leader during one term. */
 export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify' | 'delivery' | 'allowLocal'> & {
   kube: Kube
-  /** A client only for the status, so that it never waits for a connection behind anything else. */
+  /** A client only for the status, with its own connections. */
   statusKube: Pick<Kube, 'mergePatch' | 'listPages'>
   store: Store
   mirrors: SyncMirrors
-  /** What agents tell of changes of their gateways. */
+  /** Capture offers from agents. */
   captures: Pick<Captures, 'known' | 'lead'>
   /** For commit statuses. */
   hostApi: OpenHostApi
-  /** Who receives notifications, and how they are reached. */
+  /** The receivers of notifications, and how they are reached. */
   receivers: readonly Receiver[]
   network: Network
   /** Hosts that the installation permits; empty: any. */
   allowedHosts: readonly string[]
-  /** Notices changes of the Secrets that sources need. */
+  /** Detects changes of the Secrets that sources need. */
   secrets: Pick<SecretChanges, 'count' | 'run'>
   events: EventRecorder
   tracing: Pick<Tracing, 'ended'>
   clock: Clock
   log: Log
-  /** Receives figures about the queue, each pass, each lookup and each message to others. */
-  metrics: Pick<Metrics, 'queued' | 'waited' | 'observed' | 'reconciled' | 'fetched' | 'notified'>
+  /** Metrics of the queue, reconciles, resolutions and notifications. */
+  metrics: Pick<Metrics, 'queued' | 'waited' | 'observed' | 'reconciled' | 'fetched' | 'notified' | 'limiting'>
+  /** The limiters of this replica; the leader adds that of source resolutions. */
+  limiters: SharedLimiters
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: the installation's owner does that. */
   bindAgentsTo: string | undefined
   /** Namespaces to work in; empty: all. */
   watchNamespaces: readonly string[]
-  /** Calls `changed` with each GatewaySync that an observation may concern; returns a function that stops it. */
+  /** Calls `changed` with each GatewaySync that a change may concern; returns a function that unsubscribes. */
   subscribe(changed: (key: SyncKey, kind: ChangeKind) => void): () => void
 }
 
 const workers = 5
-/** One pass handles all reports and pods that change within this time: a fleet's reports arrive within a second of each push. */
+/** One reconcile handles all reports and pods that change within this time: a fleet's reports arrive within a second of each push. */
 const gatewaysShareMs = 250
-/** Attempts of a pass whose object changes under it each time; then the queue's backoff follows. */
-const mostAttempts = 3
-/** Lookups under way at once; each may hold a process of git. */
-const questionsAtOnce = 8
+/** Attempts of a reconcile whose object changes concurrently; then the queue's backoff applies. */
+const maxAttempts = 3
 
-/** Works until the signal, which also means that the Lease is lost. */
+/** Runs until `signal` aborts, which also means that the Lease is lost. */
 export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log, metrics } = deps
   const pass = (key: SyncKey, own: AbortSignal) =>
-    measured(clock, metrics.reconciled, own, () => decidedAnew(deps, key, own, () => reconcile(passDeps, key, own)))
+    measured(clock, metrics.reconciled, own, () => retryOnConflict(deps, key, own, () => reconcile(passDeps, key, own)))
   const failed = (key: SyncKey, error: unknown): void => logFailedPass({ store, log }, key, error)
   const queue: Queue = createQueue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
-  const lookups = createLookups({ clock, concurrency: questionsAtOnce, ready: (key) => queue.add(key), signal })
+  const hosts = new FairLimiter({ ...hostSlots, clock })
+  const lookups = createResolutions({ clock, hosts, ready: (key) => queue.add(key), signal })
+  const limiters: SharedLimiters = new Map([...deps.limiters, ['source-resolution', hosts]])
+  for (const [resource, limiter] of limiters) metrics.limiting(resource, limiter)
+  const pollMs = (key: SyncKey): number => {
+    const [namespace = '', name = ''] = key.split('/')
+    const record = store.sync(namespace, name)
+    const spec = record === undefined ? undefined : specOf(record)
+    return spec === undefined ? 0 : longestPollMs(spec)
+  }
+  const throttling = new Throttling({ clock, limiters, resolving: lookups.resolving, pollMs, changed: (key) => queue.add(key) })
   const statuses = openCommitStatuses(deps, signal)
-  const notifications = createNotifications({ ...deps, told: metrics.notified }, signal)
+  const notifications = createNotifications({ ...deps, delivered: metrics.notified }, signal)
   const queries = createGatewayQueries({ ...deps, changed: (key) => queue.add(key) })
-  const passDeps = passDepsOf(deps, lookups, { statuses, notifications, queries })
+  const passDeps = {
+    ...passDepsOf(deps, lookups, { statuses, notifications, queries }),
+    throttled: (key: SyncKey) => throttling.messageOf(key),
+  }
   const bindings = openAgentBindings(deps)
   const changed = (key: SyncKey, kind: ChangeKind): void => {
     if (kind === 'other') queue.add(key)
@@ -96,9 +112,10 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
     await Promise.all([
       queue.run(signal),
       queries.run(signal),
+      throttling.run(signal),
       bindings.run(signal),
       deps.secrets.run(signal),
-      tellPodTroubles(deps, signal),
+      reportPodTroubles(deps, signal),
       capturing,
     ])
     await Promise.all([lookups.settled(), statuses.settled(), notifications.settled()])
@@ -107,23 +124,23 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   }
 }
 
-/** What a reconcile pass reads from and writes to in a cluster. */
+/** Builds the collaborators of a reconcile in a cluster. */
 function passDepsOf(
   deps: LeaderDeps,
-  lookups: Lookups,
+  lookups: Resolutions,
   { statuses, notifications, queries }: { statuses: CommitStatuses; notifications: Notifications; queries: GatewayQueries },
 ): ReconcileDeps {
   const { store, mirrors, metrics, tracing, clock, log } = deps
   const now = (): number => clock.now().epochMilliseconds
   return {
     ...deps,
-    ...toldSteps(deps),
+    ...loggedSteps(deps),
     lookups,
     queries,
     observed(key, status) {
       metrics.observed(key, status)
       const [namespace = '', name = ''] = key.split('/')
-      // What the API server has taken, and no more, is told to others.
+      // Only what the API server accepted is sent to git hosts and receivers.
       const record = store.sync(namespace, name)
       const spec = record === undefined ? undefined : specOf(record)
       if (record === undefined) statuses.forget({ namespace, name })
@@ -151,8 +168,8 @@ function passDepsOf(
     adopt: ({ namespace, name }, spec, commit, signal) => mirrors.adopt({ namespace, name, spec }, commit, signal),
     async writeStatus(record, status, patch, signal) {
       const { namespace, name, uid, resourceVersion } = record
-      // The uid keeps a status from landing on another object of the same name, the resourceVersion from landing on a state that it was not
-      // decided from: a delayed request, or a paused process, must not bring back an old commit after its Lease is lost.
+      // The uid keeps a status from being written to another object of the same name, the resourceVersion from overwriting a state it was
+      // not decided from: a delayed request or a paused process must not bring back an old commit after its Lease is lost.
       const body = { metadata: { uid, resourceVersion }, status: patch }
       const subresource = { subresource: 'status' }
       const tell = (reason: 'ok' | Reason, durationMs: number): void => {
@@ -177,14 +194,14 @@ function passDepsOf(
   }
 }
 
-/** Writes commit statuses at git hosts, and records an Event on the GatewaySync whose host does not take one. */
+/** Writes commit statuses at git hosts, and records an Event on the GatewaySync if its host rejects one. */
 function openCommitStatuses({ hostApi, store, events, clock, log, metrics }: LeaderDeps, signal: AbortSignal): CommitStatuses {
   return createCommitStatuses(
     {
       clock,
       log,
       open: hostApi,
-      told: metrics.notified,
+      delivered: metrics.notified,
       failed({ namespace, name }, { reason, message }) {
         const uid = store.sync(namespace, name)?.uid
         if (uid === undefined) return
@@ -208,8 +225,8 @@ function logFailedPass({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: S
   )
 }
 
-/** Repeats a pass, on the API server's present state, when the object was changed between decision and write. */
-async function decidedAnew<Result>(
+/** Repeats a reconcile on the latest state when the object was changed between decision and write. */
+async function retryOnConflict<Result>(
   { statusKube, store }: LeaderDeps,
   key: SyncKey,
   signal: AbortSignal,
@@ -219,14 +236,14 @@ async function decidedAnew<Result>(
     try {
       return await pass()
     } catch (error) {
-      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === mostAttempts) throw error
+      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
       const [namespace = '', name = ''] = key.split('/')
       store.updateSync(await readAnew(statusKube, { namespace, name }, signal))
     }
   }
 }
 
-/** Runs `work` and reports its duration and how it ended: `ok` or the reason. Aborted work is not reported. */
+/** Runs `work` and reports its duration and result: `ok` or the reason. Aborted work is not reported. */
 async function measured<Result>(
   clock: Clock,
   tell: (ended: 'ok' | Reason, durationMs: number) => void,

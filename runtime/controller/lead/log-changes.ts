@@ -1,8 +1,8 @@
 /**
- * Logs one line for each change of state of a GatewaySync, with the request that caused it, so that the log alone shows what became of a push.
+ * Logs one line for each state change of a GatewaySync, with the request that caused it, so that the log alone shows the effect of a push.
  */
-import type { GatewaySyncStatus } from '../../gatewaysync/schema/status.ts'
-import type { Log } from '../../log.ts'
+import type { GatewaySyncStatus } from '../../api/schema/status.ts'
+import type { Log } from '../../platform/log/log.ts'
 
 /** `before` and `after` are the statuses around a write that the API server accepted. */
 export function logChanges(

@@ -1,20 +1,20 @@
 /**
- * What a lookup does after the git host has answered, told in log lines and in the trace of the request that it is for.
+ * Logs and traces the steps of a source resolution after the git host has answered.
  */
-import type { Clock } from '../../clock.ts'
-import { asFault, type Reason } from '../../fault.ts'
-import { wantedRef } from '../../gatewaysync/decide/request.ts'
-import { parseRefName } from '../../gatewaysync/values.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { asFault, type Reason } from '../../platform/fault.ts'
+import { followedRef } from '../../api/followed-ref.ts'
+import { desiredRef } from '../../reconcile/decide/request.ts'
+import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { ReconcileDeps } from '../../reconcile/reconcile.ts'
-import type { GatewaySyncRecord } from '../../reconcile/records.ts'
-import type { Tracing } from '../../tracing/trace.ts'
+import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
+import type { Tracing } from '../../telemetry/tracing/trace.ts'
 
 type Deps = Pick<ReconcileDeps, 'check' | 'verify'> & { tracing: Pick<Tracing, 'ended'>; clock: Clock; log: Log }
 
-/** The same two steps, each with a line at level debug that says how it ended and how long it took. */
-export function toldSteps({ check, verify, tracing, clock, log }: Deps): Pick<ReconcileDeps, 'check' | 'verify'> {
+/** Wraps both steps with a debug log line that gives result and duration. */
+export function loggedSteps({ check, verify, tracing, clock, log }: Deps): Pick<ReconcileDeps, 'check' | 'verify'> {
   const telling = async <Result>(
     message: string,
     about: { namespace: string; name: string; commit: string; requestId: string | undefined },
@@ -67,11 +67,11 @@ function aboutOf(
   return { namespace: record.namespace, name: record.name, commit, requestId: openRequestId(record, spec) }
 }
 
-/** The request that is not answered yet; a poll has none. */
+/** Returns the id of the open request; a poll has none. */
 export function openRequestId(
   { annotations, status }: Pick<GatewaySyncRecord, 'annotations' | 'status'>,
   { git }: GatewaySyncSpec,
 ): string | undefined {
-  const { undecided, request } = wantedRef(parseRefName(git.ref), annotations, status)
+  const { undecided, request } = desiredRef(followedRef(git), annotations, status)
   return undecided ? request?.id : undefined
 }

@@ -1,29 +1,29 @@
 /**
- * The mounted Secret of the login by OpenID Connect: what proves us to the provider, and what seals sessions. A rotation needs no restart.
+ * Reads the mounted Secret of the OpenID Connect login: client credentials and session keys. A rotation needs no restart.
  */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
-import type { ControllerSettings } from '../../settings.ts'
-import { keyFrom } from '../../statuspage/key.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { ControllerSettings } from '../../settings/controller.ts'
+import { keyFrom } from '../../statuspage/login/key.ts'
 
 export type OidcSettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['oidc']>
 
-/** As it was within the last five seconds. */
+/** At most five seconds old. */
 export type LoginSecret = {
   clientSecret: string
-  /** PEM: the authority of the provider's certificate; undefined: those of the system. */
+  /** PEM CA of the provider's certificate; undefined: the system CAs. */
   caBundle: string | undefined
-  /** From which keys are made, the one that is used first. Empty while there is none. */
+  /** Secrets from which keys are derived; the first one is used for new sessions. Empty if there is none. */
   sessionSecrets: readonly string[]
 }
 
-/** Shorter ones are guessed too soon, and are taken for none. */
-const leastLength = 16
+/** Shorter ones are too weak, and are ignored. */
+const minLength = 16
 const keptMs = 5_000
 
-/** Returns what reads the folder, at most every five seconds. Never throws: what is missing is empty. */
+/** Returns a reader of the folder, which reads at most every five seconds. Never throws: what is missing is empty. */
 export function createLoginSecret(
   folder: string,
   { clock, log }: { clock: Pick<Clock, 'monotonicMs'>; log: Log },
@@ -34,13 +34,13 @@ export function createLoginSecret(
     const clientSecret = (await read('client-secret')).trim()
     const caBundle = (await read('ca.crt')).trim()
     const lines = (await read('session-key')).split('\n').map((line) => line.trim())
-    const written = lines.filter((line) => line.length >= leastLength)
-    // Every replica has the client's secret, so that a key of sessions need not be made by anybody.
-    const sessionSecrets = lines.some((line) => line !== '') ? written : [clientSecret].filter((one) => one.length >= leastLength)
+    const written = lines.filter((line) => line.length >= minLength)
+    // Every replica has the client secret, so session keys can be derived from it when none are configured.
+    const sessionSecrets = lines.some((line) => line !== '') ? written : [clientSecret].filter((one) => one.length >= minLength)
     if (sessionSecrets.length === 0)
       log.warn(
-        { component: 'status-page', message: `${folder} has no client-secret or session-key of ${leastLength} characters` },
-        'nobody can log in to the status page',
+        { component: 'status-page', message: `${folder} has no client-secret or session-key of ${minLength} characters` },
+        'logins to the status page fail',
       )
     return { clientSecret, caBundle: caBundle === '' ? undefined : caBundle, sessionSecrets }
   }
@@ -50,7 +50,7 @@ export function createLoginSecret(
   }
 }
 
-/** The keys for one purpose, of this client of this provider alone: a changed issuer or prefix ends the sessions that were opened with another. */
+/** Derives the keys for one purpose, bound to this client of this provider: a changed issuer or prefix invalidates existing sessions. */
 export function keysOf(
   { sessionSecrets }: LoginSecret,
   { issuer, clientId, usernamePrefix, groupsPrefix }: OidcSettings,

@@ -1,22 +1,22 @@
 /**
- * The login of the status page by OpenID Connect. What talks to the provider is loaded when somebody logs in for the first time.
+ * Logs people in to the status page by OpenID Connect. The provider client is loaded at the first login.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
-import type { Proxies } from '../../source/remote/proxy.ts'
-import type { Doing } from '../../statuspage/people.ts'
-import type { Provider } from '../../statuspage/login/provider.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Proxies } from '../../git/remote/proxy.ts'
+import type { Provider } from '../../statuspage/login/claims.ts'
+import type { Doing } from '../../statuspage/views/people.ts'
 import { createLogin, type Login } from '../../statuspage/login/routes.ts'
 import { createLoginSecret, keysOf, type OidcSettings } from './login-secret.ts'
 
-/** Beside our bundle, or the source itself. */
+/** Next to the bundle, or the source file itself. */
 const program = import.meta.url.endsWith('/controller/page/oidc-login.ts')
   ? new URL('oidc-provider.ts', import.meta.url)
   : new URL('login.mjs', import.meta.url)
 
 /**
- * Calls nothing until somebody logs in. `proxies` lead to the provider; undefined: it is called directly. A login that cannot read its secret or
- * reach the provider ends on a page that says so.
+ * Sends no request until the first login. `proxies` lead to the provider; undefined: direct. A login that cannot read its secret or reach
+ * the provider shows an error page.
  */
 export function createOidcLogin(
   settings: OidcSettings,

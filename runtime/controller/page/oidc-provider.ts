@@ -1,6 +1,5 @@
 /**
- * The identity provider over the network: authorization code with PKCE, state and nonce, by openid-client. Loaded only where the status page
- * logs in by it, because it is memory.
+ * Talks to the identity provider: authorization code with PKCE, state and nonce, by openid-client. Loaded on demand because of its memory.
  */
 import {
   authorizationCodeGrant,
@@ -21,31 +20,30 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { causeOf, readText, startCall } from '../../http/client.ts'
-import type { Log } from '../../log.ts'
-import { tunnel } from '../../source/credentials/api-call.ts'
-import { type Proxies, proxyFor } from '../../source/remote/proxy.ts'
-import { type Claims, isIncomplete } from '../../statuspage/login/claims.ts'
-import type { Provider } from '../../statuspage/login/provider.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { tunnel } from '../../git/credentials/api-call.ts'
+import { type Proxies, proxyFor } from '../../git/remote/proxy.ts'
+import { type Claims, isIncomplete, type Provider } from '../../statuspage/login/claims.ts'
 import { callbackPath, loggedOutPath } from '../../statuspage/login/routes.ts'
 import type { LoginSecret, OidcSettings } from './login-secret.ts'
-import { createSparingWarnings } from './sparing-warnings.ts'
+import { createSparingWarnings } from './cached-warnings.ts'
 
 type Deps = { secret(): Promise<LoginSecret>; proxies: Proxies | undefined; clock: Pick<Clock, 'monotonicMs'>; log: Log }
 
-/** Of one call. */
+/** For one call. */
 const timeoutSeconds = 10
-/** Metadata and keys of a provider have some ten kilobytes, claims of somebody in many groups some more. */
+/** Provider metadata and keys have about ten kilobytes, claims of a user in many groups some more. */
 const maxBodyBytes = 512 * 1024
-/** How long what the provider says of itself is taken for true; new keys of tokens are fetched when one is met. */
+/** How long provider metadata is cached; new token keys are fetched on demand. */
 const keptMs = 3_600_000
-/** How long a provider that did not answer is not asked again. */
+/** How long a failed provider is not queried again. */
 const failedMs = 3_000
 
 /**
- * Calls nothing until somebody logs in. What the provider says of itself is kept for an hour; a provider that failed is not asked again for
- * three seconds. No method throws: failures are logged sparingly and returned as values (`Provider`).
+ * Sends no request until the first login. Metadata is cached for an hour; a failed provider is not queried again for three seconds. No
+ * method throws: failures are logged at a limited rate and returned as values (`Provider`).
  */
 export function openProvider(settings: OidcSettings, { secret, proxies, clock, log }: Deps): Provider {
   const { issuer, clientId, externalURL, scopes } = settings
@@ -58,7 +56,7 @@ export function openProvider(settings: OidcSettings, { secret, proxies, clock, l
       const asked = discovery(new URL(issuer), clientId, {}, authenticateWith(now.clientSecret), options)
       const one = { secret: now, untilMs: clock.monotonicMs() + keptMs, found: asked }
       known = one
-      // Whoever opens `/login` would otherwise have the provider asked each time, which may be down because it is asked too much.
+      // Otherwise each request for `/login` would query the provider, which may be down because of overload.
       asked.catch(() => (one.untilMs = clock.monotonicMs() + failedMs))
     }
     return await known.found
@@ -87,7 +85,7 @@ export function openProvider(settings: OidcSettings, { secret, proxies, clock, l
     async finish(query, { state, nonce, verifier }) {
       try {
         const config = await found()
-        // The proxy in front may have made other names of ours; the provider knows this one.
+        // The proxy in front may have changed the host name; the provider knows this one.
         const tokens = await authorizationCodeGrant(config, new URL(`${externalURL}${callbackPath}${query}`), {
           pkceCodeVerifier: verifier,
           expectedState: state,
@@ -119,7 +117,7 @@ export function openProvider(settings: OidcSettings, { secret, proxies, clock, l
   }
 }
 
-/** As the provider takes it; what every provider takes unless it says otherwise is in a header (RFC 8414, 2). */
+/** Selects a method that the provider supports; the default is HTTP Basic (RFC 8414, 2). */
 function authenticateWith(clientSecret: string): ClientAuth {
   return (server, ...rest) => {
     const taken = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
@@ -128,7 +126,7 @@ function authenticateWith(clientSecret: string): ClientAuth {
   }
 }
 
-/** One call by way of the proxy, with trust in the given authority if there is one, and a bounded answer. Redirects are not followed. */
+/** Fetches through the proxy with the given CA and a bounded answer. Redirects are not followed. */
 function fetchWith(caBundle: string | undefined, proxies: Proxies | undefined): CustomFetch {
   return async (url, { method, headers, body, signal }) => {
     const target = new URL(url)
@@ -154,7 +152,7 @@ function textOf(body: unknown): string {
   throw new Error('openid-client sends forms only')
 }
 
-/** What went wrong and why, without what was sent. */
+/** Returns the error messages without request data. */
 function reasonsOf(error: unknown): string {
   const words: string[] = []
   for (let cause = error; cause instanceof Error && words.length < 3; cause = cause.cause) words.push(causeOf(cause))

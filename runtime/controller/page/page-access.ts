@@ -1,22 +1,30 @@
 /**
- * What a person may see and do on the status page: the namespaces whose GatewaySyncs the API server would let them list, and the ones that it
- * would let them patch. It is asked by SubjectAccessReview, for seeing about all namespaces at once first, and answers are remembered for a
- * short time.
+ * Determines what a person may see and do on the status page: the namespaces whose GatewaySyncs the API server would let them list, and the
+ * GatewaySyncs it would let them patch. Uses SubjectAccessReviews, for viewing first about all namespaces at once; answers are cached
+ * briefly. Executes actions with the controller's account, without impersonation: the annotation, an Event and the log record the person.
  */
 import { createHash } from 'node:crypto'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import RateLimiterRes from 'rate-limiter-flexible/lib/RateLimiterRes.js'
 import * as v from 'valibot'
-import type { Clock } from '../../clock.ts'
-import { gatewaySyncKind, group } from '../../gatewaysync/names.ts'
+import { type Clock, timestamp } from '../../platform/clock.ts'
+import { apiVersion, gatewaySyncKind, group, pageFieldManager } from '../../api/names.ts'
+import type { EventRecorder } from '../../kube/events.ts'
 import { parseReview, type PostReview } from '../../kube/token-review.ts'
-import type { Doing, People, Person, SyncKey } from '../../statuspage/people.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { type Action, changeOf } from '../../statuspage/actions/action.ts'
+import { actionWordsIn, labelOf } from '../../statuspage/locales/action-texts.ts'
+import type { Doing, People, Person, SyncKey } from '../../statuspage/views/people.ts'
+import { type ChangeDeps, changeSync } from '../cluster/change-sync.ts'
 
-/** How long an answer holds, and so how long somebody still sees what they may see no longer. */
+/** How long an answer is cached, and so how long a revoked permission still works. */
 const keptMs = 30_000
-/** So many people are remembered; the one who has not looked for longest is forgotten. */
+/** Maximum number of cached people; the least recently active one is dropped. */
 const maxPeople = 256
-/** Answers about one person; with more all are asked again. */
+/** Answers about one person; beyond this the cache is cleared. */
 const maxAnswers = 4_096
-/** Reviews of one person under way at once: the client for reviews has eight connections, which agents need too. */
+/** Concurrent reviews of one person: the client for reviews has eight connections, which agents need too. */
 const atOnce = 4
 
 const reviewed = v.looseObject({ status: v.looseObject({ allowed: v.optional(v.boolean(), false) }) })
@@ -27,17 +35,17 @@ type Known = { untilMs: number; answers: Map<string, Promise<boolean>> }
 
 type Asks = { verb: 'list' | 'patch'; namespace: string; name?: string }
 
-/** All namespaces, as a review names them. */
+/** All namespaces, in a review. */
 const everywhere = ''
 
-/** What may be asked of somebody; all of it throws ApiUnavailable and what `post` throws. Failures are not remembered. */
+/** All methods throw ApiUnavailable and what `post` throws. Failures are not cached. */
 export type PageAccess = Pick<People, 'sees'> &
   Pick<Doing, 'may'> & {
-    /** As `may`, asked now. */
+    /** As `may`, without the cache. */
     mayNow(person: Person, sync: SyncKey): Promise<boolean>
   }
 
-/** Asks the API server by SubjectAccessReviews through `post`, and keeps answers for a while, for a bounded number of people. */
+/** Sends SubjectAccessReviews through `post`, and caches answers for a limited time and number of people. */
 export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
   const people = new Map<string, Known>()
   const knownOf = (person: Person): Known => {
@@ -82,7 +90,7 @@ export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
   }
 }
 
-/** What `kubectl annotate` and `cluster-sync` need to write the same. */
+/** What `kubectl annotate` and `cluster-sync` need for the same write. */
 function toPatch({ namespace, name }: SyncKey): Asks {
   return { verb: 'patch', namespace, name }
 }
@@ -94,4 +102,53 @@ async function review(post: PostReview, { name, groups }: Person, asks: Asks): P
     spec: { user: name, groups, resourceAttributes: { ...asks, group, resource: gatewaySyncKind.plural } },
   }
   return parseReview(reviewed, await post('/apis/authorization.k8s.io/v1/subjectaccessreviews', body)).status.allowed
+}
+
+type PageActionDeps = ChangeDeps & {
+  access: Pick<PageAccess, 'may' | 'mayNow'>
+  formKeys: Doing['formKeys']
+  events: Pick<EventRecorder, 'record'>
+  clock: Clock
+  log: Log
+}
+
+/** Actions of one person per minute: more than people click, and fewer than the Events written for one object. */
+const perMinute = 10
+/** Maximum characters of the annotation. */
+const maxBy = 128
+
+/** Returns the `doing` of the status page. */
+export function createPageActions({ access, formKeys, events, log, ...deps }: PageActionDeps): Doing {
+  const pace = new RateLimiterMemory({ keyPrefix: '', points: perMinute, duration: 60 })
+  return {
+    may: access.may,
+    formKeys,
+    async act(person, sync, action) {
+      await keepPace(pace, person)
+      if (!(await access.mayNow(person, sync)))
+        throw new Fault('Forbidden', `${person.name} may not patch gatewaysyncs in ${sync.namespace}`)
+      const asking = { by: `status page: ${person.name}`.slice(0, maxBy), at: timestamp(deps.clock.now()), id: deps.clock.uuid() }
+      const { uid } = await changeSync(deps, sync, (record) => changeOf(action, record, asking), pageFieldManager)
+      const note = noteOf(person, action)
+      log.info({ component: 'status-page', ...sync, requestId: asking.id, message: note }, 'action on the status page')
+      events.record({ regarding: regarding(sync, uid), type: 'Normal', reason: 'RequestedOnPage', action: 'Request', note })
+    },
+  }
+}
+
+async function keepPace(pace: RateLimiterMemory, { name }: Person): Promise<void> {
+  try {
+    await pace.consume(name)
+  } catch (passed) {
+    if (!(passed instanceof RateLimiterRes)) throw passed
+    throw new Fault('TooManyRequests', `${name} has done ${perMinute} things within a minute`, { cause: passed })
+  }
+}
+
+function noteOf({ name }: Person, action: Action): string {
+  return `${name} asked on the status page: ${labelOf(action, actionWordsIn('en'))}`
+}
+
+function regarding({ namespace, name }: SyncKey, uid: string) {
+  return { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
 }

@@ -1,26 +1,26 @@
 /**
- * What the status page reads when somebody looks at a commit or a gateway, because the store keeps only what decisions need.
+ * Reads the details of a commit or gateway for the status page, because the store keeps only what decisions need.
  */
 import * as v from 'valibot'
-import { type Clock, deadline } from '../../clock.ts'
-import { type SyncReportStatus, syncReportStatus } from '../../gatewaysync/schema/report.ts'
+import { type Clock, deadline } from '../../platform/clock.ts'
+import { type SyncReportStatus, syncReportStatus } from '../../api/schema/report.ts'
 import type { Kube } from '../../kube/client.ts'
 import { syncReportType } from '../../kube/types.ts'
-import { createCommitContents } from '../../reconcile/commit-contents.ts'
-import type { SyncMirrors, SyncOfMirror } from '../../reconcile/mirrors-of-syncs.ts'
-import type { Store } from '../../reconcile/store.ts'
-import type { Commits } from '../../statuspage/commits.ts'
-import type { ReadReport } from '../../statuspage/sync-routes.ts'
-import type { SyncKey } from '../../statuspage/people.ts'
-import { Fault } from '../../fault.ts'
-import { specOf } from '../../reconcile/spec-of.ts'
+import { createCommitContents } from '../../reconcile/source/commit-contents.ts'
+import type { SyncMirrors, SyncOfMirror } from '../../reconcile/source/mirrors-of-syncs.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import type { Commits } from '../../statuspage/views/commits.ts'
+import type { ReadReport } from '../../statuspage/routes/sync-routes.ts'
+import type { SyncKey } from '../../statuspage/views/people.ts'
+import { Fault } from '../../platform/fault.ts'
+import { specOf } from '../../reconcile/store/spec-of.ts'
 
-/** A report is read again when the watch has told of another one, and at the latest after this. */
+/** A report is read again when the watch has delivered a newer one, and after at most this time. */
 const reportMs = 30_000
-/** Reads under way at once, and how long one may take; whoever comes then sees what is kept. */
+/** Concurrent reads, and the deadline of one; further viewers see the cached report. */
 const [maxReads, readMs] = [4, 3_000]
 
-/** Words and changes of the commits of GatewaySyncs that the store holds. */
+/** Messages and changes of the commits of GatewaySyncs in the store. */
 export function commitsOfStore({
   store,
   mirrors,
@@ -49,7 +49,7 @@ export function commitsOfStore({
   }
 }
 
-/** One bounded read of a SyncReport, shared by all who look at its gateway. */
+/** Makes one bounded read of a SyncReport, shared by all viewers of its gateway. */
 export function createReportReader({ kube, clock }: { kube: Pick<Kube, 'listPages'>; clock: Pick<Clock, 'monotonicMs'> }): ReadReport {
   const known = new WeakMap<object, { atMs: number; report: Promise<SyncReportStatus | undefined> }>()
   let reads = 0

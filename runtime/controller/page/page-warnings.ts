@@ -1,14 +1,15 @@
 /**
- * What is out of the ordinary with the installation itself, and everybody who looks at the status page should know. Pure.
+ * Lists problems of the installation itself that the status page shows to everyone. Pure.
  */
 import type { Warning } from '../../fleet/facts.ts'
-import type { ControllerSettings } from '../../settings.ts'
+import type { ControllerSettings } from '../../settings/controller.ts'
+import { Temporal } from '../../platform/temporal.ts'
 import { isOpen } from '../serve/receiver.ts'
 
-/** A certificate is renewed long before: what ends so soon has not been. */
+/** A certificate is renewed long before; one that expires this soon was not renewed. */
 const renewedBefore = { hours: 72 }
 
-/** `until`: when the certificate of the ports ends. */
+/** `until`: when the certificate of the ports expires. */
 export function warningsOf(until: Temporal.Instant, { receiver }: Pick<ControllerSettings, 'receiver'>, now: Temporal.Instant): Warning[] {
   const isEnding = Temporal.Instant.compare(until, now.add(renewedBefore)) < 0
   return [
@@ -20,8 +21,8 @@ export function warningsOf(until: Temporal.Instant, { receiver }: Pick<Controlle
 type Logins = Pick<NonNullable<ControllerSettings['statusPage']>, 'proxy' | 'oidc'>
 
 /**
- * The settings of a login by which its names are those of the cluster as they are: whoever can choose a name there, or make a group, chooses
- * among what is bound to it here. The API server's own login has prefixes for this reason.
+ * Returns the login settings without a prefix for names: without one, anyone who can choose a name or create a group at the provider can
+ * choose one that has permissions in the cluster. The API server's own login has prefixes for the same reason.
  */
 export function missingPrefixes({ proxy, oidc }: Logins): string[] {
   const named = {

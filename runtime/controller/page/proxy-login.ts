@@ -1,30 +1,30 @@
 /**
- * Who looks at the status page, by the word of a proxy with a login. Anybody can write its headers, so that they count only beside a secret
- * that the proxy and we know.
+ * Authenticates status-page users by the headers of a trusted proxy. Anyone can send these headers, so they count only with a secret shared
+ * with the proxy.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Clock } from '../../clock.ts'
-import { asFault } from '../../fault.ts'
-import type { Log } from '../../log.ts'
-import type { ControllerSettings } from '../../settings.ts'
-import { keyFrom } from '../../statuspage/key.ts'
-import { personNamed } from '../../statuspage/named-person.ts'
-import type { Doing, People, Person } from '../../statuspage/people.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { asFault } from '../../platform/fault.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { ControllerSettings } from '../../settings/controller.ts'
+import { personNamed } from '../../statuspage/login/claims.ts'
+import { keyFrom } from '../../statuspage/login/key.ts'
+import type { Doing, People, Person } from '../../statuspage/views/people.ts'
 
 export type ProxySettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['proxy']>
 
-/** The header in which the proxy proves itself. */
+/** The header with the proxy's secret. */
 export const proxySecretHeader = 'x-cluster-sync-proxy-secret'
 
-/** A shorter one is guessed too soon, and is taken for none. */
-const leastSecretLength = 16
-/** How long the mounted secret is remembered; a rotation needs no restart. */
+/** A shorter one is too weak, and is ignored. */
+const minSecretLength = 16
+/** How long the mounted secret is cached; a rotation needs no restart. */
 const keptMs = 5_000
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** The keys of forms are made from the secret, which every replica has. */
+/** Form keys are derived from the secret, which every replica has. */
 export function createProxyLogin(
   settings: ProxySettings,
   { clock, log }: { clock: Clock; log: Log },
@@ -36,7 +36,7 @@ export function createProxyLogin(
       const read = readSecrets(secretFile).catch((error: unknown) => {
         log.warn(
           { component: 'status-page', message: asFault(error).message },
-          'the secret of the proxy cannot be read: nobody is believed',
+          'the secret of the proxy cannot be read: all its logins are refused',
         )
         return []
       })
@@ -54,13 +54,13 @@ export function createProxyLogin(
   }
 }
 
-/** Several while one is rotated, one in a line. */
+/** One per line; several during a rotation. */
 async function readSecrets(file: string): Promise<string[]> {
   const lines = (await readFile(file, 'utf8')).split('\n').map((line) => line.trim())
-  return lines.filter((line) => line.length >= leastSecretLength)
+  return lines.filter((line) => line.length >= minSecretLength)
 }
 
-/** Takes as long for every pair of texts. */
+/** Compares in constant time. */
 function isEqual(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))
@@ -69,8 +69,8 @@ function isEqual(a: string, b: string): boolean {
 type Prefixes = Pick<ProxySettings, 'userPrefix' | 'groupsPrefix'>
 
 /**
- * Undefined where no one person is named: a header that came twice may be once from the caller, and so may a name with a comma, which joins
- * two headers.
+ * Undefined unless exactly one person is named: a repeated header may come from the caller, and so may a name with a comma, which joins two
+ * headers.
  */
 function personOf(users: readonly string[], groups: readonly string[], { userPrefix, groupsPrefix }: Prefixes): Person | undefined {
   if (users.length > 1 || groups.length > 1) return undefined
@@ -83,7 +83,7 @@ function personOf(users: readonly string[], groups: readonly string[], { userPre
   )
 }
 
-/** Node reads a header's bytes as Latin-1, and proxies write UTF-8; bytes that are none stay as Node has read them. */
+/** Node reads header bytes as Latin-1, and proxies write UTF-8; invalid UTF-8 stays as Node has read it. */
 function decoded(text: string): string {
   try {
     return utf8.decode(Buffer.from(text, 'latin1'))

@@ -1,33 +1,33 @@
 /**
- * Collects garbage before much of it has gathered. V8 has a limit for that, 30 percent above what the last collection left, but looks at it only
- * when it needs another page for itself: what young objects take that outlive two collections of the young is not held against it where V8 does
- * not mark in small steps, as in the image. So the start of a thousand GatewaySyncs took 72 MiB of heap with 20 in use, most of the container,
- * and pages of Node's program had to make room for it.
+ * Collects garbage before too much accumulates. V8 collects at 30 percent above what the last collection left, but checks only when it
+ * needs another page: young objects that survive two young collections do not count unless V8 marks incrementally, which it does not in the
+ * image. Without this, starting with a thousand GatewaySyncs took 72 MiB of heap with 20 in use, most of the container, and pages of Node's
+ * program were evicted.
  */
 import { PerformanceObserver } from 'node:perf_hooks'
-import { heapAndBuffers } from '../../memory.ts'
+import { heapAndBuffers } from '../../platform/memory.ts'
 
-/** A collection takes some 20 ms where a thousand GatewaySyncs are in use. */
-const leastGarbageBytes = 8 * 1024 * 1024
+/** A collection takes about 20 ms with a thousand GatewaySyncs in use. */
+const minGarbageBytes = 8 * 1024 * 1024
 /** Of what is in use: the more that is, the longer a collection takes. */
 const garbageShare = 0.3
 
 /** The heap of the process. */
 export type Heap = {
-  /** With garbage, and with buffers. */
+  /** Including garbage and buffers. */
   usedBytes(): number
   collect(): void
-  /** Calls `look` until the signal when V8 has collected young objects, which it does after each mebibyte of them. */
+  /** Calls `look` when V8 has collected young objects, after each mebibyte of them, until `signal` aborts. */
   onGrowth(look: () => void, signal: AbortSignal): void
 }
 
-/** Looks until the signal. `heap` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
+/** Runs until `signal` aborts. `heap` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
 export function boundGarbage(signal: AbortSignal, heap: Heap | undefined = openHeap(globalThis.gc)): void {
   let least = Number.POSITIVE_INFINITY
   heap?.onGrowth(() => {
     const used = heap.usedBytes()
     least = Math.min(least, used)
-    if (used - least < Math.max(leastGarbageBytes, least * garbageShare)) return
+    if (used - least < Math.max(minGarbageBytes, least * garbageShare)) return
     heap.collect()
     least = heap.usedBytes()
   }, signal)

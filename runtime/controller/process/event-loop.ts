@@ -1,15 +1,15 @@
 /**
- * Whether the event loop turns. One that hangs answers no probe anyway; this notices one that is blocked for minutes and turns in between.
+ * Detects a blocked event loop. One that hangs answers no probe anyway; this detects one that is blocked for minutes at a time.
  */
-import { type Clock, pause } from '../../clock.ts'
+import { type Clock, pause } from '../../platform/clock.ts'
 
-/** An event loop that has not turned for this long is taken for stuck. */
+/** An event loop that has not run for this long counts as stuck. */
 const stuckAfterMs = 60_000
 const beatMs = 1_000
 
 /**
- * Checks each second until the signal and reports how late each check was. The returned function says why the process should be restarted;
- * empty when it need not be.
+ * Checks each second until `signal` aborts and reports how late each check was. The returned function returns why the process should be
+ * restarted; empty when it need not be.
  */
 export function watchEventLoop(
   clock: Pick<Clock, 'monotonicMs' | 'wait'>,

@@ -1,17 +1,17 @@
 /**
- * Opens the certificate that every secure port serves and whose authorities the API server and agents trust.
+ * Opens the certificate that every TLS port serves and whose CAs the API server and agents trust.
  */
 import { awaitCaBundle } from '../../certificates/await-ca-bundle.ts'
 import { keepCaBundle } from '../../certificates/keep-ca-bundle.ts'
 import { openMounted } from '../../certificates/mounted.ts'
 import { openSelfManaged } from '../../certificates/self-managed.ts'
 import type { CertificateKeeper } from '../../certificates/serving.ts'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Kube } from '../../kube/client.ts'
-import type { Log } from '../../log.ts'
-import type { ControllerSettings } from '../../settings.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { ControllerSettings } from '../../settings/controller.ts'
 
-/** Opens the certificate that the settings choose: mounted, or issued and renewed here. Throws what reading or issuing it throws. */
+/** Opens the configured certificate: mounted, or issued and renewed here. Throws what reading or issuing it throws. */
 export async function openCertificates(
   deps: { kube: Kube; clock: Clock; log: Log },
   { certificates, namespace, dnsNames, injection }: ControllerSettings,
@@ -21,7 +21,7 @@ export async function openCertificates(
   if (certificates.kind === 'mounted') {
     const keeper = await openMounted(deps, { folder: certificates.folder })
     if (webhookConfiguration === undefined) return { ...keeper, isTrusted: () => true }
-    // Else cert-manager's injector writes the caBundle.
+    // Otherwise cert-manager's injector writes the caBundle.
     const trusted = certificates.tellsWebhook ? keepCaBundle : awaitCaBundle
     return trusted(deps, keeper, webhookConfiguration)
   }

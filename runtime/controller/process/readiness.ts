@@ -1,24 +1,24 @@
 /**
- * What a replica still lacks before it can do its work.
+ * Tracks what a replica lacks before it is ready.
  */
-import { unlessAborted } from '../../clock.ts'
+import { unlessAborted } from '../../platform/clock.ts'
 
-/** What the parts of a replica report about their start. */
+/** The start-up state of a replica's parts. */
 export type Readiness = {
-  /** Why the replica is not ready; empty when it is. */
+  /** Returns why the replica is not ready; empty when it is. */
   notReady(): string[]
-  /** Why the objects of the cluster are not known yet; empty when they are. Unlike `notReady`, stays empty while the replica shuts down. */
+  /** Returns why the objects of the cluster are not known yet; empty when they are. Unlike `notReady`, stays empty during shutdown. */
   notListed(): string[]
   isListed(): boolean
-  /** To be called when every object that we may list has been listed. */
+  /** Call when every permitted object has been listed. */
   listed(): void
   /** From now on readiness also depends on `isTrusted`: whether the API server knows which certificate to trust. */
   trustedWhen(isTrusted: () => boolean): void
-  /** Settles once everything is listed, and with the signal. */
+  /** Settles once everything is listed, or when the signal aborts. */
   whenListed(signal: AbortSignal): Promise<void>
 }
 
-/** `leaving`: fires when the replica begins to shut down. */
+/** `leaving`: aborts when the replica begins to shut down. */
 export function createReadiness(leaving: AbortSignal): Readiness {
   let isListed = false
   let isTrusted = (): boolean => false
@@ -27,7 +27,7 @@ export function createReadiness(leaving: AbortSignal): Readiness {
   return {
     notReady: () => [
       ...notListed(),
-      ...(isTrusted() ? [] : ['the API server has not been told yet which certificate to trust']),
+      ...(isTrusted() ? [] : ['the API server does not have the CA bundle of the webhook yet']),
       ...(leaving.aborted ? ['the controller is shutting down'] : []),
     ],
     notListed,

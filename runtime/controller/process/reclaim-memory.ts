@@ -1,37 +1,41 @@
 /**
- * Returns memory that a quiet controller does not need, and what one whose container is full can do without. V8 collects garbage only when much
- * is allocated, so what a start or a push has left behind stays as long as nothing happens, in pages that are half empty. It knows nothing of
- * the container: when the process holds most of its memory, the kernel drops pages of Node's own program and reads them again from the disk,
- * hundreds a second, and a controller with hundreds of GatewaySyncs does little else.
+ * Returns unused memory when the controller is idle, and frees memory when the container is full. V8 collects garbage only when much is
+ * allocated, so what a start or a push has left stays, in pages that are half empty. V8 does not know the container's limit: when the
+ * process holds most of its memory, the kernel drops pages of Node's own program and reads them again from the disk, hundreds per second,
+ * and a controller with hundreds of GatewaySyncs does little else.
  */
 import { cpuUsage, resourceUsage } from 'node:process'
-import { type Clock, pause } from '../../clock.ts'
-import type { Log } from '../../log.ts'
-import { heapAndBuffers } from '../../memory.ts'
+import { type Clock, pause } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { heapAndBuffers } from '../../platform/memory.ts'
 
 /**
- * After the lists have come: a leader has gone through all that they hold by then, and its first git starts, which needs room. Later, what they
- * left would fill the container, and the kernel would take pages of programs for used that are not.
+ * After the lists have arrived: by then a leader has processed them, and its first git process needs memory. Later, their remains would
+ * fill the container, and the kernel would evict program pages.
  */
 const startMs = 300
 const lookEachMs = 5_000
-/** So many pages read from the disk since the last look: what the process holds leaves too little room for programs. A collection costs less. */
+/** Pages read from the disk since the last check: the process leaves too little memory for programs. A collection costs less. */
 const pressedFaults = 100
-/** Least time between two collections under such pressure. */
-const leastPressedMs = 10_000
-/** Pressed in so many looks one after the other, a minute, it is said in the log; not again within `leastToldMs`. */
-const looksUntilTold = 12
-const leastToldMs = 3_600_000
-/** The controller counts as quiet below this share of one processor, over all threads; at rest a thousand GatewaySyncs take up to a tenth. */
+/** Minimum time between two collections under such pressure. */
+const minPressedMs = 10_000
+/** Pressure in this many consecutive checks (a minute) is logged; not again within `leastToldMs`. */
+const checksUntilWarning = 12
+const minWarningMs = 3_600_000
+/**
+ * The controller counts as idle below this share of one processor, over all threads; at rest a thousand GatewaySyncs take up to a tenth.
+ */
 const quietShare = 0.15
-/** Least time between two collections: with a thousand GatewaySyncs one takes some 100 ms, in which nothing is answered, and each minute of polls leaves 8 MiB. */
-const leastMs = 120_000
+/**
+ * Minimum time between two collections: with a thousand GatewaySyncs one blocks for about 100 ms, and each minute of polls leaves 8 MiB.
+ */
+const minMs = 120_000
 const leastLeftBytes = 2 * 1024 * 1024
 
-/** The process, as far as collecting garbage is concerned. */
+/** The process metrics and the garbage collector. */
 export type Collector = {
   usedBytes(): number
-  /** Processor time since the last call, or the start, without that of git. */
+  /** Processor time since the last call or the start, excluding git. */
   busyMs(): number
   /** Pages read from the disk since the last call, or the start. */
   majorFaults(): number
@@ -41,11 +45,14 @@ export type Collector = {
 type Deps = {
   clock: Pick<Clock, 'wait' | 'monotonicMs'>
   log: Pick<Log, 'warn'>
-  /** How many threads have ended: V8 returns their pages with the next collection of the process. */
+  /** Number of ended threads: V8 returns their pages with the next collection of the process. */
   endedThreads(): number
 }
 
-/** To be called when all lists have come; runs until the signal. `collector` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
+/**
+ * Call when all lists have arrived; runs until `signal` aborts. `collector` is undefined unless the process was started with `--expose-gc`,
+ * as it is in the image.
+ */
 export async function reclaimMemory(
   { clock, log, endedThreads }: Deps,
   signal: AbortSignal,
@@ -65,7 +72,7 @@ export async function reclaimMemory(
     tell(isPressed, faults)
     const isQuiet = collector.busyMs() <= lookEachMs * quietShare
     if (!isPressed && !isQuiet) continue
-    const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < (isPressed ? leastPressedMs : leastMs)
+    const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < (isPressed ? minPressedMs : minMs)
     const threads = endedThreads()
     const isWorthIt = collected?.threads !== threads || collector.usedBytes() - collected.leftBytes >= leastLeftBytes
     if (isSoon || !isWorthIt) continue
@@ -74,14 +81,14 @@ export async function reclaimMemory(
   }
 }
 
-/** Says of a pressure that lasts what to do about it; called after each look. */
+/** Warns about lasting memory pressure and what to do; called after each check. */
 function createWarning({ clock, log }: Pick<Deps, 'clock' | 'log'>): (isPressed: boolean, faults: number) => void {
   let pressed = 0
   let toldAtMs: number | undefined
   return (isPressed, faults) => {
     pressed = isPressed ? pressed + 1 : 0
     const nowMs = clock.monotonicMs()
-    if (pressed < looksUntilTold || (toldAtMs !== undefined && nowMs - toldAtMs < leastToldMs)) return
+    if (pressed < checksUntilWarning || (toldAtMs !== undefined && nowMs - toldAtMs < minWarningMs)) return
     toldAtMs = nowMs
     log.warn(
       { component: 'memory', count: faults, durationMs: lookEachMs },

@@ -1,15 +1,15 @@
 /**
  * Waits for an API server that starts later than the controller, as after a restart of the whole cluster.
  */
-import { backoffMs, type Clock } from '../../clock.ts'
-import { asFault } from '../../fault.ts'
+import { backoffMs, type Clock } from '../../platform/clock.ts'
+import { asFault } from '../../platform/fault.ts'
 import type { Kube } from '../../kube/client.ts'
-import type { Log } from '../../log.ts'
+import type { Log } from '../../platform/log/log.ts'
 
 const firstRetryMs = 500
 const longestRetryMs = 5_000
 
-/** Settles once the API server has answered with its version. Throws UnsupportedKubernetes, and the signal's reason. */
+/** Settles once the API server has returned its version. Throws UnsupportedKubernetes, and the signal's reason. */
 export async function waitForApiServer(
   { kube, clock, log }: { kube: Pick<Kube, 'requireVersion'>; clock: Clock; log: Log },
   signal: AbortSignal,

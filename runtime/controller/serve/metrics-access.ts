@@ -1,28 +1,28 @@
 /**
- * Who may read the metrics: the API server tells whose token it is (TokenReview) and whether that user may get /metrics (SubjectAccessReview).
- * Answers are cached for a while, because Prometheus sends the same token each time.
+ * Authorizes readers of the metrics by TokenReview and a SubjectAccessReview of `get /metrics`. Answers are cached briefly, because
+ * Prometheus sends the same token each time.
  */
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { parseReview, type PostReview, reviewToken } from '../../kube/token-review.ts'
-import type { MetricsAccess } from '../../metrics/app.ts'
+import type { MetricsAccess } from '../../telemetry/metrics/app.ts'
 
-/** Milliseconds. Those of Kubernetes' own delegating authorisers, except the first, which bounds how long a revoked token works. */
+/** Milliseconds. Those of Kubernetes' own delegating authorizers, except the first, which bounds how long a revoked token works. */
 const keptMs = { allowed: 60_000, forbidden: 30_000, unauthenticated: 10_000 } as const satisfies Record<MetricsAccess, number>
-/** How many tokens are remembered; the oldest is dropped first. */
+/** Maximum number of cached tokens; the oldest is dropped first. */
 const maxKept = 256
 
 const reviewedAccess = v.looseObject({ status: v.looseObject({ allowed: v.optional(v.boolean(), false) }) })
 
-/** What authorising scrapes works with. */
-export type AuthoriserDeps = {
+/** Collaborators of metrics authorization. */
+export type AuthorizerDeps = {
   post: PostReview
   clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** Returns the `authorise` of the metrics app. It throws ApiUnavailable and what `post` throws; failures are not cached. */
-export function createMetricsAuthoriser({ post, clock }: AuthoriserDeps): (token: string) => Promise<MetricsAccess> {
+/** Returns the `authorize` of the metrics app. It throws ApiUnavailable and what `post` throws; failures are not cached. */
+export function createMetricsAuthorizer({ post, clock }: AuthorizerDeps): (token: string) => Promise<MetricsAccess> {
   const kept = new Map<string, { access: MetricsAccess; untilMs: number }>()
   return async (token) => {
     const key = createHash('sha256').update(token).digest('base64')

@@ -1,27 +1,28 @@
 /**
- * The webhook receiver of a replica: it reads from the store, and writes requests as annotations through the API server.
+ * Connects a replica's webhook receiver: it reads from the store, and writes requests as annotations through the API server.
  */
 import type { Hono } from 'hono'
-import type { Clock } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
-import { apiVersion, gatewaySyncKind, requestAnnotations } from '../../gatewaysync/names.ts'
-import { freeRequestSlots, supersededBy, wantedRef } from '../../gatewaysync/decide/request.ts'
-import { parseRefName } from '../../gatewaysync/values.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { apiVersion, gatewaySyncKind, requestAnnotations } from '../../api/names.ts'
+import { freeRequestSlots, isRefused, supersededBy } from '../../reconcile/decide/request.ts'
 import type { Kube } from '../../kube/client.ts'
 import type { EventRecorder, EventToWrite } from '../../kube/events.ts'
 import { type KubeObject, podType } from '../../kube/types.ts'
-import type { Log } from '../../log.ts'
-import type { Metrics } from '../../metrics/metrics.ts'
-import { receiverApp, type ReceiverDeps, type ReceiverNotice } from '../../receiver/app.ts'
-import type { GatewaySyncRecord } from '../../reconcile/records.ts'
-import type { Store } from '../../reconcile/store.ts'
-import type { ControllerSettings } from '../../settings.ts'
-import type { Tracing } from '../../tracing/trace.ts'
-import type { PushKeys } from './webhook-keys.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Metrics } from '../../telemetry/metrics/metrics.ts'
+import { receiverApp } from '../../receiver/app.ts'
+import type { ReceiverDeps, ReceiverNotice } from '../../receiver/receiver-deps.ts'
+import { targetOf } from '../../receiver/request/choose-ref.ts'
+import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import type { ControllerSettings } from '../../settings/controller.ts'
+import type { Tracing } from '../../telemetry/tracing/trace.ts'
+import { keySource, type PushKeys } from './webhook-keys.ts'
 import { changeSync } from '../cluster/change-sync.ts'
-import { specOf } from '../../reconcile/spec-of.ts'
+import { specOf } from '../../reconcile/store/spec-of.ts'
 
-/** What the receiver works with in a cluster. */
+/** Collaborators of the receiver in a cluster. */
 export type ReceiverParts = {
   kube: Pick<Kube, 'listPages' | 'mergePatch'>
   store: Store
@@ -31,11 +32,11 @@ export type ReceiverParts = {
   tracing: Pick<Tracing, 'began'>
   clock: Clock
   log: Log
-  /** Why this replica does not know the cluster's objects yet; empty when it does. */
+  /** Returns why this replica does not know the cluster's objects yet; empty when it does. */
   notReady(): string[]
 }
 
-/** Events of the receiver; docs/webhooks prints on what and when. */
+/** Events of the receiver; docs/how-to/webhooks documents them. */
 export const receiverEvents = {
   WebhookReceived: { type: 'Normal', on: 'GatewaySync', when: 'a push became a request', note: 'a push asked for a sync' },
   RefNotAllowed: {
@@ -53,7 +54,7 @@ export const receiverEvents = {
   ReceiverOpen: {
     type: 'Warning',
     on: "GatewaySync; the controller's pod at its start",
-    when: 'nobody has to prove anything: no key is configured',
+    when: 'no key is configured, so every call is accepted',
     note: 'a push was accepted without a proof: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook names a key',
   },
 } as const
@@ -64,7 +65,7 @@ const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = {
   AuthNotReady: 'AuthNotReady',
 }
 
-/** The app of the port for pushes; every replica serves one. */
+/** The app of the webhook port; every replica serves one. */
 export function controllerReceiver(parts: ReceiverParts, settings: Pick<ReceiverDeps, 'trustedProxies' | 'limits' | 'budget'>): Hono {
   const { store, events, keys, metrics, clock, log } = parts
   return receiverApp({
@@ -74,16 +75,24 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
       const record = store.sync(namespace, name)
       const spec = record === undefined ? undefined : specOf(record)
       if (record === undefined || spec === undefined) return undefined
-      const wanted = wantedRef(parseRefName(spec.git.ref), record.annotations, record.status)
-      return { specRef: spec.git.ref, wantedRef: wanted.ref, allowedRefs: spec.git.allowedRefs }
+      return targetOf(spec, record.annotations, record.status)
+    },
+    names(namespace) {
+      if (parts.notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
+      return store.namesIn(namespace)
     },
     freeSlots(namespace, name) {
       const record = store.sync(namespace, name)
       return record === undefined ? Number.POSITIVE_INFINITY : freeRequestSlots(record.annotations, record.status)
     },
+    isRefused: (namespace, name, id) => isRefused(store.sync(namespace, name)?.status ?? {}, id),
     keys(namespace, name) {
       const record = store.sync(namespace, name)
       return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
+    },
+    keySource(namespace, name) {
+      const record = store.sync(namespace, name)
+      return keySource(record === undefined ? undefined : specOf(record)?.webhook)
     },
     async request(namespace, name, annotations, superseded) {
       const record = await changeSync(parts, { namespace, name }, (record) => {
@@ -104,27 +113,27 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
   })
 }
 
-/** Whether an installation has no webhook key, so that GatewaySyncs without one of their own accept calls from anybody. */
+/** Whether an installation has no webhook key, so that GatewaySyncs without their own key accept unauthenticated calls. */
 export function isOpen({ enabled, hmacFile, tokenFile }: ControllerSettings['receiver']): boolean {
   return enabled && hmacFile === undefined && tokenFile === undefined
 }
 
-/** Warns at the start, in the log and by an Event on the pod, that anybody may ask for a sync. Never throws. */
+/** Warns at startup, in the log and by an Event on the pod, that unauthenticated callers may request syncs. Never throws. */
 export async function warnOpen(
   { kube, events, log }: { kube: Pick<Kube, 'get'>; events: Pick<EventRecorder, 'record'>; log: Log },
   own: { namespace: string; name: string },
   signal: AbortSignal,
 ): Promise<void> {
-  log.warn({ component: 'receiver' }, 'the push receiver asks for no proof: anyone who reaches it may push')
+  log.warn({ component: 'receiver' }, 'the push receiver has no secret: everyone who can reach it can start a sync')
   const pod: KubeObject | undefined = await kube.get(podType, own, signal).catch(() => undefined)
-  // Outside of a cluster there is no pod for an Event.
+  // Outside of a cluster an Event has no pod to refer to.
   if (pod === undefined) return
   events.record({
     regarding: { apiVersion: 'v1', kind: 'Pod', ...own, uid: pod.metadata.uid },
     type: 'Warning',
     reason: 'ReceiverOpen',
     action: 'Start',
-    note: 'the push receiver asks for no proof: set webhookReceiver.hmac or webhookReceiver.token, or spec.webhook of each GatewaySync',
+    note: 'the push receiver has no secret: set webhookReceiver.hmac or webhookReceiver.token, or spec.webhook of each GatewaySync',
   })
 }
 

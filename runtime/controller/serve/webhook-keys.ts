@@ -1,18 +1,21 @@
 /**
- * The keys that authenticate webhook calls: the GatewaySync's own if it names some, otherwise the installation's. Files and Secrets are read
- * again after a few seconds, so that a rotation needs no restart.
+ * Loads the keys that authenticate webhook calls: the GatewaySync's own if it names some, otherwise the installation's. Files and Secrets
+ * are read again after a few seconds, so that a rotation needs no restart.
  */
 import { readFile } from 'node:fs/promises'
-import type { Clock } from '../../clock.ts'
-import { asFault, Fault } from '../../fault.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { asFault, Fault } from '../../platform/fault.ts'
+import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Kube } from '../../kube/client.ts'
 import { secretType } from '../../kube/types.ts'
 import { gatherKeys, type Keys, keysIn } from '../../receiver/prove/authenticate.ts'
 
 /** A cache of keys. */
 export type PushKeys = {
-  /** The keys for calls to one GatewaySync. A configured key that cannot be read becomes a fault beside the other keys. Never throws. */
+  /**
+   * Returns the keys for calls to one GatewaySync. A configured key that cannot be read becomes a fault beside the other keys. Never
+   * throws.
+   */
   of(namespace: string, webhook: GatewaySyncSpec['webhook']): Promise<Keys>
 }
 
@@ -66,9 +69,14 @@ export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, fi
   }
 }
 
-/** Throws for a configured key that is empty: it must never make the receiver open. */
+/** Identifies the source of the keys: GatewaySyncs of one namespace with the same source have the same keys. */
+export function keySource(webhook: GatewaySyncSpec['webhook']): string {
+  return JSON.stringify([webhook?.hmac, webhook?.token].map((key) => [key?.secretRef.name, key?.secretRef.key]))
+}
+
+/** Throws for a configured key that is empty: it must never leave the receiver without authentication. */
 function required(text: string, name: string): string[] {
-  const keys = keysIn(text)
+  const keys = keysIn(text, name)
   if (keys.length === 0) throw new Fault('AuthNotReady', `${name} is empty`)
   return keys
 }

@@ -1,36 +1,36 @@
 /**
- * Whether the certificate of the controller lasts, and whether those who connect to it trust it: the API server by the bundle of the webhook,
- * agents by the bundle in the status. Pure: parses with node:crypto.
+ * Checks whether the controller's certificate expires soon, and whether its clients trust it: the API server by the CA bundle of the webhook, agents
+ * by the CA bundle in the status. Pure: parses with node:crypto.
  */
 import { X509Certificate } from 'node:crypto'
-import { counted } from '../../counted.ts'
+import { counted } from '../../platform/text/counted.ts'
+import type { Temporal } from '../../platform/temporal.ts'
 import type { FleetFacts } from '../facts.ts'
-import type { CertificateSecret, InstallationFacts } from './facts.ts'
-import { looked } from './looked.ts'
+import { type CertificateSecret, ifProbed, type InstallationFacts } from './facts.ts'
 import type { Finding } from './report.ts'
 
 const section = 'certificates'
-/** Of its life; renewal begins long before, so that something keeps it from happening. */
-const leastLeft = 0.2
+/** Minimum share of the validity period that should remain. Renewal starts long before, so less means that renewal fails. */
+const minShareLeft = 0.2
 
-/** Judges the certificate of the webhooks: its life, and whether API server and agents trust it. */
+/** Checks the validity period of the webhook certificate, and whether the API server and the agents trust it. */
 export function checkCertificates(
   { certificate, bundles, namespace }: InstallationFacts,
   fleet: FleetFacts | undefined,
   now: Temporal.Instant,
 ): Finding[] {
-  return looked(section, certificate, (secret) => {
+  return ifProbed(section, certificate, (secret) => {
     const where = `Secret ${namespace}/${secret?.name ?? 'of the certificate'}`
     const leaf = parsed(secret?.leaf)
     if (secret === undefined || leaf === undefined) {
       const advice = 'The controller or cert-manager makes it; see their logs.'
       return [{ section, level: 'error', text: `${where} holds no certificate`, advice }]
     }
-    const told = (fleet?.syncs ?? []).flatMap(({ status }) => status.delivery?.caBundle ?? [])
+    const ofAgents = (fleet?.syncs ?? []).flatMap(({ status }) => status.delivery?.caBundle ?? [])
     return [
       lifeFinding(where, leaf, now),
-      ...(bundles === undefined ? [] : looked(section, bundles, (found) => [webhookFinding(leaf, secret, found)])),
-      ...(told.length === 0 ? [] : [agentsFinding(leaf, told)]),
+      ...(bundles === undefined ? [] : ifProbed(section, bundles, (found) => [webhookFinding(leaf, secret, found)])),
+      ...(ofAgents.length === 0 ? [] : [agentsFinding(leaf, ofAgents)]),
     ]
   })
 }
@@ -43,7 +43,7 @@ function lifeFinding(where: string, leaf: X509Certificate, now: Temporal.Instant
   if (leftMs <= 0) return { section, level: 'error', text: `the certificate in ${where} has expired on ${date}`, advice }
   const days = Math.floor(leftMs / 86_400_000)
   const left = counted(days, 'day')
-  if (leftMs < (until - from) * leastLeft)
+  if (leftMs < (until - from) * minShareLeft)
     return { section, level: 'warning', text: `the certificate in ${where} ends in ${left}, on ${date}, and is not renewed`, advice }
   return { section, level: 'ok', text: `the certificate in ${where} is good for ${left}` }
 }
@@ -67,19 +67,19 @@ function webhookFinding(leaf: X509Certificate, { authority }: CertificateSecret,
   }
 }
 
-function agentsFinding(leaf: X509Certificate, told: readonly string[]): Finding {
-  const wrong = told.filter((bundle) => !isTrusted(leaf, bundle)).length
-  if (wrong === 0) return { section, level: 'ok', text: 'agents are told a CA bundle that trusts the certificate' }
+function agentsFinding(leaf: X509Certificate, ofAgents: readonly string[]): Finding {
+  const wrong = ofAgents.filter((bundle) => !isTrusted(leaf, bundle)).length
+  if (wrong === 0) return { section, level: 'ok', text: 'agents receive a CA bundle that trusts the certificate' }
   const advice = 'The controller writes it with each pass; see whether a replica leads.'
   return {
     section,
     level: 'error',
-    text: `${wrong} of ${told.length} GatewaySyncs tell their agents a CA bundle that does not trust the certificate`,
+    text: `${wrong} of ${ofAgents.length} GatewaySyncs give their agents a CA bundle that does not trust the certificate`,
     advice,
   }
 }
 
-/** Whether one of the authorities of a bundle signed it, or it stands there itself. */
+/** Returns whether a CA of the bundle signed the certificate, or the bundle contains the certificate. */
 function isTrusted(leaf: X509Certificate, bundle: string): boolean {
   const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   return blocks.some((block) => {
@@ -89,7 +89,7 @@ function isTrusted(leaf: X509Certificate, bundle: string): boolean {
   })
 }
 
-/** Of several certificates the first, which is the leaf of a chain. */
+/** Parses the first of several certificates, which is the leaf of a chain. */
 function parsed(pem: string | undefined): X509Certificate | undefined {
   if (pem === undefined) return undefined
   try {

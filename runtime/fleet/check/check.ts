@@ -1,24 +1,28 @@
 /**
- * Judges the facts of an installation, along the road from the API server to a gateway. Pure.
+ * Checks the facts of an installation, in order from the API server to a gateway. Pure.
  */
+import { gatewaySyncKind, group, syncReportKind, version } from '../../api/names.ts'
+import { syncReportStatus } from '../../api/schema/report.ts'
+import { gatewaySyncSpec } from '../../api/schema/spec.ts'
+import { gatewaySyncStatus } from '../../api/schema/status.ts'
+import { type Members, membersOf } from '../../api/without-defaults.ts'
+import type { Temporal } from '../../platform/temporal.ts'
 import { checkCertificates } from './certificates.ts'
-import { checkDefinitions } from './definitions.ts'
-import type { CheckFacts, InstallationFacts } from './facts.ts'
+import { type CheckFacts, ifProbed, type InstallationFacts, type InstalledCrd } from './facts.ts'
 import { checkGateways, checkGit, checkImages } from './gateways.ts'
-import { looked } from './looked.ts'
-import { checkAdmission, checkDelivery, checkOperator, checkRights } from './operator.ts'
+import { checkAdmission, checkDelivery, checkOperator, checkPermissions } from './operator.ts'
 import { type CheckReport, type Finding, reportOf } from './report.ts'
 
-/** What lies behind something that cannot be reached is left out rather than called broken too. */
+/** Omits checks behind an unreachable component instead of reporting each of them as failed. */
 export function check(facts: CheckFacts, now: Temporal.Instant): CheckReport {
   const { server, api } = facts
   if (api.kind !== 'seen') return reportOf([unreachable(server, api.message)], now)
   const findings: Finding[] = [
     { section: 'api-server', level: 'ok', text: `the API server at ${server} answers; it runs Kubernetes ${api.value}` },
-    ...checkDefinitions(facts.definitions),
-    ...looked('operator', facts.installations, (found) => checkOperators(found, facts, now)),
-    ...looked('git', facts.fleet, (fleet) => [...checkGit(fleet), ...checkGateways(fleet, facts, now)]),
-    ...looked('images', facts.images, checkImages),
+    ...checkCrds(facts.definitions),
+    ...ifProbed('operator', facts.installations, (found) => checkOperators(found, facts, now)),
+    ...ifProbed('git', facts.fleet, (fleet) => [...checkGit(fleet), ...checkGateways(fleet, facts, now)]),
+    ...ifProbed('images', facts.images, checkImages),
   ]
   return reportOf(findings, now)
 }
@@ -30,15 +34,65 @@ function unreachable(server: string, message: string): Finding {
 
 function checkOperators(found: readonly InstallationFacts[], facts: CheckFacts, now: Temporal.Instant): Finding[] {
   if (found.length === 0) {
-    const advice = 'Install it: docs/install.md. If it is installed, look where its Deployment is, with --operator-namespace.'
+    const advice = 'Install it: docs/how-to/install.md. If it is installed, look where its Deployment is, with --operator-namespace.'
     return [{ section: 'operator', level: 'error', text: 'no operator was found in this cluster', advice }]
   }
   const fleet = facts.fleet.kind === 'seen' ? facts.fleet.value : undefined
   return found.flatMap((installation) => [
     ...checkOperator(installation, facts.cliVersion, now),
-    ...checkRights(installation),
+    ...checkPermissions(installation),
     ...checkCertificates(installation, fleet, now),
     ...checkAdmission(installation),
     ...checkDelivery(installation),
   ])
+}
+
+const crdSection = 'definitions'
+const installCrds = 'Apply the definitions of the release that runs: kubectl apply --server-side -f dist/crds.k8s.yaml'
+
+const crds = [
+  { kind: gatewaySyncKind, parts: { spec: gatewaySyncSpec({ allowLocal: false }), status: gatewaySyncStatus } },
+  { kind: syncReportKind, parts: { status: syncReportStatus } },
+] as const
+
+/** Checks whether the CRDs exist and have the version of this release. */
+function checkCrds(fact: CheckFacts['definitions']): Finding[] {
+  return ifProbed(crdSection, fact, (definitions) => crds.map(({ kind, parts }) => checkCrd(definitions, `${kind.plural}.${group}`, parts)))
+}
+
+function checkCrd(definitions: readonly InstalledCrd[], name: string, parts: Readonly<Record<string, unknown>>): Finding {
+  const found = definitions.find((definition) => definition.name === name)
+  if (found === undefined) return { section: crdSection, level: 'error', text: `${name} is not defined`, advice: installCrds }
+  const schema = found.served.get(version)
+  if (!found.established || schema === undefined)
+    return {
+      section: crdSection,
+      level: 'error',
+      text: `${name} is defined, but the API server does not serve ${version}`,
+      advice: installCrds,
+    }
+  const missing = Object.entries(parts).flatMap(([part, own]) => missingMembers(membersOf(own), propertyOf(schema, part), part))
+  if (missing.length === 0)
+    return { section: crdSection, level: 'ok', text: `${name} is served as ${version}, with every field that this release knows` }
+  const more = missing.length > 3 ? `, and ${missing.length - 3} more` : ''
+  return {
+    section: crdSection,
+    level: 'warning',
+    text: `${name} is of another release: it lacks ${missing.slice(0, 3).join(', ')}${more}`,
+    advice: installCrds,
+  }
+}
+
+/** Paths of members missing from the API server's schema: it would drop them silently. */
+function missingMembers(members: Members, schema: unknown, path: string): string[] {
+  return [...members].flatMap(([name, inner]) => {
+    const at = `${path}.${name}`
+    const property = propertyOf(schema, name)
+    return property === undefined ? [at] : missingMembers(inner, property, at)
+  })
+}
+
+function propertyOf(schema: unknown, name: string): unknown {
+  const properties = (schema as { properties?: Record<string, unknown> } | undefined)?.properties ?? {}
+  return Object.hasOwn(properties, name) ? properties[name] : undefined
 }

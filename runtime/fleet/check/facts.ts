@@ -1,24 +1,25 @@
 /**
- * What is found out about an installation before it is judged. What may not be looked at is a fact too: it is no reason to call anything broken.
+ * The facts that are collected about an installation before they are checked. A missing permission is a fact too, and no reason to report a failure.
  */
 import type { FleetFacts } from '../facts.ts'
+import type { Finding, SectionId } from './report.ts'
 
-/** `refused`: the right to look is missing; `failed`: it was asked and something else went wrong. */
-export type Looked<Value> = { kind: 'seen'; value: Value } | { kind: 'refused'; message: string } | { kind: 'failed'; message: string }
+/** `refused`: the permission to read is missing; `failed`: the request failed for another reason. */
+export type Probed<Value> = { kind: 'seen'; value: Value } | { kind: 'refused'; message: string } | { kind: 'failed'; message: string }
 
 /** A CustomResourceDefinition: its schema by version, and whether the API server serves it. */
-export type Definition = { name: string; established: boolean; served: ReadonlyMap<string, unknown> }
+export type InstalledCrd = { name: string; established: boolean; served: ReadonlyMap<string, unknown> }
 
-/** What the manifests told the controller, as far as it is checked. */
+/** The controller settings in the manifests, as far as they are checked. */
 export type OperatorSettings = {
   namespace: string
   fullname: string
   leaderElection: boolean
   watchNamespaces: readonly string[]
   podLabels: Readonly<Record<string, string>>
-  /** Who writes the CA bundle of the webhook. */
+  /** The controller writes the CA bundle of the webhook. */
   keepsBundle: boolean
-  /** The certificate is issued by the controller itself. */
+  /** The controller issues the certificate. */
   selfManaged: boolean
   webhookConfiguration: string | undefined
   agentRole: string
@@ -26,48 +27,48 @@ export type OperatorSettings = {
   isReceiverOpen: boolean
 }
 
-/** Of the leader election; `renewedAt` is RFC 3339, as the holder wrote it. */
+/** The lease of the leader election; `renewedAt` is RFC 3339, as the holder wrote it. */
 export type Lease = { holder: string | undefined; renewedAt: string | undefined; durationSeconds: number }
 
-/** `resource` has its subresource behind a slash; `name` undefined: every name. */
-export type Right = { verb: string; group: string; resource: string; name: string | undefined }
+/** `resource` has its subresource after a slash; `name` undefined: every name. */
+export type Permission = { verb: string; group: string; resource: string; name: string | undefined }
 
-/** What the API server says of one right of an account (SubjectAccessReview); `namespace` undefined: in all of them. */
-export type RightAnswer = { account: string; right: Right; namespace: string | undefined; allowed: boolean }
+/** The answer of the API server about one permission of an account (SubjectAccessReview); `namespace` undefined: all namespaces. */
+export type PermissionAnswer = { account: string; right: Permission; namespace: string | undefined; allowed: boolean }
 
 /** PEM texts of the Secret. */
 export type CertificateSecret = { name: string; leaf: string | undefined; authority: string | undefined }
 
-/** What became of a pod that was created with `dryRun`: whether the webhook injects an agent. Nothing stays of it. */
+/** The result of creating a pod with `dryRun`: whether the webhook injects an agent. The pod is not stored. */
 export type Admission =
   | { kind: 'injected'; namespace: string }
   | { kind: 'untouched'; namespace: string }
   | { kind: 'failed'; namespace: string; message: string }
   | { kind: 'refused'; message: string }
-  /** There is no namespace with a GatewaySync to try it in, or no webhook. */
+  /** No namespace has a GatewaySync to test with, or the webhook is missing. */
   | { kind: 'notAsked'; why: string }
 
-/** Whether the delivery endpoint answers: connected to directly, or asked through the API server (`service`). */
+/** Whether the delivery endpoint answers, over a direct connection or through the API server (`service`). */
 export type Delivery =
   | { kind: 'answers'; url: string; by: 'connection' | 'service' }
   | { kind: 'silent'; url: string; message: string }
   | { kind: 'refused'; message: string }
   | { kind: 'notAsked'; why: string }
 
-/** One Deployment or StatefulSet of a controller, and everything that belongs to it. */
+/** One Deployment or StatefulSet of a controller, with its related objects. */
 export type InstallationFacts = {
   name: string
   namespace: string
   version: string | undefined
   replicas: number
   readyReplicas: number
-  /** Undefined where its settings cannot be read. */
+  /** Undefined if the settings cannot be read. */
   settings: OperatorSettings | undefined
-  lease: Looked<Lease | undefined> | undefined
-  rights: Looked<readonly RightAnswer[]>
-  certificate: Looked<CertificateSecret | undefined>
-  /** CA bundles of its webhooks, PEM; undefined where the configuration is missing. */
-  bundles: Looked<readonly string[] | undefined> | undefined
+  lease: Probed<Lease | undefined> | undefined
+  rights: Probed<readonly PermissionAnswer[]>
+  certificate: Probed<CertificateSecret | undefined>
+  /** CA bundles of its webhooks, PEM; undefined if the webhook configuration is missing. */
+  bundles: Probed<readonly string[] | undefined> | undefined
   admission: Admission
   delivery: readonly Delivery[]
 }
@@ -78,10 +79,18 @@ export type WaitingImage = { namespace: string; pod: string; image: string; reas
 export type CheckFacts = {
   server: string
   cliVersion: string
-  api: Looked<string>
-  definitions: Looked<readonly Definition[]>
-  installations: Looked<readonly InstallationFacts[]>
-  fleet: Looked<FleetFacts>
-  /** Of pods that have or want an agent, and of the operator's own. */
-  images: Looked<{ pods: number; waiting: readonly WaitingImage[] }>
+  api: Probed<string>
+  definitions: Probed<readonly InstalledCrd[]>
+  installations: Probed<readonly InstallationFacts[]>
+  fleet: Probed<FleetFacts>
+  /** Images of pods that have or request an agent, and of the operator's own pods. */
+  images: Probed<{ pods: number; waiting: readonly WaitingImage[] }>
+}
+
+/** A fact that could not be read gives a warning, not an error of the installation. */
+export function ifProbed<Value>(section: SectionId, fact: Probed<Value>, judge: (value: Value) => Finding[]): Finding[] {
+  if (fact.kind === 'seen') return judge(fact.value)
+  const advice = fact.kind === 'refused' ? 'Run the check with the rights of an administrator to see this too.' : undefined
+  const text = `not looked at: ${fact.message}`
+  return [{ section, level: 'warning', text, ...(advice === undefined ? {} : { advice }) }]
 }

@@ -1,30 +1,32 @@
 /**
- * Whether each GatewaySync reaches its git host, each gateway has a working agent of this release, and no image is missing. Pure.
+ * Checks whether each GatewaySync reaches its git host, each gateway has a working agent of this release, and all images can be pulled. Pure.
  */
-import { counted } from '../../counted.ts'
-import { meaningOf } from '../../gatewaysync/decide/conditions.ts'
+import { counted } from '../../platform/text/counted.ts'
+import { meaningOf } from '../../api/schema/conditions.ts'
+import type { Temporal } from '../../platform/temporal.ts'
 import type { FleetFacts } from '../facts.ts'
 import { fleetView } from '../fleet-view.ts'
-import { runbookEntry } from '../runbook.ts'
 import type { GatewayView } from '../view.ts'
 import type { CheckFacts, WaitingImage } from './facts.ts'
 import type { Finding } from './report.ts'
 import { compareVersions } from './versions.ts'
-import { shortHashes } from '../../gatewaysync/values.ts'
+import { shortHashes } from '../../api/values.ts'
+import { runbookEntry } from '../steps.ts'
 
-/** So many of a kind are named; a fleet may have thousands. */
+/** Maximum number of objects of a kind to name; a fleet may have thousands. */
 const named = 10
 
-/** Judges for each GatewaySync what its git host answered last. */
+/** Checks the last answer of the git host of each GatewaySync. */
 export function checkGit({ syncs }: FleetFacts): Finding[] {
   const section = 'git'
-  if (syncs.length === 0) return [{ section, level: 'warning', text: 'there is no GatewaySync yet', advice: 'Make one: docs/gateways.md' }]
+  if (syncs.length === 0)
+    return [{ section, level: 'warning', text: 'there is no GatewaySync yet', advice: 'Make one: docs/how-to/gateways.md' }]
   const findings = syncs.flatMap(({ namespace, name, status, generation }): Finding[] => {
     const where = `${namespace}/${name}`
     const source = status.conditions?.find(({ type }) => type === 'SourceReady')
     const isStale = source?.observedGeneration !== undefined && source.observedGeneration < generation
     if (source === undefined || isStale || source.status === 'Unknown') {
-      const advice = 'If this stays, see whether the controller runs and watches this namespace.'
+      const advice = 'If this lasts, check whether the controller runs and watches this namespace.'
       return [{ section, level: 'warning', text: `${where}: the git host has not been asked yet`, advice }]
     }
     if (source.status === 'True') return []
@@ -41,7 +43,7 @@ export function checkGit({ syncs }: FleetFacts): Finding[] {
   ]
 }
 
-/** Judges the gateways: agents that are missing, silent or of another version, syncs that failed. */
+/** Checks the gateways for agents that are missing, silent or of another version, and for failed syncs. */
 export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, now: Temporal.Instant): Finding[] {
   const section = 'gateways'
   const gateways = fleetView(fleet, now).syncs.flatMap(({ namespace, gateways }) => gateways.map((gateway) => ({ namespace, gateway })))
@@ -50,7 +52,7 @@ export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, 
   const down = gateways.filter(({ gateway }) => gateway.reason === 'AgentDown' || gateway.reason === 'MalformedReport')
   const broken = [...without, ...down].map(({ namespace, gateway }): Finding => {
     const text = `pod ${namespace}/${gateway.pod}: ${gateway.message ?? gateway.reason ?? 'it has no agent'}`
-    return { section, level: 'error', text, advice: `Its owner makes it anew: kubectl -n ${namespace} delete pod ${gateway.pod}` }
+    return { section, level: 'error', text, advice: `Its owner starts a new one: kubectl -n ${namespace} delete pod ${gateway.pod}` }
   })
   const version = installations.kind === 'seen' ? installations.value.find(({ version }) => version !== undefined)?.version : undefined
   const skewed = gateways.flatMap(({ namespace, gateway }) => skewFinding(namespace, gateway, version))
@@ -77,7 +79,7 @@ function skewFinding(namespace: string, { pod, reason, message, agentVersion }: 
   return [{ section, level: 'warning', text, advice: more }]
 }
 
-/** Judges whether the images of agents can be pulled, by the pods that wait for them. */
+/** Checks by the waiting pods whether the agent images can be pulled. */
 export function checkImages({ pods, waiting }: { pods: number; waiting: readonly WaitingImage[] }): Finding[] {
   const section = 'images'
   if (waiting.length === 0) return [{ section, level: 'ok', text: `none of ${counted(pods, 'pod')} waits for an image` }]

@@ -1,14 +1,14 @@
 /**
- * Whether the controller runs, may do its work, answers the API server and can be reached by agents. Pure.
+ * Checks whether the controller runs, has its permissions, answers the API server, and is reachable for agents. Pure.
  */
+import { Temporal } from '../../platform/temporal.ts'
 import { ageOf } from '../age.ts'
-import type { Delivery, InstallationFacts } from './facts.ts'
-import { looked } from './looked.ts'
+import { type Delivery, ifProbed, type InstallationFacts } from './facts.ts'
 import type { Finding } from './report.ts'
-import { rightInWords } from './rights.ts'
+import { permissionText } from './permissions.ts'
 import { compareVersions } from './versions.ts'
 
-/** Judges the controller itself: whether it runs, leads, and has the version of the command line. */
+/** Checks whether the controller runs, has a leader, and has the version of the CLI. */
 export function checkOperator(facts: InstallationFacts, cliVersion: string, now: Temporal.Instant): Finding[] {
   const section = 'operator'
   const { name, namespace, version, replicas, readyReplicas, settings } = facts
@@ -33,7 +33,7 @@ export function checkOperator(facts: InstallationFacts, cliVersion: string, now:
       text: `the settings of ${where} cannot be read`,
       advice: 'Is it a Deployment of this product?',
     })
-  if (facts.lease !== undefined) findings.push(...looked(section, facts.lease, (lease) => [leaseFinding(where, lease, now)]))
+  if (facts.lease !== undefined) findings.push(...ifProbed(section, facts.lease, (lease) => [leaseFinding(where, lease, now)]))
   return findings
 }
 
@@ -55,7 +55,7 @@ function leaseFinding(
   const advice = 'Without a leader nothing is fetched and no status is written. See the logs of the controller.'
   if (lease?.holder === undefined) return { section, level: 'error', text: `no replica of ${where} leads`, advice }
   const age = ageOf(lease.renewedAt, now) ?? 'an unknown time'
-  // The clocks of this machine and of the cluster differ a little.
+  // Allows for clock skew between this machine and the cluster.
   const oldest = Temporal.Duration.from({ seconds: lease.durationSeconds + 30 })
   const isFresh = lease.renewedAt !== undefined && Temporal.Instant.compare(Temporal.Instant.from(lease.renewedAt).add(oldest), now) >= 0
   return isFresh
@@ -63,10 +63,10 @@ function leaseFinding(
     : { section, level: 'error', text: `${lease.holder} should lead, and has not renewed its Lease for ${age}`, advice }
 }
 
-/** Judges what the controller's account may do, right by right. */
-export function checkRights({ namespace, name, rights }: InstallationFacts): Finding[] {
+/** Checks each permission of the controller's account. */
+export function checkPermissions({ namespace, name, rights }: InstallationFacts): Finding[] {
   const section = 'rights'
-  return looked(section, rights, (answers) => {
+  return ifProbed(section, rights, (answers) => {
     const missing = answers.filter(({ allowed }) => !allowed)
     if (missing.length === 0) {
       const accounts = new Set(answers.map(({ account }) => account)).size
@@ -75,7 +75,7 @@ export function checkRights({ namespace, name, rights }: InstallationFacts): Fin
     const byAccount = Map.groupBy(missing, ({ account }) => account)
     return [...byAccount].map(([account, refused]): Finding => {
       const words = [
-        ...new Set(refused.map(({ right, namespace }) => `${rightInWords(right)}${namespace === undefined ? '' : ` in ${namespace}`}`)),
+        ...new Set(refused.map(({ right, namespace }) => `${permissionText(right)}${namespace === undefined ? '' : ` in ${namespace}`}`)),
       ]
       const more = words.length > 3 ? `, and ${words.length - 3} more` : ''
       return {
@@ -88,10 +88,10 @@ export function checkRights({ namespace, name, rights }: InstallationFacts): Fin
   })
 }
 
-/** Judges the answer of admission to a pod that was tried. */
+/** Checks the result of the test admission. */
 export function checkAdmission({ admission }: InstallationFacts): Finding[] {
   const section = 'admission'
-  if (admission.kind === 'refused') return looked(section, admission, () => [])
+  if (admission.kind === 'refused') return ifProbed(section, admission, () => [])
   if (admission.kind === 'notAsked') return [{ section, level: 'warning', text: `not tried: ${admission.why}` }]
   const tried = `a pod that asks for an agent in ${admission.namespace}`
   if (admission.kind === 'injected') return [{ section, level: 'ok', text: `${tried} gets one (tried, nothing was created)` }]
@@ -104,7 +104,7 @@ export function checkAdmission({ admission }: InstallationFacts): Finding[] {
   return [{ section, level: 'error', text: `${tried} is refused: ${admission.message}`, advice }]
 }
 
-/** Judges whether agents can reach delivery. */
+/** Checks whether agents can reach delivery. */
 export function checkDelivery({ delivery }: InstallationFacts): Finding[] {
   return delivery.map(deliveryFinding)
 }

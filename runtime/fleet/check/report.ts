@@ -1,11 +1,12 @@
 /**
- * The result of a check of an installation, and how it reads: a line for each thing that was looked at, and what to do where it is not well.
+ * The report of an installation check, and its text form: a line for each check, with advice where it did not pass.
  */
-import { worstOf } from '../level.ts'
+import type { Temporal } from '../../platform/temporal.ts'
 import { heading, painted, type Style, symbolOf } from '../paint.ts'
 import { folded } from '../table.ts'
+import { worstOf } from '../view.ts'
 
-/** What is looked at, in the order in which it is told, with the headings. */
+/** The sections with their headings, in report order. */
 export const sections = {
   'api-server': 'API server',
   definitions: 'Definitions of the kinds',
@@ -25,11 +26,11 @@ export type Finding = {
   section: SectionId
   level: 'ok' | 'warning' | 'error'
   text: string
-  /** What to do; only where it is not well. */
+  /** What to do; only for findings that are not ok. */
   advice?: string
 }
 
-/** `at` is when it was looked, RFC 3339 in UTC; `level` is the worst of the findings. */
+/** `at` is the time of the check, RFC 3339 in UTC; `level` is the worst level of the findings. */
 export type CheckReport = {
   at: string
   level: 'ok' | 'warning' | 'error'
@@ -37,15 +38,15 @@ export type CheckReport = {
 }
 
 /** The page whose headings are the sections. */
-const page = 'docs/check.md'
+const page = 'docs/how-to/check.md'
 
-/** The findings with the worst of their levels, which decides the exit code. */
+/** Combines the findings with their worst level, which determines the exit code. */
 export function reportOf(findings: readonly Finding[], now: Temporal.Instant): CheckReport {
   const level = worstOf(findings.map(({ level }) => level)) as CheckReport['level']
   return { at: now.toString({ smallestUnit: 'second' }), level, findings: [...findings] }
 }
 
-/** The report as lines for people: sections, ✓ ‼ ×, what to do, a link. */
+/** Formats the report as lines of text: sections, ✓ ‼ ×, advice, a link. */
 export function checkText({ level, findings }: CheckReport, style: Style): string[] {
   const lines = (Object.keys(sections) as SectionId[]).flatMap((section) => {
     const own = findings.filter((finding) => finding.section === section)

@@ -1,9 +1,9 @@
 /**
- * How far two versions of this product are apart: neighbouring minor versions understand each other. Pure.
+ * Compares two versions of this product; adjacent minor versions are compatible. Pure.
  */
 export type VersionDistance = 'same' | 'neighbours' | 'apart'
 
-/** Versions that are no `major.minor.patch` are the same only when they are equal. */
+/** Versions that do not have the form `major.minor.patch` are the same only if they are equal. */
 export function compareVersions(one: string, other: string): VersionDistance {
   if (one === other) return 'same'
   const [a, b] = [partsOf(one), partsOf(other)]

@@ -1,32 +1,32 @@
 /**
- * What the replica that holds the Lease does: it renews, answers replicas that ask whether it is alive, and releases in the end. A process
- * that was paused, by a full node or a debugger, may have lost the Lease meanwhile: it writes nothing until it has renewed.
+ * Holds the Lease: renews it, answers replicas that ask whether the holder is alive, and finally releases it. A paused process (full node,
+ * debugger) may have lost the Lease meanwhile: it writes nothing until it has renewed.
  */
-import { deadline, pause, unlessAborted } from '../../clock.ts'
-import { asFault, Fault } from '../../fault.ts'
-import { leaseAnnotations } from '../../gatewaysync/names.ts'
+import { deadline, pause, unlessAborted } from '../../platform/clock.ts'
+import { asFault, Fault } from '../../platform/fault.ts'
+import { leaseAnnotations } from '../../api/names.ts'
 import { type KubeObject, leaseType } from '../types.ts'
 import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
 import { holderOf, isAsked } from './record.ts'
-import type { Sight } from './sight.ts'
+import type { LeaseObserver } from './observer.ts'
 
 /** Called before each write. Settles at once; after a pause of the process it waits for a renewal. Throws when the Lease is lost. */
 export type Confirm = (signal: AbortSignal) => Promise<void>
-/** The work of a leader. It must settle soon after its signal, for only then is the Lease released. */
+/** The work of a leader. It must settle soon after its signal, because only then is the Lease released. */
 export type Lead = (signal: AbortSignal, confirm: Confirm) => Promise<void>
 
 /** The version of the Lease that was taken, and when the request began: other replicas cannot have counted from an earlier moment. */
 export type Taken = { version: string; atMs: number }
 
 const beatMs = 200
-/** Share of `answerWithinMs` after which a pause counts: a process that slept this long may have missed a question. */
+/** Share of `answerWithinMs` after which a pause counts: a process that slept this long may have missed a query. */
 const pausedAfter = 0.5
 
-/** Settles when `lead` has settled and the Lease is released; the signal of `lead` fires when the Lease is lost. */
+/** Settles when `lead` has settled and the Lease is released; the signal of `lead` aborts when the Lease is lost. */
 export async function leadWhileHeld(
   deps: LeaseDeps,
   options: LeaseOptions,
-  { taken, sight }: { taken: Taken; sight: Sight },
+  { taken, sight }: { taken: Taken; sight: LeaseObserver },
   lead: Lead,
   signal: AbortSignal,
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function leadWhileHeld(
   }
 }
 
-function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: Sight) {
+function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObserver) {
   const { clock, log } = deps
   const { renewWithinMs, renewEveryMs, answerWithinMs } = timesOf(options)
   const pausedMs = answerWithinMs * pausedAfter
@@ -107,7 +107,10 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: Sight) {
   }
 }
 
-/** The Lease's new version; undefined when another replica holds it. `known` is the version that we wrote last: the Lease is read only if that is old. */
+/**
+ * Returns the Lease's new version; undefined when another replica holds it. `known` is the version written last: the Lease is read only if
+ * that is outdated.
+ */
 async function renewOnce(deps: LeaseDeps, options: LeaseOptions, known: string, signal: AbortSignal): Promise<string | undefined> {
   const { kube, clock } = deps
   const write = async (resourceVersion: string): Promise<string> => {
@@ -134,6 +137,6 @@ async function release({ kube, log }: LeaseDeps, options: LeaseOptions): Promise
     const patch = { metadata: { resourceVersion: lease.metadata.resourceVersion }, spec: { holderIdentity: '', leaseDurationSeconds: 1 } }
     await kube.mergePatch(leaseType, options, patch, {}, signal)
   } catch (error) {
-    log.warn({ reason: asFault(error).reason }, 'the Lease was not given back; it runs out by itself')
+    log.warn({ reason: asFault(error).reason }, 'the Lease was not released; it expires')
   }
 }

@@ -1,37 +1,37 @@
 /**
- * What an election needs to know, and the durations that keep it safe.
+ * Defines the options of an election, and the durations that keep it safe.
  */
-import type { Clock } from '../../clock.ts'
-import type { Log } from '../../log.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log/log.ts'
 import type { Kube } from '../client.ts'
 
-/** What every step of an election works with. */
+/** Collaborators of every step of an election. */
 export type LeaseDeps = { kube: Kube; clock: Clock; log: Log }
 
-/** One candidate of one election. `identity`: the replica's name, different for each. Durations default to those of `timesOf`. */
+/** One candidate of one election. `identity`: the replica's unique name. Durations default to those of `timesOf`. */
 export type LeaseOptions = {
   namespace: string
   name: string
   identity: string
-  /** After this long without a renewal others may take over, whatever they know of the holder. */
+  /** After this long without a renewal others may take over, whatever the state of the holder. */
   durationMs?: number
   /** The holder stops leading when it could not renew for this long; must be less than `durationMs`. */
   renewWithinMs?: number
-  /** From one renewal to the next. */
+  /** Interval between renewals. */
   renewEveryMs?: number
-  /** The holder promises to renew within this time when another replica asks, by an annotation, whether it is alive. */
+  /** The holder promises to renew within this time when another replica requests a sign of life by an annotation. */
   answerWithinMs?: number
   /** This replica's `host:port`; while it leads, others read it from an annotation of the Lease. */
   address?: string | undefined
-  /** Called with the holder's address each time that the Lease is seen; undefined: it is this process, or is not known. */
+  /** Called with the holder's address each time the Lease is observed; undefined: it is this process, or is unknown. */
   onHolder?(address: string | undefined): void
-  /** Without it a lost holder is noticed only when the Lease expires. */
+  /** Without it a lost holder is detected only when the Lease expires. */
   contact?: Contact
 }
 
 /**
- * Keeps in touch with the holder. Settles when the process at its address no longer says that it leads, and with the signal. `gone`: there
- * is no such process; `silent`: nothing comes back, which may also be a slow node.
+ * Monitors the holder. Settles when the process at its address no longer confirms that it leads, and with the signal. `gone`: the process
+ * does not exist; `silent`: no answer, possibly a slow node.
  */
 export type Contact = (holder: { identity: string; address: string }, signal: AbortSignal) => Promise<'gone' | 'silent'>
 
@@ -41,7 +41,7 @@ export const callMs = 3_000
 /** The four durations of an election. */
 export type LeaseTimes = Required<Pick<LeaseOptions, 'durationMs' | 'renewWithinMs' | 'renewEveryMs' | 'answerWithinMs'>>
 
-/** client-go's defaults, except the last: the holder sees a question at once and writes within some milliseconds. */
+/** client-go's defaults, except the last: the holder sees a query at once and writes within milliseconds. */
 export function timesOf({
   durationMs = 15_000,
   renewWithinMs = 10_000,

@@ -1,10 +1,10 @@
 /**
- * What a Lease says about its holder, and what is written into one. Pure.
+ * Parses and builds the Lease's content. Pure.
  */
-import { leaseAnnotations } from '../../gatewaysync/names.ts'
+import { leaseAnnotations } from '../../api/names.ts'
 import type { KubeObject } from '../types.ts'
 
-/** The spec of coordination.k8s.io/v1 Lease; any member may be missing or, by another client, odd. Times are RFC 3339 with microseconds. */
+/** The spec of coordination.k8s.io/v1 Lease; any member may be missing or malformed. Times are RFC 3339 with microseconds. */
 export type LeaseSpec = {
   holderIdentity?: string | null
   acquireTime?: string
@@ -16,15 +16,15 @@ export type LeaseSpec = {
 /** `term`: when it took the Lease. `answersWithinMs`: how soon it renews when asked whether it is alive; undefined: no promise. */
 export type Holder = { identity: string; term: string; address: string | undefined; answersWithinMs: number | undefined }
 
-/** Promises outside these bounds are ignored: a healthy process may pause for a moment, and nobody waits longer than the most. */
+/** Promises outside these bounds are ignored: a healthy process may pause briefly, and the maximum limits the wait. */
 const credibleMs = { least: 500, most: 10_000 }
 
-/** The spec of a Lease; empty when there is no Lease. */
+/** The spec of a Lease; empty without a Lease. */
 export function specOf(lease: KubeObject | undefined): LeaseSpec {
   return lease?.spec ?? {}
 }
 
-/** Undefined: nobody holds it. */
+/** Undefined: the Lease has no holder. */
 export function holderOf(lease: KubeObject | undefined): Holder | undefined {
   const { holderIdentity, acquireTime = '' } = specOf(lease)
   if (holderIdentity === undefined || holderIdentity === null || holderIdentity === '') return undefined
@@ -34,7 +34,7 @@ export function holderOf(lease: KubeObject | undefined): Holder | undefined {
   return { identity: holderIdentity, term: acquireTime, address, answersWithinMs: isCredible ? ms : undefined }
 }
 
-/** Whether both are the same holder in the same term: a process that restarts takes the Lease again, which begins a new term. */
+/** Whether both are the same holder in the same term: a restarted process takes the Lease again, which begins a new term. */
 export function isSameHolder(one: Holder | undefined, other: Holder | undefined): boolean {
   return one?.identity === other?.identity && one?.term === other?.term && one?.address === other?.address
 }
@@ -44,7 +44,7 @@ export function isAsked(lease: KubeObject | undefined): boolean {
   return lease?.metadata.annotations?.[leaseAnnotations.askedBy] !== undefined
 }
 
-/** Annotations and spec that make a replica the holder, as a merge patch; `time` with microseconds. */
+/** Returns annotations and spec that make a replica the holder, as a merge patch; `time` with microseconds. */
 export function takenBy(
   {
     identity,

@@ -1,26 +1,26 @@
 /**
- * Leader election over a Lease: one holder at a time, by the API server's own compare-and-swap. Durations are measured from when a
- * change of the Lease was seen here, so that clocks need not agree.
+ * Elects a leader with a Lease: one holder at a time, by the API server's compare-and-swap. Durations are measured from when a change of
+ * the Lease was observed here, so that clocks need not agree.
  */
-import { deadline, pause } from '../../clock.ts'
-import { asFault, Fault } from '../../fault.ts'
+import { deadline, pause } from '../../platform/clock.ts'
+import { asFault, Fault } from '../../platform/fault.ts'
 import { type KubeObject, leaseType } from '../types.ts'
 import { type Lead, leadWhileHeld, type Taken } from './hold.ts'
 import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
 import { specOf, takenBy } from './record.ts'
-import { createSight, watchLease } from './sight.ts'
+import { createLeaseObserver, watchLease } from './observer.ts'
 import { standBy } from './stand-by.ts'
 
-/** Pause before the next attempt, spread out so that replicas which failed together do not return together. */
+/** Delay before the next attempt, with jitter so that replicas which failed together do not return together. */
 const againMs = { least: 800, spread: 400 }
 
 /**
- * Calls `lead` while the Lease is held; the signal of `lead` fires when the Lease is lost. Returns when `signal` fires, after `lead` has
+ * Calls `lead` while the Lease is held; the signal of `lead` aborts when the Lease is lost. Returns when `signal` aborts, after `lead` has
  * settled and the Lease is released, so that another replica takes over at once. Never throws.
  */
 export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead: Lead, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
-  const sight = createSight(clock, options)
+  const sight = createLeaseObserver(clock, options)
   const watching = watchLease(deps, options, sight, signal)
   while (!signal.aborted) {
     try {
@@ -61,7 +61,7 @@ async function take(
       const made = await kube.create(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, signal)
       return { version: made.metadata.resourceVersion, atMs }
     }
-    // With the version the API server refuses this patch when somebody else has written since.
+    // With the version, the API server rejects this patch after a concurrent write.
     const metadata = { resourceVersion: lease.metadata.resourceVersion, annotations }
     const made = await kube.mergePatch(leaseType, options, { metadata, spec }, {}, signal)
     return { version: made.metadata.resourceVersion, atMs }

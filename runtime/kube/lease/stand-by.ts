@@ -1,32 +1,32 @@
 /**
- * What a replica that does not lead does: it keeps in touch with the one that leads, and finds out when the Lease may be taken. A holder
- * that cannot be reached is asked through the Lease itself whether it is alive, so that a broken network between two replicas does not make
- * a second leader: a holder that still reaches the API server answers there.
+ * Runs a standby replica: it monitors the leader, and determines when the Lease may be taken. An unreachable holder is queried through the
+ * Lease itself, so that a broken network between two replicas does not make a second leader: a holder that still reaches the API server
+ * answers there.
  */
-import { backoffMs, deadline } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
-import { leaseAnnotations } from '../../gatewaysync/names.ts'
+import { backoffMs, deadline } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { leaseAnnotations } from '../../api/names.ts'
 import { type KubeObject, leaseType } from '../types.ts'
 import { callMs, type LeaseDeps, type LeaseOptions } from './options.ts'
 import { type Holder, holderOf, isAsked, isSameHolder } from './record.ts'
-import type { Sight } from './sight.ts'
+import type { LeaseObserver } from './observer.ts'
 
 /** The watch shows a healthy Lease every two seconds; after this long without, it is read. */
 const unseenMs = 6_000
 const lookAgainMs = 1_000
-/** How long to wait before asking again a holder that cannot be reached but has answered: each question costs API calls. */
+/** How long to wait before querying an unreachable holder again that has answered: each query costs API calls. */
 const leaveAloneMs = { first: 1_000, most: 15_000 }
-/** How many times its promised answer time a holder gets: one that is silent may only be slow. */
+/** Multiple of the promised answer time that a holder gets: a silent one may only be slow. */
 const patience = { gone: 1, silent: 3 }
-/** After this long in touch a holder counts as reachable again, and the wait before the next question starts small. */
+/** After this long in contact a holder counts as reachable again, and the query delay is reset. */
 const goodContactMs = 30_000
-const mostAttempts = 3
+const maxAttempts = 3
 
 /** The Lease as it was read, undefined when there is none. Taking it must name this version. */
 export type Free = { lease: KubeObject | undefined }
 
 /** Settles when the Lease may be taken. Throws what reading and writing it throws. */
-export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: Sight, signal: AbortSignal): Promise<Free> {
+export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObserver, signal: AbortSignal): Promise<Free> {
   const { kube, clock, log } = deps
   let answered = 0
   for (;;) {
@@ -48,11 +48,11 @@ export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: Sig
   }
 }
 
-/** Stays in touch until something must be looked at. Returns how contact was lost; undefined when the Lease itself must be read. */
+/** Monitors the holder until something must be checked. Returns how contact was lost; undefined when the Lease itself must be read. */
 async function loseTouch(
   deps: LeaseDeps,
   { contact }: LeaseOptions,
-  sight: Sight,
+  sight: LeaseObserver,
   holder: Holder,
   signal: AbortSignal,
 ): Promise<'gone' | 'silent' | undefined> {
@@ -72,10 +72,10 @@ async function loseTouch(
   }
 }
 
-/** Settles when the Lease seems free or has another holder, when it has not been seen for 6 s, or after `atMostMs`. */
+/** Settles when the Lease seems free or has another holder, when it has not been observed for 6 s, or after `atMostMs`. */
 async function untilOccasion(
   { clock }: LeaseDeps,
-  sight: Sight,
+  sight: LeaseObserver,
   holder: Holder,
   signal: AbortSignal,
   atMostMs = Number.POSITIVE_INFINITY,
@@ -89,28 +89,28 @@ async function untilOccasion(
   }
 }
 
-/** Writes the question into the Lease. Returns the Lease with it; undefined: the holder has changed. */
+/** Writes the query into the Lease. Returns the Lease with it; undefined: the holder has changed. */
 async function ask({ kube }: LeaseDeps, options: LeaseOptions, holder: Holder, signal: AbortSignal): Promise<KubeObject | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const lease = await kube.get(leaseType, options, deadline(callMs, signal))
       if (lease === undefined || !isSameHolder(holderOf(lease), holder)) return undefined
-      // The answer to another replica's question serves us as well.
+      // The answer to another replica's query serves as well.
       if (isAsked(lease)) return lease
       const { resourceVersion } = lease.metadata
       const question = { metadata: { resourceVersion, annotations: { [leaseAnnotations.askedBy]: options.identity } } }
       return await kube.mergePatch(leaseType, options, question, {}, deadline(callMs, signal))
     } catch (error) {
-      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === mostAttempts) throw error
+      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
     }
   }
 }
 
-/** Whether the Lease has been written since the question; false after `withinMs` without. */
+/** Whether the Lease has been written since the query; false after `withinMs` without. */
 async function isAnswered(
   { kube, clock }: LeaseDeps,
   options: LeaseOptions,
-  sight: Sight,
+  sight: LeaseObserver,
   { asked, withinMs }: { asked: KubeObject; withinMs: number },
   signal: AbortSignal,
 ): Promise<boolean> {

@@ -1,25 +1,43 @@
 /**
- * What a call can mean, and the functions that several formats share. They take any JSON value and never throw. Pure.
+ * Defines the parsed payload of a call, and functions that several formats share. They take any JSON value and never throw. Pure.
  */
-import { isRefName, type RefName, shortRef } from '../../gatewaysync/values.ts'
+import type { Move as RefMove } from '../../reconcile/decide/request.ts'
+import type { requestingEvents } from '../../api/names.ts'
+import type { FollowedRef } from '../../api/followed-ref.ts'
+import { isFullRef, isRefName, shortRef } from '../../api/values.ts'
 import type { Headers } from './headers.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../platform/text/json.ts'
 
-/** The kind of an event: a push matters only for the wanted ref, every other event asks for its own ref. */
-export type Event = 'push' | 'tag-push' | 'release' | 'notification' | 'promotion' | 'generic'
+/** The kind of an event: a push matters only for the desired ref, every other event requests its own ref. */
+export type Event = (typeof requestingEvents)[number]
 
-/** One ref that a call names. */
-export type NamedRef = { ref: RefName; event: Event }
+/** A repository named in a body. */
+export type NamedRepository = {
+  /** Clone URLs and web addresses; one match is enough. */
+  urls: readonly string[]
+  /** `owner/name`, for a body without a URL; for Bitbucket Data Center the project key and repository slug. */
+  path: string | undefined
+  /** Whether its path is case-insensitive, as for every host with its own event format. */
+  ignoresCase: boolean
+  /** Its default branch, short or full; undefined if the body does not name it. */
+  defaultBranch?: string
+}
 
-/** What the body of a call asks for. */
+/**
+ * One ref that a call names: a `FullRef` if a git host sends it; a generic call or notification may give a short name; HEAD if it names
+ * none and means the followed ref. `move`: the hashes before and after a push, as the host writes them. `repository`: its repository.
+ */
+export type NamedRef = { ref: FollowedRef; event: Event; move?: RefMove; repository?: NamedRepository }
+
+/** What the body of a call requests. */
 export type Payload =
   /** `others`: further refs that the same call moved, in order. */
   | ({ kind: 'ref'; others?: readonly NamedRef[] } & NamedRef)
   | { kind: 'ping' }
-  /** A call that is understood and asks for nothing. */
+  /** A recognized call that requests nothing. */
   | { kind: 'ignored'; reason: 'Deletion' | 'Draft' | 'OtherAction' | 'OtherEvent' | 'UnusableRef' }
   | { kind: 'invalidRef'; ref: string }
-  | { kind: 'unrecognised' }
+  | { kind: 'unrecognized' }
 
 /** A JSON object. */
 export type Members = Readonly<Record<string, unknown>>
@@ -27,47 +45,55 @@ export type Members = Readonly<Record<string, unknown>>
 /** A family of git hosts with the same format. */
 export type Host = {
   name: string
-  /** For docs/webhooks, in Markdown: its page, the header that authenticates, the one that names the event, what is read. */
-  shown: { page: string; proof: string; event: string; read: string }
-  /** The event as the host names it, in lower case; undefined: the call is not this host's. */
+  /** For docs/how-to/webhooks, in Markdown: the header that authenticates, the one that names the event, what is read. */
+  shown: { proof: string; event: string; read: string }
+  /** The event as the host names it, in lower case; undefined: the call is from another host. */
   event(headers: Headers, body: Members): string | undefined
   read(event: string, body: Members): Payload
 }
 
-/** An event that names no ref to follow. */
+/** An event without a ref to follow. */
 export const otherEvent: Payload = { kind: 'ignored', reason: 'OtherEvent' }
 
 /** Reads the format that GitHub introduced and most hosts copied: `ref`, `before`, `after`. */
 export function pushed(body: Members): Payload {
   const { ref } = body
-  if (typeof ref !== 'string' || ref === '') return { kind: 'unrecognised' }
+  if (typeof ref !== 'string' || ref === '') return { kind: 'unrecognized' }
   if (isDeletion(body)) return { kind: 'ignored', reason: 'Deletion' }
-  return refOf(ref, pushOf(ref))
+  const asked = refOf(ref, pushOf(ref))
+  return asked.kind === 'ref' ? { ...asked, ...moveOf({ before: textAt(body, ['before']), after: textAt(body, ['after']) }) } : asked
 }
 
-/** A release asks for its tag when it is published: no draft, no edit, no deletion. `published` is the host's word for it. */
+function moveOf({ before, after }: { before?: string | undefined; after?: string | undefined }): Pick<NamedRef, 'move'> {
+  return before === undefined || after === undefined ? {} : { move: { before, after } }
+}
+
+/** A release requests its tag when it is published: no draft, edit or deletion. `published` is the host's term for it. */
 export function released({ action, release, tag }: Members, published = 'published'): Payload {
   const name = isObject(release) ? release['tag_name'] : tag
   if (isObject(release) && release['draft'] === true) return { kind: 'ignored', reason: 'Draft' }
   if (action !== undefined && action !== published) return { kind: 'ignored', reason: 'OtherAction' }
-  return typeof name === 'string' && name !== '' ? refOf(name, 'release') : { kind: 'unrecognised' }
+  return typeof name === 'string' && name !== '' ? refOf(name, 'release') : { kind: 'unrecognized' }
 }
 
-/** One ref that a call with a list moved. */
-export type Move = { ref: string; event: 'push' | 'tag-push'; deleted: boolean }
+/** One ref that a call with a list moved, with the hashes before and after. */
+export type Move = { ref: string; event: 'push' | 'tag-push'; deleted: boolean; before?: string | undefined; after?: string | undefined }
 
-/** What a list of moves asks for: each ref that is not deleted. Undefined entries name no ref; hosts send empty lists too. */
+/** Returns each ref of a list that is not deleted. Undefined entries name no ref; hosts send empty lists too. */
 export function movesOf(moves: readonly (Move | undefined)[]): Payload {
   const known = moves.filter((move) => move !== undefined)
   const kept = known.filter(({ deleted, ref }) => !deleted && !isHead(ref))
-  const asked = kept.flatMap(({ ref, event }) => askedFor(ref, event) ?? [])
+  const asked = kept.flatMap(({ ref, event, ...hashes }) => {
+    const named = askedFor(ref, event)
+    return named === undefined ? [] : [{ ...named, ...moveOf(hashes) }]
+  })
   const [first, ...others] = asked
   if (first !== undefined) return { kind: 'ref', ...first, ...(others.length > 0 ? { others } : {}) }
   if (kept[0] !== undefined) return { kind: 'invalidRef', ref: kept[0].ref }
   return known.some(({ deleted }) => deleted) ? { kind: 'ignored', reason: 'Deletion' } : otherEvent
 }
 
-/** Asks for the ref that a text names, without `refs/heads/` or `refs/tags/`; `invalidRef` when git would refuse it, `ignored` for HEAD. */
+/** Requests the ref that a text names; `invalidRef` if git would reject it, `ignored` for HEAD. */
 export function refOf(text: string, event: Event): Payload {
   if (isHead(text)) return { kind: 'ignored', reason: 'UnusableRef' }
   const asked = askedFor(text, event)
@@ -79,38 +105,44 @@ function isHead(ref: string): boolean {
   return shortRef(ref) === 'HEAD'
 }
 
-/** Whether a body says that its ref was deleted, with hashes or without. */
+/** Whether a body reports that its ref was deleted, with or without hashes. */
 export function isDeletion({ after, deleted }: Members): boolean {
   return deleted === true || isZero(after)
 }
 
-/** Which of the two kinds of push a full ref stands for. */
+/** Returns which kind of push a full ref has. */
 export function pushOf(ref: string): 'push' | 'tag-push' {
   return ref.startsWith('refs/tags/') ? 'tag-push' : 'push'
 }
 
-/** The object name that stands for "nothing" in git. */
+/** Whether a hash is git's null object name. */
 export function isZero(hash: unknown): boolean {
   return typeof hash === 'string' && /^0+$/.test(hash)
 }
 
-/** The text at a path of members; undefined where there is none or an empty one. */
+/** Returns the text at a path of members; undefined if absent or empty. */
 export function textAt(value: unknown, path: readonly string[]): string | undefined {
   const found = valueAt(value, path)
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
-/** Empty when there is no list. */
+/** Empty without a list. */
 export function listAt(value: unknown, path: readonly string[]): readonly unknown[] {
   const found = valueAt(value, path)
   return Array.isArray(found) ? found : []
 }
 
-function valueAt(value: unknown, path: readonly string[]): unknown {
+/** Returns the value at a path of members; undefined if absent. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined), value)
 }
 
+/** Some hosts omit `refs/heads/` or `refs/tags/` when the event implies it. */
+const prefixes: Partial<Record<Event, string>> = { push: 'refs/heads/', 'tag-push': 'refs/tags/', release: 'refs/tags/' }
+
 function askedFor(text: string, event: Event): NamedRef | undefined {
-  const ref = shortRef(text)
+  // The short name is checked too, because people and programs use it: `-x` is not a valid branch name.
+  if (!isRefName(shortRef(text))) return undefined
+  const ref = isFullRef(text) ? text : `${prefixes[event] ?? ''}${text}`
   return isRefName(ref) ? { ref, event } : undefined
 }

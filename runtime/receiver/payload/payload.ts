@@ -1,38 +1,61 @@
 /**
- * Which ref a webhook call asks for. A format is recognised by its host, mostly by an event header, and otherwise by the shape of the body; the
- * order of the shapes is in docs/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
+ * Determines which ref a webhook call requests. A format is recognized by its host, usually by an event header, and otherwise by the shape
+ * of the body; the order of the shapes is in docs/how-to/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
  */
 import type { Headers } from './headers.ts'
-import { type Host, isDeletion, listAt, type Members, otherEvent, type Payload, pushed, refOf, released, textAt } from './parts.ts'
+import {
+  type Host,
+  isDeletion,
+  listAt,
+  type Members,
+  type NamedRef,
+  type NamedRepository,
+  otherEvent,
+  type Payload,
+  pushed,
+  refOf,
+  released,
+  textAt,
+} from './parts.ts'
+import { cdEvents } from './hosts/cdevents.ts'
 import { azureDevops } from './hosts/azure-devops.ts'
 import { bitbucket } from './hosts/bitbucket.ts'
 import { forgejo, gitea, github, gogs } from './hosts/github.ts'
 import { gitee, gitlab } from './hosts/gitlab.ts'
 import { harness } from './hosts/harness.ts'
-import { isObject } from '../../json.ts'
+import { isObject } from '../../platform/text/json.ts'
+import { repositoryIn } from './repository.ts'
 
-/** In order: the first host that recognises a call reads it. */
-export const hosts: readonly Host[] = [forgejo, gitea, gogs, github, gitee, harness, bitbucket, azureDevops, gitlab]
+/** In order: the first host that recognizes a call reads it. */
+export const hosts: readonly Host[] = [forgejo, gitea, gogs, github, gitee, harness, bitbucket, azureDevops, gitlab, cdEvents]
 
 /**
- * Chooses the ref that a call asks for, from its headers and any JSON value: the git hosts in order, then the shapes. Returns a ref, `ignored`
- * with a reason, `invalidRef`, or `unrecognised`. Never throws.
+ * Returns the requested ref, `ignored` with a reason, `invalidRef`, or `unrecognized`, from the headers and any JSON value: tries the git
+ * hosts in order, then the shapes. Never throws.
  */
 export function readPayload(headers: Headers, body: unknown): Payload {
-  if (!isObject(body)) return { kind: 'unrecognised' }
+  if (!isObject(body)) return { kind: 'unrecognized' }
   for (const host of hosts) {
     const event = host.event(headers, body)
-    if (event !== undefined) return ofHost(host.read(event, body))
+    if (event !== undefined) return inRepository(ofHost(host.read(event, body)), repositoryIn(body, { ignoresCase: true }))
   }
-  return byShape(body)
+  return inRepository(byShape(body), repositoryIn(body, { ignoresCase: false }))
 }
 
-/** Ignores, instead of refusing, a ref that we do not accept: the host is not at fault, and disables a webhook after some errors. */
+/** Each ref is in the repository that the body names, unless it names its own. */
+function inRepository(payload: Payload, repository: NamedRepository | undefined): Payload {
+  if (payload.kind !== 'ref' || repository === undefined) return payload
+  const { others } = payload
+  const named = { repository, ...payload }
+  return others === undefined ? named : { ...named, others: others.map((one) => ({ repository, ...one })) }
+}
+
+/** Ignores an unacceptable ref instead of rejecting it: the host is not at fault, and disables a webhook after some errors. */
 function ofHost(payload: Payload): Payload {
   return payload.kind === 'invalidRef' ? { kind: 'ignored', reason: 'UnusableRef' } : payload
 }
 
-/** A body of no known host, recognised by its shape. `ref`: for docs/webhooks, in Markdown, where the ref is found. */
+/** A body of an unknown host, recognized by its shape. `ref`: for docs/how-to/webhooks, in Markdown, where the ref is found. */
 type Shape = {
   name: string
   ref: string
@@ -62,11 +85,8 @@ export const shapes: readonly Shape[] = [
   },
   {
     name: 'promotion',
-    ref: 'the first of `freight.commits` that has a `tag`',
-    read(body) {
-      const [tag] = listAt(body, ['freight', 'commits']).flatMap((commit) => textAt(commit, ['tag']) ?? [])
-      return tag === undefined ? undefined : refOf(tag, 'promotion')
-    },
+    ref: 'the first of `freight.commits` that has a `tag`, else the first that has a `branch`',
+    read: promoted,
   },
   {
     name: 'created or deleted ref',
@@ -88,12 +108,32 @@ export const shapes: readonly Shape[] = [
   },
 ]
 
+/** A freight may hold commits of several repositories. */
+function promoted(body: Members): Payload | undefined {
+  const named = (member: string, prefix: string): Payload[] =>
+    listAt(body, ['freight', 'commits']).flatMap((commit) => {
+      const name = textAt(commit, [member])
+      if (name === undefined) return []
+      const url = textAt(commit, ['repoURL'])
+      return [
+        inRepository(
+          refOf(`${prefix}${name}`, 'promotion'),
+          url === undefined ? undefined : { urls: [url], path: undefined, ignoresCase: false },
+        ),
+      ]
+    })
+  const [first, ...more] = [...named('tag', 'refs/tags/'), ...named('branch', 'refs/heads/')]
+  if (first?.kind !== 'ref') return first
+  const others = more.flatMap(({ kind, ...other }) => (kind === 'ref' ? [other as NamedRef] : []))
+  return others.length === 0 ? first : { ...first, others }
+}
+
 function byShape(body: Members): Payload {
   for (const { read } of shapes) {
     const payload = read(body)
     if (payload !== undefined) return payload
   }
-  return { kind: 'unrecognised' }
+  return { kind: 'unrecognized' }
 }
 
 function hasRef(body: Members): body is Members & { ref: string } {

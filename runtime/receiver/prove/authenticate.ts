@@ -1,29 +1,30 @@
 /**
- * Authenticates a call: an HMAC over the raw bytes, or a token; either suffices. Pure, except for the hashing.
+ * Authenticates a call by an HMAC over the raw bytes or by a token; either suffices. Pure, except for the hashing.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import type { Fault } from '../../fault.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Temporal } from '../../platform/temporal.ts'
 import type { Headers } from '../payload/headers.ts'
 import { beginStandard } from './standard-webhooks.ts'
 
-/** The active keys of each method; undefined: the method is not configured. Several are active while one is rotated. */
+/** The active keys of each method; undefined: the method is not configured. Several are active during a rotation. */
 export type Keys = {
   hmac: readonly string[] | undefined
   tokens: readonly string[] | undefined
-  /** Why a configured key cannot be read; the method then has no key, but is never open. */
+  /** Why a configured key cannot be read; the method then has no key, but still requires authentication. */
   fault?: Fault | undefined
-  /** Why a key of the whole installation cannot be read, which callers may learn; about a single GatewaySync's key they learn nothing. */
+  /** Why a key of the installation cannot be read, which callers may see; faults of a single GatewaySync's key are hidden. */
   installationFault?: Fault | undefined
 }
 
 /** The outcome of authenticating a call. */
 export type Proof =
   | { kind: 'proved'; method: 'hmac' | 'token' }
-  /** Neither method is configured: anyone who reaches the endpoint may ask for a sync. */
+  /** Neither method is configured: anyone who reaches the endpoint may request a sync. */
   | { kind: 'open' }
   | { kind: 'refused' }
 
-/** All of these carry a SHA-256 MAC of the raw body, with `sha256=` before the hex or without. */
+/** Each holds a SHA-256 MAC of the raw body in hex, with or without `sha256=`. */
 export const signatureHeaders = [
   'x-hub-signature-256',
   'x-gitea-signature',
@@ -33,25 +34,35 @@ export const signatureHeaders = [
   'x-harness-signature',
 ] as const
 
-/** Hosts that send the secret itself. */
+/** Headers that carry the secret itself. */
 export const tokenHeaders = ['x-gitlab-token', 'x-gitee-token'] as const
 
-/** Authenticates a call whose body arrives piece by piece. */
+/** Authenticates a call while its body arrives. */
 export type Proving = {
+  /** Number of hashes computed over each piece. */
+  hashes: number
+  /** Stops hashing permanently: signatures are no longer valid, only a token. */
+  dropHashes(): void
   update(piece: Uint8Array): void
-  /** To be called once, after the last piece; `now` is compared with the time in a Standard Webhooks call. */
+  /** Call once, after the last piece; `now` is compared with the time in a Standard Webhooks call. */
   end(now: Temporal.Instant): Proof
 }
 
-/** Keeps nothing of the body: the hashes see each piece once. */
+/** Keeps nothing of the body: each piece is hashed as it arrives. */
 export function beginProving(headers: Headers, keys: Keys): Proving {
   if (keys.hmac === undefined && keys.tokens === undefined && keys.fault === undefined) {
-    return { update: () => undefined, end: () => ({ kind: 'open' }) }
+    return { hashes: 0, dropHashes: () => undefined, update: () => undefined, end: () => ({ kind: 'open' }) }
   }
   const signatures = signatureHeaders.flatMap((name) => macOf(headers[name]) ?? [])
   const hashes = signatures.length > 0 ? (keys.hmac ?? []).map((key) => createHmac('sha256', key)) : []
   const standard = beginStandard(headers, keys.hmac ?? [])
+  const isToken = hasToken(headers, keys.tokens ?? [])
   return {
+    hashes: hashes.length + standard.hashes,
+    dropHashes() {
+      hashes.length = 0
+      standard.dropHashes()
+    },
     update(piece) {
       for (const hash of hashes) hash.update(piece)
       standard.update(piece)
@@ -60,16 +71,9 @@ export function beginProving(headers: Headers, keys: Keys): Proving {
       const macs = hashes.map((hash) => hash.digest())
       const isSigned = macs.filter((mac) => signatures.filter((signature) => timingSafeEqual(signature, mac)).length > 0).length > 0
       if (standard.end(now) || isSigned) return { kind: 'proved', method: 'hmac' }
-      return hasToken(headers, keys.tokens ?? []) ? { kind: 'proved', method: 'token' } : { kind: 'refused' }
+      return isToken ? { kind: 'proved', method: 'token' } : { kind: 'refused' }
     },
   }
-}
-
-/** Authenticates a call whose whole body has arrived. */
-export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Proof {
-  const proving = beginProving(headers, keys)
-  proving.update(body)
-  return proving.end(now)
 }
 
 /** Reads the keys of both methods; if one throws, its fault is returned beside the other's keys. */
@@ -87,12 +91,20 @@ export async function gatherKeys(
   }
 }
 
-/** The active keys in the text of a Secret: one a line. */
-export function keysIn(text: string): string[] {
-  return text
+/** Maximum keys in a Secret or file: a rotation needs two, and each costs a hash of every body. */
+export const maxKeysOfSecret = 16
+
+/** Returns the active keys in a Secret or file named `name`: one per line. Throws AuthNotReady for too many. */
+export function keysIn(text: string, name: string): string[] {
+  const keys = text
     .split('\n')
     .map((line) => line.replace(/\r$/, ''))
     .filter((line) => line !== '')
+  if (keys.length <= maxKeysOfSecret) return keys
+  throw new Fault(
+    'AuthNotReady',
+    `${name} holds ${keys.length} keys, one per line; remove old ones: at most ${maxKeysOfSecret} are accepted`,
+  )
 }
 
 /** Undefined for anything but a SHA-256 MAC: a host without a secret sends an empty one. */
@@ -102,12 +114,24 @@ function macOf(header: string | undefined): Buffer | undefined {
 }
 
 function hasToken(headers: Headers, known: readonly string[]): boolean {
-  const given = [bearerOf(headers['authorization']), ...tokenHeaders.map((name) => headers[name])].filter((token) => token !== undefined)
+  const given = [
+    bearerOf(headers['authorization']),
+    passwordOf(headers['authorization']),
+    ...tokenHeaders.map((name) => headers[name]),
+  ].filter((token) => token !== undefined)
   return given.some((token) => known.filter((key) => sameText(token, key)).length > 0)
 }
 
 function bearerOf(header: string | undefined): string | undefined {
   return /^Bearer +([^\s]+)$/i.exec(header?.trim() ?? '')?.[1]
+}
+
+/** Returns the password of Basic authentication, all that service hooks of Azure DevOps offer; the user is ignored. */
+function passwordOf(header: string | undefined): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header?.trim() ?? '')?.[1]
+  if (encoded === undefined) return undefined
+  const pair = Buffer.from(encoded, 'base64').toString('utf8')
+  return pair.includes(':') ? pair.slice(pair.indexOf(':') + 1) : undefined
 }
 
 /** Compares hashes, so that the time reveals neither content nor length. */

@@ -1,38 +1,117 @@
 /**
- * Which of the refs in a call is requested. Pure.
+ * Chooses which ref of a call is requested. Pure.
  */
-import { isRefAllowed } from '../../gatewaysync/decide/allowed-refs.ts'
-import { shortRef } from '../../gatewaysync/values.ts'
+import { isRefAllowed } from '../../reconcile/decide/allowed-refs.ts'
+import { type Annotations, isSameRef, isTagEvent, resolvedRefOf, desiredRef as wantedRefOf } from '../../reconcile/decide/request.ts'
+import { defaultBranch, followedRef, isTagSelector, newestTag, selects } from '../../api/followed-ref.ts'
+import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
+import type { GatewaySyncStatus } from '../../api/schema/status.ts'
+import { type FullRef, isFullRef, parseRefName, shortRef } from '../../api/values.ts'
 import type { NamedRef } from '../payload/parts.ts'
+import { isSameRepository } from '../payload/repository.ts'
 
-/** What the receiver must know about a GatewaySync. */
+/** What the receiver knows about a GatewaySync. */
 export type ReceiverTarget = {
-  /** `spec.git.ref` as it stands. */
+  /** The spec's ref. */
   specRef: string
-  /** The ref that is followed now: the spec's, or that of an open request. */
-  wantedRef: string
+  /** The desired ref: the spec's, or that of an open request. */
+  desiredRef: string
+  /** The full name that `wantedRef` resolved to; undefined while unknown. */
+  resolvedRef?: FullRef | undefined
   allowedRefs: readonly string[] | undefined
+  /** URL of the repository whose events count: `spec.webhook.repository`, else `spec.git.repo`. */
+  repository?: string
+}
+
+/** Returns the target for a GatewaySync. */
+export function targetOf(
+  {
+    git,
+    webhook,
+  }: { git: Pick<GatewaySyncSpec['git'], 'repo' | 'ref' | 'semver' | 'tagPattern' | 'allowedRefs'>; webhook?: GatewaySyncSpec['webhook'] },
+  annotations: Annotations,
+  status: GatewaySyncStatus,
+): ReceiverTarget {
+  const specRef = followedRef(git)
+  const { ref } = wantedRefOf(specRef, annotations, status)
+  return {
+    specRef,
+    desiredRef: ref,
+    resolvedRef: resolvedRefOf(ref, status),
+    allowedRefs: git.allowedRefs,
+    repository: webhook?.repository ?? git.repo,
+  }
 }
 
 /** Why a ref is not requested. */
-export type NotAsked = 'OtherBranch' | 'OtherTag' | 'RefNotAllowed'
+export type NotAsked = 'OtherRepository' | 'OtherBranch' | 'OtherTag' | 'RefNotAllowed'
 
-/** Chooses among all refs that one call moved: the wanted one, else the first that may be requested, else why the first may not. */
+/** Chooses among all refs that one call moved: the desired one, else the first that may be requested, else why the first may not. */
 export function chooseRef(
   { others = [], ...first }: NamedRef & { others?: readonly NamedRef[] },
   target: ReceiverTarget,
 ): NamedRef | { why: NotAsked } {
-  const all = [first, ...others]
-  const wanted = all.find(({ ref }) => ref === shortRef(target.wantedRef))
-  const permitted = wanted ?? all.find((named) => whyNotAsked(named, target) === undefined)
-  return permitted ?? { why: whyNotAsked(first, target) ?? 'OtherBranch' }
+  const all = [first, ...others].filter(({ repository }) => isOwn(repository, target))
+  const [own] = all
+  if (own === undefined) return { why: 'OtherRepository' }
+  const [wanted] = all.filter((named) => isWanted(named, target)).toSorted((a, b) => byPriority(b.ref, a.ref, target))
+  if (wanted !== undefined) return { ...withKnownMove(wanted, target), ref: requestedName(wanted.ref, target) }
+  return all.find((named) => whyNotAsked(named, target) === undefined) ?? { why: whyNotAsked(own, target) ?? 'OtherBranch' }
 }
 
-/** Undefined: the ref may be requested. Of branches only the wanted one may; of other refs those that `allowedRefs` permits. */
-function whyNotAsked({ ref, event }: NamedRef, { wantedRef, allowedRefs }: ReceiverTarget): NotAsked | undefined {
-  const isWanted = shortRef(wantedRef) === ref
-  if (event === 'push') return isWanted ? undefined : 'OtherBranch'
-  if (isWanted) return undefined
-  if (event === 'tag-push' && allowedRefs === undefined) return 'OtherTag'
-  return isRefAllowed(ref, allowedRefs) ? undefined : 'RefNotAllowed'
+/** Whether a ref can be in the followed repository; a body may name none. */
+function isOwn(named: NamedRef['repository'], { repository }: ReceiverTarget): boolean {
+  return named === undefined || repository === undefined || isSameRepository(named, repository)
+}
+
+/** A branch `v1` is not the desired ref if `v1` resolved to a tag; otherwise anyone who may push branches could replace a protected tag. */
+function isWanted({ ref, event, repository }: NamedRef, { desiredRef, resolvedRef }: ReceiverTarget): boolean {
+  if (ref === defaultBranch) return true
+  if (isTagSelector(desiredRef)) return isTagEvent(event) && selects(desiredRef, ref)
+  if (desiredRef === defaultBranch && event === 'push' && ref.startsWith('refs/heads/'))
+    return canBeDefault(ref, repository?.defaultBranch, resolvedRef)
+  return ref === desiredRef || isSameRef(ref, resolvedRef ?? desiredRef)
+}
+
+/**
+ * Whether a pushed branch can be the default branch, which the body may have named. `resolvedRef` rules out no branch: it may be out of
+ * date, because no event reports a new default branch. A needless request for HEAD costs one query to the git host.
+ */
+function canBeDefault(ref: NamedRef['ref'], named: string | undefined, resolvedRef: FullRef | undefined): boolean {
+  return named === undefined || ref === resolvedRef || shortRef(ref) === shortRef(named)
+}
+
+/** Removes the hashes of a branch that may not be the default one: if both point to one commit, the git host would seem to lag. */
+function withKnownMove(named: NamedRef, { desiredRef, resolvedRef }: ReceiverTarget): NamedRef {
+  const branch = named.repository?.defaultBranch
+  const isDefault = branch === undefined ? named.ref === resolvedRef : shortRef(named.ref) === shortRef(branch)
+  if (desiredRef !== defaultBranch || isDefault) return named
+  const { move: _move, ...more } = named
+  return more
+}
+
+/** Orders refs that were pushed together: the known default branch first, and the newest of the tags that a selector matches. */
+function byPriority(a: string, b: string, { desiredRef, resolvedRef }: ReceiverTarget): number {
+  if (desiredRef === defaultBranch) return Number(a === resolvedRef) - Number(b === resolvedRef)
+  return a === b || !isTagSelector(desiredRef) ? 0 : newestTag(desiredRef, [a, b]) === a ? 1 : -1
+}
+
+/**
+ * Returns the ref as the sender names it, except for the default branch, which may change. While a short desired ref is not resolved,
+ * returns that short name: git finds out whether it is ambiguous.
+ */
+function requestedName(ref: NamedRef['ref'], { desiredRef, resolvedRef }: ReceiverTarget): NamedRef['ref'] {
+  if (isTagSelector(desiredRef)) return ref === defaultBranch ? desiredRef : ref
+  if (ref === defaultBranch) return parseRefName(desiredRef)
+  return desiredRef === defaultBranch || (resolvedRef === undefined && !isFullRef(desiredRef)) ? parseRefName(desiredRef) : ref
+}
+
+/** Undefined: the ref may be requested. Of branches only the desired one may; of other refs those that `allowedRefs` permits. */
+function whyNotAsked(named: NamedRef, target: ReceiverTarget): NotAsked | undefined {
+  if (isWanted(named, target)) return undefined
+  if (named.event === 'push') return 'OtherBranch'
+  // A tag that the spec's selector does not match must not be released.
+  if (isTagEvent(named.event) && isTagSelector(target.specRef) && !selects(target.specRef, named.ref)) return 'OtherTag'
+  if (named.event === 'tag-push' && target.allowedRefs === undefined) return 'OtherTag'
+  return isRefAllowed(named.ref, target.allowedRefs) ? undefined : 'RefNotAllowed'
 }

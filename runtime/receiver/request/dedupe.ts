@@ -1,32 +1,54 @@
 /**
- * Recognises repeated calls: git hosts send a call again when they are not sure that it arrived. Best effort, for the latest calls, in memory.
+ * Recognizes repeated calls: git hosts repeat a call when they are not sure that it arrived. Best effort, for recent calls, in memory.
  */
-/** How many calls are remembered; docs/webhooks shows it. */
-export const rememberedCalls = 10_000
+/** Maximum number of recent calls; docs/how-to/webhooks shows it. */
+export const maxRecentCalls = 10_000
 
-/** One for each replica: a repeat that reaches another replica becomes a second request for the same ref, which costs one lookup more. */
+/**
+ * One per replica: a repeat that reaches another replica becomes a second request for the same ref, which costs one more source resolution.
+ */
 export type Dedupe = {
   /**
-   * The id of the request that a call became. `write` runs at most once for a call id, unless it rejects: then the call may be repeated.
-   * `scope` separates calls of different hosts with the same id. Rejects with what `write` rejects with.
+   * Returns the id of the request that a call became. `write` runs at most once for a call id, unless it rejects: then the call may be
+   * repeated. `scope` separates calls with the same id for different GatewaySyncs of the namespace and refs. A call whose request is lost, for example refused, becomes a new
+   * request when it is repeated. Rejects with what `write` rejects with.
    */
-  once(scope: string, callId: string | undefined, write: () => Promise<string>): Promise<{ requestId: string; duplicate: boolean }>
+  once(
+    namespace: string,
+    scope: string,
+    callId: string | undefined,
+    write: () => Promise<string>,
+    isLost?: (requestId: string) => boolean,
+  ): Promise<{ requestId: string; duplicate: boolean }>
 }
 
-/** Remembers the last 10,000 calls. */
+/** Keeps 10,000 calls. Beyond that, the namespace with the most loses its oldest one, so that it replaces no calls of others. */
 export function createDedupe(): Dedupe {
-  const requests = new Map<string, Promise<string>>()
+  const byNamespace = new Map<string, Map<string, Promise<string>>>()
+
+  const dropOldest = (): void => {
+    const all = [...byNamespace.values()]
+    if (all.reduce((count, calls) => count + calls.size, 0) <= maxRecentCalls) return
+    const largest = all.reduce((most, calls) => (calls.size > most.size ? calls : most))
+    const [oldest] = largest.keys()
+    if (oldest !== undefined) largest.delete(oldest)
+  }
 
   return {
-    async once(scope, callId, write) {
+    async once(namespace, scope, callId, write, isLost = () => false) {
+      const requests = byNamespace.get(namespace) ?? new Map<string, Promise<string>>()
       const key = callId === undefined ? undefined : JSON.stringify([scope, callId])
       const known = key === undefined ? undefined : requests.get(key)
-      if (known !== undefined) return { requestId: await known, duplicate: true }
+      if (key !== undefined && known !== undefined) {
+        const requestId = await known
+        // The first of several repeats writes; the others share its request.
+        if (requests.get(key) === known && isLost(requestId)) requests.delete(key)
+        else return { requestId: await (requests.get(key) ?? known), duplicate: true }
+      }
       const written = write()
       if (key !== undefined) {
-        requests.set(key, written)
-        const [oldest] = requests.keys()
-        if (requests.size > rememberedCalls && oldest !== undefined) requests.delete(oldest)
+        byNamespace.set(namespace, requests.set(key, written))
+        dropOldest()
         written.catch(() => requests.delete(key))
       }
       return { requestId: await written, duplicate: false }

@@ -1,29 +1,28 @@
 /**
- * The writes of each GatewaySync, one after another and no more than its budget allows. Calls for one ref that come while a write is under
- * way share the next write for it, which begins after every one of them. Over the budget all waiting requests become one write: it asks for
- * the newest and names the others as superseded.
+ * Writes the requests of each GatewaySync one after another, within its budget. Calls for one ref that arrive during a write share the next
+ * write for it. Over the budget all waiting requests become one write: it requests the newest and names the others as superseded.
  */
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 
-/** What one write asks for. */
+/** The content of one write. */
 export type RequestToWrite = {
   id: string
   ref: string
-  /** Requests that this one superseded before they were ever written, oldest first: their callers wait for an outcome too. */
+  /** Requests superseded before they were written, oldest first: their callers wait for an outcome too. */
   superseded: readonly { id: string; ref: string }[]
 }
 
-/** `perSecond` writes in the long run, `burst` at once. */
+/** `perSecond`: average rate; `burst`: maximum at once. */
 export type Budget = { perSecond: number; burst: number }
 
 /** More than a plant with one gateway per ref needs; the API server takes a write in about 5 ms. */
 export const defaultBudget: Budget = { perSecond: 10, burst: 50 }
 
-/** One for each replica. */
+/** One per replica. */
 export type WriteQueues = {
   /**
-   * Queues a write for `resource` (`namespace/name`). Returns the id of the request that the call became, once it is written; rejects with
-   * what `write` rejects with.
+   * Queues a write for `resource` (`namespace/name`). Returns the id of the request once it is written; rejects with what `write` rejects
+   * with.
    */
   enqueue(resource: string, ref: string, write: (request: RequestToWrite) => Promise<void>): Promise<string>
 }
@@ -32,15 +31,15 @@ type Waiting = { id: string; ref: string; write: (request: RequestToWrite) => Pr
 type WriteQueue = {
   waiting: Map<string, Waiting>
   running: boolean
-  /** When the whole budget will be free again, in ms of the monotonic clock. */
+  /** When the whole budget will be available again, in monotonic ms. */
   freshAtMs: number
 }
 
-/** Slots for requests without an outcome that are left to other replicas, which write at the same time. */
+/** Slots for open requests that are left to other replicas, which write at the same time. */
 const reservedSlots = 3
 /**
- * Longest wait in ms for a free slot; after it the oldest request without an outcome loses its slot. The leader frees slots within a pass,
- * so this passes only while no replica leads: git hosts give a call up after five or ten seconds, and a lost push is worse.
+ * Longest wait in ms for a free slot; after it the oldest open request loses its slot. The leader frees slots within a reconcile, so this
+ * happens only without a leader: git hosts abandon a call after five or ten seconds, and a lost push is worse.
  */
 export const longestWaitMs = 4_000
 const lookEveryMs = 20
@@ -50,11 +49,11 @@ const mostQueues = 1_000
 export type WriteQueueDeps = {
   clock: Clock
   budget?: Budget | undefined
-  /** How many more requests of a resource may wait for an outcome. */
+  /** How many more open requests a resource may have. */
   freeSlots(resource: string): number
 }
 
-/** A queue for each GatewaySync: calls that wait while one writes are written together, each under an id of its own. */
+/** One queue per GatewaySync: calls that wait during a write are written together, each with its own id. */
 export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst } = defaultBudget }: WriteQueueDeps): WriteQueues {
   const queues = new Map<string, WriteQueue>()
   const eachMs = 1_000 / perSecond
@@ -97,7 +96,11 @@ export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst
     enqueue(resource, ref, write) {
       const queue = queueOf(resource)
       const known = queue.waiting.get(ref)
-      if (known !== undefined) return known.written.promise
+      if (known !== undefined) {
+        // The newest call has the latest state of the ref.
+        known.write = write
+        return known.written.promise
+      }
       const waiting: Waiting = { id: clock.uuid(), ref, write, written: Promise.withResolvers<string>() }
       queue.waiting.set(ref, waiting)
       if (!queue.running) void run(resource, queue)
@@ -106,7 +109,7 @@ export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst
   }
 }
 
-/** Writes the newest request, as if all had been written one after another. Never rejects: each waiting call gets the outcome. */
+/** Writes the newest request, as if all had been written one after another. Never rejects: each waiting call gets the result. */
 async function writeTogether(together: readonly Waiting[]): Promise<void> {
   const newest = together.at(-1)
   if (newest === undefined) return

@@ -1,16 +1,17 @@
 /**
- * What people may do on the page: what is offered in which state of a GatewaySync, and what it writes. Pure.
+ * Defines the actions of the status page: which are offered in each state of a GatewaySync, and what each writes. Pure.
  */
-import { Fault } from '../../fault.ts'
-import { askPause, askRef, type Change, confirmCommit, specRefOf, type Who } from '../../fleet/ask.ts'
+import { Fault } from '../../platform/fault.ts'
+import { askPause, askRef, type Change, confirmCommit, specRefOf, type Who } from '../../fleet/request-patch.ts'
 import { askCapture } from '../../fleet/capture-action.ts'
 import type { SyncFacts } from '../../fleet/facts.ts'
 import { askRollout } from '../../fleet/rollout-action.ts'
 import type { GatewayView } from '../../fleet/view.ts'
-import { wantedRef } from '../../gatewaysync/decide/request.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../gatewaysync/names.ts'
-import type { RolloutStatus } from '../../gatewaysync/schema/rollout-status.ts'
-import { isCommitHash, isRefName, parseRefName, shortCommit } from '../../gatewaysync/values.ts'
+import { desiredRef } from '../../reconcile/decide/request.ts'
+import { defaultBranch, isFollowedRef, membersFor } from '../../api/followed-ref.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../api/names.ts'
+import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
+import { isCommitHash, shortCommit } from '../../api/values.ts'
 
 export const actionNames = [
   'sync',
@@ -26,23 +27,23 @@ export const actionNames = [
 export type ActionName = (typeof actionNames)[number]
 
 /**
- * `of`: what somebody looked at when they agreed: the commit or ref to go back to, the commit whose deletions are right, or that may overwrite local changes; of a rollout its id,
- * its commit and the stage to approve, with spaces between; empty for the others.
+ * `of`: what the user confirmed: the commit or ref to go back to, the commit whose deletions are expected, or the commit that may overwrite local
+ * changes; for a rollout its id, its commit and the stage to approve, separated by spaces; otherwise empty.
  */
 export type Action = { name: ActionName; of: string }
 
-/** An id for a request, and who asks for it when. */
+/** The id of a request, with the requesting user and the time. */
 export type Asking = Who & { id: string }
 
 const maxOf = 255
 
-/** Undefined where there is no such action. */
+/** Returns undefined for an unknown action. */
 export function parseAction(name: string, of: string | undefined): Action | undefined {
   const known = actionNames.find((one) => one === name)
   return known === undefined || (of ?? '').length > maxOf ? undefined : { name: known, of: of ?? '' }
 }
 
-/** What makes sense now, in the order in which it is shown. `hasLocalChanges`: files were changed on a gateway. */
+/** The actions that apply now, in display order. `hasLocalChanges`: files were changed on a gateway. */
 export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayView, 'reason'>[], hasLocalChanges: boolean): Action[] {
   const { published, rollout } = sync.status
   const isPaused = pausedBySpec(sync.spec)
@@ -52,7 +53,7 @@ export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayV
   const keeps = gateways.some(({ reason }) => reason === 'LocalChanges')
   const plain = (name: ActionName, is: boolean): Action[] => (is ? [{ name, of: '' }] : [])
   return [
-    ...plain('sync', isRefName(specRefOf(sync.spec))),
+    ...plain('sync', isFollowedRef(specRefOf(sync.spec))),
     ...plain('pause', !isPaused),
     ...(isPaused || isOver ? [{ name: 'resume' as const, of: isOver ? looked(rollout) : '' }] : []),
     ...(rollout?.waitsFor === 'Approval' && rollout.stage !== undefined
@@ -66,17 +67,18 @@ export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayV
   ]
 }
 
-/** Throws InvalidConfiguration where the GatewaySync is in no state for it any more. */
+/** Throws InvalidConfiguration if the state of the GatewaySync no longer allows the action. */
 export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking): Change {
   const who = { by: asking.by, at: asking.at }
   if (name === 'sync') {
-    const { ref } = wantedRef(parseRefName(specRefOf(sync.spec)), sync.annotations, sync.status)
+    const followed = specRefOf(sync.spec)
+    const { ref } = desiredRef(followed === '' ? defaultBranch : followed, sync.annotations, sync.status)
     return askRef(sync, { ref, id: asking.id }, who)
   }
   if (name === 'pause') return askPause(sync, true, who).change
   if (name === 'resume') {
     const { change, resumed } = askPause(sync, false, who)
-    if (resumed !== undefined || of !== '') mustBeLookedAt(sync, of)
+    if (resumed !== undefined || of !== '') requireConfirmedRollout(sync, of)
     return change
   }
   if (name === 'confirm-deletions') return confirmCommit(sync, confirmDeletionsAnnotation, of)
@@ -84,7 +86,7 @@ export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking):
   if (name === 'approve' || name === 'abort') {
     const { stage } = partsOfRollout(of)
     const { annotations } = askRollout(sync, { verb: name, stage: name === 'approve' ? stage : undefined }, who)
-    mustBeLookedAt(sync, of)
+    requireConfirmedRollout(sync, of)
     return { metadata: { annotations } }
   }
   if (name === 'capture') {
@@ -96,21 +98,21 @@ export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking):
     const message = `${what} is nothing that GatewaySync "${sync.name}" in namespace "${sync.namespace}" published before, or it follows it already`
     throw new Fault('InvalidConfiguration', message)
   }
-  return { spec: { git: { ref: of } } }
+  return { spec: { git: membersFor(of) } }
 }
 
 function looked({ id, commit }: RolloutStatus): string {
   return `${id} ${commit}`
 }
 
-/** What `of` says of a rollout; each empty where it says nothing of it. */
+/** The parts of `of` for a rollout; each is empty if missing. */
 export function partsOfRollout(of: string): Record<'id' | 'commit' | 'stage', string> {
   const [id = '', commit = '', stage = ''] = of.split(' ')
   return { id, commit, stage }
 }
 
-/** Throws InvalidConfiguration where the present rollout is not the one that somebody looked at: nobody has agreed to this one. */
-function mustBeLookedAt({ namespace, name, status: { rollout } }: SyncFacts, of: string): void {
+/** Throws InvalidConfiguration if the current rollout is not the one that the user saw, because the current one is unconfirmed. */
+function requireConfirmedRollout({ namespace, name, status: { rollout } }: SyncFacts, of: string): void {
   const { id, commit } = partsOfRollout(of)
   if (rollout?.id === id && rollout.commit === commit) return
   const now =
@@ -118,12 +120,12 @@ function mustBeLookedAt({ namespace, name, status: { rollout } }: SyncFacts, of:
   throw new Fault('InvalidConfiguration', `GatewaySync "${name}" in namespace "${namespace}": ${now}; look at it first`)
 }
 
-/** Commits that were published before; and where a commit is followed, the branch or tag that was followed last. */
+/** Commits that were published earlier; if a commit is followed, also the branch or tag that was followed last. */
 function placesToGoBackTo({ spec, status: { history = [], published } }: SyncFacts): string[] {
   const followed = specRefOf(spec)
   const done = history.filter(({ outcome }) => outcome === 'Published')
   const before = done.map(({ commit }) => commit).filter((commit) => commit !== published?.commit && commit !== followed)
-  const [named] = isCommitHash(followed) ? done.map(({ ref }) => ref).filter((ref) => !isCommitHash(ref)) : []
+  const [named] = isCommitHash(followed) ? done.map(({ ref, specRef }) => specRef ?? ref).filter((ref) => !isCommitHash(ref)) : []
   return [...new Set([...(named === undefined ? [] : [named]), ...before])]
 }
 

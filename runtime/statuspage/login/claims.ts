@@ -1,22 +1,50 @@
 /**
- * Who somebody is by the claims of an identity provider, as the API server reads them. Pure.
+ * Derives user name and groups from the claims of an identity provider, as the API server does. Pure.
  */
-import { type NamedGroups, personNamed } from '../named-person.ts'
-import type { Person } from '../people.ts'
+import type { Person } from '../views/people.ts'
 
-/** The same four settings as the API server's `--oidc-*` flags, so that somebody is the same person there and here. */
+type NamedGroups = readonly string[]
+
+const maxNameLength = 256
+const maxPersonGroups = 100
+/** Names reserved by Kubernetes: an external login must not grant the permissions of a cluster component. */
+const reservedPrefix = 'system:'
+const authenticatedGroup = 'system:authenticated'
+
+/** Returns undefined for an invalid user name; omits invalid groups. */
+export function personNamed(
+  named: string,
+  groups: NamedGroups,
+  { userPrefix, groupsPrefix }: { userPrefix: string; groupsPrefix: string },
+): Person | undefined {
+  const name = `${userPrefix}${named}`
+  if (named === '' || hasSpaceAround(named) || name.length > maxNameLength || /\p{Cc}/u.test(name) || name.startsWith(reservedPrefix))
+    return undefined
+  const own = groups
+    .filter((group) => group !== '' && !hasSpaceAround(group) && group.length <= maxNameLength && !/\p{Cc}/u.test(group))
+    .map((group) => `${groupsPrefix}${group}`)
+    .filter((group) => !group.startsWith(reservedPrefix))
+  return { name, groups: [...new Set(own)].slice(0, maxPersonGroups).concat(authenticatedGroup) }
+}
+
+/** A component that trims the name would take it for another one. */
+function hasSpaceAround(text: string): boolean {
+  return text !== text.trim()
+}
+
+/** The same settings as the API server's `--oidc-*` flags, so that a user has the same identity in both. */
 export type ClaimSettings = { usernameClaim: string; groupsClaim: string; usernamePrefix: string; groupsPrefix: string }
 
-/** `noName`: the claim is missing or no name; `unverified`: an address that the provider has not confirmed; `overage`: too many groups. */
+/** `noName`: the claim is missing or invalid; `unverified`: the provider has not verified the email address; `overage`: too many groups. */
 export type NotAPerson = 'noName' | 'unverified' | 'overage'
 
 /** Claims of an ID token, or of the userinfo endpoint (OpenID Connect Core 1.0, 5.1). */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** More groups than a browser keeps in one cookie are more than anybody binds a role to. */
+/** More groups do not fit into one cookie, and exceed what role bindings use. */
 const maxGroups = 100
 
-/** The name and groups that RBAC knows somebody by, with their prefixes, or why there is no such person. Never throws. */
+/** The user name and groups for RBAC, with their prefixes, or why the claims are rejected. Never throws. */
 export function personByClaims(
   claims: Claims,
   { usernameClaim, groupsClaim, usernamePrefix, groupsPrefix }: ClaimSettings,
@@ -30,7 +58,7 @@ export function personByClaims(
   return personNamed(name, groups, { userPrefix: usernamePrefix, groupsPrefix }) ?? 'noName'
 }
 
-/** Whether the userinfo endpoint has to be asked, because the ID token leaves out what is needed. */
+/** Whether the userinfo endpoint is needed, because the ID token lacks a claim. */
 export function isIncomplete(
   claims: Claims,
   { usernameClaim, groupsClaim }: Pick<ClaimSettings, 'usernameClaim' | 'groupsClaim'>,
@@ -39,7 +67,7 @@ export function isIncomplete(
 }
 
 function groupsOf(claims: Claims, groupsClaim: string): NamedGroups | 'overage' {
-  // The provider says where else they can be asked, instead of naming them (OpenID Connect Core 1.0, 5.6.2).
+  // Distributed claims: the provider names an endpoint instead of the groups (OpenID Connect Core 1.0, 5.6.2).
   if (!(groupsClaim in claims) && hasDistributed(claims, groupsClaim)) return 'overage'
   const value = claims[groupsClaim]
   const named = typeof value === 'string' ? [value] : Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
@@ -49,4 +77,19 @@ function groupsOf(claims: Claims, groupsClaim: string): NamedGroups | 'overage' 
 function hasDistributed(claims: Claims, groupsClaim: string): boolean {
   const names = claims['_claim_names']
   return typeof names === 'object' && names !== null && groupsClaim in names
+}
+
+/** The values that the browser must return, and the PKCE verifier that authenticates the origin of the request to the provider. */
+export type Attempt = { state: string; nonce: string; verifier: string }
+
+/** `error` is the OAuth 2.0 error code. `failed`: the response is not valid; the log has the reason. */
+type Finished = { kind: 'claims'; claims: Claims } | { kind: 'refused'; error: string } | { kind: 'failed' }
+
+export type Provider = {
+  /** The URL to log in. Undefined if the provider cannot be reached. */
+  begin(): Promise<{ url: string; attempt: Attempt } | undefined>
+  /** `query`: the query that the browser returned. `refused`: with the OAuth 2.0 error code. Never throws. */
+  finish(query: string, attempt: Attempt): Promise<Finished>
+  /** The URL to log out at the provider; undefined if not supported. Never throws. */
+  logoutUrl(): Promise<string | undefined>
 }

@@ -1,32 +1,29 @@
 /**
- * The login by OpenID Connect over HTTP: the way to the provider and back, the session in a sealed cookie, and the way out.
+ * Implements the OpenID Connect login over HTTP: the redirect to the provider and back, the session in a sealed cookie, and the logout.
  */
 import type { Context, Hono } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { html } from 'hono/html'
 import * as v from 'valibot'
-import type { Clock } from '../../clock.ts'
-import { actionWordsIn } from '../actions/action-words.ts'
-import { isOurs } from '../actions/routes.ts'
-import { frame } from '../page.ts'
-import type { Env, PagesOf, People, Person } from '../people.ts'
-import { type ClaimSettings, personByClaims } from './claims.ts'
-import { type LoginProblem, loginWordsIn } from './login-words.ts'
-import { attemptCookie, surplusAttempts } from './attempt-cookies.ts'
-import type { Attempt, Provider } from './provider.ts'
-import { returnPath } from './return-path.ts'
-import { seal, unseal } from './sealed.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { actionWordsIn } from '../locales/action-texts.ts'
+import { isOurs } from '../routes/action-routes.ts'
+import { frame } from '../views/page.ts'
+import type { Env, PagesOf, People, Person } from '../views/people.ts'
+import { type Attempt, type ClaimSettings, personByClaims, type Provider } from './claims.ts'
+import { type LoginProblem, loginWordsIn } from '../locales/login-texts.ts'
+import { attemptCookie, seal, surplusAttempts, unseal } from './sealed.ts'
 
-/** The name makes browsers take it over HTTPS and for this host alone (RFC 6265bis, 4.1.3.2). */
+/** Browsers accept a cookie with this prefix only over HTTPS and for this host (RFC 6265bis, 4.1.3.2). */
 const sessionCookie = '__Host-cluster-sync-session'
-/** How long somebody may be at the provider. */
+/** Maximum duration of a login at the provider. */
 const attemptMinutes = 10
 
-/** `keys` are made of the Secret of the login, which all replicas share. */
+/** `keys` are derived from the Secret of the login, which all replicas share. */
 export type LoginDeps = {
   provider: Provider
   settings: ClaimSettings & { sessionMs: number }
-  /** The first seals; empty while there is none. */
+  /** The first key seals; empty while there is none. */
   keys(purpose: 'session' | 'login'): Promise<readonly Uint8Array[]>
   clock: Pick<Clock, 'now'>
 }
@@ -43,7 +40,7 @@ export const loginPath = '/login'
 export const callbackPath = '/login/callback'
 export const loggedOutPath = '/logged-out'
 
-/** Returns `identify` of the status page, and the pages of the login. */
+/** Returns `identify` for the status page, and the routes of the login. */
 export function createLogin({ provider, settings, keys, clock }: LoginDeps): Login {
   return {
     async identify(header) {
@@ -93,7 +90,7 @@ export function createLogin({ provider, settings, keys, clock }: LoginDeps): Log
         if (!isOurs(context)) return await problemPage(context, 'origin', 403)
         forget(context, sessionCookie)
         const elsewhere = await provider.logoutUrl()
-        // A redirect would be one of this form, which may lead nowhere but to us (form-action of the page's policy).
+        // The form-action policy of the page allows a form to redirect to this host only, so refresh is used.
         if (elsewhere !== undefined) context.header('refresh', `0; url=${elsewhere}`)
         return await loggedOut(context, elsewhere)
       })
@@ -127,7 +124,7 @@ async function finished(provider: Provider, query: string, attempt: Attempt, set
 }
 
 function keep(context: Context, name: string, value: string, maxAge: number): void {
-  // From the provider a browser comes by a link, along with which Lax cookies are sent.
+  // The provider redirects the browser by a link, with which Lax cookies are sent.
   setCookie(context, name, value, { path: '/', secure: true, httpOnly: true, sameSite: 'Lax', maxAge })
 }
 
@@ -135,11 +132,22 @@ function forget(context: Context, name: string): void {
   deleteCookie(context, name, { path: '/', secure: true, httpOnly: true, sameSite: 'Lax' })
 }
 
-/** Two of one name are nobody's: another host of the domain may have set one, which `__Host-` keeps out of browsers that know it. */
+/** Ignores duplicate cookies: another host of the domain may have set one. `__Host-` prevents this in browsers that support it. */
 function cookieOf(headers: readonly string[], name: string): string | undefined {
   const pairs = headers
     .flatMap((header) => header.split(';'))
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
   return pairs.length === 1 ? pairs[0]?.slice(name.length + 1) : undefined
+}
+
+/**
+ * Validates the path to return to after a login: only pages of the status page are allowed. Pure.
+ */
+const returnPages = /^\/(?:gatewaysyncs\/[A-Za-z0-9%._~/-]*|account)?(?:\?[A-Za-z0-9%._~=&+*-]*)?$/
+const maxLength = 1_024
+
+/** Returns `/` for any other address. */
+function returnPath(wanted: string | undefined): string {
+  return wanted !== undefined && wanted.length <= maxLength && returnPages.test(wanted) && !wanted.includes('//') ? wanted : '/'
 }

@@ -1,31 +1,31 @@
 /**
- * Judges the resources that templates and patches change, as they will stand on this gateway; the gate has seen only what git holds. Loaded
- * only when there is such a resource, because every import costs the agent memory.
+ * Validates the resources that templates and patches change, as they will be on this gateway; the controller's validation has seen only
+ * what git holds. Loaded only if there is such a resource, because every import costs the agent memory.
  */
 import * as fs from 'node:fs'
-import { checkCollections } from '../../collections/check/check.ts'
-import { resourceChecks } from '../../collections/rules/checks.ts'
-import type { CheckFinding as CollectionFinding } from '../../collections/rules/findings.ts'
-import type { Entry, Listing } from '../../collections/model/listing.ts'
-import type { Level, RuleId } from '../../collections/rules/rules.ts'
-import { modeManifest } from '../../collections/model/tree.ts'
-import type { GatewaySyncSpec } from '../../gatewaysync/schema/spec.ts'
-import { parentOf } from '../../gatewaysync/values.ts'
-import { openFolders } from '../disk/folders.ts'
+import { checkCollections } from '../../validation/run/check-root.ts'
+import { resourceChecks } from '../../validation/rules/checks.ts'
+import type { CheckFinding as CollectionFinding } from '../../validation/rules/findings.ts'
+import type { Entry, Listing } from '../../validation/model/listing.ts'
+import type { Level, RuleId } from '../../validation/rules/rules.ts'
+import { modeManifest } from '../../validation/model/tree.ts'
+import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
+import { parentOf } from '../../api/values.ts'
+import { withFolders } from '../disk/folders.ts'
 import { listFiles, type StagedView, holdsFile } from './staged-view.ts'
 import { collectionsFolder } from '../model/paths.ts'
 
-/** At most 50 findings, errors first; `folders` are those of the resources that were judged. */
+/** At most 50 findings, errors first; `folders` are those of the validated resources. */
 export type JudgedRendered = { findings: CollectionFinding[]; errors: number; folders: ReadonlySet<string> }
 
-/** What `checkRendered` looks at. */
+/** Input of `checkRendered`. */
 export type RenderedContent = {
   /** Paths of changing files in the collections that are rendered, or lie in one folder with rendered ones or below it. */
   rendered: readonly string[]
   view: StagedView
-  /** The collections that this gateway reads, the winning one last. */
+  /** The collections that this gateway reads, the overriding one last. */
   chain: readonly string[]
-  /** The deployment mode, where it is known. */
+  /** The deployment mode, if known. */
   mode: string | undefined
   /** Severities of the GatewaySync's `validation.rules`, by rule. */
   rules: GatewaySyncSpec['validation']['rules']
@@ -36,9 +36,10 @@ const resourcesAtATime = 200
 /** More findings than any report holds. */
 const maxFindings = 50
 
-/** Rules about contents. Rules about names were judged before the commit was published. */
+/** Rules about contents. Rules about names were checked before the commit was published. */
 const contentRules: ReadonlySet<RuleId> = new Set([
   ...resourceChecks.map(([rule]) => rule),
+  'unlisted-file',
   'invalid-config-mode',
   'unknown-collection-key',
   'unknown-parent',
@@ -49,7 +50,7 @@ const contentRules: ReadonlySet<RuleId> = new Set([
   'collection-disabled',
 ])
 
-/** Checks the resources that `rendered` files belong to. Throws what reading the staged files throws; no content makes it throw. */
+/** Validates the resources that `rendered` files belong to. Throws what reading the staged files throws; no content makes it throw. */
 export async function checkRendered(content: RenderedContent, signal: AbortSignal): Promise<JudgedRendered> {
   const { rendered, view, chain } = content
   const manifests = chain.map((name) => `${collectionsFolder}/${name}/${modeManifest}`).filter((file) => holdsFile(view, file))
@@ -90,10 +91,10 @@ function isError({ severity }: CollectionFinding): boolean {
   return severity === 'error'
 }
 
-/** The folder of the resource that a file belongs to; undefined for a file of none. */
+/** The folder of the resource that a file belongs to; undefined: none. */
 function resourceFolder(view: StagedView, file: string): string | undefined {
   let found: string | undefined
-  // The topmost manifest wins, for nothing below it is a resource. Module and type are folders above every resource.
+  // The topmost manifest counts, for nothing below it is a resource. Module and type are folders above every resource.
   for (let folder = parentOf(file); folder.split('/').length >= 5; folder = parentOf(folder)) {
     if (holdsFile(view, `${folder}/resource.json`)) found = folder
     else if (found === undefined && folder === parentOf(file) && holdsFile(view, `${folder}/unary-resource.json`)) found = folder
@@ -117,18 +118,19 @@ function listingOf(view: StagedView, entries: readonly Entry[]): Listing {
     },
     async read(wanted, sink, signal) {
       const chunk = Buffer.allocUnsafe(64 * 1024)
-      using folders = openFolders(view.dataDir)
-      for (const entry of wanted) {
-        signal.throwIfAborted()
-        const file = fs.openSync(folders.at(view.place(entry.path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
-        try {
-          sink.begin(entry, fs.fstatSync(file).size)
-          for (let size = fs.readSync(file, chunk); size > 0; size = fs.readSync(file, chunk)) sink.data(chunk.subarray(0, size))
-          sink.end()
-        } finally {
-          fs.closeSync(file)
+      withFolders(view.dataDir, (folders) => {
+        for (const entry of wanted) {
+          signal.throwIfAborted()
+          const file = fs.openSync(folders.at(view.place(entry.path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
+          try {
+            sink.begin(entry, fs.fstatSync(file).size)
+            for (let size = fs.readSync(file, chunk); size > 0; size = fs.readSync(file, chunk)) sink.data(chunk.subarray(0, size))
+            sink.end()
+          } finally {
+            fs.closeSync(file)
+          }
         }
-      }
+      })
     },
   }
 }

@@ -1,22 +1,22 @@
 /**
- * Decides whether a run rendered any resources and, if so, what the check of them means: findings to report, or a refusal.
+ * Decides whether a run rendered any resources and what their validation means: findings to report, or a refusal.
  */
-import { foldName, parentOf } from '../../gatewaysync/values.ts'
-import type { StagedRun } from '../publish/publish.ts'
+import { foldName, parentOf } from '../../api/values.ts'
+import type { StagedRun } from '../apply/publish.ts'
 import type { Finding } from '../model/findings.ts'
-import { activeMode, type Wanted } from '../model/wanted.ts'
+import { activeMode, type Wanted } from '../model/desired.ts'
 import { Refused } from '../model/findings.ts'
 import { listFolders, viewStaged } from './staged-view.ts'
 import type { Manifest } from '../model/manifest.ts'
 import { collectionsFolder } from '../model/paths.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 
-/** `folders` are those of the resources that were judged: earlier findings about them are out of date. */
+/** `folders` are those of the validated resources: earlier findings about them are out of date. */
 export type RenderedVerdict = { findings: Finding[]; folders: ReadonlySet<string> }
 
 /**
- * The findings about the rendered resources that a run would change. Throws CollectionsInvalid, with the findings, when one is an error and
- * the policy is Enforce.
+ * Returns the findings about the rendered resources that a run would change. Throws CollectionsInvalid, with the findings, if one is an
+ * error and the policy is Enforce.
  */
 export async function checkRenderedFiles(
   wanted: Wanted,
@@ -34,15 +34,15 @@ export async function checkRenderedFiles(
   const chain = diff.chain.length > 0 ? diff.chain : listFolders(view, collectionsFolder).filter(isDelivered)
   const content = { rendered, view, chain, mode: activeMode(wanted, manifest.state)?.name, rules: validation.rules }
   const { findings, errors, folders } = await checkRendered(content, signal)
-  const told = findings.map(({ rule, path, message }) => ({ rule, path, message }))
-  const [first] = told
-  if (errors === 0 || first === undefined || validation.policy !== 'Enforce') return { findings: told, folders }
+  const reported = findings.map(({ rule, path, message }) => ({ rule, path, message }))
+  const [first] = reported
+  if (errors === 0 || first === undefined || validation.policy !== 'Enforce') return { findings: reported, folders }
   const more = errors === 1 ? '' : `, and ${errors - 1} more`
   const message = `what templates or patches make is invalid: ${first.path}: ${first.message} (${first.rule})${more}`
-  throw new Refused('CollectionsInvalid', message, told)
+  throw new Refused('CollectionsInvalid', message, reported)
 }
 
-/** Whether a folder of collections may come from us; `local` and hidden ones never do. */
+/** Whether a folder of collections can be delivered; `local` and hidden ones never are. */
 function isDelivered(name: string): boolean {
   return foldName(name) !== 'local' && !name.startsWith('.')
 }

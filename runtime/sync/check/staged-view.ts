@@ -1,18 +1,18 @@
 /**
- * The data directory as it will be after a publish: the staged files over those on the disk, without those that will be deleted.
+ * Shows the data directory as it will be after an apply: the staged files over those on the disk, without those that will be deleted.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { isMissing } from '../disk/disk.ts'
-import type { Layout } from '../publish/steps.ts'
+import type { Layout } from '../apply/steps.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { Places } from '../publish/carry-out.ts'
+import type { Places } from '../apply/carry-out.ts'
 
-/** Holds until something is published. */
+/** Valid until something is applied. */
 export type StagedView = {
   /** Files to write, sorted. */
   puts: readonly string[]
-  /** Whether the publish deletes a file. */
+  /** Whether the apply deletes a file. */
   goes(file: string): boolean
   /** The path below the data directory at which the content of a file lies now. */
   place(file: string): string
@@ -22,7 +22,7 @@ export type StagedView = {
 /** A resource has a handful of files, a folder of nested ones some thousands; further ones are ignored. */
 const maxFilesBelow = 20_000
 
-/** Reads the disk at each question, not beforehand. */
+/** Reads the disk on demand, not beforehand. */
 export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): StagedView {
   const gone = new Set(deletes.map((deletion) => deletion.path))
   const paths = puts.map((put) => put.path)
@@ -37,7 +37,7 @@ export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Pla
   }
 }
 
-/** Whether an ordinary file will stand at a path below the data directory. */
+/** Whether a regular file will exist at a path below the data directory. */
 export function holdsFile({ puts, goes, dataDir }: StagedView, file: string): boolean {
   if (indexOf(puts, file) !== undefined) return true
   return !goes(file) && isFile(path.join(dataDir, file))
@@ -53,7 +53,7 @@ function isFile(file: string): boolean {
   }
 }
 
-/** The ordinary files below a folder, sorted, also those that are not ours; 20,000 from the disk at most. */
+/** The regular files below a folder, sorted, including those that are not owned; at most 20,000 from the disk. */
 export function listFiles({ puts, goes, dataDir }: StagedView, folder: string): string[] {
   const files = new Set<string>()
   for (let index = lowerBound(puts, `${folder}/`); puts[index]?.startsWith(`${folder}/`) === true; index += 1) files.add(puts[index] ?? '')
@@ -84,7 +84,7 @@ function entriesOf(folder: string): fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true })
   } catch {
-    // Absent, or not a folder: then only planned files will be there.
+    // Missing, or not a folder: then it will hold only planned files.
     return []
   }
 }

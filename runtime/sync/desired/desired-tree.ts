@@ -1,26 +1,26 @@
 /**
- * Which files should lie below the data directory: from a whole listing of a commit, or from its differences to the commit that is there.
- * The order of a listing does not matter. Pure.
+ * Computes which files should exist below the data directory: from a whole listing of a commit, or from its differences to the commit in
+ * place. The order of a listing does not matter. Pure.
  */
-import type { BlobId, Change, Put } from '../../delivery/protocol.ts'
-import { Fault } from '../../fault.ts'
-import { foldName, isRelativePath, isWithin, printable, type RelativePath } from '../../gatewaysync/values.ts'
-import { baseCollections } from '../../collections/model/inheritance.ts'
-import { collectionManifestFolder } from '../../collections/model/delivered-chain.ts'
+import type { BlobId, Change, Put } from '../../content/protocol/protocol.ts'
+import { Fault } from '../../platform/fault.ts'
+import { foldName, isRelativePath, isWithin, printable, type RelativePath } from '../../api/values.ts'
+import { baseCollections } from '../../validation/model/inheritance.ts'
+import { collectionManifestFolder } from '../../validation/model/delivered-chain.ts'
 import type { Finding } from '../model/findings.ts'
 import { destinationOf, overlapping, type ResolvedMapping } from './mappings.ts'
 import type { Owned } from '../model/manifest.ts'
 import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 
-/** One file that should be there; `size` is the blob's, in bytes; `mapping` indexes the list of mappings. */
+/** One desired file; `size` is the blob's, in bytes; `mapping` indexes the list of mappings. */
 export type DesiredFile = { path: string; id: BlobId; size: number; exec: boolean; mapping: number }
 
 /** `files` by destination path; `absent` are the indexes of mappings without a source. */
 export type DesiredTree = { files: Map<string, DesiredFile>; absent: number[]; findings: Finding[] }
 
-/** A tree that is read file by file. */
+/** Builds a tree file by file. */
 export type DesiredTreeBuilder = {
-  /** Returns a file that is wanted because of the entry; undefined where none is. */
+  /** Returns a desired file for the entry; undefined: none. */
   add(entry: Put): DesiredFile | undefined
   /** The first required mapping without a source, once everything was added. */
   missing(): ResolvedMapping | undefined
@@ -29,7 +29,7 @@ export type DesiredTreeBuilder = {
 
 /**
  * Takes a listing file by file, so that it need not be held. Throws SourcePathMissing for a required mapping without a source, InvalidSpec
- * for a folder mapped as a file or the reverse, DeliveryFailed for a path that leads out of the data directory.
+ * for a folder mapped as a file or the reverse, DeliveryFailed for a path outside the data directory.
  */
 export function desiredTree(mappings: readonly ResolvedMapping[]): DesiredTreeBuilder {
   const files = new Map<string, DesiredFile>()
@@ -41,9 +41,9 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): DesiredTreeBu
       for (let index = 0; index < mappings.length; index += 1) {
         const mapping = mappings[index]
         if (mapping === undefined || !isWithin(entry.path, mapping.source)) continue
-        checkType(mapping, entry.path)
+        checkType(mapping, entry)
         seen[index] = true
-        const wanted = wantedFile(entry, mapping, index, findings)
+        const wanted = desiredFile(entry, mapping, index, findings)
         if (wanted === undefined) continue
         // One mapping lists each path once.
         const other = mappings.length === 1 ? undefined : files.get(wanted.path)
@@ -64,11 +64,15 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): DesiredTreeBu
   }
 }
 
-function checkType(mapping: ResolvedMapping, path: string): void {
+function checkType(mapping: ResolvedMapping, { path, mode }: Put): void {
   const isFile = path === mapping.source
-  if (isFile && mapping.type === 'dir') throw new Fault('InvalidSpec', `${mapping.label}: source "${path}" is a file; set type: file`)
-  if (!isFile && mapping.type === 'file') {
-    throw new Fault('InvalidSpec', `${mapping.label}: source "${mapping.source}" is a folder; set type: dir`)
+  if (isFile && mode === '160000') {
+    const why = 'is a submodule, whose files are not delivered; name a folder of this repository, or set spec.git.repo to that one'
+    throw new Fault('InvalidSpec', `${mapping.label}: source "${path}" ${why}`)
+  }
+  if (isFile && mapping.type === 'Directory') throw new Fault('InvalidSpec', `${mapping.label}: source "${path}" is a file; set type: File`)
+  if (!isFile && mapping.type === 'File') {
+    throw new Fault('InvalidSpec', `${mapping.label}: source "${mapping.source}" is a folder; set type: Directory`)
   }
 }
 
@@ -80,13 +84,13 @@ function reportAbsent(mapping: ResolvedMapping | undefined, findings: Finding[])
   findings.push({ rule: 'source-absent', path: mapping.source, message })
 }
 
-/** `near`: what may have been meant. */
+/** `near`: a similar existing path. */
 export function missingSource({ label, source }: Pick<ResolvedMapping, 'label' | 'source'>, near: string | undefined): Fault {
   const step = near === undefined ? 'correct source or set required: false' : `did you mean "${near}"?`
   return new Fault('SourcePathMissing', `${label}: the commit holds no "${source}"; ${step}`)
 }
 
-function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, findings: Finding[]): DesiredFile | undefined {
+function desiredFile(entry: Put, mapping: ResolvedMapping, index: number, findings: Finding[]): DesiredFile | undefined {
   const path = destinationOf(mapping, entry.path)
   if (path === undefined) return undefined
   if (entry.mode === '120000' || entry.mode === '160000') {
@@ -102,19 +106,23 @@ function wantedFile(entry: Put, mapping: ResolvedMapping, index: number, finding
     })
     return undefined
   }
-  // Whatever the source sends, nothing that leads out of the data directory is a destination.
+  // Whatever the source sends, no path outside the data directory is a destination.
   if (!isRelativePath(path)) throw new Fault('DeliveryFailed', `the listing holds "${printable(entry.path)}", which is no path of a file`)
   if (isForbidden(path)) {
     findings.push({ rule: 'forbidden-destination', path: entry.path, message: `is not written: "${path}" belongs to the gateway itself` })
     return undefined
   }
   if (isGatewayIdentity(path)) {
-    findings.push({ rule: 'gateway-identity', path, message: "is one gateway's identity; every gateway of this sync gets the same" })
+    findings.push({
+      rule: 'gateway-identity',
+      path,
+      message: 'identifies or configures one gateway, and every gateway of this sync gets the same',
+    })
   }
   return { path, id: entry.id, size: entry.size, exec: entry.mode === '100755', mapping: index }
 }
 
-/** Leaves out the identities of `core` that every mode which is delivered overrides: no gateway runs with them. */
+/** Removes findings about identities of `core` that every delivered mode overrides: no gateway runs with them. */
 function withoutOverridden(findings: Finding[], delivered: () => Iterable<string>): Finding[] {
   if (!findings.some(({ rule }) => rule === 'gateway-identity')) return findings
   const modes = new Map<string, Set<string>>()
@@ -142,8 +150,8 @@ export type Delta =
   | { kind: 'needs-listing'; why: string }
 
 /**
- * What the differences of two commits mean for the files that are there. `absent` are the mappings whose optional source the base commit did
- * not hold; below `collectionsRoot` a changed `config-mode.json` may change which collections are delivered.
+ * Maps the differences of two commits to the files in place. `absent` are the mappings whose optional source the base commit did not hold;
+ * below `collectionsRoot` a changed `config-mode.json` may change which collections are delivered.
  */
 export function desiredDelta(
   changes: readonly Change[],
@@ -161,11 +169,11 @@ export function desiredDelta(
     for (const [index, mapping] of mappings.entries()) {
       if (!isWithin(change.path, mapping.source)) continue
       if (present.absent.includes(index)) return { kind: 'needs-listing', why: `${mapping.label} has a source again` }
-      if (change.op === 'put') checkType(mapping, change.path)
+      if (change.op === 'put') checkType(mapping, change)
       const path = destinationOf(mapping, change.path)
       if (path === undefined) continue
       const owner = puts.get(path)?.mapping ?? present.files.get(path)?.mapping
-      const wanted = change.op === 'put' ? wantedFile(change, mapping, index, findings) : undefined
+      const wanted = change.op === 'put' ? desiredFile(change, mapping, index, findings) : undefined
       if (owner !== undefined && owner > index) continue
       if (wanted !== undefined) {
         puts.set(path, wanted)
@@ -186,7 +194,7 @@ export function desiredDelta(
     : { kind: 'needs-listing', why: `${emptied} may have no source left` }
 }
 
-/** The label of a mapping that loses its last file: only a listing shows whether its source still exists, on which all depends. */
+/** The label of a mapping that loses its last file: only a listing shows whether its source still exists. */
 function emptiedMapping(
   mappings: readonly ResolvedMapping[],
   files: ReadonlyMap<string, Owned>,

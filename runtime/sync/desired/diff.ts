@@ -1,18 +1,18 @@
 /**
- * Which files should change: compares the wanted commit and configuration with the manifest. Asks the source for the differences of two
- * commits if they suffice, otherwise for the whole listing, and for nothing when nothing has changed.
+ * Finds the files that should change: compares the desired commit and configuration with the manifest. Requests the differences of two
+ * commits if they suffice, otherwise the whole listing, and nothing if nothing has changed.
  */
-import type { Change, Source } from '../../delivery/protocol.ts'
-import { Fault } from '../../fault.ts'
+import type { Change, Source } from '../../content/protocol/protocol.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Finding } from '../model/findings.ts'
 import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/wanted.ts'
+import { activeMode, type Wanted } from '../model/desired.ts'
 import { renderKey, type TemplateContext } from '../render/context.ts'
 import { desiredDelta, type DesiredFile, type DesiredTree } from './desired-tree.ts'
 import { collectionsRootOf, type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
-import { type ListingDeps, readWanted, type RenderPath } from './read-listing.ts'
+import { type ListingDeps, readDesired, type RenderPath } from './read-listing.ts'
 
-/** What the wanted commit asks for, before a look at the disk. Maps and sets are keyed by destination path. */
+/** What the desired commit changes, before the disk is inspected. Maps and sets are keyed by destination path. */
 export type Diff = {
   /** `same`: neither commit nor configuration changed; `delta`: differences sufficed; `listing`: everything was compared. */
   from: 'same' | 'delta' | 'listing'
@@ -28,12 +28,12 @@ export type Diff = {
   /** See `State.treeKey`. */
   treeKey: string
   findings: Finding[]
-  /** Paths that were looked at again, at the source or at the destination; empty for `listing`, which looks at all. */
+  /** Paths that were compared again, at the source or at the destination; empty for `listing`, which compares all. */
   touched: ReadonlySet<string>
 }
 
 /**
- * Compares what is wanted with the manifest; `renderPath` renders a source or destination that is a template. Throws SourcePathMissing,
+ * Compares the desired commit with the manifest; `renderPath` renders a source or destination that is a template. Throws SourcePathMissing,
  * InvalidSpec, MappingConflict, DestinationNotAllowed, TemplateFailed and what the source throws.
  */
 export async function diffDesired(
@@ -44,7 +44,7 @@ export async function diffDesired(
   signal: AbortSignal,
 ): Promise<Diff> {
   const { state } = manifest
-  // When the manifest is in doubt, only a whole listing says what the folder should hold.
+  // If the manifest is in doubt, only a complete listing shows what the folder should hold.
   if (state !== undefined && manifest.doubt === undefined) {
     const known = await fromKnownBase(deps, wanted, context, { ...manifest, state }, signal)
     if (known !== undefined) return known
@@ -67,9 +67,9 @@ async function fromKnownBase(
   const outdated = outdatedRenders(manifest.files, mappings, state.absent, context)
   if (state.commit === wanted.commit)
     return { from: 'same', puts: outdated, removed: new Map(), findings: [], touched: new Set(outdated.keys()), ...base }
-  // Where the base held none of the sources, the listing says what the differences would, and need not be held as a whole.
+  // If the base held none of the sources, the listing contains what the differences would, and need not be held as a whole.
   if (manifest.files.size === 0 && mappings.length > 0 && state.absent.length === mappings.length) return undefined
-  const changes = await differences(source, wanted, { from: state.commit, most: mostChanges(manifest.files.size) }, signal)
+  const changes = await differences(source, wanted, { from: state.commit, most: maxChanges(manifest.files.size) }, signal)
   if (changes === undefined) return undefined
   const collectionsRoot = collectionsRootOf(wanted.profile)
   const delta = desiredDelta(changes, mappings, { files: manifest.files, absent: state.absent, collectionsRoot })
@@ -86,17 +86,17 @@ function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined,
 }
 
 /**
- * How many differences are read where so many files are ours. Beyond that, a listing is hardly longer and need not be held: 20,000 files on top of one took
- * the engine 10 MiB more as differences, and a third more processor time. A power of two: agents that ask for the same share an answer, and
- * hardly two of them hold the same number of files.
+ * Limit on the differences to read for this many owned files. Beyond it, a listing is hardly longer and need not be held: 20,000 files on
+ * top of one took the engine 10 MiB more as differences, and a third more processor time. A power of two: agents with the same request
+ * share a response, and hardly two of them hold the same number of files.
  */
-function mostChanges(files: number): number {
+function maxChanges(files: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(fewChanges, files)))
 }
 
 const fewChanges = 512
 
-/** Undefined when the source does not know the base commit, or there are more differences than `most`. */
+/** Undefined if the source does not know the base commit, or there are more differences than `most`. */
 async function differences(
   source: Source,
   wanted: Wanted,
@@ -134,7 +134,7 @@ function outdatedRenders(
   return result
 }
 
-/** Whether the present recipe and variables would make the same content of the same blob. */
+/** Whether the current recipe and variables would render the same content from the same blob. */
 function isCurrent(owned: Owned, mapping: ResolvedMapping, path: string, context: TemplateContext): boolean {
   const recipe = recipeOf(mapping, path)
   if (recipe === undefined || owned.rendered === undefined) return (recipe === undefined) === (owned.rendered === undefined)
@@ -153,7 +153,7 @@ async function fromListing(
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<Diff> {
-  const { tree, mappings, chain, findings } = await readWanted(deps, wanted, manifest.state, signal)
+  const { tree, mappings, chain, findings } = await readDesired(deps, wanted, manifest.state, signal)
   return {
     from: 'listing',
     ...compare(manifest, tree, mappings, wanted, context),
@@ -166,7 +166,7 @@ async function fromListing(
   }
 }
 
-/** Removes from the tree what is right already, so that it ends up as `puts`; a second map of its size would cost memory. */
+/** Removes unchanged files from the tree, so that it ends up as `puts`; a second map of its size would cost memory. */
 function compare(
   manifest: Manifest,
   { files, absent }: Pick<DesiredTree, 'files' | 'absent'>,

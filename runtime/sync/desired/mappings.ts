@@ -1,24 +1,24 @@
 /**
- * What the mappings of a profile mean: canonical paths, one list for the `collections` shorthand and the written mappings, and which source
- * file goes where. Pure.
+ * Resolves the mappings of a profile: canonical paths, one list for the `collections` shorthand and the written mappings, and the
+ * destination of each source file. Pure.
  */
 import { createHash } from 'node:crypto'
-import { baseCollections } from '../../collections/model/inheritance.ts'
-import { Fault } from '../../fault.ts'
-import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
-import { type Coverage, coveredBelow, excluderOf } from '../../gatewaysync/coverage.ts'
-import { createExcluder, requireGlob } from '../../gatewaysync/glob.ts'
-import type { ResolvedProfile } from '../../gatewaysync/decide/profile.ts'
-import { foldName, isWithin, joinPath, parseRelativePath, type RelativePath } from '../../gatewaysync/values.ts'
+import { baseCollections } from '../../validation/model/inheritance.ts'
+import { Fault } from '../../platform/fault.ts'
+import { canonicalJson } from '../../api/canonical-json.ts'
+import { type Coverage, coveredBelow, excluderOf } from '../../api/coverage.ts'
+import { createExcluder, requireGlob } from '../../api/glob/glob.ts'
+import type { ResolvedProfile } from '../../api/schema/profile.ts'
+import { foldName, isWithin, joinPath, parseRelativePath, type RelativePath } from '../../api/values.ts'
 import { collectionsFolder, isForbidden } from '../model/paths.ts'
 import type { Recipe } from '../render/context.ts'
 
-/** What is deleted below a destination: files of ours that are gone from git, everything that is not in git, or nothing. */
-export type Prune = 'owned' | 'all' | 'none'
+/** What is deleted below a destination: owned files that are gone from git, everything that is not in git, or nothing. */
+export type Prune = 'Owned' | 'All' | 'None'
 
 /** A mapping with its templates rendered and its globs compiled. */
 export type ResolvedMapping = Coverage & {
-  /** `source -> destination`: what the manifest remembers of a mapping. */
+  /** `source -> destination`: the manifest's record of a mapping. */
   key: string
   /** Its name in messages, such as `mappings[0]`. */
   label: string
@@ -35,8 +35,8 @@ export type ResolvedMapping = Coverage & {
 }
 
 /**
- * All mappings in order: collections first, so that a written mapping wins over them. `chain` are the collections to deliver; `renderPath`
- * renders a source or destination that is a template. Throws InvalidSpec, DestinationNotAllowed, MappingConflict.
+ * Returns all mappings in order: collections first, so that a written mapping overrides them. `chain` are the collections to deliver;
+ * `renderPath` renders a source or destination that is a template. Throws InvalidSpec, DestinationNotAllowed, MappingConflict.
  */
 export function resolveMappings(
   profile: ResolvedProfile,
@@ -88,7 +88,7 @@ function collectionMapping(profile: ResolvedProfile, name: string): ResolvedMapp
     label: `collection "${name}"`,
     source,
     destination,
-    type: 'dir',
+    type: 'Directory',
     required: false,
     whenAbsent: 'remove',
     prune: profile.prune,
@@ -105,13 +105,13 @@ function checkDestination({ destination, label, type, prune }: ResolvedMapping):
       `${label}: destination "${destination}" belongs to the gateway or to this operator; choose another`,
     )
   }
-  if (destination === '' && type === 'file') {
+  if (destination === '' && type === 'File') {
     throw new Fault('DestinationNotAllowed', `${label}: a file needs a destination with a name, not the data directory itself`)
   }
-  if (destination === '' && prune === 'all') {
+  if (destination === '' && prune === 'All') {
     throw new Fault(
       'DestinationNotAllowed',
-      `${label}: prune "all" on the data directory itself would delete the gateway's own files; use "owned"`,
+      `${label}: prune: All on the data directory itself would delete the gateway's own files; use Owned`,
     )
   }
 }
@@ -119,13 +119,13 @@ function checkDestination({ destination, label, type, prune }: ResolvedMapping):
 function checkOverlaps(mappings: readonly ResolvedMapping[]): void {
   for (const [index, mapping] of mappings.entries()) {
     for (const other of mappings) {
-      if (mapping === other || mapping.type === 'file' || mapping.prune !== 'all') continue
+      if (mapping === other || mapping.type === 'File' || mapping.prune !== 'All') continue
       if (other.destination === mapping.destination || !isWithin(other.destination, mapping.destination)) continue
-      const message = `${mapping.label} has prune "all" on "${mapping.destination}", where ${other.label} writes "${other.destination}"; use "owned"`
+      const message = `${mapping.label} has prune: All on "${mapping.destination}", where ${other.label} writes "${other.destination}"; use Owned`
       throw new Fault('MappingConflict', message)
     }
-    const twin = mappings.slice(0, index).find(({ type, destination }) => type === 'file' && destination === mapping.destination)
-    if (mapping.type === 'file' && twin !== undefined) {
+    const twin = mappings.slice(0, index).find(({ type, destination }) => type === 'File' && destination === mapping.destination)
+    if (mapping.type === 'File' && twin !== undefined) {
       throw new Fault('MappingConflict', `${twin.label} and ${mapping.label} both write the file "${mapping.destination}"`)
     }
   }
@@ -146,7 +146,7 @@ export function overlapping(mappings: readonly ResolvedMapping[]): boolean[] {
   )
 }
 
-/** Hash of everything that decides which files are wanted and how they are made, except commit, collections' parents and variables. */
+/** Hash of everything that selects and renders files, except commit, collections' parents and variables. */
 export function treeKey(profile: ResolvedProfile, mode: string | undefined, mappings: readonly ResolvedMapping[]): string {
   const written = profile.mappings.map((mapping, index) => ({
     ...mapping,
@@ -157,11 +157,11 @@ export function treeKey(profile: ResolvedProfile, mode: string | undefined, mapp
   return createHash('sha256').update(canonicalJson(decisive)).digest('hex')
 }
 
-/** Where a mapping puts a source path; undefined when it does not cover it. */
+/** The destination of a source path; undefined if the mapping does not cover it. */
 export function destinationOf(mapping: ResolvedMapping, path: RelativePath): RelativePath | undefined {
   const below = coveredBelow(mapping, path)
   if (below === undefined) return undefined
-  // Shares one string for both names of a file, of which a first sync holds thousands.
+  // Shares one string for both names of a file: a first sync holds thousands.
   return mapping.source === mapping.destination ? path : joinPath(mapping.destination, below as RelativePath)
 }
 
@@ -171,7 +171,7 @@ export function recipeOf(mapping: ResolvedMapping, path: string): Recipe | undef
 }
 
 function belowDestination({ type, destination }: ResolvedMapping, path: string): string {
-  if (type === 'file') return path.slice(path.lastIndexOf('/') + 1)
+  if (type === 'File') return path.slice(path.lastIndexOf('/') + 1)
   return destination === '' ? path : path.slice(destination.length + 1)
 }
 
@@ -181,7 +181,7 @@ export function patchesWithoutFile(
   files: ReadonlyMap<string, { mapping: number }>,
 ): { rule: string; path: string; message: string }[] {
   const waiting = mappings.map(({ patched }) => new Set(patched))
-  // The files are those of the whole manifest, and each drift pass asks.
+  // The files are those of the whole manifest, and each drift check calls this.
   if (waiting.every(({ size }) => size === 0)) return []
   for (const [path, { mapping: index }] of files) {
     const mapping = mappings[index]

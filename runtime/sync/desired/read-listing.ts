@@ -1,40 +1,39 @@
 /**
- * What is wanted of a whole commit: which collections are delivered, the mappings that follow from them, and each file.
+ * Reads the desired files of a whole commit: the delivered collections, the mappings that follow from them, and each file.
  */
-import { collectionManifestFolder, deliveredChain } from '../../collections/model/delivered-chain.ts'
-import { maxModeBytes, parseMode } from '../../collections/model/manifests.ts'
-import type { BlobId, Change, Put, Source } from '../../delivery/protocol.ts'
-import { Fault } from '../../fault.ts'
-import type { RelativePath } from '../../gatewaysync/values.ts'
+import { collectionManifestFolder, deliveredChain } from '../../validation/model/delivered-chain.ts'
+import { maxModeBytes, parseMode } from '../../validation/model/manifests.ts'
+import type { BlobId, Change, FileSink, Put, Source } from '../../content/protocol/protocol.ts'
+import { Fault, type Reason } from '../../platform/fault.ts'
+import type { RelativePath } from '../../api/values.ts'
 import type { Finding } from '../model/findings.ts'
 import type { State } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/wanted.ts'
-import { type ArrivingContents, readWithContents } from './arriving.ts'
-import { desiredTree, type DesiredTree, type DesiredTreeBuilder, missingSource } from './desired-tree.ts'
+import { activeMode, type Wanted } from '../model/desired.ts'
+import { type DesiredFile, desiredTree, type DesiredTree, type DesiredTreeBuilder, missingSource } from './desired-tree.ts'
 import { collectionsRootOf, type ResolvedMapping, resolveMappings } from './mappings.ts'
 import { readBlobs } from './small-blobs.ts'
 
 /** Renders a source or destination; `label` names it in a fault. Throws TemplateFailed. */
 export type RenderPath = (text: string, label: string) => string
 
-/** `contents` takes what comes with a listing; undefined: a listing is read without contents. */
+/** `contents` receives what comes with a listing; undefined: a listing is read without contents. */
 export type ListingDeps = { source: Source; renderPath: RenderPath; contents?: ArrivingContents | undefined }
 
 /** A commit as a profile reads it. `chain`: the collections to deliver, first to last. */
-export type WantedTree = { tree: DesiredTree; mappings: ResolvedMapping[]; chain: string[]; findings: Finding[] }
+export type CommitTree = { tree: DesiredTree; mappings: ResolvedMapping[]; chain: string[]; findings: Finding[] }
 
 /**
- * Reads the listing of the wanted commit. Throws SourcePathMissing, InvalidSpec, MappingConflict, DestinationNotAllowed, TemplateFailed and
- * what the source throws.
+ * Reads the listing of the desired commit. Throws SourcePathMissing, InvalidSpec, MappingConflict, DestinationNotAllowed, TemplateFailed
+ * and what the source throws.
  */
-export async function readWanted(
+export async function readDesired(
   { source, renderPath, contents }: ListingDeps,
   wanted: Wanted,
   state: State | undefined,
   signal: AbortSignal,
-): Promise<WantedTree> {
+): Promise<CommitTree> {
   const root = collectionsRootOf(wanted.profile)
-  // Which collections are delivered follows from the whole listing; without collections only the wanted files are held.
+  // The delivered collections follow from the whole listing; without collections only the desired files are held.
   const held = root === undefined ? undefined : await Array.fromAsync(listing(source, wanted, signal))
   const { chain, findings } =
     root === undefined || held === undefined ? noChain : await findChain(source, wanted, { root, listing: held }, state, signal)
@@ -65,7 +64,7 @@ async function* listing(source: Source, { commit, profile }: Wanted, signal: Abo
   for await (const batch of changes) yield batch.filter((change) => change.op === 'put')
 }
 
-/** What may have been meant; that it cannot be looked for takes nothing from what is missing. */
+/** Suggests a similar path; a failed search does not hide that the source is missing. */
 async function nearTo(source: Source, request: Parameters<NonNullable<Source['near']>>[0], signal: AbortSignal) {
   try {
     return await source.near?.(request, signal)
@@ -104,4 +103,55 @@ async function findChain(
   )
   const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseMode(contents.get(id))]))
   return deliveredChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
+}
+
+/** Receives contents that arrive with a listing. Its methods throw nothing but `contentsInVain`. */
+export type ArrivingContents = {
+  /** Whether to receive any content; called before the first file. */
+  takes(mappings: readonly ResolvedMapping[]): boolean
+  /** A file whose content follows; undefined: not desired. */
+  begin(file: DesiredFile | undefined): void
+  data(chunk: Uint8Array): void
+  end(): void
+  /** Nothing more arrives, whether complete or not. */
+  over(): void
+}
+
+/** Thrown to skip the rest of the contents: a listing names the files, and the desired ones can be requested. */
+export const contentsInVain = new Error('these contents are not to be waited for')
+
+/**
+ * Reasons of an older controller, one with an older git or without named pipes, a commit with a submodule or beyond the delivery limits,
+ * and a truncated or damaged response: the plain listing reports more, or is not affected.
+ */
+const needsListing: readonly Reason[] = ['NotFound', 'ToolMissing', 'GitFailed', 'CommitGone', 'DeliveryFailed', 'RepositoryTooLarge']
+
+/**
+ * Reads the desired files of a commit and passes them to `contents`; undefined if the listing has to be read separately. Throws what the
+ * tree and the source throw.
+ */
+async function readWithContents(
+  source: Source,
+  contents: ArrivingContents,
+  { commit, profile }: Wanted,
+  mappings: readonly ResolvedMapping[],
+  signal: AbortSignal,
+): Promise<DesiredTreeBuilder | undefined> {
+  if (!contents.takes(mappings)) return undefined
+  const building = desiredTree(mappings)
+  const sink: FileSink = {
+    begin: (file) => contents.begin(building.add(file)),
+    data: (chunk) => contents.data(chunk),
+    end: () => contents.end(),
+  }
+  try {
+    await source.files({ commit, profile: profile.name }, sink, signal)
+    return building
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error === contentsInVain || (error instanceof Fault && needsListing.includes(error.reason))) return undefined
+    throw error
+  } finally {
+    contents.over()
+  }
 }

@@ -1,12 +1,12 @@
 /**
  * Reads a few small blobs into memory, verified: manifests of collections, originals of files that a gateway rewrote, contents of a diff.
  */
-import type { BlobId, Source } from '../../delivery/protocol.ts'
-import { Fault } from '../../fault.ts'
-import type { Wanted } from '../model/wanted.ts'
-import { blobIdOf } from '../model/blob-hash.ts'
+import type { BlobId, Source } from '../../content/protocol/protocol.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Wanted } from '../model/desired.ts'
+import { blobIdOf } from '../model/manifest.ts'
 
-/** Contents by id; blobs over `maxBytes` are left out. Throws DeliveryFailed and what the source throws. */
+/** Returns contents by id; blobs over `maxBytes` are left out. Throws DeliveryFailed and what the source throws. */
 export async function readBlobs(
   source: Source,
   { commit, profile }: Pick<Wanted, 'commit' | 'profile'>,

@@ -1,13 +1,14 @@
 /**
- * The engine's file system calls, none of which follows a symbolic link; errors are translated here, once. Synchronous, because 20,000 small
+ * The engine's file system calls. None of them follows a symbolic link; errors are translated here, once. Synchronous, because 20,000 small
  * files take 1.7 times as long with promises.
  */
 import * as fs from 'node:fs'
+import { constants } from 'node:os'
 import path from 'node:path'
-import type { BlobId } from '../../delivery/protocol.ts'
-import { Fault, type Reason } from '../../fault.ts'
-import { engineFolder } from '../../gatewaysync/names.ts'
-import { blobHash } from '../model/blob-hash.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
+import { Fault, type Reason } from '../../platform/fault.ts'
+import { engineFolder } from '../../api/names.ts'
+import { blobHash } from '../model/manifest.ts'
 
 const reasonByCode: Readonly<Record<string, Reason>> = {
   ENOSPC: 'DiskFull',
@@ -22,43 +23,53 @@ const reasonByCode: Readonly<Record<string, Reason>> = {
 /** A path may be longer than a report's message. */
 const namedCharacters = 700
 
-/** What error codes of the system mean here, and what to do about them. */
+/** Explains the system's error codes, and what to do about them. */
 const wordsByCode: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on the volume; free some, or make it larger',
-  EDQUOT: 'the quota of this user is used up; free some space, or raise it',
-  EFBIG: 'the file is larger than the volume takes',
+  EDQUOT: 'the disk quota of this user is used up; free some space, or raise the quota',
+  EFBIG: 'the file is larger than the volume allows',
   EACCES: 'this user may not read or write it; correct the owner or the permissions, also of the folders above it',
-  EPERM: 'the system does not permit it, as for an immutable file or the file of another user; look at lsattr and the owner',
+  EPERM: 'the system does not permit it, as for an immutable file or a file of another user; check lsattr and the owner',
   EROFS: 'the volume is mounted read-only; mount it writable',
-  ELOOP: 'a symbolic link stands there, which is never followed; remove it',
-  EIO: 'the disk answered with an error; look at the log of the kernel',
-  EMFILE: 'too many files are open; raise the limit of open files',
-  ENAMETOOLONG: 'the name is longer than this volume takes; shorten it in the repository',
+  ELOOP: 'it is a symbolic link, and links are never followed; remove it',
+  EIO: 'the disk reported an error; check the kernel log',
+  EMFILE: 'this process has too many files open; raise its limit (ulimit -n)',
+  ENFILE: 'this machine has too many files open; raise fs.file-max',
+  ENOMEM: 'the system is out of memory; give the machine or the container more',
+  ESTALE: 'the file server no longer knows the file; mount the volume again',
+  ETXTBSY: 'a running program uses this file',
+  ENAMETOOLONG: 'the name is longer than this volume allows; shorten it in the repository',
   ENOTEMPTY: 'a folder that is not empty is in the way',
-  EEXIST: 'something that is not ours is in the way; look at it, and remove it',
-  ENOTDIR: 'a file stands where a folder is needed, or the reverse; remove it',
-  EISDIR: 'a folder stands where a file is needed; remove it',
-  ENOENT: 'it is gone, removed by someone else just now',
-  EXDEV: 'it lies on another volume than the data directory; mounts within the data directory are not supported',
-  EBUSY: 'it is in use, as the root of a mount is',
+  EEXIST: 'another file or folder is in the way; check it, then remove it',
+  ENOTDIR: 'a file is where a folder is needed, or the reverse; remove it',
+  EISDIR: 'a folder is where a file is needed; remove it',
+  ENOENT: 'another process removed it',
+  EXDEV: 'it is on a different volume than the data directory; mounts inside the data directory are not supported',
+  EBUSY: 'it is in use, for example as a mount point',
 }
+
+/** Codes by number: Node has no name for some, such as an exceeded quota (EDQUOT) or a stale file handle (ESTALE). */
+const codeByNumber: ReadonlyMap<number, string> = new Map(Object.entries(constants.errno).map(([code, number]) => [number, code]))
 
 /** The code of a system error, such as `ENOENT`; undefined for every other thrown value. */
 export function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  if (!(error instanceof Error)) return undefined
+  const { code, errno } = error as NodeJS.ErrnoException
+  if (code !== undefined && /^E[A-Z0-9]+$/.test(code)) return code
+  return typeof errno === 'number' ? (codeByNumber.get(-errno) ?? `E${-errno}`) : undefined
 }
 
 /** Turns a file system error into a Fault that names the path `where`, the cause and what to do; returns anything else unchanged. */
 export function diskFault(error: unknown, where: string): unknown {
   const code = errorCode(error)
-  if (error instanceof Fault || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error
+  if (error instanceof Fault || code === undefined) return error
   const reason = reasonByCode[code] ?? 'PublishFailed'
   const named = where.length > namedCharacters ? `${where.slice(0, namedCharacters)}…` : where
   const words = wordsByCode[code]
   return new Fault(reason, `"${named}": ${words === undefined ? code : `${words} (${code})`}`, { cause: error })
 }
 
-/** Runs calls of the file system; throws their errors as faults that name the path `where`. */
+/** Runs file system calls; throws their errors as faults that name the path `where`. */
 export function withDiskFault<Result>(calls: () => Result, where: string): Result {
   try {
     return calls()
@@ -67,19 +78,18 @@ export function withDiskFault<Result>(calls: () => Result, where: string): Resul
   }
 }
 
-/** Whether an error says that there is nothing at the path. */
+/** Whether an error means that nothing exists at the path. */
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error)
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** The owner and permissions of what we write; `owner` undefined: this process's own user. */
+/** The owner and permissions of written files; `owner` undefined: this process's own user. */
 export type Ownership = { owner: { uid: number; gid: number } | undefined; fileMode: number; execMode: number; folderMode: number }
 
 /**
- * Follows the data directory: if it is writable for its group (a volume with fsGroup 2003), so is what we write. As root we give everything
- * to the directory's owner, because a gateway that runs as 2003 must be able to write its files too.
- * Throws DataDirectoryMissing, SymbolicLink.
+ * Follows the data directory: if it is writable for its group (a volume with fsGroup 2003), so are written files. As root, files get the
+ * directory's owner, because a gateway that runs as 2003 must be able to write its files too. Throws DataDirectoryMissing, SymbolicLink.
  */
 export function ownershipOf(dataDir: string): Ownership {
   const stat = fs.lstatSync(dataDir, { throwIfNoEntry: false })
@@ -92,7 +102,7 @@ export function ownershipOf(dataDir: string): Ownership {
   return { owner, fileMode: 0o644 | group, execMode: 0o755 | group, folderMode: 0o755 | group | setgid }
 }
 
-/** Returns a function that makes a folder at an address. The umask affects all alike, so only the first is inspected. */
+/** Returns a function that creates a folder. The umask affects all alike, so only the first is inspected. */
 export function folderMaker({ folderMode, owner }: Ownership): (folder: string) => void {
   const wanted = folderMode & 0o777
   let correction: number | undefined
@@ -101,7 +111,7 @@ export function folderMaker({ folderMode, owner }: Ownership): (folder: string) 
     fs.mkdirSync(folder, wanted)
     if (!looked) {
       const { mode } = fs.lstatSync(folder)
-      // mkdir ignores setgid, which a parent hands down by itself.
+      // mkdir ignores setgid, which a parent passes on.
       if ((mode & 0o777) !== wanted) correction = (mode & 0o7000) | wanted
       looked = true
     }
@@ -120,7 +130,7 @@ function changeMode(folder: string, mode: number): void {
   }
 }
 
-/** Creates our own folder if need be. Throws SymbolicLink, NotWritable, DiskFull. */
+/** Creates the operator's folder if necessary. Throws SymbolicLink, NotWritable, DiskFull. */
 export function ensureEngineFolder(dataDir: string, ownership: Ownership): void {
   const folder = path.join(dataDir, engineFolder)
   try {
@@ -138,7 +148,7 @@ export function writeAll(fd: number, data: Uint8Array): void {
   for (let offset = 0; offset < data.length;) offset += fs.writeSync(fd, data, offset)
 }
 
-/** Gives a file of ours the owner of its folder, so that an agent that does not run as root can continue after one that did. */
+/** Gives a file the owner of its folder, so that an agent that does not run as root can continue after one that did. */
 export function giveToFolderOwner(fd: number, folder: string): void {
   if (process.geteuid?.() !== 0) return
   const { uid, gid } = fs.statSync(folder)
@@ -148,7 +158,7 @@ export function giveToFolderOwner(fd: number, folder: string): void {
 /** Writes a file that after any crash is either complete or unchanged. Returns its size in bytes. */
 export function writeDurably(file: string, chunks: Iterable<string | Uint8Array>): number {
   const temporary = `${file}.tmp`
-  fs.rmSync(temporary, { force: true })
+  removeFile(temporary)
   const fd = fs.openSync(temporary, 'wx', 0o600)
   let size = 0
   try {
@@ -167,7 +177,16 @@ export function writeDurably(file: string, chunks: Iterable<string | Uint8Array>
   return size
 }
 
-/** Makes renames and deletions in a folder survive a loss of power. */
+/** Removes a file; a missing one is fine. Unlike those of rmSync its errors have a code. */
+export function removeFile(file: string): void {
+  try {
+    fs.unlinkSync(file)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+  }
+}
+
+/** Makes renames and deletions in a folder survive a power loss. */
 export function syncFolder(folder: string): void {
   const fd = fs.openSync(folder, fs.constants.O_RDONLY)
   try {
@@ -180,7 +199,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** The git id of a file's content; undefined when it is gone or not an ordinary file, null when it is unreadable or changes meanwhile. */
+/** The git id of a file's content; undefined if it is gone or not a regular file, null if it is unreadable or changes meanwhile. */
 export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId | null | undefined {
   let fd: number
   try {
@@ -208,7 +227,7 @@ export function hashFile(file: string, like: BlobId, buffer: Uint8Array): BlobId
   }
 }
 
-/** Reads an ordinary file up to `maxBytes`; undefined when it is absent, larger, or not an ordinary file. */
+/** Reads a regular file up to `maxBytes`; undefined if it is absent, larger, or not a regular file. */
 export function readSmallFile(file: string, maxBytes: number): Buffer | undefined {
   let fd: number
   try {
@@ -220,13 +239,25 @@ export function readSmallFile(file: string, maxBytes: number): Buffer | undefine
   try {
     const stat = fs.fstatSync(fd)
     if (!stat.isFile() || stat.size > maxBytes) return undefined
-    return fs.readFileSync(fd)
+    return readWhole(fd, stat.size)
   } finally {
     fs.closeSync(fd)
   }
 }
 
-/** What can be told of a file, or of whatever stands there, without reading it; undefined when it cannot be looked at or is gone. */
+/** Reads the first `size` bytes of a file; fewer if it has become shorter. Throws errors of the file system. */
+export function readWhole(fd: number, size: number): Buffer {
+  const content = Buffer.alloc(size)
+  let length = 0
+  while (length < size) {
+    const count = fs.readSync(fd, content, length, size - length, length)
+    if (count === 0) break
+    length += count
+  }
+  return content.subarray(0, length)
+}
+
+/** The metadata of an entry, without reading it; undefined if it cannot be inspected or is gone. */
 export function outsideOfFile(file: string): { size: number; mtimeMs: number; mode: number } | undefined {
   try {
     const { size, mtimeMs, mode } = fs.lstatSync(file)

@@ -1,37 +1,37 @@
 /**
- * Addresses below one folder that no symbolic link can redirect. Each folder on the way is opened once without following links, and calls are
- * made relative to its descriptor (`/proc/self/fd/<n>/<name>`): if somebody swaps a folder for a link between two of our calls, the second
- * still reaches the same folder. A program in the gateway's container could do that at any time, to make us read or overwrite files that it
- * may not touch itself, such as our own tokens.
- *
- * A system without such addresses (macOS, for development only) checks every folder on the way before each call instead, which leaves the
- * moment between check and call.
+ * Provides paths below one folder that no symbolic link can redirect. Each parent folder is opened once without following links, and calls
+ * are made relative to its descriptor (`/proc/self/fd/<n>/<name>`): if another process swaps a folder for a link between two calls, the
+ * second still reaches the same folder. A program in the gateway's container could do that at any time, to make the agent read or overwrite
+ * files that the program may not access itself, such as the agent's tokens. A system without such paths (macOS, for development only)
+ * checks every parent folder before each call instead, which leaves the moment between check and call.
  */
 import * as fs from 'node:fs'
 import path from 'node:path'
-import { Fault } from '../../fault.ts'
-import { engineFolder } from '../../gatewaysync/names.ts'
-import { parentOf } from '../../gatewaysync/values.ts'
+import { Fault } from '../../platform/fault.ts'
+import { engineFolder } from '../../api/names.ts'
+import { parentOf } from '../../api/values.ts'
 import { diskFault, errorCode, isMissing, readSmallFile } from './disk.ts'
 
-/** To be disposed of, which closes all descriptors. Paths are relative to the root. */
+/** Paths are relative to the root. */
 export type Folders = {
   /**
-   * The address of an entry, valid until the second call after this one. Throws SymbolicLink when a folder on the way is a link, and system
+   * The address of an entry, valid until the second call after this one. Throws SymbolicLink if a parent folder is a link, and system
    * errors for one that is missing (ENOENT) or not a folder (ENOTDIR).
    */
   at(entry: string): string
   /** The address of a folder itself; `''` is the root. */
   folder(folder: string): string
-  /** To be called for a folder that we moved, replaced or removed: closes its descriptor and those below it. */
+  /** Call this for a folder that was moved, replaced or removed: closes its descriptor and those below it. */
   forget(folder: string): void
-  /** Removes a folder with everything in it, without following a link anywhere in it. One that is missing is fine. */
+  /** Removes a folder with everything in it, without following a link anywhere in it. A missing one is fine. */
   removeTree(folder: string): void
-} & Disposable
+  /** Closes all descriptors; no address is valid after this. */
+  close(): void
+}
 
-/** How many descriptors are kept: a publish goes through its folders in order. */
-const keptHandles = 64
-/** O_PATH, which Node's constants lack: opens a folder without reading it, so that no right to list it is needed. */
+/** How many descriptors stay open: an apply accesses its folders in order, and a process may be permitted few open files. */
+const keptHandles = 16
+/** O_PATH, which Node's constants lack: opens a folder without reading it, so that no permission to list it is needed. */
 const pathOnly = 0o10000000
 const openFolder = fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW | (process.platform === 'linux' ? pathOnly : 0)
 const descriptors = '/proc/self/fd'
@@ -41,25 +41,32 @@ export function openFolders(root: string): Folders {
   return process.platform === 'linux' ? throughDescriptors(root) : afterALook(root)
 }
 
-/** Our own folder in the data directory: on the same file system as what the gateway reads, but where no gateway looks. */
+/** The operator's folder in the data directory: on the same file system as what the gateway reads, but where no gateway reads. */
 export type EngineFolder = {
   /** The address of the folder itself. */
   folder(): string
   /** The address of a file in it. */
   at(name: string): string
-} & Disposable
+}
 
-/** Throws what `openFolders` throws; when our folder is missing, the first address throws ENOENT. */
-export function openEngineFolder(dataDir: string): EngineFolder {
-  const folders = openFolders(dataDir)
-  return {
-    folder: () => folders.folder(engineFolder),
-    at: (name) => folders.at(`${engineFolder}/${name}`),
-    [Symbol.dispose]: () => folders[Symbol.dispose](),
+/** Opens the folders for one synchronous call. Throws what `openFolders` throws. */
+export function withFolders<T>(root: string, use: (folders: Folders) => T): T {
+  const folders = openFolders(root)
+  try {
+    return use(folders)
+  } finally {
+    folders.close()
   }
 }
 
-/** Reads an ordinary file up to `maxBytes`; undefined when it is absent, larger, not an ordinary file, or below a link. */
+/** The same for the operator's folder. If it is missing, the first address throws ENOENT. */
+export function withEngineFolder<T>(dataDir: string, use: (engine: EngineFolder) => T): T {
+  return withFolders(dataDir, (folders) =>
+    use({ folder: () => folders.folder(engineFolder), at: (name) => folders.at(`${engineFolder}/${name}`) }),
+  )
+}
+
+/** Reads a regular file up to `maxBytes`; undefined if it is absent, larger, not a regular file, or below a link. */
 export function readPresent(folders: Folders, file: string, maxBytes: number): Buffer | undefined {
   try {
     return readSmallFile(folders.at(file), maxBytes)
@@ -72,7 +79,10 @@ export function readPresent(folders: Folders, file: string, maxBytes: number): B
 function throughDescriptors(root: string): Folders {
   const top = { folder: '', handle: openRoot(root) }
   const handles = new Map<string, number>([['', top.handle]])
-  /** The folders of the last two addresses: the next is often one of them, or in one, and to find it among all takes the hash of its path. */
+  /**
+   * The folders of the last two addresses: the next one is often one of them, or in one, and finding it among all takes the hash of its
+   * path.
+   */
   let current = top
   let previous = top
   const handleOf = (folder: string): number => {
@@ -86,7 +96,7 @@ function throughDescriptors(root: string): Folders {
     if (folder === current.folder) return current.handle
     return folder === previous.folder ? previous.handle : handles.get(folder)
   }
-  /** Opens the folders on the way, from the nearest one that is open. */
+  /** Opens the parent folders, from the nearest open one. */
   const walk = (folder: string): number => {
     let known = parentOf(folder)
     let handle = knownHandle(known)
@@ -106,7 +116,7 @@ function throughDescriptors(root: string): Folders {
     }
     return handle
   }
-  const close = (folder: string): void => {
+  const closeOne = (folder: string): void => {
     const handle = handles.get(folder)
     handles.delete(folder)
     if (current.folder === folder) current = top
@@ -118,7 +128,7 @@ function throughDescriptors(root: string): Folders {
     if (handles.size <= keptHandles) return
     for (const folder of handles.keys()) {
       if (folder === '' || folder === current.folder || folder === previous.folder || folder === newest) continue
-      close(folder)
+      closeOne(folder)
       return
     }
   }
@@ -131,7 +141,7 @@ function throughDescriptors(root: string): Folders {
   }
   const forget = (folder: string): void => {
     const below = `${folder}/`
-    for (const known of handles.keys()) if (known === folder || known.startsWith(below)) close(known)
+    for (const known of handles.keys()) if (known === folder || known.startsWith(below)) closeOne(known)
   }
   return {
     at,
@@ -153,10 +163,10 @@ function throughDescriptors(root: string): Folders {
       forget(folder)
       fs.rmdirSync(at(folder))
     },
-    [Symbol.dispose]() {
+    close() {
       for (const handle of handles.values()) fs.closeSync(handle)
       handles.clear()
-      // Its number may soon be another's.
+      // The descriptor's number may soon be reused.
       top.handle = -1
       current = top
       previous = top
@@ -165,7 +175,7 @@ function throughDescriptors(root: string): Folders {
 }
 
 function openRoot(root: string): number {
-  // Without a slash at its end, which would follow a link.
+  // Without a trailing slash, which would follow a link.
   const handle = openChild(path.resolve(root), root)
   if (fs.existsSync(`${descriptors}/${handle}`)) return handle
   fs.closeSync(handle)
@@ -229,6 +239,6 @@ function afterALook(root: string): Folders {
     removeTree(folder) {
       fs.rmSync(at(folder), { recursive: true, force: true })
     },
-    [Symbol.dispose]: () => undefined,
+    close: () => undefined,
   }
 }

@@ -1,10 +1,12 @@
 /**
- * Who holds a lock, as its file says, and whether that process still lives. Pure.
+ * Parses the holder of a lock from its file, and decides whether that process is still alive: the kernel reuses a pid, but not
+ * with the same start time.
  */
+import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 
 const holderSchema = v.object({
-  /** Random, one for each process. */
+  /** Random, one per process. */
   id: v.string(),
   pid: v.number(),
   /** Clock ticks since boot at which the process started: a reused pid has another. */
@@ -20,8 +22,8 @@ const holderSchema = v.object({
 export type Holder = v.InferOutput<typeof holderSchema>
 
 /**
- * `ours` when the lock is held by this very process, `unseen` when only a sign of life can tell. `startTime` is that of the process which has
- * the holder's pid in our namespace; undefined when there is none. Pure.
+ * `ours` if this process holds the lock, `unseen` if only a heartbeat can show. `startTime` is that of the process with the holder's pid in
+ * this PID namespace; undefined: none. Pure.
  */
 export function judgeHolder(holder: Holder, self: Holder, startTime: string | undefined): 'ours' | 'alive' | 'dead' | 'unseen' {
   if (holder.id === self.id) return 'ours'
@@ -38,6 +40,19 @@ export function parseHolder(text: string): Holder | undefined {
   try {
     const parsed = v.safeParse(holderSchema, JSON.parse(text))
     return parsed.success ? parsed.output : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Clock ticks since boot at which a process started; undefined: no such process, or `/proc` does not show it. `pid`: a number, or `self`.
+ */
+export function startTimeOf(pid: string): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // Field 22 of proc(5); the name before it may hold spaces and parentheses.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
   } catch {
     return undefined
   }

@@ -1,28 +1,25 @@
 /**
- * One writer per data directory: a lock file that names its holder. The lock belongs to the process, not to one cycle: nobody else may write
- * between two cycles either. A holder in our own PID namespace is judged by its process. One in another namespace (a container, another
- * machine) cannot be seen, whatever its host is called: every holder touches its lock every few seconds, and a process that wants the lock
- * watches for the next touch. Nothing is concluded from wall clocks, which may jump or differ.
+ * Ensures one writer per data directory with a lock file that names its holder. The lock belongs to the process, not to one cycle: no other
+ * process may write between two cycles either. A holder in the same PID namespace is checked by its process. One in another namespace (a
+ * container, another machine) is not visible, whatever its host name: every holder touches its lock every few seconds, and a process that
+ * waits for the lock watches for the next touch. Wall clocks, which may jump or differ, are not used.
  */
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { performance } from 'node:perf_hooks'
-import type { Clock } from '../../clock.ts'
-import { Fault } from '../../fault.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
 import { currentBootId } from './clean-marker.ts'
-import { diskFault, errorCode, giveToFolderOwner, isMissing, readSmallFile, writeAll } from './disk.ts'
-import { type EngineFolder, openEngineFolder } from './folders.ts'
-import { type Holder, judgeHolder, parseHolder } from './lock-holder.ts'
-import { startTimeOf } from './process-start.ts'
+import { diskFault, errorCode, giveToFolderOwner, isMissing, readSmallFile, removeFile, writeAll } from './disk.ts'
+import { type EngineFolder, withEngineFolder } from './folders.ts'
+import { type Holder, judgeHolder, parseHolder, startTimeOf } from './lock-holder.ts'
 
-/** How often a holder gives a sign of life. */
+/** Heartbeat interval of a holder. */
 const beatMs = 5_000
-/** A holder that cannot be seen counts as dead after this long without a sign: several beats, for a disk may be slow. */
+/** A holder that is not visible counts as dead after this long without a heartbeat: several intervals, for a disk may be slow. */
 const silentMs = 20_000
-/** A lock is written in one call, so an incomplete one was left by a process that died; it is watched only this long. */
-const halfWrittenMs = 3_000
 const lookMs = 250
 const maxLockBytes = 64 * 1024
 
@@ -41,13 +38,13 @@ export function currentHolder(only = ''): Holder {
   }
 }
 
-/** The locks of this process by data directory, with the timers of their signs of life. */
+/** The locks of this process by data directory, with their heartbeat timers. */
 const held = new Map<string, { timer: NodeJS.Timeout; beatAtMs: number }>()
 let releasesAtExit = false
 
 /**
- * Takes the lock, or keeps it when this process holds it already. `only`: see `Holder`. Waits for up to 20 s when a holder may be dead.
- * Throws FolderLocked, NotWritable, DiskFull, and the signal's reason.
+ * Takes the lock, or keeps it if this process holds it already. `only`: see `Holder`. Waits for up to 20 s if a holder may be dead. Throws
+ * FolderLocked, NotWritable, DiskFull, and the signal's reason.
  */
 export async function takeLock(dataDir: string, clock: Clock, signal: AbortSignal, only = ''): Promise<void> {
   const self = currentHolder(only)
@@ -65,53 +62,53 @@ export async function takeLock(dataDir: string, clock: Clock, signal: AbortSigna
 }
 
 function refusal(dataDir: string, { holder }: Found): Fault {
-  const who = holder === undefined ? 'a process that cannot be told' : `process ${holder.pid} on "${holder.host}"`
+  const who = holder === undefined ? 'an unknown process' : `process ${holder.pid} on "${holder.host}"`
+  const stop = holder !== undefined && holder.host === hostname() ? `stop it (kill ${holder.pid})` : 'stop it'
   const where = path.join(dataDir, '.cluster-sync/lock')
-  return new Fault('FolderLocked', `${who} writes to "${dataDir}"; stop it, or give each its own data directory (the lock is "${where}")`)
+  return new Fault('FolderLocked', `${who} writes to "${dataDir}"; ${stop}, or give each its own data directory (the lock is "${where}")`)
 }
 
 type Found = { holder: Holder | undefined; text: string; verdict: 'alive' | 'dead' | 'unseen' }
 
-/** Undefined when the lock is ours; otherwise who holds it. */
+/** Undefined if this process got the lock; otherwise its holder. */
 function tryLock(dataDir: string, self: Holder): Found | undefined {
-  using engine = openEngineFolder(dataDir)
-  for (let attempt = 0; attempt < 3; attempt += 1) {
-    // Read first: a lock that is ours already needs no space on a volume that may be full.
-    const text = readLock(engine)
-    if (text === undefined) {
-      if (createLock(engine, self)) return undefined
-      continue
+  return withEngineFolder(dataDir, (engine) => {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      // Read first: a lock already held needs no space on a volume that may be full.
+      const text = readLock(engine)
+      if (text === undefined) {
+        if (createLock(engine, self)) return undefined
+        continue
+      }
+      const holder = parseHolder(text)
+      if (holder === undefined) return { holder, text, verdict: 'unseen' }
+      const verdict = judgeHolder(holder, self, startTimeOf(String(holder.pid)))
+      if (verdict === 'ours') return undefined
+      return { holder, text, verdict }
     }
-    const holder = parseHolder(text)
-    if (holder === undefined) return { holder, text, verdict: 'unseen' }
-    const verdict = judgeHolder(holder, self, startTimeOf(String(holder.pid)))
-    if (verdict === 'ours') return undefined
-    return { holder, text, verdict }
-  }
-  throw new Fault('FolderLocked', `something that is no file stands at "${path.join(dataDir, '.cluster-sync/lock')}"; remove it`)
+    throw new Fault('FolderLocked', `"${path.join(dataDir, '.cluster-sync/lock')}" is not a file; remove it`)
+  })
 }
 
-/** Watches a holder that cannot be seen until it shows that it lives, or has been silent for too long. */
-async function showsLife(dataDir: string, { holder, text, verdict }: Found, clock: Clock, signal: AbortSignal): Promise<boolean> {
+/** Watches a holder that is not visible until it sends a heartbeat, or has been silent for too long. */
+async function showsLife(dataDir: string, { text, verdict }: Found, clock: Clock, signal: AbortSignal): Promise<boolean> {
   if (verdict === 'alive') return true
   const before = signOfLife(dataDir)
-  const endMs = clock.monotonicMs() + (holder === undefined ? halfWrittenMs : silentMs)
+  const endMs = clock.monotonicMs() + silentMs
   while (clock.monotonicMs() < endMs) {
     await clock.wait(lookMs, signal)
-    using engine = openEngineFolder(dataDir)
-    // Released, or another's by now.
-    if (readLock(engine) !== text) return false
+    // Released, or taken by another process meanwhile.
+    if (withEngineFolder(dataDir, readLock) !== text) return false
     if (signOfLife(dataDir) !== before) return true
   }
   return false
 }
 
 function signOfLife(dataDir: string): number | undefined {
-  using engine = openEngineFolder(dataDir)
-  return fs.lstatSync(engine.at('lock'), { throwIfNoEntry: false })?.mtimeMs
+  return withEngineFolder(dataDir, (engine) => fs.lstatSync(engine.at('lock'), { throwIfNoEntry: false })?.mtimeMs)
 }
 
-/** Creates the lock by a hard link to a complete file, so that nobody reads a half-written one. False when there is a lock already. */
+/** Creates the lock by a hard link to a complete file, so that a half-written one is never read. False if there is a lock already. */
 function createLock({ at }: EngineFolder, self: Holder): boolean {
   const temporary = at(`lock.${randomUUID()}`)
   writeLock(temporary, self)
@@ -119,22 +116,23 @@ function createLock({ at }: EngineFolder, self: Holder): boolean {
     fs.linkSync(temporary, at('lock'))
     return true
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false
+    // The temporary file is gone when another process has just taken the lock and swept the folder.
+    if (['EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) return false
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(errorCode(error) ?? '')) throw error
     return createWithoutLink(at('lock'), self)
   } finally {
-    fs.rmSync(temporary, { force: true })
+    removeFile(temporary)
   }
 }
 
-/** Leaves no part of a file behind when it throws, as it does on a full volume. */
+/** Leaves no partial file behind if it throws, as it does on a full volume. */
 function writeLock(file: string, self: Holder): void {
   const fd = fs.openSync(file, 'wx', 0o600)
   try {
     giveToFolderOwner(fd, path.dirname(file))
     writeAll(fd, Buffer.from(JSON.stringify(self)))
   } catch (error) {
-    fs.rmSync(file, { force: true })
+    removeFile(file)
     throw error
   } finally {
     fs.closeSync(fd)
@@ -155,27 +153,28 @@ function readLock({ at }: EngineFolder): string | undefined {
   return readSmallFile(at('lock'), maxLockBytes)?.toString('utf8')
 }
 
-/** Moves the lock away and checks what was moved: if somebody else took it over meanwhile, it is put back. */
+/** Moves the lock away and checks what was moved: if another process took it over meanwhile, it is put back. */
 function removeStale(dataDir: string, judged: string): void {
-  using engine = openEngineFolder(dataDir)
-  const [lock, aside] = [engine.at('lock'), engine.at(`lock.${randomUUID()}`)]
-  if (readLock(engine) !== judged) return
-  try {
-    fs.renameSync(lock, aside)
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return
-    throw error
-  }
-  try {
-    if (readSmallFile(aside, maxLockBytes)?.toString('utf8') !== judged) fs.linkSync(aside, lock)
-  } finally {
-    fs.rmSync(aside, { force: true })
-  }
+  withEngineFolder(dataDir, (engine) => {
+    const [lock, aside] = [engine.at('lock'), engine.at(`lock.${randomUUID()}`)]
+    if (readLock(engine) !== judged) return
+    try {
+      fs.renameSync(lock, aside)
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return
+      throw error
+    }
+    try {
+      if (readSmallFile(aside, maxLockBytes)?.toString('utf8') !== judged) fs.linkSync(aside, lock)
+    } finally {
+      removeFile(aside)
+    }
+  })
 }
 
 function keepBeating(dataDir: string): void {
   if (held.has(dataDir)) return
-  // Every process that ends by itself releases its locks.
+  // A process that exits normally releases its locks.
   if (!releasesAtExit) process.once('exit', releaseAll)
   releasesAtExit = true
   const timer = setInterval(() => beat(dataDir), beatMs)
@@ -186,26 +185,26 @@ function keepBeating(dataDir: string): void {
 function beat(dataDir: string): void {
   const known = held.get(dataDir)
   try {
-    using engine = openEngineFolder(dataDir)
-    if (known === undefined || parseHolder(readLock(engine) ?? '')?.id !== ownId) return forget(dataDir)
-    const now = Date.now() / 1000
-    fs.lutimesSync(engine.at('lock'), now, now)
-    known.beatAtMs = performance.now()
+    withEngineFolder(dataDir, (engine) => {
+      if (known === undefined || parseHolder(readLock(engine) ?? '')?.id !== ownId) return forget(dataDir)
+      const now = Date.now() / 1000
+      fs.lutimesSync(engine.at('lock'), now, now)
+      known.beatAtMs = performance.now()
+    })
   } catch {
-    // The next cycle meets the same error and reports it.
+    // The next cycle hits the same error and reports it.
   }
 }
 
-/** Gives a sign of life if one is due; for work that keeps timers from running for long. */
+/** Sends a heartbeat if one is due; for work that keeps timers from running for long. */
 export function beatWhenDue(dataDir: string): void {
   const known = held.get(dataDir)
   if (known !== undefined && performance.now() - known.beatAtMs > beatMs) beat(dataDir)
 }
 
-/** Called before the first rename. Throws FolderLocked when the lock is another's by now, as after this process was suspended. */
+/** Called before the first rename. Throws FolderLocked if another process has the lock by now, as after this process was suspended. */
 export function confirmLock(dataDir: string): void {
-  using engine = openEngineFolder(dataDir)
-  const holder = parseHolder(readLock(engine) ?? '')
+  const holder = parseHolder(withEngineFolder(dataDir, readLock) ?? '')
   if (holder?.id === ownId) return
   forget(dataDir)
   throw refusal(dataDir, { holder, text: '', verdict: 'alive' })
@@ -220,11 +219,12 @@ function forget(dataDir: string): void {
 export function releaseLock(dataDir: string): void {
   forget(dataDir)
   try {
-    using engine = openEngineFolder(dataDir)
-    if (parseHolder(readLock(engine) ?? '')?.id === ownId) fs.rmSync(engine.at('lock'), { force: true })
+    withEngineFolder(dataDir, (engine) => {
+      if (parseHolder(readLock(engine) ?? '')?.id === ownId) removeFile(engine.at('lock'))
+    })
   } catch (error) {
     if (isMissing(error)) return
-    // The process ends anyway, and its lock is then that of a dead process.
+    // The process exits anyway, and its lock is then that of a dead process.
   }
 }
 

@@ -1,10 +1,10 @@
 /**
- * Findings that stay in every report until the commit, or the file that they are about, changes. Pure.
+ * Keeps findings in every report until the commit, or the file that they are about, changes. Pure.
  */
-import { Fault, type Reason } from '../../fault.ts'
-import { findingKey } from '../../gatewaysync/new-findings.ts'
+import { Fault, type Reason } from '../../platform/fault.ts'
+import { findingKey } from '../../api/new-findings.ts'
 
-/** `path` is a source or a destination, depending on the rule; `''` when the finding is about no file. */
+/** `path` is a source or a destination, depending on the rule; `''` if the finding is about no file. */
 export type Finding = { rule: string; path: string; message: string }
 
 /** A fault with findings, because the paths that it is about may be longer than a message. */
@@ -17,17 +17,17 @@ export class Refused extends Fault {
   }
 }
 
-/** Bounds of the SyncReport's schema. */
+/** Limits of the SyncReport schema. */
 const maxFindings = 20
 const maxPathCharacters = 4096
 const maxMessageCharacters = 1024
 
-/** Rules about an event, reported once: the next commit has nothing to do with it. */
-const oneOff = new Set(['local-change', 'left-in-place'])
+/** Rules about an event, reported once: they do not concern the next commit. */
+const oneOff = new Set(['local-change', 'left-in-place', 'folder-verified'])
 
 /**
- * The findings after a cycle. `before` are those of the last cycle, `now` the new ones; `from` says how much was looked at: everything, the
- * difference to another commit, or the same commit; `touched` are the paths looked at, sources or destinations.
+ * Returns the findings after a cycle. `before` are those of the last cycle, `now` the new ones; `from` is the scope of the comparison:
+ * everything, the difference to another commit, or the same commit; `touched` are the compared paths, sources or destinations.
  */
 export function remainingFindings(
   before: readonly Finding[],
@@ -39,13 +39,13 @@ export function remainingFindings(
   return reportable([...now, ...kept])
 }
 
-/** A folder counts as touched when something below it is. */
+/** A folder counts as touched if something below it is. */
 function isTouched(path: string, touched: ReadonlySet<string>): boolean {
   if (touched.has(path)) return true
   return path !== '' && [...touched].some((each) => each.startsWith(`${path}/`))
 }
 
-/** Findings cut to the bounds of a report, each once. */
+/** Returns the findings without duplicates, truncated to the limits of a report. */
 export function reportable(findings: readonly Finding[]): Finding[] {
   const unique = new Map(findings.map((finding) => [findingKey(finding), finding]))
   return [...unique.values()].slice(0, maxFindings).map(({ rule, path, message }) => ({
@@ -57,7 +57,7 @@ export function reportable(findings: readonly Finding[]): Finding[] {
 
 type KnownMode = { name: string; from: string; configured?: { name: string; from: string }; lastKnown?: true }
 
-/** Findings about the mode that collections are delivered for: it is not known, or it changes when the gateway restarts. */
+/** Returns findings about the mode that collections are delivered for: it is unknown, or changes at the gateway's restart. */
 export function modeFindings(mode: KnownMode | undefined): Finding[] {
   const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
   if (mode?.configured !== undefined) {

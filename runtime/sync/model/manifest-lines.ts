@@ -1,18 +1,17 @@
 /**
- * The ownership manifest as text: lines that are appended to and compacted, because rewriting 20,000 entries costs more than a small publish.
- * Pure.
- *
- * One JSON array a line, each with its checksum: `["m",2,"<bytes>"]` the head, which gives the least length of the text; `["p",…]` a file;
- * `["d",path]` no longer ours; `["c",state]` ends a write. Lines after the last `c` belong to a write that did not finish and are ignored.
+ * Encodes the ownership manifest as lines that are appended and compacted, because rewriting 20,000 entries costs more than a small apply.
+ * Pure. One JSON array per line, each with its checksum: `["m",2,"<bytes>"]` is the head, which gives the minimum length of the text;
+ * `["p",…]` a file; `["d",path]` a file that is no longer owned; `["c",state]` ends a write. Lines after the last `c` belong to an
+ * unfinished write and are ignored.
  */
 import { crc32 } from 'node:zlib'
 import * as v from 'valibot'
-import type { BlobId } from '../../delivery/protocol.ts'
-import { isCommitHash } from '../../gatewaysync/values.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
+import { isCommitHash } from '../../api/values.ts'
 import { emptyManifest, type Manifest, type ManifestChange, type Owned, type State, stateSchema, unknownCommit } from './manifest.ts'
 import { mayBeOurs } from './paths.ts'
 
-/** Digits of the length in the head, a fixed number because it is overwritten in place. */
+/** Digits of the length in the head: a fixed number, because it is overwritten in place. */
 const lengthDigits = 12
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
@@ -51,8 +50,10 @@ function checksum(record: string): string {
 }
 
 const pieceLength = 64 * 1024
+/** Reading stops after this many damaged lines. */
+const maxDamagedLines = 1_000
 
-/** Lines in pieces of about 64 KiB, so that a long text is never held as one string. */
+/** Joins lines to chunks of about 64 KiB, so that a long text is never held as one string. */
 export function* inPieces(lines: Iterable<string>): Generator<Buffer> {
   let piece = ''
   for (const line of lines) {
@@ -64,31 +65,31 @@ export function* inPieces(lines: Iterable<string>): Generator<Buffer> {
   if (piece !== '') yield Buffer.from(piece)
 }
 
-/** The lines of changes. A journal and the manifest hold the same ones, which are made once for both. */
+/** Encodes changes as lines. The journal and the manifest hold the same lines, which are encoded once for both. */
 export function* changeLines(changes: Iterable<ManifestChange>): Generator<string> {
   for (const change of changes) yield encodeLine(changeRecord(change))
 }
 
-/** The record of one change. */
 function changeRecord({ path, owned }: ManifestChange): string {
   if (owned === undefined) return `["d",${JSON.stringify(path)}]`
   const { id, exec, mapping, stat, rendered, judged } = owned
   const { size, mtimeMs, ino, mode } = stat
-  // One call for the whole: each piece that is put together by hand is an object, and a first sync makes thousands of records.
+  // One JSON call for the whole array: separate parts would create objects, and a first sync encodes thousands of records.
   const file = ['p', path, id, exec ? 1 : 0, mapping, size, mtimeMs, ino, mode]
   return JSON.stringify(rendered === undefined && judged === undefined ? file : [...file, rendered ?? null, judged ?? null])
 }
 
-/** The line that ends a write: without it the changes before it do not count. */
+/** Encodes the line that ends a write; without it the changes before it do not count. */
 export function encodeState(state: State): string {
   return encodeLine(`["c",${JSON.stringify(state)}]`)
 }
 
 /**
- * Reads the stored lines one by one; `finish` returns the manifest as of the last complete write. Files that a damaged manifest still names
- * stay ours, under a doubt that says what is wrong: one bad line must not make us forget the files that we wrote.
+ * Parses the stored lines one by one; `finish` returns the manifest as of the last complete write. Files that a damaged manifest still
+ * names stay owned, and `doubt` describes the damage: one bad line must not lose the ownership of files. `line` returns false after too
+ * many damaged lines; `problem` is what kept the caller from reading all lines.
  */
-export function manifestReader(): { line(text: string, bytes: number): void; finish(): Manifest } {
+export function manifestReader(): { line(text: string, bytes: number): boolean; finish(problem?: string): Manifest } {
   const manifest = emptyManifest()
   let uncommitted: ManifestChange[] = []
   let length = 0
@@ -96,6 +97,8 @@ export function manifestReader(): { line(text: string, bytes: number): void; fin
   /** The length in the head; undefined until it is read. */
   let declared: number | undefined
   let damagedLine: number | undefined
+  let damagedLines = 0
+  let isOtherVersion = false
   let damagedBefore: number | undefined
   const commit = (): void => {
     for (const { path, owned } of uncommitted) {
@@ -105,7 +108,7 @@ export function manifestReader(): { line(text: string, bytes: number): void; fin
     uncommitted = []
   }
   const doubtOf = (): string | undefined => {
-    if (declared === undefined) return 'line 1 is damaged'
+    if (declared === undefined) return isOtherVersion ? 'another version of this program wrote it' : 'line 1 is damaged'
     if (damagedBefore !== undefined) return `line ${damagedBefore} is damaged`
     if (manifest.state === undefined || declared > manifest.bytes) {
       return damagedLine === undefined ? 'its end is missing' : `line ${damagedLine} is damaged`
@@ -124,24 +127,29 @@ export function manifestReader(): { line(text: string, bytes: number): void; fin
         // Damage in the tail may be an unfinished write; damage before a complete write is real.
         damagedBefore ??= damagedLine
         Object.assign(manifest, { state: decoded.state, bytes: length, lines })
-      } else damagedLine ??= lines
+      } else {
+        damagedLine ??= lines
+        damagedLines += 1
+        if (lines === 1) isOtherVersion = /^\["m",(?!2,)\d+,/.test(text)
+      }
+      return damagedLines < maxDamagedLines
     },
-    finish() {
-      const doubt = doubtOf()
+    finish(problem) {
+      const doubt = problem ?? doubtOf()
       if (doubt === undefined) {
-        if (manifest.state?.commit === null) manifest.doubt = 'an interrupted publish left what cannot be told'
+        if (manifest.state?.commit === null) manifest.doubt = 'an interrupted apply left files of an unknown commit'
         return manifest
       }
       commit()
-      // With bytes 0 the next write replaces the whole text: nothing is appended to a damaged one.
-      return { ...manifest, state: unknownCommit(manifest.state), bytes: 0, doubt: `the manifest is damaged: ${doubt}` }
+      // With bytes 0 the next write replaces the whole text: a damaged one is never appended to.
+      return { ...manifest, state: unknownCommit(manifest.state), bytes: 0, doubt: `the manifest cannot be used: ${doubt}` }
     },
   }
 }
 
 type Line = { kind: 'head'; bytes: number } | { kind: 'change'; change: ManifestChange } | { kind: 'state'; state: State }
 
-/** Undefined for anything that no version of ours wrote, and for damage. `text` is without the line feed. */
+/** Returns undefined for damage and for lines that no version wrote. `text` is without the line feed. */
 export function decodeLine(text: string): Line | undefined {
   const space = text.length - 9
   const record = text.slice(0, space)
@@ -153,7 +161,7 @@ export function decodeLine(text: string): Line | undefined {
   }
 }
 
-/** Files are checked by hand: a schema takes longer than reading them. */
+/** Files are checked by hand: validating them with a schema takes longer than reading them. */
 function decodeRecord(fields: unknown): Line | undefined {
   if (!Array.isArray(fields)) return undefined
   const [kind, first, second] = fields as unknown[]

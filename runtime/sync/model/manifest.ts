@@ -1,23 +1,28 @@
 /**
- * The ownership manifest: which files below the data directory are ours, what they should hold, and which commit they add up to. Pure.
+ * The ownership manifest: which files below the data directory are owned by the operator, what they should hold, and which commit they
+ * form. Pure.
  */
+import { createHash, type Hash } from 'node:crypto'
 import * as v from 'valibot'
-import { modeOrigins } from '../../collections/model/mode.ts'
-import type { BlobId } from '../../delivery/protocol.ts'
-import { type CommitHash, isCommitHash } from '../../gatewaysync/values.ts'
+import { modeOrigins } from '../../api/mode.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
+import { type CommitHash, isCommitHash, objectFormatOf } from '../../api/values.ts'
 
 /** Size in bytes, modification time in milliseconds, inode and permissions: equal means unchanged, without reading the content. */
 export type FileStat = { size: number; mtimeMs: number; ino: number; mode: number }
 
-/** How a file was made from its blob: `uses` are the variables it reads, `key` a hash of recipe and their values, `id` of the result. */
+/**
+ * How a file was rendered from its blob: `uses` are the variables it reads, `key` a hash of the recipe and their values, `id` the id of the
+ * result.
+ */
 export type Rendered = { uses: readonly (readonly string[])[]; key: string; id: BlobId }
 
-/** What a local change was judged to be, and for which state of the file, so that the file is not read again. */
+/** The verdict on a local change, with the state of the file, so that the file is not read again. */
 export type Judgement = FileStat & { verdict: 'drift' | 'harmless'; id: BlobId | null }
 
-/** A file that we put in place, by its path in the manifest. */
+/** A file that the operator wrote, by its path in the manifest. */
 export type Owned = {
-  /** Content in git. What lies on disk has this id, or `rendered.id`. */
+  /** Blob id in git. The file on disk has this id, or `rendered.id`. */
   id: BlobId
   exec: boolean
   /** Index into `state.mappings`. */
@@ -29,25 +34,25 @@ export type Owned = {
 
 const scanKinds = v.array(v.picklist(['projects', 'config']))
 
-/** What a state must be to be believed. */
+/** Validates a stored state. */
 export const stateSchema = v.object({
-  /** The commit that the files add up to; null while that is unknown. */
+  /** The commit that the files form; null while unknown. */
   commit: v.nullable(v.custom<CommitHash>((value) => typeof value === 'string' && isCommitHash(value))),
   ref: v.string(),
   syncHash: v.string(),
-  /** Hash of everything besides commit and variables that decides which files are wanted and how they are made. */
+  /** Hash of everything besides commit and variables that selects and renders files. */
   treeKey: v.string(),
   /** One text per mapping, `source -> destination`. */
   mappings: v.array(v.string()),
   /** The collections that are delivered, first to last; empty without the shorthand. */
   chain: v.array(v.string()),
-  /** The deployment mode that the collections were last delivered for while it was known, and where it was read from. */
+  /** The deployment mode that the collections were last delivered for while it was known, and its origin. */
   mode: v.optional(v.object({ name: v.string(), from: v.picklist(modeOrigins) })),
   /** Mappings whose optional source the commit does not hold. */
   absent: v.array(v.number()),
-  /** Id of the publish that wrote this state. */
+  /** Id of the apply that wrote this state. */
   publish: v.string(),
-  /** Which boot of the machine the files were written or last verified in. */
+  /** The boot id of the machine when the files were written or last verified. */
   bootId: v.string(),
   /** What the gateway has not read yet. */
   scanPending: scanKinds,
@@ -55,20 +60,23 @@ export const stateSchema = v.object({
   scanned: v.object({ projects: v.optional(v.string()), config: v.optional(v.string()) }),
   /** The gateway was seen in commissioning; once it runs, everything is verified and scanned again. */
   commissioning: v.boolean(),
-  /** When the last file was put in place, milliseconds since 1970. */
+  /** When the last file was put in place, in milliseconds since 1970. */
   publishedAt: v.number(),
   /** Findings that stay in the report; bounded by findings.ts. */
   findings: v.optional(v.array(v.object({ rule: v.string(), path: v.string(), message: v.string() })), () => []),
   /** Problems that the gateway reported after its last scan. */
   problems: v.optional(v.array(v.string()), () => []),
   /**
-   * How the gateway has been since the files of this commit and configuration were put in place: when that was, in milliseconds since 1970,
-   * what it complained of before (absent: nobody could say), and what it complains of besides that. Absent where no file had to change.
+   * The gateway's health since the files of this commit and configuration were put in place: that time in milliseconds since 1970, the
+   * problems before it (absent: unknown), and the new problems. Absent if no file had to change.
    */
   health: v.optional(v.object({ since: v.number(), before: v.optional(v.array(v.string())), newProblems: v.array(v.string()) })),
 })
 /** What is in place in a data directory; the last `c` line of the manifest. */
 export type State = v.InferOutput<typeof stateSchema>
+
+/** Identifies a file of records while a process runs. */
+export type RecordFile = { dev: number; ino: number; size: number }
 
 /** The manifest in memory. */
 export type Manifest = {
@@ -79,24 +87,44 @@ export type Manifest = {
   bytes: number
   /** Why the records cannot be trusted. Until every file has been verified, no commit counts as being in place. */
   doubt: string | undefined
+  /** The file that was read or written last; undefined: none. A different file means that the records were replaced. */
+  file: RecordFile | undefined
 }
 
-/** `owned` undefined: the file is no longer ours. */
+/** `owned` undefined: the file is no longer owned. */
 export type ManifestChange = { path: string; owned: Owned | undefined }
-/** Gone through more than once. Those of a first sync are made each time, for all of them take as much memory as the manifest. */
+/**
+ * Can be iterated more than once. The changes of a first sync are created on each iteration, because all of them together take as much
+ * memory as the manifest.
+ */
 export type ManifestChanges = Iterable<ManifestChange> & { readonly length: number }
 
 /** The manifest of a folder that was never synced, or, with `doubt`, of one whose records were lost. */
 export function emptyManifest(doubt?: string): Manifest {
-  return { files: new Map(), state: undefined, lines: 0, bytes: 0, doubt }
+  return { files: new Map(), state: undefined, lines: 0, bytes: 0, doubt, file: undefined }
 }
 
-/** Whether to rewrite the text: appending adds a line per change, and reading takes time for each line. */
+/** Whether to rewrite the text: appending adds a line per change, and each line takes time to read. */
 export function wantsCompaction(manifest: Manifest): boolean {
   return manifest.lines > 2 * manifest.files.size + 1_000
 }
 
-/** The state with everything but the commit. */
+/** The state without its commit. */
 export function unknownCommit(state: State | undefined): State | undefined {
   return state === undefined ? undefined : { ...state, commit: null }
+}
+
+/** The header that git hashes before a content of `size` bytes. */
+export function blobHeader(size: number): string {
+  return `blob ${size}\0`
+}
+
+/** Returns a hash that already includes the header, for content that arrives in chunks. `like`: any id of the same repository. */
+export function blobHash(like: BlobId, size: number): Hash {
+  return createHash(objectFormatOf(like)).update(blobHeader(size))
+}
+
+/** Returns git's id of a content, with the hash algorithm of `like`. */
+export function blobIdOf(like: BlobId, content: Uint8Array): BlobId {
+  return blobHash(like, content.length).update(content).digest('hex') as BlobId
 }

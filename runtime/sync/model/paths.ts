@@ -1,46 +1,62 @@
 /**
- * Which paths below a gateway's data directory may be written or deleted, and what a path belongs to. Compared after case folding,
+ * Decides which paths below a gateway's data directory may be written or deleted, and what a path belongs to. Compared after case folding,
  * because a gateway keys its names that way and a volume may be case-insensitive. Pure.
  */
-import { isGatewaysOwn } from '../../gatewaysync/coverage.ts'
-import { engineFolder } from '../../gatewaysync/names.ts'
-import { foldName, isRelativePath, isWithin, type RelativePath } from '../../gatewaysync/values.ts'
+import { isGatewaysOwn } from '../../api/coverage.ts'
+import { engineFolder } from '../../api/names.ts'
+import { foldName, isRelativePath, isWithin, type RelativePath } from '../../api/values.ts'
 
 /** Where a gateway reads resource collections, below its data directory. */
 export const collectionsFolder = 'config/resources'
 
-/** The part of a gateway's files that a path belongs to; each has its own scan. */
+/** The part of a gateway's files that a path belongs to; each part has its own scan. */
 export type ScanKind = 'projects' | 'config'
 
 function isAtOrBelow(path: string, folders: readonly string[]): boolean {
-  // By index: each file of a first sync comes here twice, and an iteration makes an object for each step.
+  // A loop by index: each file of a first sync is checked twice, and an iterator would create an object per step.
   for (let index = 0; index < folders.length; index += 1) if (isWithin(path, folders[index] ?? '')) return true
   return false
 }
 
-/** Folders that belong to the gateway itself: its identity, its keys and our own state. */
-const forbiddenFolders = ['config/local', 'config/resources/local', 'config/ignition/keys', engineFolder]
+/**
+ * What belongs to the gateway itself: its identity, its keys, the marker of a seeded volume (without it the seeding container overwrites
+ * the files with the image's), and the operator's own state.
+ */
+const forbiddenFolders = [
+  'config/local',
+  'config/resources/local',
+  'config/ignition/keys',
+  engineFolder,
+  '.uuid',
+  '.ignition-seed-complete',
+]
 
-/** Whether a path is never written and never deleted, whatever a mapping or a prune setting says. */
+/** Whether a path is never written and never deleted, regardless of mappings and prune settings. */
 export function isForbidden(path: string): boolean {
   const folded = foldName(path)
   return isGatewaysOwn(folded) || isAtOrBelow(folded, forbiddenFolders)
 }
 
 /**
- * Whether our own records may name this path as a file of ours. They lie in a folder that the gateway can write to, so they are untrusted
- * input: a path that leads out of the data directory, or to a forbidden place, was not written by us.
+ * Whether the operator's records may name this path as owned. They lie in a folder that the gateway can write to, so they are untrusted
+ * input: a path outside the data directory, or in a forbidden place, was not written by the operator.
  */
 export function mayBeOurs(path: unknown): path is RelativePath {
   return typeof path === 'string' && isRelativePath(path) && !isForbidden(path)
 }
 
-/** As `mayBeOurs` for a folder: only what lies below it matters, for a folder may have the name of a forbidden file. */
+/** Like `mayBeOurs`, for a folder: only what lies below it matters, for a folder may have the name of a forbidden file. */
 export function mayHoldOurs(folder: unknown): folder is RelativePath {
   return typeof folder === 'string' && isRelativePath(folder) && !isForbidden(`${folder}/x`)
 }
 
-/** Resources that identify one gateway, or let us in: kept by `prune: all`, written with a warning. */
+/**
+ * Files at the top of the data directory that configure one gateway: the wrapper's settings with the deployment mode, ports and addresses,
+ * its redundancy role, the answers given during commissioning, and its modules.
+ */
+const gatewayFiles = ['ignition.conf', 'gateway.xml', 'redundancy.xml', 'commissioning.json', 'modules.json']
+
+/** Resources that identify one gateway, or grant access: kept by `prune: All`, written with a warning. */
 const identityFolders = [
   'user-source/default',
   'user-source/opcua-module',
@@ -48,10 +64,11 @@ const identityFolders = [
   'system-properties',
   'api-token',
 ].map((name) => `config/resources/core/ignition/${name}`)
+const identities = [...gatewayFiles, ...identityFolders]
 
-/** Whether a path below the data directory belongs to one of these resources, such as the API tokens. */
+/** Whether a path below the data directory identifies or configures one gateway, such as its API tokens. */
 export function isGatewayIdentity(path: string): boolean {
-  return isAtOrBelow(foldName(path), identityFolders)
+  return isAtOrBelow(foldName(path), identities)
 }
 
 /** Folders that stay when they become empty: the gateway expects them. */
@@ -62,7 +79,7 @@ export function isStandingFolder(path: string): boolean {
   return standingFolders.has(foldName(path))
 }
 
-/** Which scan makes the gateway read this path again; undefined when none does. */
+/** Which scan makes the gateway read this path again; undefined: none. */
 export function scanKind(path: string): ScanKind | undefined {
   if (path.startsWith('projects/')) return 'projects'
   return path.startsWith('config/') ? 'config' : undefined
@@ -75,8 +92,8 @@ const maxPathBytes = 4095
 const maxUnitBytes = 3
 
 /**
- * What is too long about a path, in words; undefined when a file system accepts it. `rootBytes` is the length of the data directory's own
- * path, with which the gateway opens the file.
+ * Describes what is too long about a path; undefined: nothing. `rootBytes` is the length of the data directory's own path, with which the
+ * gateway opens the file.
  */
 export function tooLong(path: string, rootBytes: number): string | undefined {
   if (path.length * maxUnitBytes <= maxNameBytes) return undefined

@@ -1,10 +1,10 @@
 /**
- * Which wanted paths are other spellings of files that are to be deleted: on a volume that ignores case or Unicode composition both name one
- * file, and deleting the old name would delete the new file. Equal inodes show it, which needs no probe of the volume and also works for a
- * folder that ignores case on a volume that does not. Pure.
+ * Finds desired paths that are other spellings of files to be deleted: on a volume that ignores case or Unicode composition both name one
+ * file, and deleting the old name would delete the new file. The folder's listing shows it, because it holds each name in one spelling
+ * only. Inodes do not: hard links share one, and some volumes give each spelling its own. Pure.
  */
-import { foldName } from '../../gatewaysync/values.ts'
-import type { Observed, Observations } from './observed.ts'
+import { foldName } from '../../api/values.ts'
+import type { Observations } from './observed.ts'
 
 /** Pairs of spellings that name the same file or folder. */
 export type Aliases = {
@@ -16,23 +16,27 @@ export type Aliases = {
 /** The old and the new spelling of a folder's path. */
 export type FolderAlias = { from: string; to: string }
 
-/** The usual result: nothing is spelled in two ways. */
+/** The normal result: no path has two spellings. */
 export const noAliases: Aliases = { files: new Map(), folders: [] }
 
-/** `puts`: wanted paths that were not ours before; `removed`: paths to be deleted; `observed`: what stands at both. */
-export function findAliases(puts: Iterable<string>, removed: Iterable<string>, observed: Pick<Observations, 'get'>): Aliases {
-  const goingByInode = new Map<number, string>()
-  for (const path of removed) {
-    const seen = observed.get(path)
-    if (seen?.kind === 'file' && seen.stat.ino !== 0) goingByInode.set(seen.stat.ino, path)
-  }
-  if (goingByInode.size === 0) return noAliases
+/** The names in a folder, as they are spelled on disk. */
+export type Listing = (folder: string) => ReadonlySet<string>
+
+/** `puts`: desired paths that were not owned before; `removed`: paths to be deleted; `observed`: what exists at both. */
+export function findAliases(
+  puts: Iterable<string>,
+  removed: Iterable<string>,
+  observed: Pick<Observations, 'get'>,
+  listing: Listing,
+): Aliases {
+  const goingByFold = new Map<string, string>()
+  for (const path of removed) if (observed.get(path)?.kind === 'file') goingByFold.set(fullFold(path), path)
+  if (goingByFold.size === 0) return noAliases
   const files = new Map<string, string>()
   const folders = new Map<string, FolderAlias>()
   for (const path of puts) {
-    const seen = observed.get(path)
-    const old = seen?.kind === 'file' ? goingByInode.get(seen.stat.ino) : undefined
-    if (old === undefined || old === path) continue
+    const old = observed.get(path)?.kind === 'file' ? goingByFold.get(fullFold(path)) : undefined
+    if (old === undefined || !isOneEntry(old, path, listing)) continue
     files.set(path, old)
     const folder = differingFolder(old, path)
     if (folder !== undefined) folders.set(folder.to, folder)
@@ -41,17 +45,16 @@ export function findAliases(puts: Iterable<string>, removed: Iterable<string>, o
 }
 
 /**
- * When a file in the way of a wanted path is one that is to be deleted, under another spelling, gives it the spelling of our records, so that
- * the plan recognises it. Changes `observed`.
+ * If a file in the way of a desired path is one to be deleted, under another spelling, gives it the spelling of the records, so that the
+ * plan recognizes it. Changes `observed`.
  */
-export function respellGoing(observed: Observations, removed: Iterable<string>, { look }: { look(path: string): Observed }): void {
-  const goingByFold = new Map([...removed].map((path) => [foldName(path), path]))
+export function respellGoing(observed: Observations, removed: Iterable<string>, listing: Listing): void {
+  const goingByFold = new Map([...removed].map((path) => [fullFold(path), path]))
   if (goingByFold.size === 0) return
   const inTheWay = [...observed.entries()].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
   const spelling = (file: string): string => {
-    const going = goingByFold.get(foldName(file))
-    const [one, other] = [going === undefined ? undefined : observed.get(going), look(file)]
-    return going !== undefined && one?.kind === 'file' && other.kind === 'file' && one.stat.ino === other.stat.ino ? going : file
+    const going = goingByFold.get(fullFold(file))
+    return going !== undefined && observed.get(going)?.kind === 'file' && isOneEntry(going, file, listing) ? going : file
   }
   for (const [path, seen] of inTheWay) {
     if (seen.kind === 'under-file') observed.set(path, { ...seen, spelled: spelling(seen.file) })
@@ -59,7 +62,21 @@ export function respellGoing(observed: Observations, removed: Iterable<string>, 
   }
 }
 
-/** The topmost folder in which two spellings of one path differ; undefined when only the file's own name does. */
+/** Also folds letters that are equal in upper case only, such as ß and SS: some volumes do, and the listing decides in any case. */
+function fullFold(path: string): string {
+  return foldName(path.toUpperCase())
+}
+
+/** Whether two existing paths that fold to one name the same file: then the folder in which they differ lists only one of the names. */
+function isOneEntry(old: string, path: string, listing: Listing): boolean {
+  const [from, to] = [old.split('/'), path.split('/')]
+  const at = from.findIndex((name, index) => name !== to[index])
+  if (at < 0) return false
+  const names = listing(from.slice(0, at).join('/'))
+  return !(names.has(from[at] ?? '') && names.has(to[at] ?? ''))
+}
+
+/** The topmost folder in which two spellings of one path differ; undefined if only the file's own name does. */
 function differingFolder(old: string, path: string): FolderAlias | undefined {
   const [from, to] = [old.split('/'), path.split('/')]
   const at = from.findIndex((name, index) => name !== to[index])

@@ -1,22 +1,22 @@
 /**
- * Which wanted paths cannot both exist: one path that is a file and a folder, and paths that differ in case only. Pure.
+ * Finds desired paths that cannot both exist: one path that is a file and a folder, and paths that differ only in case. Pure.
  */
-import { foldName, isDirectlyIn, isWithin, parentOf } from '../../gatewaysync/values.ts'
+import { foldName, isDirectlyIn, isWithin, parentOf } from '../../api/values.ts'
 
 /** Two paths that cannot both be written. */
 export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
 
-/** The files that are to be. `each` gives every path once, and is asked a few times. */
+/** The desired files. `each` yields every path once, and is called a few times. */
 export type FilePaths = { each(): Iterable<string>; has(path: string): boolean }
 
-/** All conflicts among files, in the order of the paths; at most `limit`. */
+/** Returns the conflicts among files, in the order of the paths; at most `limit`. */
 export function findConflicts(files: FilePaths, limit = 20): Conflict[] {
   return mayConflict(files) ? conflictsAmong(files.each(), limit) : []
 }
 
 /**
- * Whether two of them fold to one name, or one to that of a folder: most commits hold nothing like that, and thousands of paths. Those that are
- * folded already differ from each other: only the others are held, and compared with all folders in the end.
+ * Whether two paths fold to the same name, or one to a folder's name: most commits have no such pair among thousands of paths. Paths that
+ * are already in folded form differ from each other: only the others are held and finally compared with all folders.
  */
 function mayConflict(files: FilePaths): boolean {
   const otherFiles = new Set<string>()
@@ -42,7 +42,7 @@ function mayConflict(files: FilePaths): boolean {
 
 /** Whether the test holds for a folder above a file. */
 function someFolder(files: FilePaths, test: (folder: string) => boolean): boolean {
-  // Files of one folder mostly follow each other, and folders of one folder.
+  // Files of one folder mostly follow each other, and so do the folders of one folder.
   let latest = ''
   for (const path of files.each()) {
     if (isDirectlyIn(path, latest)) continue
@@ -89,7 +89,7 @@ export function describeConflict({ kind, path, other }: Conflict): string {
   return `"${path}" and "${other}" differ in case only; rename one, for the gateway and some volumes take them for one`
 }
 
-/** The letters beyond ASCII as code points, by which two texts that look the same can be told apart. */
+/** Lists the non-ASCII letters as code points, which distinguishes texts that appear identical. */
 function codePoints(path: string): string {
   const points = Array.from(path).filter((letter) => (letter.codePointAt(0) ?? 0) > 127)
   return points

@@ -1,5 +1,5 @@
 /**
- * Whether it matters that a file differs from what we wrote: a gateway rewrites some files by itself. Pure.
+ * Decides whether a difference from the written file matters: a gateway rewrites some files on its own. Pure.
  */
 import type { FileStat, Owned } from '../model/manifest.ts'
 
@@ -8,7 +8,7 @@ export function sameStat(a: FileStat, b: FileStat): boolean {
   return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.mode === b.mode
 }
 
-/** What is already known about a file in this state; undefined when it must be read. */
+/** The known verdict on a file in this state; undefined if it must be read. */
 export function knownVerdict(owned: Owned, stat: FileStat): 'clean' | 'drift' | 'harmless' | undefined {
   if (sameStat(owned.stat, stat)) return 'clean'
   return owned.judged !== undefined && sameStat(owned.judged, stat) ? owned.judged.verdict : undefined

@@ -1,13 +1,13 @@
 /**
- * With `drift: hold`, the local changes that a commit would overwrite or delete: they stop it until they are captured or given up.
+ * With `drift: Hold`, finds the local changes that a commit would overwrite or delete: they stop it until they are captured or discarded.
  */
-import type { BlobId } from '../../delivery/protocol.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
 import type { Diff } from '../desired/diff.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
-import { openFolders, readPresent } from '../disk/folders.ts'
+import { readPresent, withFolders } from '../disk/folders.ts'
 import type { Manifest } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/wanted.ts'
+import { activeMode, type Wanted } from '../model/desired.ts'
 import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
 import { comparedBytes, comparedFiles, type Drifted, type Originals, savedByGateway } from './judge-drift.ts'
 import type { Observations } from './observed.ts'
@@ -19,32 +19,32 @@ type Situation = {
   manifest: Manifest
   diff: Diff
   observed: Pick<Observations, 'get'>
-  /** Paths that are damaged and come back as they were. */
+  /** Paths that are damaged and will be restored. */
   repairing: ReadonlySet<string>
 }
 
 /**
- * Returns the paths of owned files that somebody changed or deleted on the gateway, and that the commit brings in another form or deletes.
- * What a gateway rewrites by itself is none, nor what the commit brings exactly as it is. Empty unless the profile holds and nobody has
- * confirmed this commit. Throws what the source throws.
+ * Returns the paths of files that were changed, deleted or created on the gateway and that the commit changes differently or deletes. Files
+ * that a gateway rewrites on its own, and files that equal the commit's, are left out. Empty unless the profile holds and the commit is not
+ * confirmed. Throws what the source throws.
  */
 export async function holdLocalChanges(originals: Originals, situation: Situation, signal: AbortSignal): Promise<Set<string>> {
   const { wanted, manifest, diff } = situation
-  if (wanted.profile.drift !== 'hold' || wanted.confirmOverwrites === wanted.commit) return new Set()
+  if (wanted.profile.drift !== 'Hold' || wanted.confirmOverwrites === wanted.commit) return new Set()
   const changes = localChanges(situation)
   const inFiles = changes.filter(({ seen }) => seen.kind === 'file')
   const saved = await savedByGateway(originals, wanted, diff, inFiles, signal)
   const mode = activeMode(wanted, manifest.state)?.name
-  const isHarmless = ({ path }: Drifted): boolean => saved.has(path) || isFirstBootRewrite(path, mode) || path.endsWith('/thumbnail.png')
-  const held = changes.filter((change) => !isHarmless(change))
-  const unsure = [...held, ...unknownFiles(situation)]
+  const isHarmless = ({ path }: Look): boolean => saved.has(path) || isFirstBootRewrite(path, mode) || path.endsWith('/thumbnail.png')
+  const unsure = [...changes, ...foreignFiles(situation)].filter((look) => !isHarmless(look))
   const same = await broughtAsTheyAre(originals, situation, unsure, signal)
   return new Set(unsure.map(({ path }) => path).filter((path) => !same.has(path)))
 }
 
-/** Where our records are damaged, whatever stands in the way may be ours with a change in it. */
-function unknownFiles({ manifest, diff, observed }: Situation): Look[] {
-  if (manifest.doubt === undefined) return []
+/**
+ * Files at desired paths that the records do not name: created on the gateway or, if the records were damaged, owned with a local change.
+ */
+function foreignFiles({ manifest, diff, observed }: Situation): Look[] {
   return [...diff.puts.keys()].flatMap((path) => {
     const seen = observed.get(path)
     return manifest.files.has(path) || seen?.kind !== 'file' ? [] : [{ path, seen }]
@@ -53,21 +53,23 @@ function unknownFiles({ manifest, diff, observed }: Situation): Look[] {
 
 function localChanges({ manifest, diff, observed, repairing }: Situation): Drifted[] {
   if (manifest.files.size === 0) return []
-  const going = [...diff.removed].flatMap(([path, prune]) => (prune === 'none' ? [] : [path]))
+  const going = [...diff.removed].flatMap(([path, prune]) => (prune === 'None' ? [] : [path]))
   return [...diff.puts.keys(), ...going].flatMap((path) => {
     const owned = manifest.files.get(path)
     const seen = observed.get(path)
     if (owned === undefined || seen === undefined || repairing.has(path)) return []
     const wrote = owned.rendered?.id ?? owned.id
-    // A file that is to go and has gone already is what everybody wants.
-    // What an earlier look for drift has found harmless is not read again.
+    // A file to be deleted that is already gone is not a conflict. A file that an earlier drift check found harmless is not read again.
     const isOthers = seen.kind === 'file' && seen.id !== undefined && seen.id !== wrote && knownVerdict(owned, seen.stat) !== 'harmless'
     const isChanged = seen.kind === 'file' ? isOthers : diff.puts.has(path)
     return isChanged ? [{ path, owned, seen, known: false }] : []
   })
 }
 
-/** Of the held files, those that the commit brings as they are, but for who saved them and when: whoever captured them has no conflict. */
+/**
+ * Of the held files, those that the commit changes to the same content except for who saved them and when: captured changes do not
+ * conflict.
+ */
 async function broughtAsTheyAre(
   { source, renderer }: Originals,
   { wanted, diff }: Situation,
@@ -86,20 +88,21 @@ async function broughtAsTheyAre(
     else if (put.id === seen.id) result.add(path)
     else if (mayHoldModification(path)) toCompare.push({ path, id: put.id, wantedOf: (content) => content })
   }
-  // Their contents are held in memory. What is not compared stays held back.
+  // Their contents are held in memory. Files beyond the limit stay held.
   const compared = toCompare.slice(0, comparedFiles)
   const ids = compared.map(({ id }) => id)
   const blobs = await readBlobs(source, wanted, ids, comparedBytes, signal)
-  using folders = openFolders(wanted.dataDir)
-  for (const { path, id, wantedOf } of compared) {
-    const blob = blobs.get(id)
-    const present = readPresent(folders, path, comparedBytes)
-    if (blob === undefined || present === undefined) continue
-    const brought = wantedOf(blob)
-    const isSame = Buffer.compare(brought, present) === 0
-    if (isSame || (mayHoldModification(path) && differsInModificationOnly(textOf(brought), textOf(present)))) result.add(path)
-  }
-  return result
+  return withFolders(wanted.dataDir, (folders) => {
+    for (const { path, id, wantedOf } of compared) {
+      const blob = blobs.get(id)
+      const present = readPresent(folders, path, comparedBytes)
+      if (blob === undefined || present === undefined) continue
+      const brought = wantedOf(blob)
+      const isSame = Buffer.compare(brought, present) === 0
+      if (isSame || (mayHoldModification(path) && differsInModificationOnly(textOf(brought), textOf(present)))) result.add(path)
+    }
+    return result
+  })
 }
 
 function textOf(content: Uint8Array): string {

@@ -1,8 +1,8 @@
 /**
- * How two JSON values differ, key by key. Values that may be secret are never returned. Pure.
+ * Compares two JSON values key by key. Values that may be secret are never returned. Pure.
  */
-import { carriesSecret, hiddenValue, isSecretKey } from '../../redact.ts'
-import { isObject } from '../../json.ts'
+import { carriesSecret, hiddenValue, isSecretKey } from '../../platform/log/redact.ts'
+import { isObject } from '../../platform/text/json.ts'
 
 /** `a` and `b` are JSON texts; undefined: the key is absent on that side. */
 export type JsonDifference = { at: string; a: string | undefined; b: string | undefined }
@@ -11,7 +11,7 @@ const maxText = 120
 /** Deeper values are compared as a whole. */
 const maxDepth = 64
 
-/** The keys and values in which two JSON values differ, by key; secrets are hidden. */
+/** Returns the keys and values in which two JSON values differ; secrets are hidden. */
 export function differences(a: unknown, b: unknown): JsonDifference[] {
   const found: JsonDifference[] = []
   compare(a, b, [], found)

@@ -1,37 +1,37 @@
 /**
- * Tells local changes from what gateways change by themselves, and says which of them are reverted.
+ * Separates local changes from changes that gateways make themselves, and selects those to revert.
  */
-import type { Source } from '../../delivery/protocol.ts'
+import type { Source } from '../../content/protocol/protocol.ts'
 import type { Diff } from '../desired/diff.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
-import { openFolders, readPresent } from '../disk/folders.ts'
+import { readPresent, withFolders } from '../disk/folders.ts'
 import type { Judgement, Manifest, ManifestChange, Owned } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/wanted.ts'
+import { activeMode, type Wanted } from '../model/desired.ts'
 import type { Renderer } from '../render/render.ts'
 import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
-import type { DriftLook } from './observe.ts'
+import type { DriftedFile } from './observe.ts'
 import type { Observed } from './observed.ts'
 
-/** Which local changes are reverted: as the profile says, all (after a loss of power), or also what a first boot rewrote. */
+/** Which local changes are reverted: as the profile configures, all (after a power loss), or also files that a first boot rewrote. */
 export type Repair = 'as-configured' | 'verify-content' | 'after-commissioning'
 
-/** How many originals one cycle fetches to compare with what a gateway saved; each at most 1 MiB. */
+/** Limit on the originals that one cycle fetches to compare with files that a gateway saved; each at most 1 MiB. */
 export const comparedFiles = 200
 export const comparedBytes = 1024 * 1024
 
-/** An owned file that is not as we wrote it. `known`: an earlier cycle has judged it in this state. */
-export type Drifted = DriftLook & { owned: Owned; known: boolean }
+/** An owned file that differs from what was written. `known`: an earlier cycle has classified it in this state. */
+export type Drifted = DriftedFile & { owned: Owned; known: boolean }
 type Judged = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
 
-/** What it takes to make our version of a file again, to compare it with the one on disk. */
+/** What is needed to render the written version of a file again, to compare it with the one on disk. */
 export type Originals = { source: Source; renderer: Renderer | undefined }
 
-/** Separates drift from changes that gateways are known to make themselves; `learned` lets the manifest remember the judgement. */
+/** Separates drift from changes that gateways are known to make themselves; `learned` are manifest changes that store the verdicts. */
 export async function judge(
   originals: Originals,
   { wanted, manifest, diff }: { wanted: Wanted; manifest: Manifest; diff: Diff },
-  looks: { drifted: DriftLook[]; touched: DriftLook[] },
+  looks: { drifted: DriftedFile[]; touched: DriftedFile[] },
   signal: AbortSignal,
 ): Promise<Judged> {
   const result: Judged = { drifted: [], harmless: [], learned: [] }
@@ -63,7 +63,7 @@ function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | u
   return seen.kind === 'file' ? { ...seen.stat, verdict, id: seen.id ?? null } : undefined
 }
 
-/** Paths of resource manifests that differ from ours only in who saved them and when. */
+/** Returns the paths of resource manifests that differ from the written ones only in who saved them and when. */
 export async function savedByGateway(
   { source, renderer }: Originals,
   wanted: Wanted,
@@ -80,23 +80,24 @@ export async function savedByGateway(
     signal,
   )
   const result = new Set<string>()
-  using folders = openFolders(wanted.dataDir)
-  for (const { path: file, owned } of candidates) {
-    const original = originals.get(owned.id)
-    const present = readPresent(folders, file, comparedBytes)
-    const mapping = diff.mappings[owned.mapping]
-    if (original === undefined || present === undefined || mapping === undefined) continue
-    const recipe = recipeOf(mapping, file)
-    const wrote = recipe === undefined || renderer === undefined ? original : renderer.file(file, owned.id, original, recipe).content
-    if (differsInModificationOnly(Buffer.from(wrote).toString('utf8'), present.toString('utf8'))) result.add(file)
-  }
-  return result
+  return withFolders(wanted.dataDir, (folders) => {
+    for (const { path: file, owned } of candidates) {
+      const original = originals.get(owned.id)
+      const present = readPresent(folders, file, comparedBytes)
+      const mapping = diff.mappings[owned.mapping]
+      if (original === undefined || present === undefined || mapping === undefined) continue
+      const recipe = recipeOf(mapping, file)
+      const wrote = recipe === undefined || renderer === undefined ? original : renderer.file(file, owned.id, original, recipe).content
+      if (differsInModificationOnly(Buffer.from(wrote).toString('utf8'), present.toString('utf8'))) result.add(file)
+    }
+    return result
+  })
 }
 
 /** The files whose local changes are reverted now. */
 export function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Repair): Drifted[] {
   if (repair === 'after-commissioning') return [...drifted, ...harmless.filter(({ path }) => !mayHoldModification(path))]
-  // After a loss of power a difference already known is a local change; every other one is damage.
-  if (repair === 'verify-content' && profile.drift !== 'restore') return drifted.filter(({ known }) => !known)
-  return profile.drift === 'restore' ? drifted : []
+  // After a power loss a difference already known is a local change; every other one is damage.
+  if (repair === 'verify-content' && profile.drift !== 'Restore') return drifted.filter(({ known }) => !known)
+  return profile.drift === 'Restore' ? drifted : []
 }

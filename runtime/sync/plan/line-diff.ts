@@ -1,12 +1,12 @@
 /**
- * What differs between two texts, line by line, without the lines around it. Pure.
+ * Compares two texts line by line, without context lines. Pure.
  */
 import { diff } from 'node:util'
 
 /** How many lines are compared one by one: memory grows with the square, and is 4 MiB for this many. */
 const maxComparedLines = 500
 
-/** Removed (`-`) and added (`+`) lines, those of one place together; undefined when one side is binary. */
+/** Returns removed (`-`) and added (`+`) lines, grouped by place; undefined if one side is binary. */
 export function lineDiff(before: Uint8Array | undefined, after: Uint8Array): string | undefined {
   if (before?.includes(0) === true || after.includes(0)) return undefined
   const [old, made] = [lines(before), lines(after)]
@@ -18,7 +18,7 @@ export function lineDiff(before: Uint8Array | undefined, after: Uint8Array): str
 
 type Hunk = { gone: string[]; come: string[] }
 
-/** When too much differs, all of it is one hunk. */
+/** If too much differs, all of it is one hunk. */
 function hunksOf(old: string[], made: string[]): Hunk[] {
   if (old.length === 0 || made.length === 0 || old.length + made.length > maxComparedLines) return [{ gone: old, come: made }]
   const hunks: Hunk[] = [{ gone: [], come: [] }]

@@ -1,33 +1,33 @@
 /**
- * The reading half of a cycle: from what is wanted and what is there to the plan. Writes nothing, so that dry runs and previews use it too.
+ * Reads the desired and the actual files and makes the plan. Writes nothing, so that dry runs and previews use it too.
  */
 import path from 'node:path'
-import type { Source } from '../../delivery/protocol.ts'
+import type { Source } from '../../content/protocol/protocol.ts'
 import { type Aliases, findAliases, respellGoing } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
-import { activeMode, type Wanted } from '../model/wanted.ts'
+import { activeMode, type Wanted } from '../model/desired.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
-import type { ArrivingContents } from '../desired/arriving.ts'
 import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
 import { holdLocalChanges } from './held.ts'
 import { judge, type Repair, repairs } from './judge-drift.ts'
 import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
 import { recipeOf } from '../desired/mappings.ts'
+import type { ArrivingContents } from '../desired/read-listing.ts'
 import { plan, type Plan } from './plan.ts'
-import { createObserver, listBelow, listForeign, lookForDrift, observe, type Observer } from './observe.ts'
+import { listBelow, listForeign, listings, findDrift, observe, type Observer } from './observe.ts'
 import type { Renderer } from '../render/render.ts'
 
-/** How many files of ours were changed locally; `paths` names the first 20. */
+/** How many owned files were changed locally; `paths` names the first 20. */
 export type Drift = { count: number; paths: string[] }
 
-/** A plan with everything that publishing and reporting need. */
+/** A plan with everything that applying and reporting need. */
 export type Prepared = {
   /** Without the members that went into the plan, which would be held twice. */
   diff: Omit<Diff, 'puts' | 'removed' | 'moved'>
   plan: Plan
-  /** Local changes that are left alone; undefined when nobody looked for them. */
+  /** Local changes that are kept; undefined: not checked. */
   drift: Drift | undefined
-  /** Updates of the manifest from looking at the disk; no file changes with them. */
+  /** Updates of the manifest from inspecting the disk; no file changes with them. */
   learned: ManifestChange[]
   findings: Finding[]
   context: TemplateContext
@@ -36,13 +36,13 @@ export type Prepared = {
 
 type PrepareDeps = { source: Source; contents?: ArrivingContents | undefined; observer?: (() => Observer | undefined) | undefined }
 
-/** How many drifted paths a report names. */
+/** Limit on the drifted paths in a report. */
 const namedPaths = 20
 
 /**
- * Looks at the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` says how closely our own files
- * are looked at; `contents` takes what comes with a listing, and `observer` gives away what was seen of folders meanwhile. Throws what
- * the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
+ * Compares the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` sets how closely owned files
+ * are checked; `contents` receives contents that come with a listing, and `observer` hands over the folders inspected meanwhile. Throws
+ * what the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
  */
 export async function prepare(
   { source, contents, observer }: PrepareDeps,
@@ -58,7 +58,7 @@ export async function prepare(
   const looks =
     diff.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
       ? undefined
-      : await lookForDrift(wanted.dataDir, undecided(manifest, diff), options, signal)
+      : await findDrift(wanted.dataDir, undecided(manifest, diff), options, signal)
   const judged = looks === undefined ? undefined : await judge({ source, renderer }, { wanted, manifest, diff }, looks, signal)
   const repaired = judged === undefined ? [] : repairs(judged, wanted, repair)
   const puts =
@@ -68,10 +68,11 @@ export async function prepare(
   const foreign = listAllForeign(wanted, manifest, diff)
   const observed = await observe(wanted.dataDir, pathsOf(diff), manifest.files, { ...options, observer: refreshed(observer) }, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
-  respellGoing(observed, diff.removed.keys(), createObserver(wanted.dataDir))
+  const listing = listings(wanted.dataDir)
+  respellGoing(observed, diff.removed.keys(), listing)
   const repairing = new Set(repaired.map(({ path }) => path))
   const held = await holdLocalChanges({ source, renderer }, { wanted, manifest, diff, observed, repairing }, signal)
-  const aliases = wholeFolders(wanted, diff, findAliases(newPaths(puts, manifest), diff.removed.keys(), observed))
+  const aliases = wholeFolders(wanted, diff, findAliases(newPaths(puts, manifest), diff.removed.keys(), observed, listing))
   const made = plan({
     aliases,
     rootBytes: Buffer.byteLength(path.resolve(wanted.dataDir)),
@@ -82,7 +83,7 @@ export async function prepare(
     observed,
     repairing,
     held,
-    prunesAll: (mapping) => diff.mappings[mapping]?.prune === 'all',
+    prunesAll: (mapping) => diff.mappings[mapping]?.prune === 'All',
     isRendered: ({ mapping, path }) => {
       const from = diff.mappings[mapping]
       return from !== undefined && recipeOf(from, path) !== undefined
@@ -90,7 +91,7 @@ export async function prepare(
     maxDeletions: wanted.profile.maxDeletions,
     commit: wanted.commit,
     confirmedDeletions: wanted.confirmDeletions,
-    // Mappings alone may also deliver a mode's folder; which mode that is, the gateway may have told.
+    // Mappings alone may also deliver a mode's folder; the gateway may have reported the mode.
     mode: (activeMode(wanted, manifest.state) ?? wanted.facts.mode)?.name,
   })
   const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
@@ -100,7 +101,7 @@ export async function prepare(
     plan: made,
     drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, namedPaths) },
     learned: [...diff.moved, ...(judged?.learned ?? [])].filter(({ path }) => !puts.has(path)),
-    findings: [...diff.findings, ...made.findings, ...lostOwnership(wanted, manifest, diff)],
+    findings: [...lostOwnership(wanted, manifest, diff), ...diff.findings, ...made.findings],
     context,
     renderer,
   }
@@ -116,9 +117,9 @@ function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Gen
   for (const path of puts.keys()) if (!files.has(path)) yield path
 }
 
-/** A folder changes its spelling only if all files in it are to be deleted: with a file that is not ours it keeps its name. */
+/** A folder changes its spelling only if all files in it are to be deleted: with a file that is not owned it keeps its name. */
 function wholeFolders({ dataDir }: Wanted, { removed }: Diff, { files, folders }: Aliases): Aliases {
-  const goes = (file: string): boolean => (removed.get(file) ?? 'none') !== 'none'
+  const goes = (file: string): boolean => (removed.get(file) ?? 'None') !== 'None'
   return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
 }
 
@@ -127,7 +128,7 @@ function* pathsOf({ puts, removed }: Diff): Generator<string> {
   yield* removed.keys()
 }
 
-/** What renders the files and paths of a profile; undefined where nothing in it is rendered. */
+/** Returns the renderer for the files and paths of a profile; undefined if nothing in it is rendered. */
 export async function loadRenderer({ profile }: Wanted, context: TemplateContext): Promise<Renderer | undefined> {
   const isTemplate = (text: string): boolean => /\{\{|\{%/.test(text)
   const needed = profile.mappings.some(
@@ -145,7 +146,7 @@ export function pathRenderer(renderer: Renderer | undefined): (text: string, lab
 
 /**
  * Owned files that this cycle does not change: only for those is a difference on disk drift. Files of a mapping whose optional source is
- * absent are left out: the wanted commit could not even repair them.
+ * absent are left out: the desired commit could not even repair them.
  */
 function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
   const keptKeys = new Set(diff.absent.map((index) => diff.mappings[index]?.key))
@@ -154,25 +155,28 @@ function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
   return new Map([...manifest.files].filter(([file, { mapping }]) => !diff.puts.has(file) && !diff.removed.has(file) && !kept.has(mapping)))
 }
 
-/** How many files a finding names. */
+/** Limit on the files that a finding names. */
 const namedStrangers = 20
 
-/** Damaged records may have named more files than they do now, so unknown files in our folders are reported and left alone. */
+/** Damaged records may have named more files than they do now, so unknown files in owned folders are reported and kept. */
 function lostOwnership({ dataDir }: Wanted, manifest: Manifest, diff: Diff): Finding[] {
   if (manifest.doubt === undefined) return []
-  const folders = diff.mappings.filter(({ type, prune }) => type === 'dir' && prune !== 'all').map(({ destination }) => destination)
+  const folders = diff.mappings.filter(({ type, prune }) => type === 'Directory' && prune !== 'All').map(({ destination }) => destination)
   const isKnown = (file: string): boolean => manifest.files.has(file) || diff.puts.has(file)
   const found = [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isKnown)))].toSorted()
-  if (found.length === 0) return []
+  if (found.length === 0) {
+    const message = `${manifest.doubt}; every file was verified by its content`
+    return [{ rule: 'folder-verified', path: '', message }]
+  }
   const more = found.length > namedStrangers ? ' …' : ''
   const message =
     `${manifest.doubt}; ${found.length} files in our folders are not of this commit and may be of an earlier one; ` +
-    `they stay, remove what nobody needs: ${found.slice(0, namedStrangers).join(', ')}${more}`
+    `they stay; remove those that are not needed: ${found.slice(0, namedStrangers).join(', ')}${more}`
   return [{ rule: 'ownership-lost', path: '.cluster-sync/manifest', message }]
 }
 
 function listAllForeign({ dataDir }: Wanted, manifest: Manifest, diff: Diff): string[] {
-  const folders = diff.mappings.filter(({ type, prune }) => type === 'dir' && prune === 'all').map(({ destination }) => destination)
+  const folders = diff.mappings.filter(({ type, prune }) => type === 'Directory' && prune === 'All').map(({ destination }) => destination)
   const isOurs = (file: string): boolean => manifest.files.has(file) || diff.puts.has(file)
   return [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isOurs)))]
 }

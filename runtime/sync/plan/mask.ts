@@ -1,21 +1,21 @@
 /**
- * Hides what may be secret in the two sides of a changed file, before they are compared and shown: in plans on a terminal and in reports
- * that many may read. By the rule of `redact.ts`, as `mode diff` does; what cannot be judged is not shown. Pure.
+ * Hides secrets in both sides of a changed file before they are compared and shown: in plans on a terminal and in reports that many people
+ * may read. Follows the rule of `redact.ts`, as `mode diff` does; what cannot be classified is not shown. Pure.
  */
-import { isObject, jsonOrUndefined } from '../../json.ts'
-import { carriesSecret, hiddenValue, isSecretKey, mayHoldSecret } from '../../redact.ts'
+import { isObject, jsonOrUndefined } from '../../platform/text/json.ts'
+import { carriesSecret, hiddenValue, isSecretKey, mayHoldSecret } from '../../platform/log/redact.ts'
 import { findSpans } from '../render/json-spans.ts'
 
 type Side = Uint8Array | undefined
 
 /** Values deeper than this are hidden as a whole. */
 const maxDepth = 64
-/** Says of a hidden value that the other side has another one. */
+/** Marks a hidden value that differs from the other side. */
 const changedValue = '(hidden, changed)'
 const keyLine = /^(\s*"?([\w.-]+)"?\s*[:=]\s*)(.*?)(,?\s*)$/
 const privateKey = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/
 
-/** Both sides with their secrets hidden; undefined where nothing of the file may be shown. */
+/** Returns both sides with their secrets hidden; undefined if nothing of the file may be shown. */
 export function maskSecrets(before: Side, after: Uint8Array): { before: Side; after: Uint8Array } | undefined {
   const [old, made] = [readSide(before), readSide(after)]
   if (old === undefined || made === undefined) return undefined
@@ -45,7 +45,7 @@ function readSide(content: Side): ReadSide | undefined {
   return { text, isJson: true, secrets: secrets.toSorted((a, b) => a.start - b.start) }
 }
 
-/** Of a name that stands twice in one object only the last value is found. */
+/** Of a duplicate name in one object only the last value is found. */
 function isAmbiguous(side: ReadSide): boolean {
   const named = side.secrets.filter(({ at }) => isSecretKey(String((JSON.parse(at) as unknown[]).at(-1)))).length
   const keys = [...masked(side, () => false).matchAll(/"((?:[^"\\]|\\.)*)"\s*:/g)].filter(([, key = '']) => isSecretKey(key)).length
@@ -74,14 +74,14 @@ function masked({ text, isJson, secrets }: ReadSide, isChanged: (secret: Secret)
     .join('\n')
 }
 
-/** The values of secret names are hidden before, except that of a name that stands twice in one object. */
+/** Hides values that the masking above misses: those of duplicate names in one object. */
 function maskedJsonLine(line: string): string {
   return maskedMember(line) ?? (carriesSecret(line) ? hiddenValue : line)
 }
 
 /** Masks the lines of a text in their order. */
 function lineMask(): (line: string) => string {
-  // A value of YAML may stand in deeper lines below its name.
+  // A YAML value may follow in lines that are indented below its name.
   let secretIndent = Infinity
   return (line) => {
     const indent = line.search(/\S/)
@@ -91,7 +91,7 @@ function lineMask(): (line: string) => string {
   }
 }
 
-/** Undefined for a line that is no member with a secret value. */
+/** Undefined for a line that is not a member with a secret value. */
 function maskedMember(line: string): string | undefined {
   const [, head = '', key = '', value = '', tail = ''] = keyLine.exec(line) ?? []
   const isShown = value === '' || value.startsWith('"(hidden') || /^[{[]$/.test(value)

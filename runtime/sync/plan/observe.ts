@@ -1,46 +1,47 @@
 /**
- * Looks at what is on disk at the paths that a plan concerns. Every component of a path is checked with lstat: a symbolic link is seen, never
- * followed.
+ * Reads what is on disk at the paths that a plan concerns. Every component of a path is checked with lstat: a symbolic link is reported,
+ * never followed.
  */
 import * as fs from 'node:fs'
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { BlobId } from '../../delivery/protocol.ts'
-import { Fault } from '../../fault.ts'
-import { isDirectlyIn, parentOf } from '../../gatewaysync/values.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
+import { Fault } from '../../platform/fault.ts'
+import { isDirectlyIn, parentOf } from '../../api/values.ts'
 import { diskFault, errorCode, hashFile, isMissing } from '../disk/disk.ts'
 import { knownVerdict } from './drift.ts'
-import { type Folders, openFolders } from '../disk/folders.ts'
+import { type Folders, openFolders, withFolders } from '../disk/folders.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 import { createObservations, type Observed, type Observations } from './observed.ts'
 
-/** Listing stops after this many files: in a larger folder `prune: all` does not delete all foreign files at once. */
+/** Listing stops after this many files: in a larger folder `prune: All` does not delete all foreign files at once. */
 const maxListed = 1_000_000
-/** Files between two turns of the event loop, in which probes and signals are served; 500 lstat calls take about 2 ms. */
+/** Files between two yields to the event loop, which serves probes and signals; 500 lstat calls take about 2 ms. */
 const slice = 500
 
-/** What changes with the entries of a folder. Within the few milliseconds that share one time on some disks the number of folders in it tells. */
+/** Changes with the entries of a folder. On disks with coarse timestamps, `nlink` shows a change within the same timestamp. */
 type FolderStat = Pick<fs.Stats, 'ino' | 'mtimeMs' | 'nlink' | 'size'>
 type Folder =
   ({ kind: 'folder' } & FolderStat) | { kind: 'absent'; topmost: string } | Extract<Observed, { kind: 'special' | 'under-file' }>
 
-/** Looks at paths of one data directory; remembers their folders. */
+/** Inspects paths of one data directory and caches their folders. */
 export type Observer = {
-  /** What is at a path; content is not read. Throws faults of the disk. */
+  /** Returns what is at a path, without reading content. Throws faults of the disk. */
   look(path: string): Observed
   /**
-   * To be called when time has passed: forgets the folders unless each is the one that it was, with nothing made, removed or renamed in it. Throws faults of the disk.
+   * Call this after time has passed: clears the cache unless each folder is the same, with no entry created, removed or renamed. Throws
+   * faults of the disk.
    */
   refresh(): void
 }
 
 /**
- * Remembers folders, so each pass needs a new one, or one that is refreshed. Uses plain paths, because a look reveals only kinds, sizes and times,
- * and a drift pass makes thousands of them; everything that is read or written goes through descriptors (folders.ts).
+ * Caches folders, so each use needs a new or refreshed observer. Uses plain paths, because inspecting reveals only kinds, sizes and times,
+ * and a drift check makes thousands of calls; everything that is read or written goes through descriptors (folders.ts).
  */
 export function createObserver(dataDir: string): Observer {
   const folders = new Map<string, Folder>()
-  /** Most files lie in the folder of the one before. */
+  /** Most files lie in the folder of the previous one. */
   let latest: { folder: string; is: Folder } | undefined
   const folderAt = (folder: string): Folder => {
     const known = folders.get(folder)
@@ -50,7 +51,7 @@ export function createObserver(dataDir: string): Observer {
     folders.set(folder, result)
     return result
   }
-  /** Where nothing was the last time: all below is alike, and no folder there is looked up or remembered. */
+  /** The last path where nothing existed: everything below it is absent too, and no folder there is read or cached. */
   let below: { prefix: string; is: Folder } | undefined
   const folderOf = (file: string): Folder => {
     if (below !== undefined && file.startsWith(below.prefix)) return below.is
@@ -64,7 +65,7 @@ export function createObserver(dataDir: string): Observer {
   }
   const classify = (folder: string): Folder => {
     const stat = lstat(dataDir, folder)
-    // Of the data directory itself nothing is doubted here.
+    // The data directory itself is not checked here.
     if (folder === '' || stat?.isDirectory() === true) return { kind: 'folder', ...folderStat(stat) }
     if (stat === undefined) return { kind: 'absent', topmost: folder }
     if (stat.isFile()) return { kind: 'under-file', file: folder }
@@ -115,14 +116,15 @@ function lstat(dataDir: string, file: string): fs.Stats | undefined {
   }
 }
 
-/** The part of a stat that the manifest records, by which a file is recognised as unchanged. */
+/** Returns the part of a stat that the manifest records, by which an unchanged file is recognized. */
 export function statOf({ size, mtimeMs, ino, mode }: fs.Stats): FileStat {
   return { size, mtimeMs, ino, mode: mode & 0o7777 }
 }
 
 /**
- * Looks at the given paths. A file is read only if it is not ours or its stat differs from what we wrote; with `verifyContent` always. `like`
- * is any id of the commit, for the hash algorithm; `observer` may know folders already, and has just been refreshed. Throws faults of the disk and the signal's reason.
+ * Inspects the given paths. A file is read only if it is not owned or its stat differs from the recorded one; with `verifyContent` always.
+ * `like` is any id of the commit, for the hash algorithm; `observer` may have cached folders and was just refreshed. Throws faults of the
+ * disk and the signal's reason.
  */
 export async function observe(
   dataDir: string,
@@ -132,18 +134,22 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<Observations> {
   const { observer = createObserver(dataDir) } = options
-  using folders = openFolders(dataDir)
-  const buffer = new Uint8Array(64 * 1024)
-  const result = createObservations()
-  let count = 0
-  for (const file of paths) {
-    if ((count += 1) % slice === 0) {
-      await yieldToEventLoop()
-      signal.throwIfAborted()
+  const folders = openFolders(dataDir)
+  try {
+    const buffer = new Uint8Array(64 * 1024)
+    const result = createObservations()
+    let count = 0
+    for (const file of paths) {
+      if ((count += 1) % slice === 0) {
+        await yieldToEventLoop()
+        signal.throwIfAborted()
+      }
+      result.set(file, observeOne({ folders, observer, buffer }, file, owned.get(file), options))
     }
-    result.set(file, observeOne({ folders, observer, buffer }, file, owned.get(file), options))
+    return result
+  } finally {
+    folders.close()
   }
-  return result
 }
 
 function observeOne(
@@ -161,7 +167,7 @@ function observeOne(
   return { ...seen, id: hashOf(folders, file, options.like, buffer) }
 }
 
-/** The content's id; null when it is unreadable, changes meanwhile, or is no longer the file that was seen. */
+/** Returns the content's id; null if it is unreadable, changes meanwhile, or is no longer the file that was inspected. */
 function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array): BlobId | null {
   try {
     return hashFile(folders.at(file), like, buffer) ?? null
@@ -171,47 +177,51 @@ function hashOf(folders: Folders, file: string, like: BlobId, buffer: Uint8Array
   }
 }
 
-/** An owned file that is not as we wrote it. */
-export type DriftLook = { path: string; seen: Observed }
+/** An owned file that differs from what was written. */
+export type DriftedFile = { path: string; seen: Observed }
 
-/** The owned files that are not as we wrote them. Takes one stat for each; content is read only when the stat differs. */
-export async function lookForDrift(
+/** Returns the owned files that differ from what was written. Calls stat for each; content is read only if the stat differs. */
+export async function findDrift(
   dataDir: string,
   owned: ReadonlyMap<string, Owned>,
   options: { like: BlobId; verifyContent: boolean },
   signal: AbortSignal,
-): Promise<{ drifted: DriftLook[]; touched: DriftLook[] }> {
+): Promise<{ drifted: DriftedFile[]; touched: DriftedFile[] }> {
   const observer = createObserver(dataDir)
-  using folders = openFolders(dataDir)
-  const buffer = new Uint8Array(64 * 1024)
-  const drifted: DriftLook[] = []
-  /** Files with the same content but another stat: the manifest learns it, so that they are not read again. */
-  const touched: DriftLook[] = []
-  let count = 0
-  for (const [file, entry] of owned) {
-    if ((count += 1) % slice === 0) {
-      await yieldToEventLoop()
-      signal.throwIfAborted()
+  const folders = openFolders(dataDir)
+  try {
+    const buffer = new Uint8Array(64 * 1024)
+    const drifted: DriftedFile[] = []
+    /** Files with the same content but another stat: the manifest records it, so that they are not read again. */
+    const touched: DriftedFile[] = []
+    let count = 0
+    for (const [file, entry] of owned) {
+      if ((count += 1) % slice === 0) {
+        await yieldToEventLoop()
+        signal.throwIfAborted()
+      }
+      const seen = observer.look(file)
+      if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
+      const full = observeOne({ folders, observer, buffer }, file, entry, options)
+      const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id) && !wasChmod(entry, full)
+      if (!same) drifted.push({ path: file, seen: full })
+      else if (knownVerdict(entry, full.stat) !== 'clean') touched.push({ path: file, seen: full })
     }
-    const seen = observer.look(file)
-    if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
-    const full = observeOne({ folders, observer, buffer }, file, entry, options)
-    const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id) && !wasChmod(entry, full)
-    if (!same) drifted.push({ path: file, seen: full })
-    else if (knownVerdict(entry, full.stat) !== 'clean') touched.push({ path: file, seen: full })
+    return { drifted, touched }
+  } finally {
+    folders.close()
   }
-  return { drifted, touched }
 }
 
 /**
- * Whether somebody changed the permissions of the very file that we wrote. A gateway that writes the same content again gives the new file
- * its own usual permissions; that is no change as long as the executable bit is the same.
+ * Whether the permissions of the written file itself were changed. A gateway that writes the same content again gives the new file its
+ * default permissions; that is not a change as long as the executable bit is the same.
  */
 function wasChmod({ exec, stat }: Owned, seen: Extract<Observed, { kind: 'file' }>): boolean {
   return seen.exec !== exec || (seen.stat.ino === stat.ino && seen.stat.mtimeMs === stat.mtimeMs && seen.stat.mode !== stat.mode)
 }
 
-/** The paths of all files, links and special files below a folder; folders themselves are not listed. */
+/** Returns the paths of all files, links and special files below a folder; folders themselves are not listed. */
 function listFiles(folders: Folders, folder: string): string[] {
   const result: string[] = []
   const waiting = [folder]
@@ -232,18 +242,41 @@ function listFiles(folders: Folders, folder: string): string[] {
   return result
 }
 
-/** The paths of all files, links and special files below a folder of the data directory. */
-export function listBelow(dataDir: string, folder: string): string[] {
-  using folders = openFolders(dataDir)
-  return listFiles(folders, folder)
+/** Lists folders of the data directory, each once; a missing folder is empty. Throws faults of the disk. */
+export function listings(dataDir: string): (folder: string) => ReadonlySet<string> {
+  const known = new Map<string, ReadonlySet<string>>()
+  return (folder) => {
+    const names = known.get(folder) ?? new Set(namesIn(dataDir, folder))
+    known.set(folder, names)
+    return names
+  }
 }
 
-/** Ordinary files below a folder that `prune: all` may delete: not wanted, not the gateway's identity, not in a forbidden place. */
-export function listForeign(dataDir: string, folder: string, isWanted: (file: string) => boolean): string[] {
+function namesIn(dataDir: string, folder: string): string[] {
+  return withFolders(dataDir, (folders) => {
+    try {
+      return fs.readdirSync(folders.folder(folder))
+    } catch (error) {
+      if (isMissing(error)) return []
+      throw diskFault(error, folder)
+    }
+  })
+}
+
+/** Returns the paths of all files, links and special files below a folder of the data directory. */
+export function listBelow(dataDir: string, folder: string): string[] {
+  return withFolders(dataDir, (folders) => listFiles(folders, folder))
+}
+
+/**
+ * Returns the regular files below a folder that `prune: All` may delete: not desired, not the gateway's identity, not in a forbidden place.
+ */
+export function listForeign(dataDir: string, folder: string, isDesired: (file: string) => boolean): string[] {
   const observer = createObserver(dataDir)
   if (observer.look(folder).kind !== 'folder') return []
-  using folders = openFolders(dataDir)
-  return listFiles(folders, folder).filter(
-    (file) => !isWanted(file) && !isForbidden(file) && !isGatewayIdentity(file) && observer.look(file).kind === 'file',
+  return withFolders(dataDir, (folders) =>
+    listFiles(folders, folder).filter(
+      (file) => !isDesired(file) && !isForbidden(file) && !isGatewayIdentity(file) && observer.look(file).kind === 'file',
+    ),
   )
 }

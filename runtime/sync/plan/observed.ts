@@ -1,30 +1,29 @@
 /**
- * What was seen on disk, as data for the plan. Pure.
+ * What was found on disk, as data for the plan. Pure.
  */
-import type { BlobId } from '../../delivery/protocol.ts'
-import { parentOf } from '../../gatewaysync/values.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
+import { parentOf } from '../../api/values.ts'
 import type { FileStat } from '../model/manifest.ts'
 
-/** What stands at a path now. `id` is the hash of the content where it had to be read, null where it could not be. */
+/** What exists at a path now. `id` is the hash of the content if it had to be read, null if it could not be. */
 export type Observed =
   | { kind: 'absent'; topmost: string }
   | { kind: 'file'; stat: FileStat; exec: boolean; id: BlobId | null | undefined }
   | { kind: 'folder'; files: readonly string[] }
-  /** Neither file nor folder, at the path itself or at the folder `at` above it. */
+  /** Neither file nor folder, at the path itself or at its parent folder `at`. */
   | { kind: 'special'; at: string; what: 'link' | 'special' }
-  /** `spelled`: how the path of a file of ours names the same file, on a volume that folds names. */
+  /** `spelled`: how the path of an owned file names the same file, on a volume that folds names. */
   | { kind: 'under-file'; file: string; spelled?: string }
 
-/** What was seen at many paths. */
 export type Observations = {
-  /** Undefined where nobody looked. */
+  /** Undefined: not inspected. */
   get(path: string): Observed | undefined
   set(path: string, seen: Observed): void
-  /** All but what is below folders that are not there. */
+  /** All but what is below missing folders. */
   entries(): Iterable<[string, Observed]>
 }
 
-/** Below a folder that is not there all is alike: it is remembered once, not for each of the thousands of files of a first sync. */
+/** Everything below a missing folder is absent: it is stored once, not for each of the thousands of files of a first sync. */
 export function createObservations(): Observations {
   const seenAt = new Map<string, Observed>()
   const absent = new Map<string, Observed>()

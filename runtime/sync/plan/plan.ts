@@ -1,9 +1,9 @@
 /**
- * The plan, as data: what has to happen so that a data directory holds exactly the wanted files. Made from what is wanted, what is ours, and
- * what was seen on disk at the paths concerned; nothing else is touched. Pure.
+ * Decides what has to change so that a data directory holds exactly the desired files, as data. Takes the desired files, the owned files,
+ * and what was found on disk at those paths; nothing else is touched. Pure.
  */
-import type { BlobId } from '../../delivery/protocol.ts'
-import { type CommitHash, foldName, parentOf } from '../../gatewaysync/values.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
+import { type CommitHash, foldName, parentOf } from '../../api/values.ts'
 import type { Aliases } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
 import { describeConflict, type FilePaths, findConflicts } from './conflicts.ts'
@@ -17,63 +17,65 @@ import { isForbidden, isGatewayIdentity, scanKind, type ScanKind, tooLong } from
 /** A file to write. `before`: what is at its path now. */
 export type PlannedPut = DesiredFile & {
   before: 'absent' | 'file' | 'folder'
-  /** The topmost folder that does not exist yet: it is staged and renamed as a whole. The file's own path when all folders exist. */
+  /** The topmost folder that does not exist yet: it is staged and renamed as a whole. The file's own path if all folders exist. */
   topmost: string
 }
-/** A file that has the right content already: only the manifest learns of it. */
+/** A file that has the right content already: only the manifest records it. */
 export type Adopted = DesiredFile & { stat: FileStat }
-/** `gone`: ours, and no longer wanted; `foreign`: not ours, deleted by `prune: all`. `inTheWay`: must go before the new files come. */
+/**
+ * `gone`: owned, and no longer desired; `foreign`: not owned, deleted by `prune: All`. `inTheWay`: must be deleted before the new files are
+ * written.
+ */
 export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
 
 /** Files, except `bytes`: the size of the files to write. */
 export type Counts = { added: number; changed: number; removed: number; unchanged: number; bytes: number }
 
-/** What is to be done. Lists are in the order of their paths. */
+/** The changes. Lists are in the order of their paths. */
 export type Plan = {
   puts: PlannedPut[]
   adopts: Adopted[]
   deletes: PlannedDelete[]
-  /** No longer ours, but not touched: already gone, or not to be pruned. */
+  /** No longer owned, but not touched: already gone, or not to be pruned. */
   released: string[]
   problems: Problem[]
   findings: Finding[]
-  /** Folders that are moved away as a whole, with the files in `deletes`, and come back under another spelling. */
+  /** Folders that are moved away as a whole, with the files in `deletes`, and return under another spelling. */
   respelled: string[]
   counts: Counts
   /** The scans by which the gateway reads the changed files. */
   scan: ScanKind[]
 }
 
-/** Everything that decides a plan. */
 export type PlanInput = {
   /** Length in bytes of the data directory's own path. */
   rootBytes: number
   puts: ReadonlyMap<string, DesiredFile>
-  /** Owned paths that are no longer wanted, with the `prune` of their mapping. */
+  /** Owned paths that are no longer desired, with the `prune` of their mapping. */
   removed: ReadonlyMap<string, Prune>
-  /** Not ours, below a folder of a mapping with `prune: all`. */
+  /** Not owned, below a folder of a mapping with `prune: All`. */
   foreign: readonly string[]
   owned: ReadonlyMap<string, Owned>
   observed: Pick<Observations, 'get'>
-  /** Wanted paths that are other spellings of files to be deleted; folders only if they hold nothing else. */
+  /** Desired paths that are other spellings of files to be deleted; folders only if they hold nothing else. */
   aliases: Aliases
   /** Paths that are being repaired: their local changes are overwritten without a finding. */
   repairing: ReadonlySet<string>
   /** Paths whose local changes must not be lost. */
   held: ReadonlySet<string>
   prunesAll(mapping: number): boolean
-  /** Whether a template or patch makes the file from its blob, so that finding the blob itself there is not enough. */
+  /** Whether a template or patch renders the file from its blob, so that finding the blob itself there is not enough. */
   isRendered(file: DesiredFile): boolean
   maxDeletions: string | number
   commit: CommitHash
   confirmedDeletions: CommitHash | undefined
-  /** The deployment mode of the gateway; `''` or undefined is none. */
+  /** The gateway's deployment mode; `''` or undefined: none. */
   mode: string | undefined
 }
 
 /**
- * Decides what has to change on disk: takes the files to write, those that are ours, and what was seen at the paths concerned; returns
- * puts, deletes, adoptions, problems and findings. Never throws; a plan with problems must not be carried out.
+ * Takes the files to write, the owned files, and what was found at those paths; returns puts, deletes, adoptions, problems and findings.
+ * Never throws; a plan with problems must not be carried out.
  */
 export function plan(input: PlanInput): Plan {
   const result: Plan = {
@@ -114,7 +116,7 @@ function planDeletes(input: PlanInput, result: Plan): void {
       result.released.push(path)
       continue
     }
-    if (seen?.kind === 'file' && input.removed.get(path) !== 'none') {
+    if (seen?.kind === 'file' && input.removed.get(path) !== 'None') {
       reportLocalChange(input, result, path, seen.id, 'deleted')
       result.deletes.push({ path, why: 'gone', inTheWay: false })
       continue
@@ -133,7 +135,7 @@ function inodesOfStaying({ removed, owned, puts }: PlanInput): Map<number, strin
   return result
 }
 
-/** By path; most come in that order. */
+/** Sorts by path; most input is in that order already. */
 function inOrder(files: Iterable<DesiredFile>): DesiredFile[] {
   return [...files].toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
@@ -160,7 +162,8 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set
   } else if (input.aliases.files.has(path)) {
     put('file', path)
   } else if (seen.kind === 'special') {
-    const message = `${seen.what === 'link' ? 'a symbolic link' : 'something that is no file'} stands at "${seen.at}", in the way of "${path}"; remove it`
+    const what = seen.what === 'link' ? 'the symbolic link' : 'the special file'
+    const message = `${what} "${seen.at}" is in the way of "${path}"; remove it`
     result.problems.push({ reason: 'SymbolicLink', message })
   } else if (seen.kind === 'absent') {
     put('absent', seen.topmost)
@@ -177,7 +180,7 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set
   } else if (seen.kind === 'folder') {
     const foreign = seen.files.filter((file) => !going.has(file))
     if (foreign.length === 0 || (input.prunesAll(wanted.mapping) && !foreign.some(isProtected))) {
-      // The folder goes as a whole; its files are named so that they count as deletions.
+      // The folder is deleted as a whole; its files are named so that they count as deletions.
       for (const file of foreign) result.deletes.push({ path: file, why: 'foreign', inTheWay: true })
       put('folder', path)
     } else inTheWay(input, result, wanted, foreign[0] ?? '', `a folder with "${foreign[0] ?? ''}"`)
@@ -191,30 +194,30 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set
   }
 }
 
-/** Whether no setting lets us delete a file. */
+/** Whether no setting allows a file to be deleted. */
 function isProtected(file: string): boolean {
   return isForbidden(file) || isGatewayIdentity(file)
 }
 
-/** Reports an obstacle. If it is a file that another mapping delivers, two mappings compete for one place. */
+/** Reports an obstacle. If it is a file that another mapping delivers, two mappings compete for one path. */
 function inTheWay(input: PlanInput, result: Plan, { path }: DesiredFile, file: string, what: string): void {
   const other = input.puts.get(file) ?? input.owned.get(file)
   const message =
     other === undefined
-      ? `${what}, which is not ours, is in the way of "${path}"; remove it, or set prune: all on the mapping`
+      ? `${what}, which no commit delivered, is in the way of "${path}"; remove it, or set prune: All on the mapping`
       : `${what}, which another mapping delivers, is in the way of "${path}"; exclude one of the two`
   result.problems.push({ reason: 'MappingConflict', message })
 }
 
-/** Reports a local change that is lost, with its hash, so that it can be found in the gateway's own backups. */
+/** Reports content from outside of git that is lost, with its hash, so that it can be found in the gateway's own backups. */
 function reportLocalChange(input: PlanInput, result: Plan, path: string, id: BlobId | null | undefined, fate: string): void {
   const owned = input.owned.get(path)
-  const wrote = owned === undefined ? undefined : (owned.rendered?.id ?? owned.id)
-  if (wrote === undefined || id === undefined || id === wrote) return
-  result.findings.push({ rule: 'local-change', path, message: `was changed locally (content ${id ?? 'unreadable'}) and is ${fate}` })
+  if (id === undefined || (owned !== undefined && id === (owned.rendered?.id ?? owned.id))) return
+  const what = owned === undefined ? 'was not written by a sync' : 'was changed locally'
+  result.findings.push({ rule: 'local-change', path, message: `${what} (content ${id ?? 'unreadable'}) and is ${fate}` })
 }
 
-/** Only new paths can collide: those that exist have got along so far. */
+/** Only new paths can collide: the existing ones already coexist. */
 function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
   if (!input.puts.keys().some((path) => !input.owned.has(path))) return
   for (const conflict of findConflicts(filesAfter(input, going))) {
@@ -234,7 +237,7 @@ function filesAfter({ owned, puts, removed }: PlanInput, going: ReadonlySet<stri
   }
 }
 
-/** Whether nothing at all is to be done, not even to the manifest. */
+/** Whether there is nothing to do, not even in the manifest. */
 export function isEmptyPlan({ puts, adopts, deletes, released }: Plan): boolean {
   return puts.length + adopts.length + deletes.length + released.length === 0
 }

@@ -1,12 +1,12 @@
 /**
- * What a plan would change, file by file and line by line: for `cluster-sync plan` and for dry runs. Reads contents within bounds and
- * writes nothing; what may be secret is hidden.
+ * Shows what a plan would change, file by file and line by line: for `cluster-sync plan` and for dry runs. Reads contents within limits and
+ * writes nothing; secrets are hidden.
  */
-import type { BlobId, Source } from '../../delivery/protocol.ts'
-import { visible } from '../../gatewaysync/values.ts'
+import type { BlobId, Source } from '../../content/protocol/protocol.ts'
+import { visible } from '../../api/values.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
-import type { Wanted } from '../model/wanted.ts'
-import { openFolders, readPresent } from '../disk/folders.ts'
+import type { Wanted } from '../model/desired.ts'
+import { readPresent, withFolders } from '../disk/folders.ts'
 import { lineDiff } from './line-diff.ts'
 import { maskSecrets } from './mask.ts'
 import { recipeOf } from '../desired/mappings.ts'
@@ -16,10 +16,13 @@ import type { Prepared } from './make-plan.ts'
 /** `diff` holds lines that begin with `-` or `+`, without secrets; undefined when one side is binary, may not be shown, or was not compared. */
 export type FileDiff = { op: 'add' | 'change' | 'remove'; path: string; diff?: string }
 
-/** How much is compared: files, bytes of each side of a file, and bytes in all; further changes are only named. */
+/** Limits of a comparison: files, bytes of each side of a file, and bytes in total; further changes are only named. */
 export type DiffLimits = { files: number; fileBytes: number; totalBytes: number }
 
-/** Every change of the plan in the order of paths, the first ones with their lines. Throws what the source throws, and TemplateFailed. */
+/**
+ * Returns every change of the plan in the order of paths, the first ones with their lines. Throws what the source throws, and
+ * TemplateFailed.
+ */
 export async function diffPlan(
   source: Source,
   wanted: Wanted,
@@ -31,17 +34,18 @@ export async function diffPlan(
   const compared = comparedPuts(plan.puts, limits)
   const ids = compared.map(({ id }) => id)
   const contents = await readBlobs(source, wanted, ids, limits.fileBytes, signal)
-  using folders = openFolders(wanted.dataDir)
-  const puts = plan.puts.map((put): FileDiff => {
-    const op = put.before === 'absent' ? 'add' : 'change'
-    const before = op === 'add' ? undefined : readPresent(folders, put.path, limits.fileBytes)
-    const after = contents.has(put.id) ? madeContent(prepared, put, contents) : undefined
-    const sides = after === undefined ? undefined : maskSecrets(before, after)
-    const lines = sides === undefined ? undefined : lineDiff(sides.before, sides.after)
-    return { op, path: put.path, ...(lines === undefined ? {} : { diff: lines }) }
+  return withFolders(wanted.dataDir, (folders) => {
+    const puts = plan.puts.map((put): FileDiff => {
+      const op = put.before === 'absent' ? 'add' : 'change'
+      const before = op === 'add' ? undefined : readPresent(folders, put.path, limits.fileBytes)
+      const after = contents.has(put.id) ? madeContent(prepared, put, contents) : undefined
+      const sides = after === undefined ? undefined : maskSecrets(before, after)
+      const lines = sides === undefined ? undefined : lineDiff(sides.before, sides.after)
+      return { op, path: put.path, ...(lines === undefined ? {} : { diff: lines }) }
+    })
+    const removals = plan.deletes.map(({ path: file }): FileDiff => ({ op: 'remove', path: file }))
+    return [...puts, ...removals].toSorted((a, b) => (a.path < b.path ? -1 : 1))
   })
-  const removals = plan.deletes.map(({ path: file }): FileDiff => ({ op: 'remove', path: file }))
-  return [...puts, ...removals].toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 function comparedPuts(puts: readonly PlannedPut[], { files, fileBytes, totalBytes }: DiffLimits): PlannedPut[] {
@@ -67,7 +71,10 @@ function madeContent({ diff, renderer }: Prepared, put: PlannedPut, contents: Re
 
 const marks = { add: '+', change: '~', remove: '-' } as const
 
-/** Changes as text: a line for each file, its differences indented below, fit for a terminal; a text over `maxCharacters` is cut after a whole line, and says so. */
+/**
+ * Formats changes for a terminal: a line per file, its differences indented below. Text over `maxCharacters` is cut after a whole line,
+ * with a note.
+ */
 export function diffText(changes: readonly FileDiff[], maxCharacters = Number.POSITIVE_INFINITY): string {
   const shownLines: string[] = []
   const last = '… more is not shown'

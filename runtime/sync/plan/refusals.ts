@@ -1,12 +1,14 @@
 /**
- * What keeps a plan from being carried out although every file could be written: too many deletions, the loss of what the gateway runs with,
- * and of changes that were made on it. Each is a question to a person, who confirms by an annotation. Pure.
+ * Refuses a plan that could be written but would delete too much, remove what the gateway needs to run, or overwrite local changes. A user
+ * confirms each by an annotation. Pure.
  */
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../gatewaysync/names.ts'
-import { type CommitHash, parentOf } from '../../gatewaysync/values.ts'
-import type { Reason } from '../../fault.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../api/names.ts'
+import { type CommitHash, foldName, parentOf } from '../../api/values.ts'
+import type { Reason } from '../../platform/fault.ts'
+import { firstBootSingletons, localSingletons, oneTimeType, singletonTypes } from '../../validation/model/resource-types.ts'
+import { manifestName, modeManifest, projectManifest } from '../../validation/model/tree.ts'
+import { collectionsFolder } from '../model/paths.ts'
 import type { Aliases } from './aliases.ts'
-import { losses } from './danger.ts'
 
 /** Why a plan must not be carried out. `path`: only if a path itself is the problem. */
 export type Problem = {
@@ -17,7 +19,7 @@ export type Problem = {
 
 type Paths = { has(path: string): boolean }
 
-/** What a plan is made from, as far as refusals look at it; `PlanInput` says what each means. */
+/** The part of the plan's input that refusals depend on; see `PlanInput`. */
 type Input = {
   puts: Paths
   owned: Paths & { size: number }
@@ -33,13 +35,13 @@ type Input = {
 /** What the plan writes and deletes. */
 type Planned = { puts: readonly { path: string }[]; deletes: readonly { path: string; why: 'gone' | 'foreign' }[] }
 
-/** Below this many deletions a mistake is small, and a percentage of few files says little. */
+/** Below this many deletions a mistake is small, and a percentage of few files means little. */
 const harmlessDeletions = 10
 
 /** How many paths a problem names. */
 const namedLosses = 5
 
-/** At most one problem of each kind, in the order MassDeletion, ModeRemoved, LocalChanges; none where the plan may be carried out. */
+/** Returns at most one problem of each kind, in the order MassDeletion, ModeRemoved, LocalChanges; none if the plan may be carried out. */
 export function refusals(input: Input, planned: Planned): Problem[] {
   return [...tooManyDeletions(input, planned), ...lostParts(input, planned), ...lostChanges(input, planned)]
 }
@@ -58,7 +60,7 @@ function tooManyDeletions({ maxDeletions, owned, commit, confirmedDeletions }: I
 function lostParts({ puts, owned, removed, aliases, mode, commit, confirmedDeletions }: Input, { deletes }: Planned): Problem[] {
   if (confirmedDeletions === commit) return []
   const gone = deletes.filter(({ why }) => why === 'gone').map(({ path }) => path)
-  // A gateway takes another spelling of a name for the same mode, and a singleton of core may have moved to external.
+  // A gateway treats another spelling of a name as the same mode, and a singleton of core may have moved to external.
   const respelled = new Set([...aliases.files.values(), ...aliases.folders.map(({ from }) => from)])
   const isRespelled = (path: string): boolean => path !== '' && (respelled.has(path) || isRespelled(parentOf(path)))
   const isThere = (path: string): boolean => puts.has(path) || (owned.has(path) && !removed.has(path))
@@ -71,7 +73,7 @@ function lostParts({ puts, owned, removed, aliases, mode, commit, confirmedDelet
   return [{ reason: 'ModeRemoved', message }]
 }
 
-/** With `drift: hold` a commit waits as a whole: half of it would be a state that nobody has checked. */
+/** With `drift: Hold` a commit waits as a whole: half of it would be an untested state. */
 function lostChanges({ held, commit }: Input, { puts, deletes }: Planned): Problem[] {
   if (held.size === 0) return []
   const lost = [...puts, ...deletes].map(({ path }) => path).filter((path) => held.has(path))
@@ -86,3 +88,35 @@ function named(lost: readonly string[]): string {
   const more = lost.length > namedLosses ? ` and ${lost.length - namedLosses} more` : ''
   return `${lost.slice(0, namedLosses).join(', ')}${more}`
 }
+
+/**
+ * `going`: the paths to be deleted; `staysOrComes`: whether a path will exist afterwards; `mode`: the gateway's deployment mode, `''` or
+ * undefined for none. Returns the losses as parts of a sentence.
+ */
+function losses(going: readonly string[], staysOrComes: (path: string) => boolean, mode: string | undefined): string[] {
+  const lost: string[] = []
+  for (const path of going) {
+    const what = lossOf(path, mode)
+    if (what !== undefined && !staysOrComes(path)) lost.push(what)
+  }
+  return lost
+}
+
+function lossOf(path: string, mode: string | undefined): string | undefined {
+  const below = path.startsWith(`${collectionsFolder}/`) ? path.slice(collectionsFolder.length + 1).split('/') : undefined
+  if (below === undefined) {
+    const [projects, name, file, ...rest] = path.split('/')
+    return projects === 'projects' && file === projectManifest && rest.length === 0 ? `the project "${name}"` : undefined
+  }
+  const [collection = '', module, type, file, ...rest] = below
+  if (below.length === 2 && module === modeManifest) {
+    const isActive = mode !== undefined && mode !== '' && foldName(mode) === foldName(collection)
+    return isActive ? `its deployment mode "${collection}"` : undefined
+  }
+  if (foldName(collection) !== 'core' || file !== manifestName || rest.length > 0) return undefined
+  const name = `${module}/${type}`
+  return singletonTypes.has(name) && !dispensable.has(name) ? `the only ${name} of core` : undefined
+}
+
+/** Singletons that gateways create themselves, and that the validation rules advise to leave out of a repository. */
+const dispensable: ReadonlySet<string> = new Set([...firstBootSingletons, ...localSingletons, oneTimeType])

@@ -1,17 +1,18 @@
 /**
- * What a template may read, and the key by which a rendered file is known to be current. Nothing in it differs between two renders. Pure.
+ * Defines what a template may read, and the key that shows whether a rendered file is current. Nothing in it differs between two renders.
+ * Pure.
  */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
-import type { Wanted } from '../model/wanted.ts'
+import { canonicalJson } from '../../api/canonical-json.ts'
+import type { Wanted } from '../model/desired.ts'
 
 /** One group of JSONPath expressions and new values for the files that a glob names. */
 export type Patch = { file: string; set: Readonly<Record<string, string>> }
 
-/** How a file is made from its blob. */
+/** How a file is rendered from its blob. */
 export type Recipe = { template: boolean; patches: readonly Patch[] }
 
-/** The variables of templates, by their documented names (docs/sync.md). */
+/** The variables of templates, by their documented names (docs/reference/sync.md). */
 export type TemplateContext = {
   gateway: { name: string }
   pod: { name: string; ordinal: number; labels: Readonly<Record<string, string>> }
@@ -21,7 +22,7 @@ export type TemplateContext = {
   vars: Readonly<Record<string, string>>
 }
 
-/** What templates and patches of one gateway may read. */
+/** Returns what templates and patches of one gateway may read. */
 export function templateContext({ commit, ref, profile, facts }: Wanted): TemplateContext {
   return {
     gateway: { name: facts.gatewayName },

@@ -1,6 +1,6 @@
 /**
- * Finds where values stand in a JSON text, so that they can be replaced while every other byte stays: order, spacing, the digits of large
- * numbers. The text must be valid JSON. Values that are not asked for are skipped and cost no memory. Pure.
+ * Finds the positions of values in a JSON text, so that they can be replaced while every other byte stays: order, spacing, the digits of
+ * large numbers. The text must be valid JSON. Values that are not requested are skipped and cost no memory. Pure.
  */
 
 /** `text.slice(start, end)` is the value at `location`. */
@@ -8,10 +8,10 @@ export type Span = { location: Location; start: number; end: number; type: 'stri
 
 type Location = readonly (string | number)[]
 
-/** The locations as a tree; `here`: the value itself is asked for, by this location. */
+/** The locations as a tree; `here`: the value itself is requested, by this location. */
 type Asked = { here: Location | undefined; below: Map<string | number, Asked> }
 
-/** The values at locations (paths of names and indexes) that exist. Of repeated names the last counts, as in JSON.parse. */
+/** Returns the existing values at locations (paths of names and indexes). Of duplicate names the last counts, as in JSON.parse. */
 export function findSpans(text: string, locations: readonly Location[]): Span[] {
   return locations.length === 0 ? [] : spansIn(text, askedFor(locations))
 }
@@ -113,7 +113,7 @@ function typeAt(text: string, at: number): Span['type'] {
   return first === 'n' ? 'null' : 'number'
 }
 
-/** Behind the value that begins here, without a call for each level. */
+/** Returns the index after the value that begins here, without a call per level. */
 function endOfValue(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length;) {
@@ -125,7 +125,7 @@ function endOfValue(text: string, start: number): number {
     }
     if (character === '{' || character === '[') depth += 1
     else if (character === '}' || character === ']') {
-      // The end of what holds this word or number.
+      // The end of the value that contains this word or number.
       if (depth === 0) return at
       depth -= 1
       if (depth === 0) return at + 1

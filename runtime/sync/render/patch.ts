@@ -1,11 +1,11 @@
 /**
- * Patches: sets the values that a JSONPath (RFC 9535) finds in a JSON file and leaves every other byte as it is. The type of the replaced
- * value stays. Pure.
+ * Applies patches: sets the values that a JSONPath (RFC 9535) finds in a JSON file and leaves every other byte unchanged. The type of the
+ * replaced value stays. Pure.
  */
 import { JSONPathEnvironment } from 'json-p3'
-import { Fault } from '../../fault.ts'
+import { Fault } from '../../platform/fault.ts'
 import { findSpans, holdsMoreValues, type Span } from './json-spans.ts'
-import { jsonOrUndefined } from '../../json.ts'
+import { jsonOrUndefined } from '../../platform/text/json.ts'
 
 /** A bare name, or names joined by dots, means the same below the root: `a.b` is `$.a.b`. Throws TemplateFailed. */
 export function parseJsonPath(text: string, label: string): (document: unknown) => (string | number)[][] {
@@ -23,13 +23,13 @@ export function parseJsonPath(text: string, label: string): (document: unknown) 
 
 /** Deeper documents than this are refused, so that `..` cannot exhaust the stack. */
 const environment = new JSONPathEnvironment({ maxRecursionDepth: 200 })
-// Expressions that backtrack, over text of the repository: one of ten letters takes minutes.
+// Removed functions: their expressions backtrack over text of the repository, and one of ten letters takes minutes.
 for (const name of ['match', 'search']) environment.functionRegister.delete(name)
 
-/** What a GatewaySync may hold; reading a path takes the square of its length. */
+/** Limit of a GatewaySync; parsing a path takes quadratic time. */
 const maxPath = 512
 
-/** Why searching by a path could take for ever: each of these multiplies the time by the size of the document. */
+/** Why evaluating a path could take too long: each of these multiplies the time by the size of the document. */
 function costlyPathRule(text: string): string | undefined {
   if (text.length > maxPath) return `is longer than ${maxPath} characters`
   const bare = text.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/gs, "''")
@@ -39,15 +39,15 @@ function costlyPathRule(text: string): string | undefined {
   return undefined
 }
 
-/** A value takes up to 600 bytes while a `..` searches, however short it is in the text: this many take 120 MiB at worst. */
+/** A value takes up to 600 bytes while `..` is evaluated, however short it is in the text: this many take 120 MiB at worst. */
 const maxValues = 200_000
 
 /** A JSONPath, and the new value as text; it takes the type of the value that it replaces. */
 export type Setting = { path: string; value: string }
 
 /**
- * Applies settings in order; returns the text and which settings matched nothing. Throws TemplateFailed for what is no JSON and for a
- * value that does not fit the type it replaces.
+ * Applies settings in order; returns the text and which settings matched nothing. Throws TemplateFailed for invalid JSON and for a value
+ * that does not fit the type it replaces.
  */
 export function applySettings(text: string, settings: readonly Setting[], label: string): { text: string; unmatched: string[] } {
   if (holdsMoreValues(text, maxValues)) throw new Fault('TemplateFailed', `${label}: the document holds more than ${maxValues} values`)
@@ -83,7 +83,7 @@ function replaceAll(text: string, locations: readonly (readonly (string | number
   return pieces.join('') + text.slice(end)
 }
 
-/** A document can be nested more deeply than a stack is. */
+/** A document can be nested more deeply than the stack permits. */
 function guarded<Value>(label: string, work: () => Value): Value {
   try {
     return work()
@@ -108,7 +108,7 @@ function replacement({ type }: Span, value: string, label: string): string {
     throw new Fault('TemplateFailed', `${label}: the present value is a ${type}, and ${JSON.stringify(value.slice(0, 80))} is none`)
   if (type === 'number' || type === 'boolean') return trimmed
   const parsed = jsonOrUndefined(trimmed)
-  // Null says nothing about the type: JSON where it is some, else text.
+  // Null has no type to keep: valid JSON is inserted as such, anything else as text.
   if (type === 'null') return parsed === undefined ? JSON.stringify(value) : trimmed
   const isArray = Array.isArray(parsed)
   if (typeof parsed === 'object' && parsed !== null && isArray === (type === 'array')) return trimmed

@@ -1,16 +1,15 @@
 /**
- * Makes a file's content from its blob: first the template, then the patches in the order in which they are written. Loaded only for a
- * profile that has either, because every import costs the agent memory. Pure.
+ * Renders a file's content from its blob: first the template, then the patches in the order of the spec. Loaded only for a profile that has
+ * either, because every import costs the agent memory. Pure.
  */
-import type { BlobId } from '../../delivery/protocol.ts'
-import { Fault } from '../../fault.ts'
+import type { BlobId } from '../../content/protocol/protocol.ts'
+import { Fault } from '../../platform/fault.ts'
 import type { Finding } from '../model/findings.ts'
 import { renderKey, type TemplateContext } from './context.ts'
-import type { Rendered } from '../model/manifest.ts'
+import { blobIdOf, type Rendered } from '../model/manifest.ts'
 import type { Recipe } from './context.ts'
 import { applySettings } from './patch.ts'
 import { createTemplateEngine, type ParsedTemplate } from './template.ts'
-import { blobIdOf } from '../model/blob-hash.ts'
 
 /** The templates and patches of one gateway. */
 export type Renderer = {
@@ -20,10 +19,10 @@ export type Renderer = {
   file(path: string, id: BlobId, content: Uint8Array, recipe: Recipe): { content: Uint8Array; rendered: Rendered; findings: Finding[] }
 }
 
-/** How many parsed patch values are kept: one serves every file that its glob matches. */
+/** How many parsed patch values are cached: one serves every file that its glob matches. */
 const maxKeptTemplates = 2_000
 
-/** To be made for each plan: it keeps what it has parsed, and reads variables from `context`. */
+/** Create one per plan: it caches what it has parsed, and reads variables from `context`. */
 export function createRenderer(context: TemplateContext): Renderer {
   const engine = createTemplateEngine()
   const values = new Map<string, ParsedTemplate>()

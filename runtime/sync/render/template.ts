@@ -1,10 +1,10 @@
 /**
- * Templates: LiquidJS without access to files, the clock or random numbers, and with limits on time, memory and output. Two renders of one
- * template with one context give the same text. Pure.
+ * Renders templates: LiquidJS without access to files, the clock or random numbers, and with limits on time, memory and output. Two renders
+ * of one template with one context give the same text. Pure.
  */
 import { filters as builtInFilters, Liquid, type Template } from 'liquidjs'
-import { Fault } from '../../fault.ts'
-import { canonicalJson } from '../../gatewaysync/canonical-json.ts'
+import { Fault } from '../../platform/fault.ts'
+import { canonicalJson } from '../../api/canonical-json.ts'
 import type { TemplateContext } from './context.ts'
 
 /** Characters of a template's source, and of its output. */
@@ -15,18 +15,18 @@ const maxMemory = 32 * 1024 * 1024
 const maxRenderMs = 1_000
 
 /**
- * LiquidJS reads tags in quadratic time, and filters of one tag too: 500,000 tags take nine minutes, 20,000 filters one. Within these bounds
- * a template is read in about a second.
+ * LiquidJS parses tags in quadratic time, and filters of one tag too: 500,000 tags take nine minutes, 20,000 filters one. Within these
+ * limits a template is parsed in about a second.
  */
 const maxTags = 20_000
 const maxTagCharacters = 16 * 1024
 const maxAllTagCharacters = 1024 * 1024
 
-/** Tags that read other files; each is refused when the template is read, not when it is rendered. */
+/** Tags that read other files; each is refused when the template is parsed, not when it is rendered. */
 const refusedTags = ['include', 'render', 'layout', 'block'] as const
 /** Filters whose result differs between two renders. */
 const refusedFilters = ['sample'] as const
-/** Filters that take a moment in time, where `now` and `today` would mean the present one. */
+/** Filters that take a point in time, where `now` and `today` would mean the current one. */
 const dateFilters = ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string'] as const
 
 /** A template that can be rendered any number of times. */
@@ -36,15 +36,14 @@ export type ParsedTemplate = {
   render(context: TemplateContext): string
 }
 
-/** Made by `createTemplateEngine`. */
 export type TemplateEngine = {
   /** Throws TemplateFailed naming `label` when the template cannot be parsed; its `render` does when it cannot be rendered. */
   parse(text: string, label: string): ParsedTemplate
 }
 
 /**
- * One engine serves any number of templates. Bounds: 8 Mi characters of source and of output, 20,000 tags, one second for a render, 32 Mi
- * items and characters made on the way.
+ * One engine serves any number of templates. Limits: 8 Mi characters of source and of output, 20,000 tags, one second per render, 32 Mi
+ * items and characters created during a render.
  */
 export function createTemplateEngine(): TemplateEngine {
   const liquid = restrictedLiquid()
@@ -128,7 +127,7 @@ function restrictedLiquid(): Liquid {
   return liquid
 }
 
-/** LiquidJS takes `now` and `today` for the present moment. */
+/** LiquidJS takes `now` and `today` for the current time. */
 function withoutPresent(name: (typeof dateFilters)[number]): (this: unknown, value: unknown, ...rest: unknown[]) => unknown {
   const filter = builtInFilters[name] as (this: unknown, value: unknown, ...rest: unknown[]) => unknown
   return function (this: unknown, value: unknown, ...rest: unknown[]) {
@@ -149,7 +148,7 @@ function usesOf(liquid: Liquid, template: Template[]): string[][] {
 }
 
 function rendered(liquid: Liquid, template: Template[], context: TemplateContext, label: string): string {
-  // A copy, for the tag `increment` writes into the object that it is given.
+  // A copy, because the tag `increment` writes into the object that it is given.
   const output: unknown = liquid.renderSync(template, { ...context })
   if (typeof output !== 'string') throw new Fault('TemplateFailed', `${label}: the output is no text`)
   if (output.length > maxCharacters) throw new Fault('TemplateFailed', `${label}: the output is larger than ${maxCharacters} characters`)

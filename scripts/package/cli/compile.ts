@@ -1,5 +1,5 @@
 /**
- * The command line as JavaScript for Node 22.19 and newer, for its package and its image.
+ * The command line as JavaScript for Node 22.18 and newer, for its package and its image.
  */
 import { chmodSync, cpSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -9,12 +9,11 @@ import type { Metafile } from '../../images/sbom.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 
-/** What each program is made of. The names of the last two are those by which the command line loads them. */
+/** What each program is made of. The name of the last is that by which the command line loads it. */
 const sources = {
   cli: 'runtime/cli.ts',
-  judge: 'runtime/gate/worker.ts',
-  tracing: 'runtime/tracing/otlp.ts',
-  temporal: 'scripts/package/cli/temporal.ts',
+  judge: 'runtime/validation/worker/worker.ts',
+  tracing: 'runtime/telemetry/tracing/otlp.ts',
 }
 /** Programs that a process or thread begins with, and what each goes on with. */
 const starts = { 'cluster-sync': './cli.mjs', isolate: './judge.mjs' }
@@ -30,11 +29,11 @@ export async function compileCli(folder: string): Promise<Metafile> {
     minify: true,
     platform: 'node',
     format: 'esm',
-    target: 'node22',
+    target: 'node22.18',
     outExtension: { '.js': '.mjs' },
     chunkNames: '[name]-[hash]',
     plugins: [dropUnusedClient],
-    // Some dependencies are CommonJS and ask for built-in modules by require().
+    // Some dependencies are CommonJS and load built-in modules with require().
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'warning',
     metafile: true,

@@ -1,5 +1,5 @@
 /**
- * `npm run package:cli [folder]`: packs the command line for machines without this checkout, as JavaScript for Node 22.19 and newer. Everything
+ * `npm run package:cli [folder]`: packs the command line for machines without this checkout, as JavaScript for Node 22.18 and newer. Everything
  * that it imports is bundled, so installing it needs no registry. Prints the path of the tarball, which is
  * build/cluster-sync-operator-cli-<version>.tgz unless a folder is named.
  */
@@ -13,7 +13,7 @@ import { compileCli } from './compile.ts'
 const root = path.resolve(import.meta.dirname, '../../..')
 const [target = path.join(root, 'build')] = process.argv.slice(2)
 
-type Manifest = Record<'name' | 'version' | 'description' | 'license', string>
+type Manifest = Record<'name' | 'version' | 'description' | 'license', string> & { engines: object }
 
 const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-package-'))
 try {
@@ -35,14 +35,14 @@ try {
   rmSync(work, { recursive: true, force: true })
 }
 
-function packageJson({ name, version, description, license }: Manifest) {
+function packageJson({ name, version, description, license, engines }: Manifest) {
   return {
     name: `${name}-cli`,
     version,
     description: `${description} The command line.`,
     license,
     type: 'module',
-    engines: { node: '>=22.19 <23 || >=23.11' },
+    engines,
     os: ['linux', 'darwin'],
     bin: { 'cluster-sync': 'program/cluster-sync.mjs' },
     files: ['program', 'third-party-licenses.txt'],

@@ -1,23 +1,23 @@
 /**
- * What a program asked the API server, by the audit log of a control plane of its own.
+ * The API calls of a program, from the audit log of its own control plane.
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { ControlPlaneOptions } from '../../cluster/control-plane.ts'
 
 export type CallLog = {
-  /** For the control plane that is watched. */
+  /** Options for the observed control plane. */
   plane: ControlPlaneOptions
-  /** A place in the log: what comes after it has not been asked yet. */
+  /** A position in the log: later calls come after it. */
   mark(): number
-  /** Calls of accounts between two places, as `verb resource`, with how often. */
+  /** The number of calls by service accounts between two positions, by `verb resource`. */
   between(from: number, to: number): ReadonlyMap<string, number>
 }
 
 const policy = {
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
-  // One line for each call, also for a watch, when it begins.
+  // One line per call; for a watch, when it starts.
   omitStages: ['ResponseStarted', 'ResponseComplete', 'Panic'],
   rules: [{ level: 'Metadata', userGroups: ['system:serviceaccounts'] }, { level: 'None' }],
 }

@@ -1,5 +1,5 @@
 /**
- * What the parts of this benchmark work with, and how they tell what they found.
+ * The shared parts of this benchmark, and how they report figures.
  */
 import type { Installation } from '../../support/installation.ts'
 import type { Repository } from '../../support/repository.ts'
@@ -9,7 +9,7 @@ import type { Contained } from './contained.ts'
 import type { Plant } from './plants.ts'
 import type { Seen } from './seen.ts'
 
-/** `hash`: what agents of the plants report to have applied. */
+/** `hash`: the sync hash that agents of the plants report as applied. */
 export type Bench = {
   cluster: Installation
   contained: Contained
@@ -19,7 +19,7 @@ export type Bench = {
   hash: string
 }
 
-/** Also says it at once: a run takes long, and what it has told is not lost when it fails. */
+/** Also prints figures at once: a run takes long, and earlier figures survive a failure. */
 export function figure(name: string, value: number, unit: string): Figure {
   process.stderr.write(`${name}: ${Number(value.toFixed(2))} ${unit}\n`)
   return { name, value, unit }
@@ -29,7 +29,7 @@ export function keyOf({ namespace, name }: Plant): string {
   return `${namespace}/${name}`
 }
 
-/** Commits another text of one file; returns the commit. */
+/** Commits new content of one file; returns the commit. */
 export function change(repository: Repository, text: string): string {
   return repository.commit({ 'projects/f0/0.json': `${text}\n` })
 }

@@ -1,40 +1,40 @@
 /**
- * The controller as its image starts it, in the memory of its container: bundled, with the image's flags and environment, git's children
- * inside. The program of Node is a copy of its own that nobody has read yet, so that its pages count for the container as they do on a node that
- * runs nothing else of that image. Not written from inside: pages that a process has written and then runs count as used twice, and for ever as
- * part of its working set, which no container's program ever does.
+ * The controller as its image starts it, within the memory limit of its container: bundled, with the image's flags and environment, git's
+ * child processes included. The Node executable is a fresh copy on disk that no process has read, so that its pages count for the container
+ * as on a node that runs no other container of that image. The copy is written from outside the container: pages that a process has written
+ * and then executes count as used twice and stay in its working set, which never happens to a container's program.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { nodeOptions } from '../../../runtime/gatewaysync/names.ts'
+import { nodeOptions } from '../../../runtime/api/names.ts'
 import { imageEnvironment, imageFlags } from '../../support/image-flags.ts'
 import { memoryOf } from '../../support/measured-process.ts'
 import { memoryCgroup, type Stalls } from '../../support/memory-cgroup.ts'
 
 export type Contained = {
   command: readonly string[]
-  /** A folder on a disk. */
+  /** A folder on disk. */
   folder: string
-  /** Undefined where this user may set no limit; then the memory of the process alone is looked at. */
+  /** Undefined if this user may not set a limit; then only the memory of the process is measured. */
   limitMiB: number | undefined
-  /** What the kubelet would tell of the container whose process this is. */
+  /** The working set that the kubelet would report for the container of this process. */
   workingSetMiB(pid: number): number
-  /** What all processes inside hold of their own. */
+  /** Anonymous memory of all processes inside. */
   anonymousMiB(pid: number): number
-  /** Pages of files that count as in use; undefined where nobody tells. */
+  /** File pages that count as in use; undefined if unknown. */
   filesMiB(): number | undefined
   /**
-   * How much the kernel reads of the disk for each page that is missing, 128 by its default; undefined where nobody tells. With much more,
-   * one missing page of a program drops thousands of others from a small container.
+   * Read-ahead of the disk in KiB for each missing page, 128 by default; undefined if unknown. With a much larger value, one missing page
+   * of a program evicts thousands of other pages from a small container.
    */
   readAheadKiB: number | undefined
-  /** The next start reads the program from the disk, as in a new container: to be called while no process runs. */
+  /** Makes the next start read the program from disk, as in a new container. Call it while no process runs. */
   forgetProgram(): void
-  /** How many were ended for want of memory so far, which the controller outlives where it is a git; 0 where nobody tells. */
+  /** The number of processes killed by the OOM killer, 0 if unknown. The controller survives the loss of a git process. */
   killed(): number
-  /** For what they had to wait so far; undefined where nobody tells. */
+  /** Stall times so far; undefined if unknown. */
   stalls(): Stalls | undefined
   remove(): Promise<void>
 }
@@ -44,7 +44,7 @@ const root = path.resolve(import.meta.dirname, '../../..')
 export function containController(limitMiB: number): Contained {
   execFileSync(process.execPath, [path.join(root, 'scripts/bundle.ts')])
   const cgroup = memoryCgroup(limitMiB)
-  // On a disk: files in memory would count for ever.
+  // On disk, since files on tmpfs would count for the whole run.
   const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-scale-'))
   const node = path.join(folder, 'node')
   const inside = cgroup === undefined ? [] : [cgroup.enter.program, ...cgroup.enter.args]
@@ -72,7 +72,7 @@ export function containController(limitMiB: number): Contained {
   }
 }
 
-/** By the numbers of the folder's device, as makedev(3) packs them. */
+/** From the major and minor numbers of the folder's device, encoded as in makedev(3). */
 function readAheadOf(folder: string): number | undefined {
   const { dev } = statSync(folder)
   const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)]
@@ -83,7 +83,7 @@ function readAheadOf(folder: string): number | undefined {
   }
 }
 
-/** Looks again and again; `stop` tells the highest figure and the mean. */
+/** Samples periodically; `stop` returns peak and mean. */
 export function sample(look: () => number, everyMs = 50): { stop(): { peak: number; mean: number } } {
   const seen: number[] = [look()]
   const timer = setInterval(() => seen.push(look()), everyMs)

@@ -15,7 +15,7 @@ import { lookForStrain } from './strain.ts'
 const files = 100
 const rounds = 7
 
-/** From a push until each has its file, until all is reported, and what that cost the git host. */
+/** The time from a push until every gateway has its file and has reported, and the load on the git host. */
 export async function followed(bench: Bench, prefix: string, count: number): Promise<Figure[]> {
   const { cluster, seen } = bench
   const repository = cluster.host.repository(`${prefix}.git`)
@@ -46,7 +46,7 @@ export async function followed(bench: Bench, prefix: string, count: number): Pro
 type Pushed = { last: number; middle: number; ready: number; fetches: number; writes: number; ms: number }
 type Pushing = { bench: Bench; plant: Plant; repository: Repository; first: string }
 
-/** Each of the gateways fetches everything first. */
+/** First syncs of all gateways. */
 async function pushes({ bench, plant, repository, first }: Pushing, count: number): Promise<{ ended: Pushed[]; failures: number }> {
   const { cluster, seen, hash } = bench
   const followers = await startFollowers(cluster, seen, plant, { count, syncHash: hash })

@@ -1,24 +1,24 @@
 /**
- * Gateways that follow one GatewaySync over the real delivery protocol, each with the token of its own pod: they ask what changed, fetch
- * the contents, write the files and report. They are no agents: one watch stands for all of theirs, and no engine and no gateway is there.
+ * Gateways that follow one GatewaySync over the real delivery protocol, each with its own pod token: they request changes, fetch contents,
+ * write files and report. They are not full agents: one watch serves all of them, and there is neither engine nor gateway.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { systemClock } from '../../../runtime/clock.ts'
-import { type DeliveryClient, deliveryClient } from '../../../runtime/delivery/client.ts'
-import type { BlobSink, Change } from '../../../runtime/delivery/protocol.ts'
-import { deliveryToken } from '../../../runtime/gatewaysync/names.ts'
-import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { type DeliveryClient, deliveryClient } from '../../../runtime/content/client/client.ts'
+import type { BlobSink, Change } from '../../../runtime/content/protocol/protocol.ts'
+import { deliveryToken } from '../../../runtime/api/names.ts'
+import { parseCommitHash } from '../../../runtime/api/values.ts'
 import type { Installation } from '../../support/installation.ts'
 import { createPods, createReports, forEach, type GatewayPod, type Plant, untilTaken, writeReport } from './plants.ts'
 import type { Seen } from './seen.ts'
 
 export type Followers = {
-  /** For each gateway the time (`performance.now()`) at which its last file of the commit was written. */
+  /** For each gateway the time (`performance.now()`) at which it wrote its last file of the commit. */
   have(commit: string): Promise<number[]>
-  /** Settles when nothing is under way. */
+  /** Resolves when no sync is in progress. */
   settled(): Promise<void>
-  /** How often a sync has failed; it was begun again, as agents do. */
+  /** The number of failed syncs; each was retried, as agents do. */
   failures(): number
 }
 
@@ -101,7 +101,7 @@ async function clientOf({ world, ports }: Installation, seen: Seen, { plant, nam
   return deliveryClient({ url, caBundle, token: async () => token, namespace, name: plant.name, clock: systemClock })
 }
 
-/** What an agent asks for, in its order; contents go to files as they come. */
+/** Makes the requests of an agent in the same order; contents go to files as they arrive. */
 async function fetchInto({ client, commit: from, folder }: Follower, text: string, signal: AbortSignal): Promise<void> {
   const wanted = { commit: parseCommitHash(text), profile: 'default' }
   const puts = new Map<string, Put>()
@@ -119,7 +119,7 @@ function fileSink(folder: string, puts: ReadonlyMap<string, Put>): BlobSink {
       file = path.join(folder, puts.get(id)?.path ?? id)
       chunks = []
     },
-    // A chunk is valid during its call alone.
+    // A chunk is only valid during the call.
     data: (chunk) => void chunks.push(Buffer.from(chunk)),
     end() {
       mkdirSync(path.dirname(file), { recursive: true })

@@ -1,12 +1,13 @@
 /**
- * Many GatewaySyncs with gateway pods and SyncReports. The pods are objects alone: admission puts an agent into each, and nothing runs it.
+ * Many GatewaySyncs with gateway pods and SyncReports. The pods are only API objects: admission injects an agent into each, but no kubelet
+ * runs them.
  */
 import * as v from 'valibot'
-import { backoffMs, systemClock } from '../../../runtime/clock.ts'
-import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
-import { apiVersion, podAnnotations, syncReportKind } from '../../../runtime/gatewaysync/names.ts'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
-import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
+import { backoffMs, systemClock } from '../../../runtime/platform/clock.ts'
+import { resolveProfile, syncHash } from '../../../runtime/api/schema/profile.ts'
+import { apiVersion, podAnnotations, syncReportKind } from '../../../runtime/api/names.ts'
+import { gatewaySyncSpec } from '../../../runtime/api/schema/spec.ts'
+import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
 import { podType, syncReportType } from '../../../runtime/kube/types.ts'
 import type { Installation } from '../../support/installation.ts'
 import { chartPod } from '../../support/pods.ts'
@@ -14,13 +15,13 @@ import { chartPod } from '../../support/pods.ts'
 export type Plant = { namespace: string; name: string; repo: string }
 export type GatewayPod = { plant: Plant; name: string; uid: string }
 
-/** The account of gateway pods; each namespace of the installation has it. */
+/** The ServiceAccount of gateway pods, one in each namespace of the installation. */
 const account = 'gateway'
-/** So few that admission answers each within its five seconds also on a busy machine. */
+/** Few enough that admission answers each within its five seconds even on a busy machine. */
 const atOnce = 8
 const mostTries = 8
 
-/** Does something with each, several at a time. */
+/** Runs the work for each item, several at a time. */
 export async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
@@ -39,7 +40,7 @@ export function specOf(repo: string): object {
   }
 }
 
-/** What agents of the plants report to have applied. */
+/** The commit and sync hash that agents of the plants report as applied. */
 export function hashOf(repo: string): string {
   const spec = v.parse(gatewaySyncSpec({ allowLocal: false }), specOf(repo))
   return syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
@@ -49,7 +50,7 @@ export async function createPlants(cluster: Installation, plants: readonly Plant
   await forEach(plants, async ({ namespace, name, repo }) => await cluster.gatewaySync(namespace, name, specOf(repo)))
 }
 
-/** As the vendor's chart makes them, so that a page of them is as large as anywhere. */
+/** Same shape as pods of the vendor's chart, so that list pages have a realistic size. */
 export async function createPods({ world }: Installation, plants: readonly Plant[], ofEach: number): Promise<GatewayPod[]> {
   const made: GatewayPod[] = []
   const wanted = plants.flatMap((plant) => Array.from({ length: ofEach }, (_, index) => ({ plant, name: `${plant.name}-gw-${index}` })))
@@ -68,7 +69,7 @@ export async function createPods({ world }: Installation, plants: readonly Plant
   return made
 }
 
-/** What is refused because somebody is late, such as a pod by admission, is tried again with more time between two tries. */
+/** Retries requests refused because of a timeout, such as a pod by admission, with increasing delays. */
 export async function untilTaken<Made>(make: () => Promise<Made>): Promise<Made> {
   for (let failures = 1; ; failures += 1) {
     try {
@@ -98,7 +99,7 @@ export async function writeReport(
   await world.kube.mergePatch(syncReportType, key, { status }, { subresource: 'status' }, world.signal)
 }
 
-/** About what an agent tells of a gateway with some projects. */
+/** About as large as the report of a gateway with a few projects. */
 export function reportStatus(gateway: string, { commit, syncHash }: { commit: string; syncHash: string }): SyncReportStatus {
   const at = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
   return {

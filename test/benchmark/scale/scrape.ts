@@ -1,12 +1,12 @@
 /**
- * Prometheus, as far as the controller notices: scrapes in OpenMetrics with the token of an account that may read them.
+ * Scrapes the controller like Prometheus: in OpenMetrics, with the token of an account that may read metrics.
  */
-import { deadline, systemClock } from '../../../runtime/clock.ts'
+import { deadline, systemClock } from '../../../runtime/platform/clock.ts'
 import { readText, startCall } from '../../../runtime/http/client.ts'
 import type { ResourceType } from '../../../runtime/kube/types.ts'
 import type { Installation } from '../../support/installation.ts'
 
-/** `ms`: from the question to the last byte. */
+/** `ms`: from the request to the last byte. */
 export type Scrape = { ms: number; bytes: number; series: number; status: number; text: string }
 
 const bindingType: ResourceType = {
@@ -16,14 +16,14 @@ const bindingType: ResourceType = {
   kind: 'ClusterRoleBinding',
   namespaced: false,
 }
-/** The accounts of the installation's namespaces; one of them reads here. */
+/** The accounts of the installation's namespaces; one of them reads metrics here. */
 const account = 'gateway'
 const maxBytes = 64 * 1024 * 1024
 const answeredWithinMs = 15_000
 
 /**
- * Gives the account of a namespace the role of a reader; `caBundle` is what the controller's certificate is checked with. Returns what reads
- * from a port for metrics; it takes a while until the account may.
+ * Grants the account of a namespace the metrics reader role; `caBundle` verifies the controller's certificate. Returns a function that
+ * scrapes a port; the permission takes effect after a while.
  */
 export async function openScraper(
   { world, manifests }: Installation,

@@ -1,18 +1,18 @@
 /**
- * What the GatewaySyncs of the cluster say, as whoever watches them learns it.
+ * The status of all GatewaySyncs, as seen by a client that watches them.
  */
-import { systemClock } from '../../../runtime/clock.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
 import { gatewaySyncType } from '../../../runtime/kube/types.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import type { Installation } from '../../support/installation.ts'
 
 export type Seen = {
   of(key: string): GatewaySyncStatus | undefined
-  /** Settles with the time (`performance.now()`) at which the last of the keys held what is asked for. */
+  /** Resolves with the time (`performance.now()`) at which the last of the keys met the condition. */
   all(keys: readonly string[], holds: (status: GatewaySyncStatus, key: string) => boolean, timeoutMs: number): Promise<number>
-  /** Calls back with each change. */
+  /** Calls back on each change. */
   onChange(heard: (key: string, status: GatewaySyncStatus) => void): void
   stop(): Promise<void>
 }

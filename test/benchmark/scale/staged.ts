@@ -1,10 +1,10 @@
 /**
- * Many gateways that follow one GatewaySync in stages. They report what agents would, by the agents' own rule of whose turn has come; nothing
- * is fetched, as `fleet.ts` measures that.
+ * Many gateways that follow one GatewaySync in stages. They report like agents and follow the agents' rule for the current stage; they
+ * fetch nothing, since `fleet.ts` measures that.
  */
-import { turnOf } from '../../../runtime/gatewaysync/rollout/turn.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { admissionOf } from '../../../runtime/reconcile/rollout/stage-admission.ts'
+import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { pushTo } from '../../support/push.ts'
 import { plantFiles } from '../contents.ts'
 import type { Figure } from '../figures.ts'
@@ -13,11 +13,11 @@ import { processorMs } from './contained.ts'
 import { createPods, createReports, forEach, type GatewayPod, type Plant, specOf, untilTaken, writeReport } from './plants.ts'
 
 const doneMs = 600_000
-/** Pushes that come while the rollout of the first is under way. */
+/** Pushes that arrive during the first rollout. */
 const pushes = 10
 const pushEachMs = 2_000
 
-/** A rollout alone, and one that newer commits replace again and again. Each stage takes its gateways by the last digit of their names. */
+/** One complete rollout, and one that newer commits replace repeatedly. Each stage selects gateways by the last digit of their names. */
 export async function staged(bench: Bench, count: number, stages: number): Promise<Figure[]> {
   const { cluster, seen, calls } = bench
   const repository = cluster.host.repository('staged.git')
@@ -73,7 +73,7 @@ function stagesOf(count: number): object[] {
   })
 }
 
-/** Lets each gateway report what is published as soon as its turn has come. */
+/** Each gateway reports the published commit as soon as its stage is active. */
 function follow({ cluster, seen, hash: syncHash }: Bench, key: string, pods: readonly GatewayPod[]) {
   const commits = new Map<string, string>()
   let [moves, largest] = [0, 0]
@@ -86,10 +86,10 @@ function follow({ cluster, seen, hash: syncHash }: Bench, key: string, pods: rea
     const due = pods.filter(({ name }) => {
       const commit = commits.get(name)
       const facts = { pod: name, profile: 'default', syncHash, inPlace: commit === undefined ? undefined : { commit, syncHash } }
-      return commit !== published.commit && turnOf({ ...status, published }, facts).kind === 'go'
+      return commit !== published.commit && admissionOf({ ...status, published }, facts).kind === 'go'
     })
     await forEach(due, async (pod) => {
-      // A newer commit takes its place from the first stage on.
+      // A newer commit starts from the first stage.
       if (seen.of(key)?.published?.commit !== published.commit) return
       await writeReport(cluster, pod, { commit: published.commit, syncHash })
       commits.set(pod.name, published.commit)

@@ -1,17 +1,17 @@
 /**
- * What keeps the controller from answering while a part of the benchmark runs: a thread that computes for long, a want of processors, of
- * memory for the pages of files, or of the disk.
+ * Causes of slow controller answers while a part of the benchmark runs: a long computation, a lack of processors, of memory for file pages,
+ * or of disk throughput.
  */
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { type Figure, median } from '../figures.ts'
 import { type Bench, figure } from './bench.ts'
 import { processorMs } from './contained.ts'
 
 const lookEachMs = 100
-/** What the controller logs when another replica, or nobody, leads from then on. */
+/** The log message of the controller when it loses leadership. */
 const lost = 'not leading any more'
 
-/** Begins to look. `stop` tells what was seen, with `what` before each figure. */
+/** Starts to observe. `stop` returns the figures, with `what` before each name. */
 export function lookForStrain({ cluster, contained }: Bench): { stop(what: string): Promise<Figure[]> } {
   const pid = cluster.controllerPid()
   const startedMs = performance.now()

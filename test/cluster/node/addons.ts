@@ -1,5 +1,5 @@
 /**
- * What a cluster has beside Kubernetes itself: DNS, and cert-manager from its own chart.
+ * The add-ons of a cluster: DNS, and cert-manager from its own chart.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -8,10 +8,10 @@ import { folderBeside, type Program } from '../binaries.ts'
 import { dnsAddress, imageRepository, imageTag, nodeAddress, stateFolder } from './configuration.ts'
 import { imageNameOf } from './images.ts'
 
-/** Runs kubectl and answers its output; throws with what it said when it fails. */
+/** Runs kubectl and returns its output; throws with its error output on failure. */
 export type Kubectl = (args: readonly string[], input?: string) => string
 
-/** Settles when DNS answers. `names` are given the node's address, as if they were hosts outside of the cluster. */
+/** Resolves when DNS answers. `names` resolve to the node's address, as if they were hosts outside the cluster. */
 export function installDns(kubectl: Kubectl, names: readonly string[]): void {
   const hosts = names.length === 0 ? '' : `  hosts {\n    ${nodeAddress} ${names.join(' ')}\n    ttl 5\n    fallthrough\n  }\n`
   const zones = `  kubernetes cluster.local in-addr.arpa {\n    ttl 5\n    pods insecure\n  }\n`
@@ -68,7 +68,7 @@ export function installDns(kubectl: Kubectl, names: readonly string[]): void {
                 image: imageNameOf('coredns'),
                 imagePullPolicy: 'Never',
                 args: ['-conf', '/etc/coredns/Corefile'],
-                // Port 53 is for root.
+                // Port 53 requires root.
                 securityContext: { runAsUser: 0 },
                 readinessProbe: { httpGet: { path: '/ready', port: 8181 }, periodSeconds: 1 },
                 volumeMounts: [{ name: 'config', mountPath: '/etc/coredns' }],
@@ -84,14 +84,14 @@ export function installDns(kubectl: Kubectl, names: readonly string[]): void {
   kubectl(['rollout', 'status', 'deployment/coredns', '--namespace=kube-system', '--timeout=300s'])
 }
 
-/** Installs cert-manager with Helm; settles when all three of its programs are ready. */
+/** Installs cert-manager with Helm; resolves when its three deployments are ready. */
 export function installCertManager(kubectl: Kubectl, helm: string, kubeconfig: string): void {
   const chart = path.join(stateFolder, 'cert-manager')
   const source = folderBeside('cert-manager-controller')
-  // The files of a module may not be written to.
+  // Files of a Go module are read-only.
   cpSync(path.join(source, 'charts/cert-manager'), chart, { recursive: true })
   mkdirSync(chart, { recursive: true })
-  // What cert-manager's own release tool does.
+  // Same as cert-manager's own release tool.
   const template = readFileSync(path.join(chart, 'Chart.template.yaml'), 'utf8')
   writeFileSync(path.join(chart, 'Chart.yaml'), template.replace(/^annotations:[^]*$/m, ''))
   for (const name of readdirSync(path.join(source, 'crds')).filter((each) => each.endsWith('.yaml'))) {

@@ -1,15 +1,15 @@
 /**
- * The cgroups of a node: one in each hierarchy of version 1, of the node's own name, below which the kubelet makes those of its pods.
+ * The cgroups of a node: one per hierarchy of version 1, with the node's name; the kubelet creates those of its pods below.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
 const parent = '/sys/fs/cgroup'
-/** What a kubelet and runc use. */
+/** Controllers that a kubelet and runc use. */
 const controllers = ['blkio', 'cpu', 'cpuacct', 'cpuset', 'devices', 'freezer', 'memory', 'pids']
 
-/** Why there can be none; undefined where there can. */
+/** The reason why cgroups are unavailable; undefined if they are available. */
 export function whyNoCgroups(): string | undefined {
   if (existsSync(path.join(parent, 'cgroup.controllers'))) return 'cgroups are of version 2 here, of which the node was not tried'
   const missing = controllers.filter((name) => !existsSync(path.join(parent, name, 'cgroup.procs')))
@@ -20,14 +20,14 @@ export function makeCgroups(name: string): void {
   for (const hierarchy of hierarchies()) {
     const folder = path.join(parent, hierarchy, name)
     mkdirSync(folder, { recursive: true })
-    // A new cgroup has no processor and no memory before it is given those of its parent.
+    // A new cgroup has neither processors nor memory nodes until those of its parent are copied.
     for (const file of ['cpuset.cpus', 'cpuset.mems']) {
       if (existsSync(path.join(folder, file))) writeFileSync(path.join(folder, file), readFileSync(path.join(parent, hierarchy, file)))
     }
   }
 }
 
-/** Settles when all are gone. A process that has just ended is inside for a moment longer; throws if one stays for a minute. */
+/** Resolves when all are removed. A process that has just exited stays inside for a moment; throws if one stays for a minute. */
 export async function removeCgroups(name: string): Promise<void> {
   const endMs = Date.now() + 60_000
   for (const hierarchy of hierarchies()) {

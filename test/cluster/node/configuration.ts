@@ -1,19 +1,19 @@
 /**
- * What the programs of a node are told. A node has namespaces of its own, so addresses and paths are the same for every one. Pure.
+ * Configuration of the programs of a node. A node has its own namespaces, so all nodes use the same addresses and paths. Pure.
  */
 import path from 'node:path'
 
-/** The folder of a node, as its processes see it: on a disk, as the pages of files in memory would count to a container's limit. */
+/** The folder of a node as its processes see it: on disk, since the pages of files on tmpfs would count against container limits. */
 export const nodeFolder = '/run/cluster-sync-node'
-/** Sockets and etcd, in memory. */
+/** Sockets and etcd, on tmpfs. */
 export const stateFolder = '/run/cluster-sync-state'
 export const nodeName = 'node'
-/** From the range for tests of networks (RFC 2544), which nobody routes. */
+/** From the range for network tests (RFC 2544), which is never routed. */
 export const nodeAddress = '198.18.0.1'
 export const apiServerUrl = `https://${nodeAddress}:6443`
 export const dnsAddress = '10.96.0.10'
 const podRange = '10.244.0.0/24'
-/** Where the images of the node's own programs pretend to be from; nothing is ever pulled. */
+/** The registry name of the node's own images; nothing is ever pulled. */
 export const imageRepository = 'localhost/cluster-sync'
 export const imageTag = '1'
 export const containerdSocket = '/run/containerd/containerd.sock'
@@ -33,7 +33,7 @@ export const roles: Roles = {
   kubeProxy: { user: 'system:kube-proxy', groups: [] },
 }
 
-/** Flags beside those of a control plane without a node. */
+/** Flags in addition to those of a control plane without a node. */
 export const apiServerFlags = [
   '--authorization-mode=Node,RBAC',
   '--endpoint-reconciler-type=lease',
@@ -58,12 +58,12 @@ export function schedulerFlags(kubeconfig: string): string[] {
   return [`--kubeconfig=${kubeconfig}`, '--leader-elect=false', '--profiling=false']
 }
 
-/** `cgroup`: the one below which all pods of this node are, so that nodes beside each other leave each other's alone. */
+/** `cgroup`: the parent of all pods of this node, so that nodes on one machine do not affect each other. */
 export function kubeletConfiguration(cgroup: string): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
-    // Nobody but what runs in the node's network reaches the kubelet.
+    // Only processes in the node's network reach the kubelet.
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     cgroupDriver: 'cgroupfs',
@@ -76,12 +76,12 @@ export function kubeletConfiguration(cgroup: string): object {
     clusterDomain: 'cluster.local',
     resolvConf: inNode('resolv.conf'),
     volumePluginDir: inNode('volume-plugins'),
-    // A machine that is short of disk or memory evicts nothing of a test.
+    // A machine short of disk or memory evicts no pod of a test.
     evictionHard: { 'memory.available': '0%', 'nodefs.available': '0%', 'imagefs.available': '0%', 'nodefs.inodesFree': '0%' },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     serializeImagePulls: false,
-    // How soon a changed Secret is in its volume.
+    // The delay until a changed Secret reaches its volume.
     syncFrequency: '10s',
     oomScoreAdj: 0,
   }
@@ -107,13 +107,13 @@ export function kubeProxyConfiguration(kubeconfig: string): object {
     clusterCIDR: podRange,
     hostnameOverride: nodeName,
     oomScoreAdj: 0,
-    // These belong to the whole machine.
+    // These settings belong to the whole machine.
     conntrack: { maxPerCore: 0, min: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' },
     iptables: { minSyncPeriod: '100ms' },
   }
 }
 
-/** Each pod has a cable of its own to the node, so that what it sends to a Service always passes the node's rules. */
+/** Each pod has its own veth pair to the node, so that its traffic to a Service always passes the node's rules. */
 export const podNetwork = {
   cniVersion: '1.0.0',
   name: 'pods',

@@ -1,5 +1,5 @@
 /**
- * An image of one static program and nothing else, as an archive that `ctr images import` takes. No builder is needed.
+ * Builds an image of one static program as an archive that `ctr images import` takes. No image builder is needed.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import type { Program } from '../binaries.ts'
 import { imageRepository, imageTag } from './configuration.ts'
 import { tarOf } from '../../../scripts/tar.ts'
 
-/** The user of the image, by number: a pod that must not be root names none. */
+/** The user of the image as a number, which pods with runAsNonRoot need. */
 const user = '65532:65532'
 
 /** The image of one of the node's own programs. */
@@ -16,7 +16,7 @@ export function imageNameOf(name: Program): string {
   return `${imageRepository}/${name}:${imageTag}`
 }
 
-/** Writes the archive `file` of the image `name`, whose only program is its entrypoint. */
+/** Writes the archive `file` of the image `name`, with its only program as the entrypoint. */
 export function archiveOfProgram(file: string, name: string, program: string): void {
   const entry = path.basename(program)
   const layer = tarOf([{ path: entry, content: readFileSync(program), isProgram: true }])

@@ -1,6 +1,7 @@
 /**
- * `node test/cluster/node/init.ts <folder>`: makes a node of Kubernetes out of namespaces that the keeper has made: mounts, network, control
- * plane, containerd, kubelet, kube-proxy, DNS and cert-manager. Says in `ready.json` when pods can run, and then takes orders (`orders.ts`).
+ * `node test/cluster/node/init.ts <folder>`: sets up a Kubernetes node in the namespaces that the keeper has created: mounts, network,
+ * control plane, containerd, kubelet, kube-proxy, DNS and cert-manager. Writes `ready.json` when pods can run, and then serves commands
+ * (`orders.ts`).
  */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -44,7 +45,7 @@ try {
 }
 
 async function start(): Promise<void> {
-  // Built one after the other: each build takes all processors.
+  // Built one after the other, since each build uses all processors.
   const programs = new Map<Program, string>()
   for (const name of nodePrograms) programs.set(name, await ensureProgram(name, say))
   const pathOf = (name: Program): string => programs.get(name) ?? ''
@@ -106,7 +107,7 @@ function ctr(...args: string[]): string {
   return execFileSync('ctr', ['--namespace', 'k8s.io', ...args], { encoding: 'utf8', timeout: 300_000, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Tries again until it succeeds; throws what it threw when that takes two minutes. */
+/** Retries until it succeeds; rethrows the last error after two minutes. */
 async function untilDone(attempt: () => unknown): Promise<void> {
   const endMs = Date.now() + 120_000
   for (;;) {

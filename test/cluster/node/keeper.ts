@@ -1,8 +1,8 @@
 /**
- * `node test/cluster/node/keeper.ts <folder> <pid>`: runs a node in namespaces of its own (processes, mounts, network) until it is told to
- * stop or the process that it serves has gone. All of the node ends with the first process inside, and that one with this: no process,
- * mount, interface or address can outlive it. What is left then, the node's cgroups and its folder, it removes here; after a keeper that
- * was killed the next start does.
+ * `node test/cluster/node/keeper.ts <folder> <pid>`: runs a node in its own process, mount and network namespaces until it receives a
+ * signal or the process it serves has exited. The whole node ends with its first process, which ends with this one, so no process, mount,
+ * interface or address can outlive it. The keeper then removes the cgroups and the folder of the node; if the keeper was killed, the next
+ * start does.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ let isStopped = false
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => (isStopped = true))
 
 makeCgroups(id)
-// The first process inside takes in those whose parent has ended, which a shell does and Node does not.
+// The first process inside adopts orphaned processes, which a shell reaps and Node does not.
 const first = ['bash', '-c', '"$@" & wait $!', 'init', process.execPath, path.join(import.meta.dirname, 'init.ts'), folder]
 const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc']
 const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', 'unshare', ...namespaces, '--', ...first], {
@@ -40,5 +40,5 @@ const inner = childOf(child.pid ?? 0)
 if (inner !== undefined) process.kill(inner, 'SIGKILL')
 await ended
 await removeCgroups(id)
-// Who waits for the node still reads why it did not start.
+// Keeps the folder, so that the waiting process can read why the node did not start.
 if (!existsSync(path.join(folder, 'failed')) || !isAlive(Number(servedPid))) rmSync(folder, { recursive: true, force: true })

@@ -1,13 +1,13 @@
 /**
- * Makes a machine of its own out of new namespaces: what the programs of a node write to fixed places goes elsewhere, and its network has
- * the node's address.
+ * Turns new namespaces into a separate machine: fixed paths that the node's programs write to are redirected, and its network has the
+ * node's address.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { nodeAddress, nodeFolder, stateFolder } from './configuration.ts'
 
-/** Settings of the whole machine that a kubelet would change: it reads here that they are as it wants them. */
+/** Kernel settings of the whole machine that a kubelet would change: inside, it reads the values that it requires. */
 const kernelSettings = { 'vm/overcommit_memory': '1', 'vm/panic_on_oom': '0', 'kernel/panic': '10', 'kernel/panic_on_oops': '1' }
 
 /** `folder`: that of the node on the machine. */
@@ -17,7 +17,7 @@ export function prepareNamespaces(folder: string): void {
   run('mount', '--bind', folder, nodeFolder)
   mkdirSync(stateFolder, { mode: 0o700 })
   run('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', '/var/log')
-  // What containerd's networks remember is written below /var/lib, whatever it is told.
+  // containerd's CNI plugins keep state below /var/lib, whatever their configuration.
   const layers = { upperdir: path.join('/run', 'lib-changed'), workdir: path.join('/run', 'lib-work') }
   for (const layer of Object.values(layers)) mkdirSync(layer)
   run('mount', '-t', 'overlay', '-o', `lowerdir=/var/lib,upperdir=${layers.upperdir},workdir=${layers.workdir}`, 'overlay', '/var/lib')
@@ -30,7 +30,7 @@ export function prepareNamespaces(folder: string): void {
     run('mount', '--bind', file, setting)
   }
   run('ip', 'link', 'set', 'lo', 'up')
-  // A kubelet refuses an address of the loopback interface, and not every kernel has interfaces that lead nowhere: both ends of a cable do.
+  // A kubelet refuses a loopback address, and not every kernel supports dummy interfaces, so the address is on a veth pair.
   run('ip', 'link', 'add', 'node0', 'type', 'veth', 'peer', 'name', 'node1')
   run('ip', 'address', 'add', `${nodeAddress}/24`, 'dev', 'node0')
   for (const end of ['node0', 'node1']) run('ip', 'link', 'set', end, 'up')

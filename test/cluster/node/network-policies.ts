@@ -1,6 +1,6 @@
 /**
- * What NetworkPolicies mean for a node whose pods have a cable each, as rules of its kernel. No agent that enforces them can be had as a Go
- * module here. Only what policies of the product use is translated, and everything else is refused. Pure.
+ * Translates NetworkPolicies into kernel rules for a node with one veth pair per pod, since no agent that enforces them is available as a
+ * Go module. Supports only the fields that policies of the product use and refuses everything else. Pure.
  */
 
 export type Labels = Record<string, string>
@@ -13,16 +13,16 @@ export type NetworkPolicy = {
   metadata: { namespace: string; name: string }
   spec: { podSelector: Selector; policyTypes?: string[]; ingress?: { from?: Peer[]; ports?: Port[] }[] }
 }
-export type Labelled = { metadata: { namespace?: string; name: string; labels?: Labels } }
-export type Addressed = Labelled & { status: { podIP?: string } }
+export type Labeled = { metadata: { namespace?: string; name: string; labels?: Labels } }
+export type Addressed = Labeled & { status: { podIP?: string } }
 
 export const policyChain = 'NETWORK-POLICIES'
 
 /**
- * Rules for `iptables-restore --noflush`: the chain that traffic to pods has to pass, without the jump into it. A pod that a policy selects
- * takes what a rule of any policy permits and refuses the rest. The node itself reaches its pods without passing here.
+ * Rules for `iptables-restore --noflush`: the chain for traffic to pods, without the jump to it. A pod that a policy selects accepts
+ * traffic that a rule of any policy permits and refuses the rest. Traffic from the node itself does not pass this chain.
  */
-export function policyRules(policies: readonly NetworkPolicy[], pods: readonly Addressed[], namespaces: readonly Labelled[]): string {
+export function policyRules(policies: readonly NetworkPolicy[], pods: readonly Addressed[], namespaces: readonly Labeled[]): string {
   const lines = pods.flatMap((pod) => {
     const { podIP } = pod.status
     const selecting = policies.filter(
@@ -44,7 +44,7 @@ export function policyRules(policies: readonly NetworkPolicy[], pods: readonly A
   return ['*filter', `:${policyChain} - [0:0]`, established, ...lines, 'COMMIT', ''].join('\n')
 }
 
-function addressesOf(peer: Peer, namespace: string, pods: readonly Addressed[], namespaces: readonly Labelled[]): string[] {
+function addressesOf(peer: Peer, namespace: string, pods: readonly Addressed[], namespaces: readonly Labeled[]): string[] {
   const { podSelector, namespaceSelector, ipBlock } = peer
   if (ipBlock !== undefined) {
     if (ipBlock.except !== undefined) throw new Error(`except ${ipBlock.except.join(', ')} is not translated`)

@@ -1,5 +1,5 @@
 /**
- * The services of a node, and who may order them about: tests stop and start the kubelet, containerd and the API server, and ask over a socket.
+ * The services of a node and the socket for commands: tests stop and start the kubelet, containerd and the API server over it.
  */
 import type { ChildProcess } from 'node:child_process'
 import { createServer, request } from 'node:http'
@@ -13,11 +13,11 @@ export type Order = 'start' | 'stop' | 'kill'
 
 const socket = path.join(stateFolder, 'orders')
 
-/** As often is a service started again that ends by itself; a kubelet does while containerd is not ready. */
+/** The number of restarts of a service that exits unexpectedly; a kubelet does while containerd is not ready. */
 const mostRestarts = 10
 const restartDelayMs = 1_000
 
-/** Starts a server of orders; `failed` is told when a service ends again and again that nobody has stopped. */
+/** Starts the command server; `failed` is called when a service keeps exiting without a stop command. */
 export function serveOrders(folder: string, failed: (why: string) => void): { add(name: Service, command: Command): Promise<void> } {
   const services = new Map<string, { command: Command; child: ChildProcess | undefined; restarts: number }>()
   const children = startChildren(folder, (why, name) => {
@@ -52,7 +52,7 @@ export function serveOrders(folder: string, failed: (why: string) => void): { ad
   }
 }
 
-/** Gives an order, from inside; settles when it was followed. */
+/** Sends a command from inside the node; resolves when it has been carried out. */
 export function order(what: Order, name: Service): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath: socket, path: `/${what}/${name}`, method: 'POST' }, (response) => {

@@ -1,6 +1,6 @@
 /**
- * Whether a node can run on this machine. Each thing that it needs is tried, in namespaces that end with the attempt, so that a machine
- * which lacks one says which, and tests are skipped rather than fail.
+ * Checks whether a node can run on this machine. Each requirement is tried in namespaces that end with the attempt, so that tests are
+ * skipped with the missing requirement instead of failing.
  */
 import { type ExecFileSyncOptions, execFileSync, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -42,10 +42,10 @@ COMMIT
 COMMIT
 `
 
-/** Tests of a gate that has its own time for building take what was built; elsewhere they build, and say so. */
+/** A test run with a separate build step uses what was built; otherwise the tests build and print a note. */
 export const testsMayBuild = process.env['CI'] === undefined
 
-/** The reason, for people; undefined where a node can run. `mayBuild`: programs that are missing are no reason where Go can build them. */
+/** The reason as text; undefined if a node can run. `mayBuild`: missing programs do not count if Go can build them. */
 export async function whyNoNode({ mayBuild }: { mayBuild: boolean }): Promise<string | undefined> {
   const missing = whatIsMissing(mayBuild)
   if (missing !== undefined) return missing
@@ -70,7 +70,7 @@ function whatIsMissing(mayBuild: boolean): string | undefined {
   return whyNoCgroups()
 }
 
-/** New namespaces with what a node does in them: mounts, an overlay of files, a cable, a network's rules. */
+/** New namespaces with the operations of a node in them: mounts, an overlay, a veth pair, network rules. */
 function whyNoNamespaces(folder: string): string | undefined {
   for (const name of ['lower', 'upper', 'work', 'merged']) mkdirSync(path.join(folder, name))
   writeFileSync(path.join(folder, 'rules'), rules)
@@ -95,7 +95,7 @@ function whyNoNamespaces(folder: string): string | undefined {
   return undefined
 }
 
-/** A container with limits, as runc makes it below a cgroup of our own. */
+/** A container with limits, created by runc below a cgroup of this test. */
 async function whyNoContainer(folder: string): Promise<string | undefined> {
   const bundle = path.join(folder, 'bundle')
   const id = `cluster-sync-probe-${path.basename(folder).slice(-6)}`
@@ -112,7 +112,7 @@ async function whyNoContainer(folder: string): Promise<string | undefined> {
     for (const shared of ['/usr', '/bin', '/lib', '/lib64'].filter((each) => existsSync(each))) {
       spec.mounts.push({ destination: shared, type: 'bind', source: realpathSync(shared), options: ['rbind', 'ro'] })
     }
-    // A process of a small machine may not be let to lower this.
+    // A process on a small machine may lack the permission to lower this.
     delete spec.process.oomScoreAdj
     spec.linux.cgroupsPath = `/${id}/probe`
     spec.linux.resources = { ...spec.linux.resources, memory: { limit: 64 * 1024 * 1024 }, cpu: { quota: 50_000, period: 100_000 } }

@@ -1,6 +1,6 @@
 /**
- * A node of Kubernetes with its control plane, in namespaces of its own. `inside` runs a program among its processes, where the API server,
- * pods and Services are reached by their addresses.
+ * Starts a Kubernetes node with its control plane in its own namespaces. `inside` runs a program among its processes, where the API server,
+ * pods and Services have their addresses.
  */
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -11,33 +11,33 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { isAlive, startOf } from '../processes.ts'
 import { hasCgroups, removeCgroups } from './cgroups.ts'
 
-/** What a running node says of itself, with paths as they are inside. */
+/** The description of a running node, with paths as seen from inside. */
 export type Ready = { url: string; caFile: string; adminToken: string; adminKubeconfig: string }
 
-/** Who keeps a node, and its first process, as the machine counts them. */
+/** The process IDs of a node's keeper and first process on the machine. */
 export type Keeper = { pid: number; startedAt: string | undefined; inner: number }
 
 export type ClusterNode = {
   ready: Ready
-  /** On the machine: logs, and what the node holds on disk. */
+  /** Logs and disk files of the node, on the machine. */
   folder: string
   /** Starts a program in the node's namespaces. */
   inside(program: string, args: readonly string[], options?: { env?: NodeJS.ProcessEnv; stdio?: StdioOptions }): ChildProcess
-  /** Gives the node an image from an archive, as nothing is ever pulled. */
+  /** Imports an image from an archive, since nothing is ever pulled. */
   importImage(archive: string): Promise<void>
-  /** Settles when nothing of the node is left. */
+  /** Resolves when the node has been removed completely. */
   stop(): Promise<void>
 }
 
 export type NodeOptions = {
-  /** Names that the cluster's DNS gives the node's own address. */
+  /** Host names that the cluster's DNS resolves to the node's address. */
   names?: readonly string[]
   /** False: neither DNS nor cert-manager. */
   addons?: boolean
   say?: (line: string) => void
 }
 
-/** What the first process of a node is told, by an environment variable. */
+/** Parameters of the node's first process, passed in an environment variable. */
 export type NodeSettings = { names: readonly string[]; addons: boolean }
 export const settingsVariable = 'CLUSTER_SYNC_NODE'
 
@@ -46,12 +46,12 @@ const prefix = 'cluster-sync-node-'
 /** The first start on a machine may have to build the programs. */
 const startTimeoutMs = 3_600_000
 
-/** Debian keeps what changes networks out of the PATH of some users. */
+/** Debian does not have network tools in the PATH of all users. */
 export function programPath(): string {
   return [process.env['PATH'], '/usr/sbin', '/sbin', '/usr/bin', '/bin'].join(path.delimiter)
 }
 
-/** Starts a node, and settles when it takes pods. Needs what `whyNoNode` asks for. */
+/** Starts a node and resolves when it accepts pods. `whyNoNode` checks the requirements. */
 export async function startNode({ names = [], addons = true, say = () => undefined }: NodeOptions = {}): Promise<ClusterNode> {
   await removeLeftovers()
   const folder = path.join(os.tmpdir(), `${prefix}${randomUUID().slice(0, 8)}`)
@@ -60,7 +60,7 @@ export async function startNode({ names = [], addons = true, say = () => undefin
   const keeper = spawn(process.execPath, [path.join(import.meta.dirname, 'keeper.ts'), folder, String(process.pid)], {
     detached: true,
     stdio: ['ignore', log, log],
-    // The test runner has options for whatever a test starts.
+    // The tap command sets NODE_OPTIONS for every child process.
     env: { ...process.env, NODE_OPTIONS: '', [settingsVariable]: JSON.stringify({ names, addons } satisfies NodeSettings) },
   })
   keeper.unref()
@@ -114,7 +114,7 @@ async function untilReady(folder: string, keeper: ChildProcess, say: (line: stri
   throw new Error(`the node did not start within ${startTimeoutMs / 60_000} minutes\n${diagnosis(folder)}`)
 }
 
-/** The ends of all logs of a node. */
+/** The last lines of all logs of a node. */
 export function diagnosis(folder: string): string {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.log'))
@@ -126,7 +126,7 @@ function linesOf(file: string): string[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
 }
 
-/** Removes what nodes have left whose keeper was killed; their processes have ended with it. */
+/** Removes the remains of nodes with a killed keeper; their processes have exited with it. */
 export async function removeLeftovers(): Promise<void> {
   const names = readdirSync(os.tmpdir()).filter((name) => name.startsWith(prefix))
   for (const name of names) {
@@ -142,7 +142,7 @@ function isKept(folder: string): boolean {
     const { pid, startedAt } = JSON.parse(readFileSync(path.join(folder, keeperFile), 'utf8')) as Keeper
     return isAlive(pid) && startOf(pid) === startedAt
   } catch {
-    // A node that starts just now has not said yet who keeps it.
+    // A node that has just started has not written its keeper yet.
     return Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? 0) < 60_000
   }
 }

@@ -1,12 +1,12 @@
 /**
- * When what was pushed is on the volumes of gateways.
+ * The time at which a push reaches the volumes of gateways.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { until } from '../../support/world.ts'
 import { type Cluster, type Gateways, patience, volumeOf } from './cluster.ts'
 
-/** Settles when the file of a gateway's data directory has this text, with the milliseconds since `sinceMs` of `performance.now`. */
+/** Resolves when the file in a gateway's data directory has this text, with the milliseconds since `sinceMs` of `performance.now`. */
 export async function arrivalAt(
   cluster: Cluster,
   { gateways, ordinal }: { gateways: Gateways; ordinal: number },
@@ -22,7 +22,7 @@ export async function arrivalAt(
   return performance.now() - sinceMs
 }
 
-/** The same of the last of all its gateways. */
+/** The same for the last of all its gateways. */
 export async function lastArrival(
   cluster: Cluster,
   gateways: Gateways,

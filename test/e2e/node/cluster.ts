@@ -1,14 +1,13 @@
 /**
- * What the cases on a node share: kubectl as people use it, the git host, gateways as their public chart makes them, and the files of
- * their pods.
+ * Shared parts of the cases on a node: kubectl, the git host, gateways like those of their public chart, and the files of their pods.
  */
 import { execFile } from 'node:child_process'
 import { chownSync, cpSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { differences, type Placed } from '../../../scripts/quickstart/check.ts'
-import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
+import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { ensureProgram } from '../../cluster/binaries.ts'
 import { type GitHost, startGitHost } from '../../support/git-host.ts'
 import { dataFolder, gatewayImage } from '../../support/node-images.ts'
@@ -18,22 +17,22 @@ import type { Repository } from '../../support/repository.ts'
 import { until } from '../../support/world.ts'
 import type { Given } from './given.ts'
 
-/** A machine that has much else to do takes long for everything. */
+/** Everything takes long on a busy machine. */
 export const patience = { waitMs: 420_000, wait: '--timeout=420s' } as const
-/** The namespace of an installation by docs/install.md, its release and its controller. */
+/** The namespace of an installation by docs/how-to/install.md, its release and its controller. */
 export const operator = { namespace: 'cluster-sync', name: 'cluster-sync-operator' } as const
 export const inOperator = `--namespace=${operator.namespace}`
-/** The token that an installation of the suite takes for pushes. */
+/** The bearer token for pushes to an installation of the suite. */
 export const pushToken = 'token-of-pushes'
-/** The key by which it believes what is signed, and the host of its Ingress. */
+/** The HMAC key for signed pushes, and the host of its Ingress. */
 export const pushKey = 'key-of-pushes'
 export const hookHost = 'hooks.example.com'
 export const gatewayUser = 2003
-/** The token by which the git host knows who may read, and the API key of the gateways. */
+/** The token for read access to the git host, and the API key of the gateways. */
 export const gitToken = 'token-that-may-read'
-/** The token by which it knows who may push, and open pull requests. */
+/** The token for pushes and pull requests. */
 export const captureToken = 'token-that-may-push'
-/** The repository that anybody may read. */
+/** The public repository. */
 export const openRepository = 'open.git'
 export const apiKey = 'cluster-sync:key-of-the-gateways'
 
@@ -62,7 +61,7 @@ export type Cluster = {
   host: GitHost
   /** The APIs of the git host. */
   pullRequests: PullRequestHosts
-  /** Runs kubectl and returns its output; throws with what it said when it fails. */
+  /** Runs kubectl and returns its output; throws with its error output if it fails. */
   kubectl(...args: string[]): Promise<string>
   apply(...objects: object[]): Promise<void>
   get<Value>(...args: string[]): Promise<Value>
@@ -117,7 +116,7 @@ export async function openCluster(t: Pick<Test, 'teardown'>, given: Given): Prom
   }
 }
 
-/** Whoever sends the token, as the password of any user or as it is. */
+/** Accepts the token as the password of any user or as a bearer token. */
 export function isLetIn(authorization = '', token = gitToken): boolean {
   const [scheme = '', word = ''] = authorization.split(' ')
   return scheme.toLowerCase() === 'basic' ? Buffer.from(word, 'base64').toString('utf8').endsWith(`:${token}`) : word === token
@@ -131,7 +130,7 @@ export function plantRepository({ host }: Cluster, name: string): Repository {
   return repository
 }
 
-/** Where the examples' repository goes in a gateway of a mode. */
+/** The destinations of the examples' repository in a gateway of a mode. */
 export function plantPlaces(mode: string): Placed[] {
   const collections = ['external', 'core', mode].map((name) => ({
     source: `services/config/resources/${name}`,
@@ -146,9 +145,9 @@ export type Gateways = {
   replicas: number
   mode: string
   annotations?: Record<string, string>
-  /** What is delivered; left out, all of the examples' repository. */
+  /** The mappings; by default all of the examples' repository. */
   places?: readonly Placed[]
-  /** The port that the gateways have on the node itself, in its network; left out, they are in the network of pods. */
+  /** The port of the gateways in the host network of the node; by default they are in the pod network. */
   nodePort?: number
 }
 
@@ -157,7 +156,7 @@ export function volumeOf({ given }: Cluster, { namespace, name }: Pick<Gateways,
   return path.join(given.work, 'volumes', `${namespace}-${name}-${ordinal}`)
 }
 
-/** A StatefulSet in the shape of the gateways' public chart, with volumes of the node: the objects to apply. */
+/** A StatefulSet like that of the gateways' public chart, with volumes of the node: the objects to apply. */
 export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
   const { namespace, name, replicas, mode, annotations = {}, nodePort } = gateways
   const restricted = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] }, seccompProfile: { type: 'RuntimeDefault' } }
@@ -165,7 +164,7 @@ export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
   const volumes = Array.from({ length: replicas }, (_, ordinal) => {
     const folder = volumeOf(cluster, gateways, ordinal)
     mkdirSync(folder, { recursive: true })
-    // What a provisioner of volumes does.
+    // Like a volume provisioner.
     chownSync(folder, gatewayUser, gatewayUser)
     const claim = { namespace, name: `data-${name}-${ordinal}` }
     return {
@@ -196,7 +195,7 @@ export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
         template: {
           metadata: { labels, annotations: { 'clustersync.io/inject': 'true', ...annotations } },
           spec: {
-            // Gateways give no promise to be ended soon; ours is.
+            // The simulated gateway needs no long grace period.
             terminationGracePeriodSeconds: 10,
             ...(nodePort === undefined ? {} : { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }),
             securityContext: { runAsUser: gatewayUser, runAsGroup: gatewayUser, fsGroup: gatewayUser, runAsNonRoot: true },
@@ -246,7 +245,7 @@ export function gatewayObjects(cluster: Cluster, gateways: Gateways): object[] {
   ]
 }
 
-/** A namespace that lets in only pods which keep the strictest of Kubernetes' standards, or another of them. */
+/** A namespace with the strictest Pod Security standard of Kubernetes, or another one. */
 export function guardedNamespace(name: string, standard: 'restricted' | 'privileged' = 'restricted'): object {
   return {
     apiVersion: 'v1',
@@ -255,7 +254,7 @@ export function guardedNamespace(name: string, standard: 'restricted' | 'privile
   }
 }
 
-/** How the files of each gateway differ from a commit; empty when all are exactly there. */
+/** The differences between the files of each gateway and a commit; empty if there are none. */
 export function filesDiffer(cluster: Cluster, gateways: Gateways, repository: Repository, commit: string): string[] {
   return Array.from({ length: gateways.replicas }, (_, ordinal) => {
     const dataDir = volumeOf(cluster, gateways, ordinal)
@@ -263,7 +262,7 @@ export function filesDiffer(cluster: Cluster, gateways: Gateways, repository: Re
   }).flat()
 }
 
-/** Settles when every gateway has exactly this commit and the GatewaySync says so. */
+/** Resolves when every gateway has exactly this commit and the GatewaySync reports it. */
 export async function untilSynced(
   cluster: Cluster,
   gateways: Gateways,
@@ -288,19 +287,19 @@ export async function untilSynced(
   if (differing.length > 0) throw new Error(`Ready, but ${differing.slice(0, 5).join('; ')}`)
 }
 
-/** The status of a pod's container, also of a sidecar. */
+/** The status of a pod's container, including sidecars. */
 export function containerOf(pod: Pod, name: string): ContainerStatus | undefined {
   return [...(pod.status.initContainerStatuses ?? []), ...(pod.status.containerStatuses ?? [])].find((each) => each.name === name)
 }
 
-/** Where the Service of the receiver is reached. */
+/** The URL of the receiver's Service. */
 export async function receiverUrl(cluster: Cluster): Promise<string> {
   const name = `${operator.name}-webhook-receiver`
   const { spec } = await cluster.get<{ spec: { clusterIP: string; ports: { port: number }[] } }>('service', name, inOperator)
   return `http://${spec.clusterIP}:${spec.ports[0]?.port ?? 0}`
 }
 
-/** Tells the receiver of a push, by its Service. Calls until a call is taken: the Service may still lead to a replica that has just ended. */
+/** Sends a push to the receiver's Service. Retries until it is accepted: the Service may still route to a replica that has just stopped. */
 export async function tellReceiver(cluster: Cluster, namespace: string, sync: string): Promise<void> {
   const url = await receiverUrl(cluster)
   await until(
@@ -314,13 +313,13 @@ export async function tellReceiver(cluster: Cluster, namespace: string, sync: st
   )
 }
 
-/** Which gateway pods a namespace has, and how often their gateways were started. */
+/** The gateway pods of a namespace, and the number of starts of their gateways. */
 export async function gatewaysOf(cluster: Cluster, namespace: string): Promise<{ uid: string; restartCount: number | undefined }[]> {
   const all = await cluster.pods(namespace, 'app.kubernetes.io/name=ignition')
   return all.map((pod) => ({ uid: pod.metadata.uid, restartCount: containerOf(pod, 'gateway')?.restartCount }))
 }
 
-/** Settles when all replicas of the installation are ready. */
+/** Resolves when all replicas of the installation are ready. */
 export async function untilRolledOut({ kubectl }: Cluster): Promise<void> {
   await kubectl('rollout', 'status', `deployment/${operator.name}`, inOperator, patience.wait)
 }

@@ -1,9 +1,9 @@
 /**
- * What a person would look at when something went wrong in a cluster.
+ * Information for the diagnosis of a failure in a cluster.
  */
 import type { Cluster } from './cluster.ts'
 
-/** Prints it, bounded, to standard error. */
+/** Prints it to standard error, with a size limit. */
 export async function diagnose({ kubectl, pods }: Cluster): Promise<void> {
   const print = async (title: string, ask: () => Promise<string>): Promise<void> => {
     const text = await ask().catch(String)

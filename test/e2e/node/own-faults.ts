@@ -1,14 +1,14 @@
 /**
- * What an installation never logs on a sound node, however its pods and the API server come and go: a case may pass though the product has met a
- * bug, or has mended by itself what was not broken.
+ * Log lines that an installation never writes on a healthy node, however its pods and the API server restart: a case may pass although the
+ * product has hit a bug, or has repaired something that was not broken.
  */
-import { agentContainerName, agentPodLabel } from '../../../runtime/gatewaysync/names.ts'
+import { agentContainerName, agentPodLabel } from '../../../runtime/api/names.ts'
 import { type Cluster, containerOf, inOperator, type Pod } from './cluster.ts'
 import { say } from './given.ts'
 
-const never = [/ bug$/, /^a mirror may be damaged$/, /^a list found what no watch had told of$/]
+const never = [/ bug$/, /^a mirror may be damaged$/, /^a list found changes that the watch missed$/]
 
-/** Such lines of all pods of the product that run now, each with its pod. */
+/** Such lines of all running pods of the product, each with its pod. */
 export async function ownFaults({ kubectl, get }: Cluster): Promise<string[]> {
   const podsOf = async (...which: string[]): Promise<Pod[]> => (await get<{ items: Pod[] }>('pods', ...which)).items
   const logsOf = async (of: Pod, container: string): Promise<string[]> => {
@@ -19,7 +19,7 @@ export async function ownFaults({ kubectl, get }: Cluster): Promise<string[]> {
       const text = await kubectl('logs', `--namespace=${namespace}`, name, `--container=${container}`)
       return text.split('\n').map((line) => `${pod}: ${line}`)
     } catch (error) {
-      // It has just gone, or its node is not back yet.
+      // It has just exited, or its node is not back yet.
       say(`no logs of ${pod}: ${String(error)}`)
       return []
     }

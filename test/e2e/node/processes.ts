@@ -1,18 +1,18 @@
 /**
- * The processes of containers, as the node sees them.
+ * The processes of containers, as seen from the node.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Pod, containerOf } from './cluster.ts'
 
-/** The first process of a pod's container; throws where it does not run. */
+/** The first process of a pod's container; throws if it does not run. */
 export function processOf(pod: Pod | undefined, container: string): number {
   const pid = runningProcess(pod, container)
   if (pid === undefined) throw new Error(`container ${container} of ${pod?.metadata.name ?? 'a missing pod'} has no process`)
   return pid
 }
 
-/** The same, or undefined where it does not run, or the status of the pod still tells of one that has ended. */
+/** The same, or undefined if it does not run or the pod's status still describes one that has exited. */
 export function runningProcess(pod: Pod | undefined, container: string): number | undefined {
   const id = pod === undefined ? undefined : containerOf(pod, container)?.containerID?.replace(/^.*\/\//, '')
   if (id === undefined || id === '') return undefined
@@ -22,7 +22,7 @@ export function runningProcess(pod: Pod | undefined, container: string): number 
   return own.find((pid) => !own.includes(parentOf(pid)))
 }
 
-/** What holds the namespaces of a pod; its end is the end of the pod's sandbox. Throws where there is none. */
+/** The pause process of a pod's sandbox, which ends with it. Throws if there is none. */
 export function sandboxOf({ metadata: { name, uid } }: Pod): number {
   const pid = readdirSync('/proc')
     .map(Number)
@@ -34,17 +34,17 @@ export function sandboxOf({ metadata: { name, uid } }: Pod): number {
 /** Milliseconds since a process was started, to the hundredth of a second. */
 export function ageOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The 22nd field, in hundredths of a second since the machine was started; the name before it may hold spaces.
+  // The 22nd field, in hundredths of a second since boot; the name before it may contain spaces.
   const startedAt = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
   return Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000 - startedAt * 10
 }
 
-/** Bytes that the kernel lets a container have. */
+/** The memory limit of a container in bytes. */
 export function memoryLimitOf(pod: Pod | undefined, container: string): number {
   return Number(readCgroup(processOf(pod, container), 'memory.limit_in_bytes'))
 }
 
-/** The most memory that was charged to a container so far, and how often the kernel has ended a process of it for want of some. */
+/** The peak memory charge of a container so far, and the number of its processes killed by the OOM killer. */
 export function memoryOf(pod: Pod | undefined, container: string): { peakMiB: number; kills: number } {
   const pid = processOf(pod, container)
   const kills = Number(/^oom_kill (\d+)$/m.exec(readCgroup(pid, 'memory.oom_control'))?.[1] ?? 0)

@@ -1,7 +1,7 @@
 /**
- * A namespace of its own with a GatewaySync that reads a repository of the git host, and the gateways that follow it.
+ * A separate namespace with a GatewaySync that reads a repository of the git host, and the gateways that follow it.
  */
-import { apiVersion } from '../../../runtime/gatewaysync/names.ts'
+import { apiVersion } from '../../../runtime/api/names.ts'
 import { apiKey, type Cluster, gatewayObjects, type Gateways, gitToken, guardedNamespace, patience } from './cluster.ts'
 import { gitHostName } from './given.ts'
 
@@ -9,7 +9,7 @@ export type Site = Gateways & {
   repository: string
   /** Name of the GatewaySync. */
   sync: string
-  /** What its spec says beside the repository, the API key and what is delivered. */
+  /** Members of its spec besides the repository, the API key and the mappings. */
   spec?: object
 }
 

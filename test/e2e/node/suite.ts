@@ -1,6 +1,6 @@
 /**
- * The cases on a node, in order: each goes on where the one before has left the cluster. After one that fails the rest is not run, as its
- * failures would only repeat the first.
+ * The cases on a node, in order: each continues with the cluster of the previous one. After a failure the rest is skipped, because later
+ * failures would only repeat it.
  */
 import t, { type Test } from 'tap'
 import type { Repository } from '../../support/repository.ts'
@@ -24,12 +24,12 @@ import { hasStartedBarren, startBarren, startWithOlderFiles } from './cases/star
 import { stopAtFirstGateway } from './cases/staged-rollout.ts'
 import { upgradeChart } from './cases/upgrade.ts'
 
-/** `isGround`: what every case after it stands on. */
+/** `isGround`: later cases depend on it. */
 type Case = { name: string; isGround?: true; run(t: Test, cluster: Cluster, repository: Repository): Promise<void> }
 
 const caseTimeoutMs = 900_000
 const wholeTimeoutMs = 2_400_000
-/** For work on a case: parts of names, with commas between them. The cases that others stand on are run too. */
+/** For work on a case: parts of names, separated by commas. The cases that others depend on run too. */
 const chosen = process.env['CLUSTER_SYNC_NODE_CASES']?.split(',')
 
 const cases: readonly Case[] = [
@@ -59,7 +59,7 @@ const cases: readonly Case[] = [
   { name: 'uninstalled with kubectl: the gateways go on', run: uninstall },
 ]
 
-// By itself a file of tests has thirty seconds.
+// The default timeout of a test file is thirty seconds.
 t.setTimeout(wholeTimeoutMs)
 const cluster = await openCluster(t, readGiven())
 const repository = plantRepository(cluster, 'plant.git')
@@ -68,7 +68,7 @@ for (const { name, isGround, run } of cases) {
   const startedMs = performance.now()
   await t.test(name, { timeout: caseTimeoutMs }, async (t) => {
     await run(t, cluster, repository)
-    t.same(await ownFaults(cluster), [], 'nothing is logged that a sound node has no reason for')
+    t.strictSame(await ownFaults(cluster), [], 'nothing is logged that a sound node has no reason for')
   })
   say(`${name}: ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
   if (t.passing()) continue

@@ -1,15 +1,15 @@
 /**
- * When a push was where, as a drawing that every browser shows. Pure.
+ * Draws the progress of a push as an SVG image. Pure.
  */
 
-/** A bar of the drawing: a name, and from when to when it lasted, in milliseconds since the push. */
+/** A bar of the drawing: a name, and its start and end in milliseconds since the push. */
 export type Bar = { name: string; fromMs: number; toMs: number }
 
 const rowHeight = 18
 const nameWidth = 180
 const chartWidth = 620
 
-/** An SVG document with a row for each bar and a scale that ends with the last of them. */
+/** An SVG document with a row for each bar and a scale up to the last end. */
 export function timelineOf(title: string, bars: readonly Bar[]): string {
   const endMs = Math.max(1, ...bars.map(({ toMs }) => toMs))
   const x = (ms: number): number => nameWidth + Math.round((ms / endMs) * (chartWidth - nameWidth - 60))

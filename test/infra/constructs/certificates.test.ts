@@ -1,11 +1,12 @@
 /**
- * Who makes the certificate of the secure ports, and what becomes of it when it is renewed.
+ * The source of the certificate of the secure ports, and its key on renewal.
  */
 import t from 'tap'
 import type { ValuesInput } from '../../../infra/values.ts'
+import { containsText, lacksText, matchObject } from '../../support/assertions.ts'
 import { deploymentOf, fullname, objectsOf, one, settingsOf } from '../installed.ts'
 
-void t.test('an authority by cert-manager keeps its key when it is renewed, its leaves do not', async (t) => {
+void t.test('the authority of cert-manager keeps its key on renewal, the leaf certificates do not', async (t) => {
   const rotation = (name: string): unknown => {
     const { spec } = objectsOf({}).find(({ kind, metadata }) => kind === 'Certificate' && metadata.name === name) as {
       spec?: { privateKey: { rotationPolicy?: string } }
@@ -16,26 +17,27 @@ void t.test('an authority by cert-manager keeps its key when it is renewed, its 
   t.equal(rotation(`${fullname}-certificate`), 'Always')
 })
 
-void t.test('a Secret of the user takes the place of every certificate that we make', async (t) => {
+void t.test("the user's Secret replaces every generated certificate", async (t) => {
   const values: ValuesInput = { webhook: { existingSecret: 'own-tls' }, serviceMonitor: { enabled: true } }
   for (const certManager of [{ enabled: true }, { enabled: false }]) {
     const objects = objectsOf({ ...values, certManager })
-    t.same(
+    t.strictSame(
       objects.filter(({ kind }) => kind === 'Issuer' || kind === 'Certificate'),
       [],
     )
     const { certificates } = settingsOf(objects)
-    t.match(certificates, { kind: 'mounted', tellsWebhook: true })
+    matchObject(t, certificates, { kind: 'mounted', tellsWebhook: true })
     const { volumes, containers } = deploymentOf(objects).spec.template.spec
-    t.match(volumes[1], { name: 'certificate', secret: { secretName: 'own-tls' } })
-    t.match(containers[0], {
-      volumeMounts: [{}, { name: 'certificate', mountPath: certificates.kind === 'mounted' ? certificates.folder : '' }],
+    matchObject(t, volumes[1], { name: 'certificate', secret: { secretName: 'own-tls' } })
+    matchObject(t, containers[0], {
+      volumeMounts: [{}, { name: 'certificate', mountPath: certificates.kind === 'mounted' ? certificates.folder : '' }, { name: 'tmp' }],
     })
     t.notOk('annotations' in one(objects, 'MutatingWebhookConfiguration').metadata, 'cert-manager is not asked to inject anything')
-    t.match(one(objects, 'ServiceMonitor').spec.endpoints, [{ tlsConfig: { ca: { secret: { name: 'own-tls' } } } }])
+    matchObject(t, one(objects, 'ServiceMonitor').spec.endpoints, [{ tlsConfig: { ca: { secret: { name: 'own-tls' } } } }])
     const rules = JSON.stringify([one(objects, 'ClusterRole', `${fullname}-controller`), one(objects, 'Role')].map(({ rules }) => rules))
-    t.match(rules, 'mutatingwebhookconfigurations')
-    t.notMatch(rules, 'own-tls')
+    containsText(t, rules, 'mutatingwebhookconfigurations')
+    lacksText(t, rules, 'own-tls')
   }
-  t.notMatch(settingsOf(objectsOf({})).certificates, { tellsWebhook: true })
+  const { certificates } = settingsOf(objectsOf({}))
+  t.equal('tellsWebhook' in certificates && certificates.tellsWebhook, false)
 })

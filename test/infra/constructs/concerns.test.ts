@@ -1,7 +1,8 @@
 /**
- * What an own cdk8s app can do with an installation: reach and patch each object, add its own, order them, hear warnings.
+ * The installation in a cdk8s app: methods of cdk8s-plus constructs, patches, additional objects, their order, warnings.
  */
 import { ApiObject, App, JsonPatch, Testing } from 'cdk8s'
+import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import t from 'tap'
 import { OperatorChart } from '../../../infra/operator-chart.ts'
@@ -13,91 +14,140 @@ function operatorOf(values: ValuesInput): OperatorChart {
   return new OperatorChart(Testing.app(), 'operator', { release, values, onWarning: () => {} })
 }
 
-/** The API objects that are members of a construct, or of constructs that are its members. */
-function membersOf(construct: object): ApiObject[] {
+/** The paths of the API objects that are public members of a construct, directly or through other members. */
+function membersOf(construct: object): string[] {
   return Object.values(construct).flatMap((member: unknown) => {
-    if (ApiObject.isApiObject(member)) return [member]
-    if (Array.isArray(member)) return member.filter((element) => ApiObject.isApiObject(element))
-    return Construct.isConstruct(member) && member !== construct ? membersOf(member) : []
+    const constructs = (Array.isArray(member) ? member : [member]).filter((element) => Construct.isConstruct(element))
+    return constructs.flatMap((element) => {
+      if (element instanceof kplus.Resource) return [ApiObject.of(element).node.path]
+      return ApiObject.isApiObject(element) ? [element.node.path] : membersOf(element)
+    })
   })
 }
 
-void t.test('every object is a public member of its concern, and is written exactly once', async (t) => {
+void t.test('every object is a public member of its concern', async (t) => {
   for (const values of [{}, everything, everythingOff, { watchNamespaces: ['a', 'b'] }]) {
     const operator = operatorOf(values)
-    const made = operator.node.findAll().filter((construct) => ApiObject.isApiObject(construct))
-    const { controller, agentRights, policies, certificates, delivery, admission, receiver, statusPage, network, monitoring } = operator
-    const parts = [controller, agentRights, policies, certificates, delivery, admission, receiver, statusPage, network, monitoring]
-    const members = parts.flatMap(membersOf)
-    t.same(new Set(members.map(({ node }) => node.path)), new Set(made.map(({ node }) => node.path)))
-    t.equal(operator.apiObjects.length, made.length)
-    t.same(
-      (operator.toJson() as Manifest[]).map(({ kind, metadata }) => `${kind} ${metadata.name}`),
-      operator.apiObjects.map(({ kind, name }) => `${kind} ${name}`),
-    )
+    const { permissions, agentPermissions, policies, certificates, contentServer, admission } = operator
+    const { receiver, statusPage, networkPolicy, controller, monitoring } = operator
+    const concerns: Construct[] = [permissions, agentPermissions, policies, certificates, contentServer, admission]
+    concerns.push(receiver, statusPage, networkPolicy, controller, monitoring)
+    const made = operator.apiObjects.map(({ node }) => node.path)
+    t.strictSame(new Set(concerns.flatMap(membersOf)), new Set(made))
+    t.equal(operator.toJson().length, made.length)
   }
 })
 
-void t.test('a patch changes the object that is written, in the spelling of the API', async (t) => {
-  const operator = operatorOf(everything)
-  operator.receiver.ingress?.addJsonPatch(JsonPatch.replace('/spec/rules/0/host', 'other.example.com'))
-  operator.receiver.service?.addJsonPatch(JsonPatch.add('/spec/clusterIP', '10.0.0.9'), JsonPatch.add('/spec/newerField', true))
-  operator.controller.workload.metadata.addLabel('team', 'plant')
+void t.test('members have the methods of cdk8s-plus', async (t) => {
+  const operator = operatorOf({ webhookReceiver: { enabled: true } })
+  const service: kplus.Service | undefined = operator.receiver.service
+  const ingress = service?.exposeViaIngress('/webhook', { pathType: kplus.HttpIngressPathType.PREFIX })
+  const deployment: kplus.Deployment | kplus.StatefulSet = operator.controller.deployment
+  deployment.podMetadata.addLabel('team', 'plant')
+  deployment.scheduling.spread({ topology: kplus.Topology.ZONE })
   const written = operator.toJson() as Manifest[]
-  t.match(
-    written.find(({ kind }) => kind === 'Ingress'),
-    { spec: { rules: [{ host: 'other.example.com' }] } },
+  t.ok(ingress)
+  const backend = { service: { name: `${fullname}-webhook-receiver`, port: { number: 9444 } } }
+  t.strictSame(written.find(({ kind }) => kind === 'Ingress')?.['spec'], {
+    rules: [{ http: { paths: [{ backend, path: '/webhook', pathType: 'Prefix' }] } }],
+  })
+  const { metadata, spec } = one(written, 'Deployment').spec.template
+  t.equal(metadata.labels['team'], 'plant')
+  const { affinity } = spec as unknown as {
+    affinity: { podAntiAffinity: Record<string, { labelSelector: Selector; topologyKey: string }[]> }
+  }
+  const [term] = affinity.podAntiAffinity['requiredDuringSchedulingIgnoredDuringExecution'] ?? []
+  t.equal(term?.topologyKey, 'topology.kubernetes.io/zone')
+  for (const [key, value] of Object.entries(term?.labelSelector.matchLabels ?? {}))
+    t.equal(metadata.labels[key], value, 'the pods have the label by which they are spread')
+})
+
+type Selector = { matchLabels: Record<string, string> }
+
+void t.test('a patch sets any field under its API name', async (t) => {
+  const operator = operatorOf(everything)
+  const { ingress, service } = operator.receiver
+  if (ingress === undefined || service === undefined) throw new Error('the receiver has both')
+  ApiObject.of(ingress).addJsonPatch(JsonPatch.replace('/spec/rules/0/host', 'other.example.com'))
+  ApiObject.of(service).addJsonPatch(JsonPatch.add('/spec/clusterIP', '10.0.0.9'), JsonPatch.add('/spec/newerField', true))
+  operator.monitoring.serviceMonitor?.addJsonPatch(JsonPatch.add('/spec/endpoints/0/newerField', 1))
+  ApiObject.of(operator.controller.deployment).addJsonPatch(
+    JsonPatch.add('/spec/template/spec/containers/0/resources', { limits: { cpu: '2' } }),
   )
-  t.match(one(written, 'Service', `${fullname}-webhook-receiver`).spec, { clusterIP: '10.0.0.9', newerField: true })
-  t.match(written.find(({ kind }) => kind === 'StatefulSet')?.metadata, { labels: { team: 'plant', site: 'north' } })
+  operator.controller.deployment.metadata.addLabel('team', 'plant')
+  const written = operator.toJson() as Manifest[]
+  const spec = written.find(({ kind }) => kind === 'Ingress')?.['spec'] as { rules: { host: string }[] } | undefined
+  t.equal(spec?.rules[0]?.host, 'other.example.com')
+  const { clusterIP, newerField } = one(written, 'Service', `${fullname}-webhook-receiver`).spec as unknown as Record<string, unknown>
+  t.strictSame([clusterIP, newerField], ['10.0.0.9', true])
+  t.equal((one(written, 'ServiceMonitor').spec.endpoints[0] as Record<string, unknown>)['newerField'], 1)
+  const workload = written.find(({ kind }) => kind === 'StatefulSet') as Manifest & {
+    spec: { template: { spec: { containers: [{ resources: object }] } } }
+  }
+  t.strictSame(workload.spec.template.spec.containers[0].resources, { limits: { cpu: '2' } })
+  const { team, site } = workload.metadata['labels'] as Record<string, string>
+  t.strictSame([team, site], ['plant', 'north'])
 })
 
-void t.test('what the values leave out is not there to be patched', async (t) => {
-  const { receiver, admission, certificates, network, monitoring, controller } = operatorOf(everythingOff)
-  const left = [
-    receiver.ingress,
-    receiver.secret,
-    admission.webhookConfiguration,
-    certificates.certificate,
-    network.policy,
-    monitoring.alerts,
-  ]
-  t.same(new Set([...left, controller.rights.serviceAccount]), new Set([undefined]))
+void t.test('objects that the values disable do not exist', async (t) => {
+  const { receiver, admission, certificates, networkPolicy, monitoring, permissions } = operatorOf(everythingOff)
+  const missing = [receiver.ingress, receiver.secret, admission.webhookConfiguration, certificates.certificate, networkPolicy.policy]
+  t.strictSame(new Set([...missing, monitoring.alerts, permissions.secretsRole]), new Set([undefined]))
 })
 
-void t.test('a field that is newer than the types reaches the manifest, where a user gives it', async (t) => {
+void t.test('a field newer than the types reaches the manifest if a user sets it', async (t) => {
+  const image = { reference: 'registry.example.com/model:1' }
   const { controller } = operatorOf({
     podSecurityContext: { appArmorProfile: { type: 'RuntimeDefault' } },
-    extraVolumes: [{ name: 'model', image: { reference: 'registry.example.com/model:1' } }],
+    extraVolumes: [{ name: 'model', image }],
+    affinity: { newerAffinity: { downwardAPI: 'x' } },
   })
-  t.match((controller.workload.toJson() as { spec: object }).spec, {
-    template: { spec: { securityContext: { appArmorProfile: { type: 'RuntimeDefault' } }, volumes: [{}, {}, {}, { image: {} }] } },
-  })
+  const { spec } = ApiObject.of(controller.deployment).toJson() as { spec: { template: { spec: Record<string, unknown> } } }
+  const pod = spec.template.spec
+  t.strictSame(pod['securityContext'], { appArmorProfile: { type: 'RuntimeDefault' } })
+  t.strictSame((pod['volumes'] as object[]).at(-1), { name: 'model', image })
+  t.strictSame(pod['affinity'], { newerAffinity: { downwardAPI: 'x' } })
 })
 
-void t.test('objects of the app come after ours, unless it says by dependencies what comes first', async (t) => {
+void t.test('an object comes after those it refers to, and objects of the app come last by default', async (t) => {
   const kindsOf = (operator: OperatorChart): string[] => (operator.toJson() as Manifest[]).map(({ kind }) => kind)
+  for (const values of [{}, everything]) {
+    const kinds = kindsOf(operatorOf(values))
+    const workload = kinds.findIndex((kind) => kind === 'Deployment' || kind === 'StatefulSet')
+    for (const earlier of ['ServiceAccount', 'ClusterRoleBinding', 'RoleBinding', 'ValidatingAdmissionPolicyBinding', 'Certificate'])
+      t.ok(kinds.lastIndexOf(earlier) < workload, `${earlier} before the pods`)
+    for (const [role, binding] of [
+      ['ServiceAccount', 'RoleBinding'],
+      ['ClusterRole', 'ClusterRoleBinding'],
+      ['Role', 'RoleBinding'],
+    ] as const)
+      t.ok(kinds.indexOf(role) < kinds.indexOf(binding), `${role} before ${binding}`)
+    t.equal(kinds.at(-1), 'MutatingWebhookConfiguration')
+  }
   const operator = operatorOf({})
   const quota = new ApiObject(operator, 'quota', { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'quota' } })
   const before = kindsOf(operator)
-  t.same([before[0], before.at(-1)], ['ServiceAccount', 'ResourceQuota'])
-  operator.controller.workload.addDependency(quota)
+  t.strictSame([before[0], before.at(-1)], ['ServiceAccount', 'ResourceQuota'])
+  operator.controller.deployment.node.addDependency(quota)
   const after = kindsOf(operator)
   t.ok(after.indexOf('ResourceQuota') < after.indexOf('Deployment'))
-  t.same(after.toSorted(), before.toSorted())
+  t.strictSame(after.toSorted(), before.toSorted())
 })
 
-void t.test('an app that is synthesised hears each warning once, and finds it beside the construct', async (t) => {
+void t.test('a synthesized app receives each warning once, also as metadata of the construct', async (t) => {
   const app = new App({ outdir: t.testdir() })
-  const heard: string[] = []
+  const received: string[] = []
   const values = { commonLabels: { 'app.kubernetes.io/name': 'other' } }
-  const operator = new OperatorChart(app, 'operator', { release, values, onWarning: (warning) => heard.push(warning) })
-  t.same(heard, [], 'nothing is told before')
+  const operator = new OperatorChart(app, 'operator', { release, values, onWarning: (warning) => received.push(warning) })
+  t.strictSame(received, [], 'none before')
   app.synth()
-  t.same(heard, operator.warnings)
-  t.match(heard, [/^webhook\.failurePolicy: /, /^commonLabels: /])
-  t.same(
+  t.strictSame(received, operator.warnings)
+  t.strictSame(
+    received.map((warning) => warning.split(': ')[0]),
+    ['image.repository', 'agentImage.repository', 'webhook.failurePolicy', 'commonLabels'],
+  )
+  t.strictSame(
     operator.node.metadata.map(({ type, data }) => [type, data as unknown]),
-    heard.map((warning) => ['warning', warning]),
+    received.map((warning) => ['warning', warning]),
   )
 })

@@ -1,21 +1,22 @@
 /**
- * What runs the controller: its kind, its updates, its claims, its budget for disruptions.
+ * The workload of the controller: its kind, updates, volume claims and disruption budget.
  */
 import t from 'tap'
 import type { ValuesInput } from '../../../infra/values.ts'
-import { version } from '../../../runtime/version.ts'
+import { version } from '../../../runtime/platform/version.ts'
+import { lacksText, matchObject } from '../../support/assertions.ts'
 import type { Manifest } from '../../support/manifest.ts'
 import { deploymentOf, everything, fullname, objectsOf, settingsOf } from '../installed.ts'
 
-void t.test('a version is no part of a selector, so that an upgrade is one', async (t) => {
-  t.notMatch(JSON.stringify(deploymentOf(objectsOf({})).spec.selector), version)
+void t.test('the selector does not contain the version, so an upgrade can keep it', async (t) => {
+  lacksText(t, JSON.stringify(deploymentOf(objectsOf({})).spec.selector), version)
 })
 
-void t.test('mirrors on claims: a StatefulSet makes one for each replica, and none of its labels ever changes', async (t) => {
+void t.test('with persistence a StatefulSet creates one claim per replica, with labels that never change', async (t) => {
   const objects = objectsOf(everything)
   const { kind, metadata, spec } = deploymentOf(objects)
-  t.same([kind, metadata.name], ['StatefulSet', fullname])
-  t.same(spec.volumeClaimTemplates, [
+  t.strictSame([kind, metadata.name], ['StatefulSet', fullname])
+  t.strictSame(spec.volumeClaimTemplates, [
     {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -28,7 +29,7 @@ void t.test('mirrors on claims: a StatefulSet makes one for each replica, and no
       },
     },
   ])
-  t.match(spec, {
+  matchObject(t, spec, {
     serviceName: `${fullname}-delivery`,
     podManagementPolicy: 'Parallel',
     persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
@@ -39,7 +40,7 @@ void t.test('mirrors on claims: a StatefulSet makes one for each replica, and no
     'no other volume takes its place',
   )
   t.ok(containers[0].volumeMounts.some(({ name, mountPath }) => name === 'source' && mountPath === '/var/lib/cluster-sync'))
-  t.match(settingsOf(objects).source, { folder: '/var/lib/cluster-sync/mirrors', sizeLimit: '128e6' })
+  matchObject(t, settingsOf(objects).source, { folder: '/var/lib/cluster-sync/mirrors', sizeLimit: '128e6' })
 })
 
 void t.test('without leader election an update never runs two replicas at a time', async (t) => {
@@ -48,11 +49,11 @@ void t.test('without leader election an update never runs two replicas at a time
   t.equal(strategy(true), 'RollingUpdate')
 })
 
-void t.test('a budget for disruptions is there when there is more than one replica, and can be left out', async (t) => {
+void t.test('a disruption budget exists with more than one replica, unless disabled', async (t) => {
   const budgets = (values: ValuesInput): Manifest[] => objectsOf(values).filter(({ kind }) => kind === 'PodDisruptionBudget')
-  t.same(budgets({}), [])
-  t.same(budgets({ replicaCount: 3, podDisruptionBudget: { enabled: false } }), [])
-  t.match(budgets({ replicaCount: 3, podDisruptionBudget: { minAvailable: 2 } }), [
+  t.strictSame(budgets({}), [])
+  t.strictSame(budgets({ replicaCount: 3, podDisruptionBudget: { enabled: false } }), [])
+  matchObject(t, budgets({ replicaCount: 3, podDisruptionBudget: { minAvailable: 2 } }), [
     { spec: { minAvailable: 2, selector: deploymentOf(objectsOf({})).spec.selector } },
   ])
 })

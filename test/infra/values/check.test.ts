@@ -1,5 +1,5 @@
 /**
- * Values that cannot be installed are refused with the key and what to do.
+ * Values that cannot be installed are refused with the key and the fix.
  */
 import t from 'tap'
 import { checkRelease, checkValues } from '../../../infra/values/check.ts'
@@ -56,14 +56,14 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     'metrics.service.port: unknown key; write metrics: {service: {port: …}}, because keys are nested',
   ],
   'two wrong keys': [
-    { replicaCount: 0, delivery: { port: 0 } },
-    'replicaCount: Invalid value: Expected >=1 but received 0\ndelivery.port: must be from 1 to 65535',
+    { replicaCount: -1, delivery: { port: 0 } },
+    'replicaCount: Invalid value: Expected >=0 but received -1\ndelivery.port: must be from 1 to 65535',
   ],
   'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: Invalid type: Expected boolean but received "true"'],
   'an agent for the controller': [
     { podAnnotations: { 'clustersync.io/inject': 'true' }, commonAnnotations: { 'clustersync.io/inject': 'false' } },
     ['podAnnotations', 'commonAnnotations']
-      .map((key) => `${key}: clustersync.io/inject is for gateway pods; the controller gets no agent`)
+      .map((key) => `${key}: clustersync.io/inject is for gateway pods; the controller does not run an agent`)
       .join('\n'),
   ],
   'development logs as a flag': [{ controller: { logDevMode: true } }, 'controller.logDevMode: must be the string "true" or "false"'],
@@ -89,15 +89,15 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a status page that is off behind an Ingress': [
     { statusPage: { ingress: { enabled: true, hosts: [host] } } },
-    'statusPage.enabled: an Ingress without a status page leads nowhere',
+    'statusPage.enabled: must be true when statusPage.ingress.enabled is true',
   ],
   'a proxy of the status page without a secret': [
     { statusPage: { enabled: true, proxy: { enabled: true } } },
-    'statusPage.proxy.secretRef.name: without a secret anybody could say that they are somebody',
+    'statusPage.proxy.secretRef.name: required when statusPage.proxy.enabled is true; without the secret anyone could forge the user headers',
   ],
   'a proxy of a status page that is off': [
     { statusPage: { proxy: { enabled: true, secretRef: { name: 'page' } } } },
-    'statusPage.enabled: a login of a status page that is off lets nobody in',
+    'statusPage.enabled: must be true when statusPage.proxy.enabled is true',
   ],
   'a header that is none': [
     { statusPage: { proxy: { userHeader: 'X User' } } },
@@ -111,8 +111,8 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
         oidc: { enabled: true, issuer: 'https://login.example.com', clientId: 'page', secretRef: { name: 'login' } },
       },
     },
-    'statusPage.oidc.enabled: statusPage.proxy.enabled is true too; only one of them can say who somebody is\n' +
-      'statusPage.oidc.externalURL: without it the provider does not know where people come back to',
+    'statusPage.oidc.enabled: cannot be combined with statusPage.proxy.enabled\n' +
+      'statusPage.oidc.externalURL: required when statusPage.oidc.enabled is true',
   ],
   'a provider over http': [
     { statusPage: { oidc: { issuer: 'http://login.example.com' } } },
@@ -128,19 +128,28 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'the same port for the status page': [
     { statusPage: { enabled: true, port: 9445 } },
-    'statusPage.port: port 9445 is also that of delivery.port',
+    'statusPage.port: port 9445 is already used by delivery.port',
   ],
-  'an ingress without hosts': [ingress({ hosts: [] }), 'webhookReceiver.ingress.hosts: an Ingress needs at least one host'],
+  'an ingress without hosts': [
+    ingress({ hosts: [] }),
+    'webhookReceiver.ingress.hosts: required when webhookReceiver.ingress.enabled is true',
+  ],
   'an ingress without a receiver': [
     { webhookReceiver: { ingress: { enabled: true, hosts: [host] } } },
-    'webhookReceiver.enabled: an Ingress without a receiver leads nowhere',
+    'webhookReceiver.enabled: must be true when webhookReceiver.ingress.enabled is true',
   ],
+  'an ingress host twice': [ingress({ hosts: [host, host] }), 'webhookReceiver.ingress.hosts.1.host: push.example.com is listed twice'],
+  'an ingress path twice': [
+    ingress({ hosts: [{ paths: [...host.paths, ...host.paths] }] }),
+    'webhookReceiver.ingress.hosts.0.paths.1.path: / is listed twice',
+  ],
+  'a resource that no container may request': [{ resources: { limits: { cpus: 1 } } }, `resources.limits.cpus: ${resourceName}`],
   'a name that is no label': [{ fullnameOverride: 'Cluster_Sync' }, `fullnameOverride: ${namePart}`],
   'a name that begins with a digit': [{ fullnameOverride: '1plant' }, `fullnameOverride: ${namePart}`],
   'a chart name that ends with a hyphen': [{ nameOverride: 'plant-' }, `nameOverride: ${namePart}`],
   'a chart name of 64 characters': [{ nameOverride: 'p'.repeat(64) }, `nameOverride: ${namePart}`],
-  'a namespace of Secrets twice': [{ rbac: { secrets: { namespaces: ['a', 'a'] } } }, 'rbac.secrets.namespaces.1: a is there twice'],
-  'a namespace twice': [{ watchNamespaces: ['a', 'b', 'a'] }, 'watchNamespaces.2: a is there twice'],
+  'a namespace of Secrets twice': [{ rbac: { secrets: { namespaces: ['a', 'a'] } } }, 'rbac.secrets.namespaces.1: a is listed twice'],
+  'a namespace twice': [{ watchNamespaces: ['a', 'b', 'a'] }, 'watchNamespaces.2: a is listed twice'],
   'no namespace name': [{ watchNamespaces: ['plant', 'Plant.1'] }, `watchNamespaces.1: ${namespaceName}`],
   'no names of volumes': [
     { extraVolumes: [{ name: 'Cache' }], extraVolumeMounts: [{ name: 'a.b', mountPath: '/a' }] },
@@ -160,42 +169,39 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a negative quantity': [{ agent: { resources: { limits: { memory: -1 } } } }, `agent.resources.limits.memory: ${quantity}`],
   'a request above its limit': [
     { resources: { requests: { memory: '1Gi' } } },
-    'resources.requests.memory: 1Gi is above resources.limits.memory 128Mi',
+    'resources.requests.memory: 1Gi is above resources.limits.memory (128Mi)',
   ],
   "a limit below the default's request": [
     { resources: { limits: { cpu: '5m' } } },
-    'resources.requests.cpu: 10m is above resources.limits.cpu 5m',
+    'resources.requests.cpu: 10m is above resources.limits.cpu (5m)',
   ],
   'an agent request above its limit': [
     { agent: { resources: { requests: { cpu: 1 }, limits: { cpu: '900m' } } } },
-    'agent.resources.requests.cpu: 1 is above agent.resources.limits.cpu 900m',
+    'agent.resources.requests.cpu: 1 is above agent.resources.limits.cpu (900m)',
   ],
   'a Guaranteed agent of nothing': [
     { agent: { guaranteed: { cpu: 0 } } },
-    'agent.guaranteed.cpu: 0 is nothing; to leave such pods to Kubernetes set agent.guaranteed.enabled: false',
+    'agent.guaranteed.cpu: must be greater than 0; set agent.guaranteed.enabled: false to turn it off',
   ],
-  'storage for no plant': [
-    { source: { storage: { sizeLimit: '63Mi' } } },
-    'source.storage.sizeLimit: 63Mi is below 64Mi, which mirrors need at least',
-  ],
+  'storage for no plant': [{ source: { storage: { sizeLimit: '63Mi' } } }, 'source.storage.sizeLimit: must be at least 64Mi'],
   'a duration without unit': [{ serviceMonitor: { interval: '30' } }, `serviceMonitor.interval: ${duration}`],
   'a duration out of order': [{ serviceMonitor: { interval: '30s1m' } }, `serviceMonitor.interval: ${duration}`],
   'a duration with a fraction': [{ podMonitor: { scrapeTimeout: '1.5s' } }, `podMonitor.scrapeTimeout: ${duration}`],
   'a timeout above its interval': [
     { podMonitor: { interval: '30s', scrapeTimeout: '1m' } },
-    'podMonitor.scrapeTimeout: 1m is above podMonitor.interval 30s',
+    'podMonitor.scrapeTimeout: 1m is longer than podMonitor.interval (30s)',
   ],
   'a ServiceMonitor without metrics': [
     { serviceMonitor: { enabled: true }, metrics: { enabled: false } },
-    'metrics.enabled: serviceMonitor.enabled needs the metrics Service',
+    'metrics.enabled: must be true when serviceMonitor.enabled is true',
   ],
   'replicas without leader election': [
     { replicaCount: 2, leaderElection: { enabled: false } },
-    'leaderElection.enabled: 2 replicas without leader election would all write; set replicaCount: 1',
+    'leaderElection.enabled: must be true with 2 replicas, which would all write otherwise; or set replicaCount: 1',
   ],
   'replicas on one claim': [
     { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
-    'source.storage.existingClaim: 2 replicas cannot share one claim; set replicaCount: 1, or in its place source.persistence.enabled: true',
+    'source.storage.existingClaim: 2 replicas cannot share one claim; set replicaCount: 1, or source.persistence.enabled: true instead',
   ],
   'a selector without the values that it compares with, and one with values that it does not': [
     {
@@ -212,24 +218,24 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'claims of a StatefulSet beside one that is there': [
     { source: { storage: { existingClaim: 'mirrors' }, persistence: { enabled: true } } },
-    'source.storage.existingClaim: source.persistence.enabled makes claims of its own; leave one of them out',
+    'source.storage.existingClaim: cannot be combined with source.persistence.enabled, which creates its own claims',
   ],
   'claims that are smaller than mirrors may become': [
     { source: { storage: { sizeLimit: '4Gi' }, persistence: { enabled: true } } },
-    'source.persistence.size: 3Gi is below source.storage.sizeLimit 4Gi, to which mirrors may grow',
+    'source.persistence.size: 3Gi is below source.storage.sizeLimit (4Gi)',
   ],
   'a budget that keeps every replica': [
     { replicaCount: 2, podDisruptionBudget: { minAvailable: 2 } },
-    'podDisruptionBudget.minAvailable: 2 of 2 replicas would have to stay, so that no node could be drained; at most 1',
+    'podDisruptionBudget.minAvailable: 2 of 2 replicas would block every node drain; use at most 1',
   ],
   "a variable that is the manifests' own": [
     { extraEnv: [{ name: 'CLUSTER_SYNC_SETTINGS', value: '{}' }] },
-    'extraEnv.0.name: CLUSTER_SYNC_SETTINGS is set by the manifests themselves',
+    'extraEnv.0.name: CLUSTER_SYNC_SETTINGS is set by the operator itself',
   ],
-  'a variable twice': [{ extraEnv: [{ name: 'A', value: '1' }, { name: 'A' }] }, 'extraEnv.1.name: A is there twice'],
+  'a variable twice': [{ extraEnv: [{ name: 'A', value: '1' }, { name: 'A' }] }, 'extraEnv.1.name: A is listed twice'],
   'a variable from two places': [
     { extraEnv: [{ name: 'A', value: '1', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] },
-    'extraEnv.0.valueFrom: A has a value too; leave one of them out',
+    'extraEnv.0.valueFrom: A has both value and valueFrom; remove one of them',
   ],
   'a variable that is a number': [
     { extraEnv: [{ name: 'A', value: 1 }] },
@@ -251,8 +257,8 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     'networkPolicy.egress.ports.1: must be from 1 to 65535',
   ],
   'a port above the highest': [{ webhook: { port: 65_536 } }, 'webhook.port: must be from 1 to 65535'],
-  'one port twice': [{ delivery: { port: 9443 } }, 'delivery.port: port 9443 is also that of webhook.port'],
-  'the port of the probes': [{ metrics: { service: { port: 8081 } } }, 'metrics.service.port: port 8081 is also that of the probes'],
+  'one port twice': [{ delivery: { port: 9443 } }, 'webhook.port: port 9443 is already used by delivery.port'],
+  'the port of the probes': [{ metrics: { service: { port: 8081 } } }, 'metrics.service.port: port 8081 is already used by the probes'],
   'keys of labels and annotations that cannot be': [
     { podLabels: { 'my team': 'a' }, nodeSelector: { '/os': 'linux' }, podAnnotations: { 'a/b/c': '' } },
     `nodeSelector./os: ${labelKey}\npodAnnotations.a/b/c: ${annotationKey}\npodLabels.my team: ${labelKey}`,
@@ -261,6 +267,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'an image of no name': [{ agentImage: { repository: '' } }, `agentImage.repository: ${repository}`],
   'a digest that is no tag': [{ image: { tag: `sha256:${'0'.repeat(64)}` } }, `image.tag: ${tag}`],
   'a proxy by its name': [{ webhookReceiver: { trustedProxies: ['10.0.0.0/8', 'proxy'] } }, `webhookReceiver.trustedProxies.1: ${network}`],
+  'a proxy of the status page by its name': [{ statusPage: { trustedProxies: ['proxy'] } }, `statusPage.trustedProxies.0: ${network}`],
   'a network of too many bits': [{ webhookReceiver: { trustedProxies: ['10.0.0.0/33'] } }, `webhookReceiver.trustedProxies.0: ${network}`],
   'a git host with a scheme': [{ source: { allowedHosts: ['https://git.example.com'] } }, `source.allowedHosts.0: ${gitHost}`],
   'a git host in capitals': [{ source: { allowedHosts: ['Git.example.com'] } }, `source.allowedHosts.0: ${gitHost}`],
@@ -268,22 +275,22 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { agent: { resources: { requests: { cpus: 1 } } } },
     `agent.resources.requests.cpus: ${resourceName}`,
   ],
-  'a pull secret twice': [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, 'imagePullSecrets.1.name: a is there twice'],
+  'a pull secret twice': [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, 'imagePullSecrets.1.name: a is listed twice'],
   'an ingress path that leaves its folder': [
     ingress({ hosts: [{ ...host, paths: [{ path: '/push/../x', pathType: 'Exact' }] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.0.path: must be without empty parts, ".", ".." and %2F, unless pathType is ImplementationSpecific',
+    'webhookReceiver.ingress.hosts.0.paths.0.path: must not contain empty segments, ".", ".." or %2F, unless pathType is ImplementationSpecific',
   ],
   'an account that is neither made nor named': [
     { serviceAccount: { create: false } },
-    'serviceAccount.name: name the account that is there already, because serviceAccount.create is false',
+    'serviceAccount.name: required when serviceAccount.create is false',
   ],
   "a port that a pod of the host's network may not listen at": [
     { hostNetwork: true, metrics: { service: { port: 443 } } },
-    'metrics.service.port: port 443 is below 1024, where with hostNetwork only root may listen',
+    'metrics.service.port: port 443 is below 1024, which needs root with hostNetwork',
   ],
   "the status page at a port that a pod of the host's network may not listen at": [
     { hostNetwork: true, statusPage: { enabled: true, port: 443 } },
-    'statusPage.port: port 443 is below 1024, where with hostNetwork only root may listen',
+    'statusPage.port: port 443 is below 1024, which needs root with hostNetwork',
   ],
   'a token that no header carries': [
     { webhookReceiver: { token: { secret: 'my token' } } },
@@ -295,7 +302,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a further volume by the name of one of ours, and one twice': [
     { extraVolumes: [{ name: 'tmp' }, { name: 'a' }, { name: 'a' }] },
-    'extraVolumes.0.name: tmp is a volume of the manifests themselves\nextraVolumes.2.name: a is there twice',
+    'extraVolumes.2.name: a is listed twice\nextraVolumes.0.name: tmp is used by the operator itself',
   ],
   'mounts of no volume, in a folder of ours, and in one folder twice': [
     {
@@ -306,7 +313,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
         { name: 'a', mountPath: '/b' },
       ],
     },
-    'extraVolumeMounts.0.name: b is none of extraVolumes\nextraVolumeMounts.1.mountPath: /tmp is a folder of the manifests themselves\nextraVolumeMounts.2.mountPath: /b is there twice',
+    'extraVolumeMounts.2.mountPath: /b is listed twice\nextraVolumeMounts.0.name: b is not in extraVolumes\nextraVolumeMounts.1.mountPath: /tmp is used by the operator itself',
   ],
   'less grace than a controller may take to end': [
     { terminationGracePeriodSeconds: 21 },
@@ -357,6 +364,9 @@ const accepted: Record<string, unknown> = {
   'resources of devices': {
     agent: { resources: { limits: { 'ephemeral-storage': '1Gi', 'example.com/device': 1, 'hugepages-2Mi': '4Mi' } } },
   },
+  'no replicas': { replicaCount: 0 },
+  'a limit that is removed, and one of another resource': { resources: { limits: { cpu: null, 'ephemeral-storage': '2Gi' } } },
+  'an ingress for every host': ingress({ hosts: [{ paths: host.paths }] }),
   'a path as the ingress class takes it': ingress({ hosts: [{ ...host, paths: [{ path: '//x', pathType: 'ImplementationSpecific' }] }] }),
   'a path that ends with a slash': ingress({ hosts: [{ ...host, paths: [{ path: '/push/.well-known/', pathType: 'Prefix' }] }] }),
   'the smallest storage': { source: { storage: { sizeLimit: '64Mi' } } },
@@ -371,7 +381,7 @@ for (const [name, values] of Object.entries(accepted)) {
   })
 }
 
-void t.test('a release that cannot be part of names and labels is refused', async (t) => {
+void t.test('a release name or namespace that is invalid in names and labels is refused', async (t) => {
   const name = (text: string): string =>
     `release.name: ${JSON.stringify(text)} must be lower-case letters, digits and "-", at most 63 characters, beginning with a letter`
   for (const wrong of ['', 'Plant', '1plant', 'a.b', 'p'.repeat(64)]) {

@@ -1,11 +1,11 @@
 /**
- * Names and defaults of the values are a contract: people keep files of them. An addition stands here beside its default.
+ * Names and defaults of the values are a contract, because users keep files of them. Add a new value here with its default.
  */
 import t from 'tap'
 import { checkValues } from '../../../infra/values/check.ts'
 import { specified } from '../specified-values.ts'
 
-/** Ours: off, or as safe as without them. */
+/** Additional values: off by default, or as safe as without them. */
 const added: Readonly<Record<string, unknown>> = {
   notifications: [],
   'tracing.endpoint': '',
@@ -23,7 +23,7 @@ const added: Readonly<Record<string, unknown>> = {
   'prometheusRule.notReadyFor': '15m',
   'prometheusRule.pushToApplied.percent': 99,
   'prometheusRule.pushToApplied.seconds': 30,
-  'prometheusRule.runbookUrl': 'docs/runbook.md',
+  'prometheusRule.runbookUrl': 'docs/how-to/runbook.md',
   'networkPolicy.metrics.from': [],
   'networkPolicy.delivery.from': [],
   'networkPolicy.receiver.from': [],
@@ -32,6 +32,7 @@ const added: Readonly<Record<string, unknown>> = {
   'networkPolicy.egress.ports': [443, 6443, 22],
   'rbac.secrets.enabled': true,
   'rbac.secrets.namespaces': [],
+  'rbac.secrets.names': [],
   'webhook.failurePolicy': 'Fail',
   'webhook.timeoutSeconds': 5,
   'webhook.existingSecret': '',
@@ -40,6 +41,7 @@ const added: Readonly<Record<string, unknown>> = {
   'statusPage.port': 8444,
   'statusPage.service.type': 'ClusterIP',
   'statusPage.service.annotations': {},
+  'statusPage.trustedProxies': [],
   'statusPage.ingress.enabled': false,
   'statusPage.ingress.ingressClassName': '',
   'statusPage.ingress.annotations': {},
@@ -134,6 +136,6 @@ function leaves(section: object, path: readonly string[] = []): [key: string, va
   })
 }
 
-void t.test('keys and defaults are those that are promised, and no others', async (t) => {
-  t.same(Object.fromEntries(leaves(checkValues({}).values)), { ...specified, ...added })
+void t.test('keys and defaults are the specified and the added ones', async (t) => {
+  t.strictSame(Object.fromEntries(leaves(checkValues({}).values)), { ...specified, ...added })
 })

@@ -1,24 +1,24 @@
 /**
- * An API server that hangs, ends every watch at once, or answers again: between the client and the real one stands a proxy that does so.
+ * An API server that hangs, ends every watch at once, or recovers: a proxy between the client and the real one simulates that.
  */
 import { createServer, type Socket } from 'node:net'
 import { connect } from 'node:net'
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { createKube, type Kube, loadKube } from '../../../runtime/kube/client.ts'
 import { runWithLease } from '../../../runtime/kube/lease/run.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
 import { leaseType, podType } from '../../../runtime/kube/types.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
 import { openWorld, tinyPod, until, type World } from '../../support/world.ts'
 
 /**
- * Forwards bytes to the API server; can stop to do so, freeze the newest connection or every one, or cut every one. `held` counts what was sent while
- * it hung.
+ * Forwards bytes to the API server; can hang, freeze the newest or every connection, or cut all. `held` counts the requests sent while it
+ * hangs.
  */
 async function throughProxy(
   t: Test,
@@ -89,7 +89,7 @@ async function throughProxy(
   }
 }
 
-void t.test('a leader that cannot renew stops to lead before another may begin', { timeout: 240_000 }, async (t) => {
+void t.test('a leader that cannot renew stops leading before another may start', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('lease')
@@ -116,7 +116,7 @@ void t.test('a leader that cannot renew stops to lead before another may begin',
   await running
 })
 
-void t.test('a leader whose connection has died without a word renews over another one, and leads on', { timeout: 240_000 }, async (t) => {
+void t.test('a leader with a silently dropped connection renews over a new one and keeps leading', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('lease')
@@ -149,7 +149,7 @@ void t.test('a leader whose connection has died without a word renews over anoth
   await running
 })
 
-void t.test('a replica whose look at the Lease is never answered looks again, and takes it', { timeout: 240_000 }, async (t) => {
+void t.test('a replica whose read of the Lease gets no answer reads it again and takes it', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('lease')
@@ -167,48 +167,52 @@ void t.test('a replica whose look at the Lease is never answered looks again, an
     stop.signal,
   )
   await until(() => (held() > 0 ? true : undefined), 'the API server has been called')
-  // What was sent meanwhile is lost, so that connection stays without an answer.
+  // The data sent meanwhile is lost, so this connection stays without an answer.
   hang(false)
   await running
   t.ok(led)
 })
 
-void t.test('a watch that is cut goes on, tells what happened meanwhile, and does not ask in a loop', { timeout: 240_000 }, async (t) => {
-  if (!requires(t, 'git')) return
-  const world = await openWorld(t)
-  const { signal } = world
-  const namespace = await world.namespace('watch')
-  const { kube, cut, connections } = await throughProxy(t, world)
-  await world.kube.create(podType, tinyPod(namespace, 'before'), signal)
-  const names = new Set<string>()
-  let lists = 0
-  const stop = new AbortController()
-  const running = runListWatch(
-    { kube, clock: systemClock, log: silentLog },
-    { type: podType, namespace, project: ({ metadata }) => metadata.name },
-    { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced: () => (lists += 1) },
-    stop.signal,
-  )
-  await until(() => (names.has('before') ? true : undefined), 'the list is told')
-  cut()
-  await world.kube.delete(podType, { namespace, name: 'before' }, signal)
-  await world.kube.create(podType, tinyPod(namespace, 'meanwhile'), signal)
-  await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is told')
-  await until(() => (names.has('before') ? undefined : true), 'what went meanwhile is told')
-  t.equal(lists, 1, 'it goes on from where it was')
-  const before = connections()
-  const startedMs = systemClock.monotonicMs()
-  for (let round = 0; round < 20; round += 1) {
+void t.test(
+  'an interrupted watch resumes, delivers missed changes, and does not retry in a tight loop',
+  { timeout: 600_000 },
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const world = await openWorld(t)
+    const { signal } = world
+    const namespace = await world.namespace('watch')
+    const { kube, cut, connections } = await throughProxy(t, world)
+    await world.kube.create(podType, tinyPod(namespace, 'before'), signal)
+    const names = new Set<string>()
+    let lists = 0
+    const stop = new AbortController()
+    const running = runListWatch(
+      { kube, clock: systemClock, log: silentLog },
+      { type: podType, namespace, project: ({ metadata }) => metadata.name },
+      { upsert: ({ name }) => names.add(name), remove: ({ name }) => names.delete(name), synced: () => (lists += 1) },
+      stop.signal,
+    )
+    await until(() => (names.has('before') ? true : undefined), 'the list is reported')
     cut()
-    await systemClock.wait(50)
-  }
-  const seconds = (systemClock.monotonicMs() - startedMs) / 1000
-  t.ok(connections() - before < 12 + 3 * seconds, `${connections() - before} connections in ${seconds} seconds of cuts`)
-  stop.abort(new Error('stop'))
-  await running
-})
+    await world.kube.delete(podType, { namespace, name: 'before' }, signal)
+    await world.kube.create(podType, tinyPod(namespace, 'meanwhile'), signal)
+    await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is reported')
+    await until(() => (names.has('before') ? undefined : true), 'what went meanwhile is reported')
+    t.equal(lists, 1, 'it goes on from where it was')
+    const before = connections()
+    const startedMs = systemClock.monotonicMs()
+    for (let round = 0; round < 20; round += 1) {
+      cut()
+      await systemClock.wait(50)
+    }
+    const seconds = (systemClock.monotonicMs() - startedMs) / 1000
+    t.ok(connections() - before < 12 + 3 * seconds, `${connections() - before} connections in ${seconds} seconds of cuts`)
+    stop.abort(new Error('stop'))
+    await running
+  },
+)
 
-void t.test('a watch whose connection has died without a word is begun anew', { timeout: 240_000 }, async (t) => {
+void t.test('a watch with a silently dropped connection is restarted', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('watch')
@@ -224,16 +228,16 @@ void t.test('a watch whose connection has died without a word is begun anew', { 
   )
   await world.kube.create(podType, tinyPod(namespace, 'before'), world.signal)
   await until(() => (names.has('before') ? true : undefined), 'the watch tells')
-  // The list has one that is kept for more requests, the watch the newest.
+  // The list uses a connection that is kept for more requests, the watch the newest one.
   freeze()
   await world.kube.create(podType, tinyPod(namespace, 'meanwhile'), world.signal)
-  await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is told')
+  await until(() => (names.has('meanwhile') ? true : undefined), 'what came meanwhile is reported')
   t.equal(lists, 1, 'it goes on from where it was')
   stop.abort(new Error('stop'))
   await running
 })
 
-void t.test('a watch that waits for its first answer ends with the signal', { timeout: 240_000 }, async (t) => {
+void t.test('a watch that waits for its first answer ends with the signal', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('watch')

@@ -1,18 +1,18 @@
 /**
- * Leader election on the real API server: who leads, who follows and when, and that nobody writes who has been overtaken.
+ * Leader election on the real API server: the leader, its successor and the time of the change, and that a replaced leader writes nothing.
  */
 import { spawn } from 'node:child_process'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { systemClock, unlessAborted } from '../../../runtime/clock.ts'
+import { systemClock, unlessAborted } from '../../../runtime/platform/clock.ts'
 import type { LeaseOptions } from '../../../runtime/kube/lease/options.ts'
 import { runWithLease } from '../../../runtime/kube/lease/run.ts'
 import { leaseType } from '../../../runtime/kube/types.ts'
-import { createLog, silentLog } from '../../../runtime/log.ts'
+import { createLog, silentLog } from '../../../runtime/platform/log/log.ts'
 import { requires } from '../../support/requires.ts'
 import { configMapType, openWorld, until, type World } from '../../support/world.ts'
 
-void t.test('one of two contenders leads; when it gives back, the other follows at once', { timeout: 240_000 }, async (t) => {
+void t.test('one of two contenders leads, and the other follows at once when it releases the Lease', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const { kube, namespace, signal } = await openWorld(t)
   const where = await namespace('lease')
@@ -53,7 +53,7 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
     renewals.add((lease?.spec as { renewTime?: unknown } | undefined)?.renewTime)
     return renewals.size > 3 ? true : undefined
   }, 'a renews while b waits')
-  t.same([...leading], ['a'])
+  t.strictSame([...leading], ['a'])
   t.strictSame(
     [...holders],
     [
@@ -78,12 +78,12 @@ void t.test('one of two contenders leads; when it gives back, the other follows 
   await b
 })
 
-/** A machine that has much else to do takes long for what takes a second. */
+/** A busy machine takes long even for what takes a second. */
 const soon: typeof until = async (look, what) => await until(look, what, 200_000)
 
 type Contender = { leads(): boolean; said(text: string): number; stop(): Promise<void> }
 
-/** Contends for the Lease `leader` of a namespace, which would run out only after the test. */
+/** Contends for the Lease `leader` of a namespace, which would expire only after the test. */
 function contend(
   t: Test,
   { kube }: World,
@@ -121,7 +121,7 @@ function contend(
   return { leads: () => leads, said: (text) => lines.filter((line) => line.includes(text)).length, stop: end }
 }
 
-void t.test('a leader that cannot be reached, but is there, answers by the Lease and leads on', { timeout: 240_000 }, async (t) => {
+void t.test('an unreachable but running leader answers through the Lease and keeps leading', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('lease')
@@ -138,8 +138,8 @@ void t.test('a leader that cannot be reached, but is there, answers by the Lease
 })
 
 void t.test(
-  'of a leader that is frozen one of two standbys takes the Lease, and it writes nothing when it wakes',
-  { timeout: 240_000 },
+  'one of two standbys takes the Lease of a frozen leader, which writes nothing when it resumes',
+  { timeout: 600_000 },
   async (t) => {
     if (!requires(t, 'git')) return
     const world = await openWorld(t)
@@ -178,7 +178,7 @@ void t.test(
   },
 )
 
-void t.test('a holder that makes no promise to answer is waited for as long as its Lease says', { timeout: 240_000 }, async (t) => {
+void t.test('a holder without a promise to answer keeps the Lease until it expires', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const world = await openWorld(t)
   const namespace = await world.namespace('lease')

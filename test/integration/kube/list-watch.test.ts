@@ -1,12 +1,12 @@
 /**
- * The list-watch against a real API server: pages, changes, projections, and what comes after an interruption.
+ * The list-watch against a real API server: pages, changes, projections, and recovery from an interruption.
  */
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
 import { podType } from '../../../runtime/kube/types.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { requires } from '../../support/requires.ts'
 import { configMapType, openWorld, tinyPod, until } from '../../support/world.ts'
 
@@ -31,8 +31,8 @@ function follow(kube: Kube, namespace: string, signal: AbortSignal) {
 }
 
 void t.test(
-  'what is there is listed in pages, what changes is told, what is not projected is not kept',
-  { timeout: 240_000 },
+  'objects are listed in pages, changes arrive, and fields outside the projection are dropped',
+  { timeout: 600_000 },
   async (t) => {
     if (!requires(t, 'git')) return
     const { kube, namespace, signal } = await openWorld(t)
@@ -41,12 +41,12 @@ void t.test(
       await kube.create(podType, tinyPod(where, `p-${index}`, { annotations: { v: '1' } }), signal)
     const stop = new AbortController()
     const { items, done, syncs } = follow(kube, where, stop.signal)
-    await until(() => (syncs() > 0 ? true : undefined), 'the list is told')
+    await until(() => (syncs() > 0 ? true : undefined), 'the list is reported')
     t.equal(items.size, 250)
     await kube.create(podType, tinyPod(where, 'new', { annotations: { v: '2' } }), signal)
-    await until(() => items.get('new'), 'a new pod is told')
+    await until(() => items.get('new'), 'a new pod is reported')
     await kube.mergePatch(podType, { namespace: where, name: 'p-7' }, { metadata: { annotations: { v: '9' } } }, {}, signal)
-    await until(() => (items.get('p-7') === '9' ? true : undefined), 'a changed pod is told')
+    await until(() => (items.get('p-7') === '9' ? true : undefined), 'a changed pod is reported')
     await kube.mergePatch(podType, { namespace: where, name: 'p-8' }, { metadata: { annotations: { hidden: 'true' } } }, {}, signal)
     await until(() => (items.has('p-8') ? undefined : true), 'a pod that is none of ours any more is gone')
     await kube.delete(podType, { namespace: where, name: 'new' }, signal)
@@ -56,7 +56,7 @@ void t.test(
   },
 )
 
-void t.test('objects that are large together come in smaller pages, each once', { timeout: 240_000 }, async (t) => {
+void t.test('large objects arrive in smaller pages, each once', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return
   const { kube, namespace, signal } = await openWorld(t)
   const where = await namespace('large')
@@ -72,6 +72,6 @@ void t.test('objects that are large together come in smaller pages, each once', 
     signal,
   ))
     pages.push(items.map(({ metadata }) => metadata.name))
-  t.same(pages.flat().toSorted(), names.toSorted())
+  t.strictSame(pages.flat().toSorted(), names.toSorted())
   t.ok(pages.length > 1 && pages.every((page) => page.length <= 3), `pages of ${pages.map((page) => page.length).join(', ')}`)
 })

@@ -1,8 +1,9 @@
 import t from 'tap'
 import { createCycleTraces } from '../../../runtime/agent/cycle-traces.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import type { CycleResult } from '../../../runtime/sync/cycle.ts'
-import type { EndedSpan } from '../../../runtime/tracing/trace.ts'
+import type { EndedSpan } from '../../../runtime/telemetry/tracing/trace.ts'
+import { matchObject } from '../../support/assertions.ts'
 
 const [first, second] = ['a'.repeat(40), 'b'.repeat(40)]
 
@@ -23,31 +24,31 @@ function setUp(inPlace?: string) {
   return { told, steps, cycle }
 }
 
-void t.test('a cycle is told with its steps until one has brought the commit into place', async (t) => {
+void t.test('each cycle of a commit is traced with its steps until one applies the commit', async (t) => {
   const { told, steps, cycle } = setUp()
   await cycle(first, 'r1', { phase: 'Failed', reason: 'ScanFailed' })
   await cycle(first, 'r1', { phase: 'Synced' })
   await cycle(first, 'r1', { phase: 'Synced' })
-  t.match(told, [
+  matchObject(t, told, [
     ['r1', { name: 'sync', reason: 'ScanFailed', attributes: { pod: 'gw-0', commit: first, phase: 'Failed' } }],
     ['r1', { name: 'sync', reason: 'ok', attributes: { phase: 'Synced' }, parts: [{ name: 'plan', durationMs: 2, reason: 'ok' }] }],
   ])
   t.equal(told.length, 2)
-  t.same(steps, ['plan', 'plan', 'plan'], 'every step is counted')
+  t.strictSame(steps, ['plan', 'plan', 'plan'], 'every step is counted')
   await cycle(second, 'r2', { phase: 'Drifted' })
-  t.same(told.at(-1)?.[0], 'r2')
+  t.strictSame(told.at(-1)?.[0], 'r2')
 })
 
-void t.test('nothing is told of a commit that was there when the process began, nor of one that nobody asked for', async (t) => {
+void t.test('a commit applied before the process started, or published without a request, is not traced', async (t) => {
   const { told, cycle } = setUp(first)
   await cycle(first, 'r1', {})
   await cycle(second, undefined, {})
-  t.same(told, [])
+  t.strictSame(told, [])
   await cycle(first, 'r3', {})
   t.equal(told.length, 1)
 })
 
-void t.test('a cycle that does not end well for long is told ten times', async (t) => {
+void t.test('at most ten cycles of a commit that keeps failing are traced', async (t) => {
   const { told, cycle } = setUp()
   for (let index = 0; index < 12; index += 1) await cycle(first, 'r1', { phase: 'Pending', reason: 'GatewayNotReady' })
   t.equal(told.length, 10)

@@ -7,12 +7,8 @@ import {
   type FollowedSync,
   type PodFacts,
 } from '../../../runtime/agent/desired.ts'
-import {
-  confirmDeletionsAnnotation,
-  confirmOverwritesAnnotation,
-  podAnnotations,
-  requestAnnotations,
-} from '../../../runtime/gatewaysync/names.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations, requestAnnotations } from '../../../runtime/api/names.ts'
+import { matchObject } from '../../support/assertions.ts'
 
 const commit = 'a'.repeat(40)
 const pod: PodFacts = { podName: 'gw-3', namespace: 'plant', annotations: {}, labels: {} }
@@ -26,8 +22,8 @@ const followed: FollowedSync = {
   status: { published: { commit, ref: 'main', at: '2026-01-01T00:00:00Z' }, delivery: { url: 'https://d:9445', caBundle: 'PEM' } },
 }
 
-void t.test('an agent writes only what is published for its profile', async (t) => {
-  t.match(desiredSync('plant', followed, pod, undefined), {
+void t.test('an agent applies only what is published for its profile', async (t) => {
+  matchObject(t, desiredSync('plant', followed, pod, undefined), {
     kind: 'sync',
     commit,
     ref: 'main',
@@ -35,16 +31,16 @@ void t.test('an agent writes only what is published for its profile', async (t) 
     profile: { name: 'default' },
   })
   const line2 = { ...pod, annotations: { [podAnnotations.profile]: 'line2' } }
-  t.match(desiredSync('plant', followed, line2, undefined), { kind: 'sync', paused: true, profile: { name: 'line2' } })
+  matchObject(t, desiredSync('plant', followed, line2, undefined), { kind: 'sync', paused: true, profile: { name: 'line2' } })
   const pausedAll = { ...followed, spec: { ...(followed.spec as object), paused: true } }
-  t.match(desiredSync('plant', pausedAll, pod, undefined), { kind: 'sync', paused: true })
+  matchObject(t, desiredSync('plant', pausedAll, pod, undefined), { kind: 'sync', paused: true })
   const confirmed = { ...followed, annotations: { [confirmDeletionsAnnotation]: commit } }
-  t.match(desiredSync('plant', confirmed, pod, undefined), { confirmDeletions: commit, confirmOverwrites: undefined })
+  matchObject(t, desiredSync('plant', confirmed, pod, undefined), { confirmDeletions: commit, confirmOverwrites: undefined })
   const givenUp = { ...followed, annotations: { [confirmOverwritesAnnotation]: commit } }
-  t.match(desiredSync('plant', givenUp, pod, undefined), { confirmDeletions: undefined, confirmOverwrites: commit })
+  matchObject(t, desiredSync('plant', givenUp, pod, undefined), { confirmDeletions: undefined, confirmOverwrites: commit })
 })
 
-void t.test('whatever is missing leaves the gateway as it is and says what is missing', async (t) => {
+void t.test('missing input leaves the gateway unchanged and is named in the fault', async (t) => {
   const { published: _published, ...unpublished } = followed.status
   const { delivery: _delivery, ...unannounced } = followed.status
   const rows: [string, FollowedSync | undefined, PodFacts, string, string][] = [
@@ -55,39 +51,39 @@ void t.test('whatever is missing leaves the gateway as it is and says what is mi
     ['an invalid spec', { ...followed, spec: { git: {} } }, pod, 'Blocked', 'InvalidSpec'],
   ]
   for (const [name, sync, facts, phase, reason] of rows)
-    t.match(desiredSync('plant', sync, facts, undefined), { kind: 'idle', phase, fault: { reason } }, name)
+    matchObject(t, desiredSync('plant', sync, facts, undefined), { kind: 'idle', phase, fault: { reason } }, name)
 })
 
-void t.test('how a gateway starts is as its spec says, also where the spec is invalid or lacks its profile', async (t) => {
+void t.test('the spec decides how a gateway starts, even if it is invalid or lacks the profile', async (t) => {
   const { git } = followed.spec as { git: object }
   const lost = { ...pod, annotations: { [podAnnotations.profile]: 'nowhere' } }
-  const block = { policy: 'block', deadlineMs: 600_000, graceMs: 30_000 }
+  const block = { policy: 'Block', deadlineMs: 600_000, graceMs: 30_000 }
   const rows: [string, object, PodFacts, string, object][] = [
-    ['defaults', { sync: { defaults: { startPolicy: 'start' }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
+    ['defaults', { sync: { defaults: { startPolicy: 'Start' }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'Start' }],
     [
       'a deadline',
       { sync: { defaults: { startDeadline: '1m', startGrace: '5s' }, profiles: {} } },
       lost,
       'UnknownProfile',
-      { policy: 'block', deadlineMs: 60_000, graceMs: 5_000 },
+      { policy: 'Block', deadlineMs: 60_000, graceMs: 5_000 },
     ],
-    ['a pause', { paused: true, sync: { profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
-    ['a pause of the defaults', { sync: { defaults: { paused: true }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
-    ['a dry run', { sync: { defaults: { dryRun: true }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'start' }],
+    ['a pause', { paused: true, sync: { profiles: {} } }, lost, 'UnknownProfile', { policy: 'Start' }],
+    ['a pause of the defaults', { sync: { defaults: { paused: true }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'Start' }],
+    ['a dry run', { sync: { defaults: { dryRun: true }, profiles: {} } }, lost, 'UnknownProfile', { policy: 'Start' }],
     ['nothing', { sync: { profiles: {} } }, lost, 'UnknownProfile', block],
     [
       'an invalid neighbour',
-      { sync: { defaults: { startPolicy: 'start', syncPeriod: 'often' }, profiles: { default: {} } } },
+      { sync: { defaults: { startPolicy: 'Start', syncPeriod: 'often' }, profiles: { default: {} } } },
       pod,
       'InvalidSpec',
-      { policy: 'start' },
+      { policy: 'Start' },
     ],
     [
       'an invalid profile',
-      { sync: { profiles: { default: { startPolicy: 'start', mappings: 7 } } } },
+      { sync: { profiles: { default: { startPolicy: 'Start', mappings: 7 } } } },
       pod,
       'InvalidSpec',
-      { policy: 'start' },
+      { policy: 'Start' },
     ],
     [
       'what it says is invalid',
@@ -99,14 +95,15 @@ void t.test('how a gateway starts is as its spec says, also where the spec is in
     ['no object', { sync: 'all' }, pod, 'InvalidSpec', block],
   ]
   for (const [name, spec, facts, reason, start] of rows)
-    t.match(
+    matchObject(
+      t,
       desiredSync('plant', { ...followed, spec: { git, ...spec } }, facts, undefined),
       { kind: 'idle', fault: { reason }, start },
       name,
     )
 })
 
-void t.test('a published commit that answers an earlier spec is brought nowhere, and kept where it is in place', async (t) => {
+void t.test('a commit published for an earlier spec is not applied, and stays if it is applied already', async (t) => {
   const { git, ...others } = followed.spec as { git: { repo: string; ref: string } }
   const request = (ref: string, specRef: string) => ({ source: { ref, requested: { ref, id: 'a', specRef } } })
   const annotated = (ref: string, id: string): FollowedSync['annotations'] => ({
@@ -141,22 +138,23 @@ void t.test('a published commit that answers an earlier spec is brought nowhere,
   ]
   for (const [name, sync, followedAtOnce] of rows) {
     const idle = { kind: 'idle', phase: 'Pending', fault: { reason: 'CommitNotPublished' } }
-    t.match(desiredSync('plant', sync, pod, undefined), followedAtOnce ? { kind: 'sync', commit } : idle, name)
-    t.match(
+    matchObject(t, desiredSync('plant', sync, pod, undefined), followedAtOnce ? { kind: 'sync', commit } : idle, name)
+    matchObject(
+      t,
       desiredSync('plant', sync, pod, { commit: 'b'.repeat(40) }),
       followedAtOnce ? { kind: 'sync', commit } : idle,
       `${name}, over another`,
     )
-    t.match(desiredSync('plant', sync, pod, { commit }), { kind: 'sync', commit }, `${name}, in place already`)
+    matchObject(t, desiredSync('plant', sync, pod, { commit }), { kind: 'sync', commit }, `${name}, in place already`)
   }
   const paused = of({ ref: 'staging' })
-  t.match(desiredSync('plant', { ...paused, spec: { ...(paused.spec as object), paused: true } }, pod, undefined), {
+  matchObject(t, desiredSync('plant', { ...paused, spec: { ...(paused.spec as object), paused: true } }, pod, undefined), {
     kind: 'sync',
     paused: true,
   })
 })
 
-void t.test('name and ordinal come from annotation and label, else from the pod', async (t) => {
+void t.test('name and ordinal come from annotation and label, else from the pod name', async (t) => {
   t.equal(gatewayName(pod), 'gw-3')
   t.equal(gatewayName({ ...pod, annotations: { [podAnnotations.gatewayName]: 'press 1' } }), 'press 1')
   t.equal(podOrdinal(pod), 3)
@@ -164,15 +162,15 @@ void t.test('name and ordinal come from annotation and label, else from the pod'
   t.equal(podOrdinal({ ...pod, podName: 'gateway' }), 0)
 })
 
-void t.test('a downward API file gives back every value as it was', async (t) => {
+void t.test('a downward API file is parsed to the original values', async (t) => {
   const text = 'a="1"\nclustersync.io/profile="line 2"\nq="say \\"hi\\"\\nthere\\\\"\nu="\\u00e9\\x01é"\nempty=""\n'
   t.strictSame(parseDownwardFile(text), { a: '1', 'clustersync.io/profile': 'line 2', q: 'say "hi"\nthere\\', u: 'é\u0001é', empty: '' })
   t.strictSame(parseDownwardFile(''), {})
 })
 
-void t.test('what was left alone is told apart by GatewaySync and repository, also where one is made anew under its name', async (t) => {
+void t.test('the quiet period of a capture is kept per GatewaySync UID and repository', async (t) => {
   const subject = (uid: string, repo: string): string | undefined => {
-    const spec = { ...(followed.spec as object), git: { repo, ref: 'main' }, capture: { on: 'Drift' } }
+    const spec = { ...(followed.spec as object), git: { repo, ref: 'main' }, capture: { trigger: 'Drift' } }
     const desired = desiredSync('plant', { ...followed, uid, spec }, pod, undefined)
     return desired.kind === 'sync' ? desired.captureQuiet?.subject : undefined
   }

@@ -1,5 +1,5 @@
 /**
- * What an agent makes of each event: rows of events, and what follows from the last of them.
+ * The follower's state machine: sequences of events, and the effects of the last event.
  */
 import fc from 'fast-check'
 import t from 'tap'
@@ -13,11 +13,12 @@ import {
   initialState,
   next,
 } from '../../../runtime/agent/follower-state.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, requestAnnotations } from '../../../runtime/api/names.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import type { CycleResult } from '../../../runtime/sync/cycle.ts'
-import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
-import { readFollowedSpec } from '../../../runtime/gatewaysync/schema/followed-spec.ts'
+import { resolveProfile, syncHash } from '../../../runtime/api/schema/profile.ts'
+import { readFollowedSpec } from '../../../runtime/api/schema/followed-spec.ts'
+import { matchObject } from '../../support/assertions.ts'
 
 const request = { [requestAnnotations.id]: 'push-1' }
 const pod: PodFacts = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
@@ -46,7 +47,7 @@ function followed({
   }
 }
 
-/** The hash of the configuration that `spec` says. */
+/** The hash of the configuration in `spec`. */
 function hashOfSpec(): string {
   const read = readFollowedSpec(spec(), 'default')
   if (read.kind === 'invalid') throw new Error(read.message)
@@ -63,13 +64,13 @@ const cycleBegan: FollowerEvent = { kind: 'cycleBegan', inPlace: undefined, at }
 const cycleEnded = (result: CycleResult): FollowerEvent => ({ kind: 'cycleEnded', result, startedAt: at, at })
 const volumeRead = (whole: boolean): FollowerEvent => ({ kind: 'volumeRead', whole })
 const unreadable: FollowerEvent = { kind: 'recoveryFailed', fault: new Fault('NotWritable', 'this user may not read it'), at }
-const bug: FollowerEvent = { kind: 'lookFailed', fault: new Fault('Unexpected', 'a bug'), at }
+const bug: FollowerEvent = { kind: 'syncFailed', fault: new Fault('Unexpected', 'a bug'), at }
 
 const born = (bornMs = 0, recoveringMs = 0): FollowerState =>
   initialState({ gatewaySync: 'plant', agentVersion: '1.0.0', waitedMs: bornMs, recoveringMs, bornMs })
 const start = (): FollowerState => next(born(), { kind: 'recovered' }, 0).state
 
-/** The state after all events, and what the last of them asks for; `atMs` is the time of all. */
+/** The state after all events, and the effects of the last one; all events happen at `atMs`. */
 function after(events: readonly FollowerEvent[], atMs = 0): { state: FollowerState; effects: readonly FollowerEffect[] } {
   return events.reduce<{ state: FollowerState; effects: readonly FollowerEffect[] }>(({ state }, event) => next(state, event, atMs), {
     state: start(),
@@ -184,11 +185,11 @@ for (const { name, events, atMs, effects } of rows) {
   void t.test(name, async (t) => {
     const found = after(events, atMs).effects
     t.equal(found.length, effects.length)
-    t.match(found, effects)
+    matchObject(t, found, effects)
   })
 }
 
-void t.test('a commit that was tried in vain is not told to be tried again; another one is', async (t) => {
+void t.test('a retry of a blocked commit is not reported as Syncing; a retry after a failure or a new commit is', async (t) => {
   const blocked: CycleResult = { phase: 'Blocked', reason: 'TemplateFailed', message: 'no such variable' }
   const once = [observed(followed()), podRead, cycleBegan, cycleEnded(blocked), podRead]
   const told = (events: FollowerEvent[]): unknown[] =>
@@ -206,17 +207,17 @@ void t.test('a commit that was tried in vain is not told to be tried again; anot
     t.strictSame(ended(result), ['Syncing'], 'it has its turn, or the cause may be gone')
 })
 
-void t.test('failures are counted in a row, whether a cycle failed or a bug ended it', async (t) => {
+void t.test('failures in a row include failed cycles and unexpected errors', async (t) => {
   const failed = cycleEnded({ phase: 'Failed', reason: 'DiskFull', message: 'full' })
   const followedPod = [observed(followed()), podRead]
   t.equal(after([...followedPod, failed, bug]).state.failures, 2)
   t.equal(after([...followedPod, failed, bug, cycleEnded(synced)]).state.failures, 0)
 })
 
-void t.test('the finding that the gateway started without a commit stays until one is in place', async (t) => {
+void t.test('the finding that the gateway started without a commit stays until a commit is applied', async (t) => {
   const late = [observed(followed()), volumeRead(false), podRead]
   const failed = after([...late, cycleEnded({ phase: 'Failed', reason: 'DiskFull', message: 'full' })], 600_000)
-  t.match(failed.effects, [{ status: { findings: [{ rule: 'started-without-commit' }] } }])
+  matchObject(t, failed.effects, [{ status: { findings: [{ rule: 'started-without-commit' }] } }])
   const { effects } = after([...late, cycleEnded(synced)], 600_000)
   t.equal(
     effects.some((effect) => effect.kind === 'report' && effect.status.findings !== undefined),
@@ -224,28 +225,28 @@ void t.test('the finding that the gateway started without a commit stays until o
   )
 })
 
-void t.test('a gateway that has started is not held again, whatever the GatewaySync says then', async (t) => {
+void t.test('a gateway that has started is not held again when the GatewaySync is deleted', async (t) => {
   const { state } = after([observed(followed()), volumeRead(false), podRead, cycleEnded(synced), observed(undefined), podRead])
-  t.same(gateOf(state, 0), { kind: 'open', by: 'synced' })
+  t.strictSame(gateOf(state, 0), { kind: 'open', by: 'synced' })
 })
 
-void t.test('a look that takes too long is no life, a rest may last for hours', async (t) => {
+void t.test('a sync that takes too long fails liveness; an idle agent stays live for hours', async (t) => {
   const hours = 10 * 3_600_000
-  t.match(healthOf(after([{ kind: 'lookBegan' }]).state, hours), { live: false })
-  t.match(healthOf(after([{ kind: 'lookBegan' }, { kind: 'lookEnded' }]).state, hours), { live: true })
-  t.match(healthOf(after([{ kind: 'lookBegan' }, { kind: 'stopped' }]).state, hours), { live: true, started: true })
+  matchObject(t, healthOf(after([{ kind: 'syncBegan' }]).state, hours), { live: false })
+  matchObject(t, healthOf(after([{ kind: 'syncBegan' }, { kind: 'syncEnded' }]).state, hours), { live: true })
+  matchObject(t, healthOf(after([{ kind: 'syncBegan' }, { kind: 'stopped' }]).state, hours), { live: true, started: true })
 })
 
-void t.test('the history holds the last five outcomes, newest first, and none twice in a row', async (t) => {
+void t.test('the history holds the last five outcomes, newest first, without consecutive repeats', async (t) => {
   const results: CycleResult[] = ['a', 'b', 'b', 'c', 'd', 'e', 'f'].map((letter) => ({ ...synced, commit: letter.repeat(40) }))
   const { state } = after([observed(followed()), podRead, ...results.map(cycleEnded)])
-  t.same(
+  t.strictSame(
     state.reported?.history?.map((entry) => entry.commit.slice(0, 1)),
     ['f', 'e', 'd', 'c', 'b'],
   )
 })
 
-void t.test('whatever comes in whatever order, a report names the agent, and an opened gate stays open', async () => {
+void t.test('for any sequence of events every report names the agent version, and an open hold stays open', async () => {
   const event = fc.constantFrom<FollowerEvent>(
     observed(followed()),
     observed(followed({ paused: true })),
@@ -260,8 +261,8 @@ void t.test('whatever comes in whatever order, a report names the agent, and an 
     { kind: 'gateAsked' },
     unreadable,
     { kind: 'recovered' },
-    { kind: 'lookBegan' },
-    { kind: 'lookEnded' },
+    { kind: 'syncBegan' },
+    { kind: 'syncEnded' },
   )
   fc.assert(
     fc.property(fc.array(fc.record({ event, laterMs: fc.integer({ min: 0, max: 400_000 }) })), (steps) => {
@@ -279,36 +280,40 @@ void t.test('whatever comes in whatever order, a report names the agent, and an 
   )
 })
 
-void t.test('a gateway whose pod is old waits too until an interrupted publish was ended, within bounds', async (t) => {
+void t.test('the gateway of an old pod also waits for the recovery of an interrupted apply, within limits', async (t) => {
   const [age, minute] = [3_600_000, 60_000]
   const old = born(age)
-  t.match(gateOf(old, age), { kind: 'held', forMs: 10 * minute })
-  t.match(healthOf(next(old, { kind: 'gateAsked' }, age).state, age), { started: false, live: true, why: /publish that was interrupted/ })
+  matchObject(t, gateOf(old, age), { kind: 'held', forMs: 10 * minute })
+  matchObject(t, healthOf(next(old, { kind: 'gateAsked' }, age).state, age), {
+    started: false,
+    live: true,
+    why: /publish that was interrupted/,
+  })
   const recovered = next(old, { kind: 'recovered' }, age)
-  t.same(recovered.effects, [], 'nobody has read the volume yet')
-  t.match(next(recovered.state, volumeRead(true), age).state.opened, { by: 'grace' })
-  t.match(gateOf(old, age + 10 * minute), { kind: 'open' }, 'where that never ends')
-  t.match(gateOf(born(age, 9 * minute), age), { kind: 'held', forMs: minute }, 'over all processes that try')
-  t.match(gateOf(born(age, 10 * minute), age), { kind: 'open' }, 'where each of them died of it')
+  t.strictSame(recovered.effects, [], 'nobody has read the volume yet')
+  matchObject(t, next(recovered.state, volumeRead(true), age).state.opened, { by: 'grace' })
+  matchObject(t, gateOf(old, age + 10 * minute), { kind: 'open' }, 'where that never ends')
+  matchObject(t, gateOf(born(age, 9 * minute), age), { kind: 'held', forMs: minute }, 'over all processes that try')
+  matchObject(t, gateOf(born(age, 10 * minute), age), { kind: 'open' }, 'where each of them died of it')
 })
 
-void t.test('why an interrupted publish could not be ended is told while it is tried again, and lets no gateway start', async (t) => {
+void t.test('a failed recovery is reported while it is retried, and the gateway stays held', async (t) => {
   const [age, minute] = [3_600_000, 60_000]
   const tried = next(born(age), unreadable, age)
-  t.same(tried.effects, [], 'to nobody, while no GatewaySync was seen')
-  t.same(next(tried.state, observed(undefined), age).effects, [{ kind: 'wake' }])
+  t.strictSame(tried.effects, [], 'to nobody, while no GatewaySync was seen')
+  t.strictSame(next(tried.state, observed(undefined), age).effects, [{ kind: 'wake' }])
   const seen = next(tried.state, observed(followed()), age)
   const report = {
     kind: 'report',
     status: { phase: 'Failed', reason: 'NotWritable', message: 'this user may not read it', finishedAt: at },
   }
-  t.match(seen.effects, [report, { kind: 'wake' }])
-  t.match(next(next(born(age), observed(followed()), age).state, unreadable, age).effects, [report], 'at once where one was seen')
-  t.match(gateOf(seen.state, age + 9 * minute), {
+  matchObject(t, seen.effects, [report, { kind: 'wake' }])
+  matchObject(t, next(next(born(age), observed(followed()), age).state, unreadable, age).effects, [report], 'at once where one was seen')
+  matchObject(t, gateOf(seen.state, age + 9 * minute), {
     kind: 'held',
     why: /interrupted, and tries again: this user may not read it \(NotWritable\)/,
   })
   const over = next(seen.state, { kind: 'recovered' }, age).state
-  t.match(next(over, volumeRead(true), age).state.opened, { by: 'grace' })
-  t.same(next(over, observed(followed({ published: other })), age).effects, [{ kind: 'wake' }], 'and not after its end')
+  matchObject(t, next(over, volumeRead(true), age).state.opened, { by: 'grace' })
+  t.strictSame(next(over, observed(followed({ published: other })), age).effects, [{ kind: 'wake' }], 'and not after its end')
 })

@@ -1,21 +1,21 @@
 /**
- * The way into a real gateway surface while its key and its authority are rotated.
+ * Access to a simulated gateway while its API key and its CA are rotated.
  */
 import t from 'tap'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
 import { createAccessKeeper } from '../../../runtime/agent/gateway-access.ts'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
-import { systemClock } from '../../../runtime/clock.ts'
-import type { GatewayAccess } from '../../../runtime/delivery/protocol.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import type { GatewayAccess } from '../../../runtime/content/protocol/protocol.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import { connectGateway } from '../../../runtime/gateway/gateway.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { reasonOf } from '../../contract/gateway.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const signal = AbortSignal.timeout(60_000)
 
-void t.test('a rotated key and a rotated authority are found as soon as the gateway refuses the old ones', async (t) => {
+void t.test('a rotated key and a rotated CA are fetched as soon as the gateway rejects the old ones', async (t) => {
   const make = async () => nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const [one, other] = [await make(), await make()]
   const given = { access: { apiKey: 'gw:old', caBundle: one.caBundle } as GatewayAccess, asked: 0 }
@@ -57,11 +57,11 @@ void t.test('a rotated key and a rotated authority are found as soon as the gate
   t.equal((await at(second.url).info(signal)).name, 'gw', 'another authority')
   second.setApiKey('gw:newest')
   const before = given.asked
-  for (let count = 0; count < 20; count++) t.equal(await reasonOf(at(second.url).info(signal)), 'GatewayUnauthorised')
+  for (let count = 0; count < 20; count++) t.equal(await reasonOf(at(second.url).info(signal)), 'GatewayUnauthorized')
   t.ok(given.asked - before <= 1, 'a key that is wrong for good is no stream of requests')
 })
 
-void t.test('what let us in before serves on while the controller is away; without it the fault says who is away', async (t) => {
+void t.test('known credentials stay in use while the controller is down; without any, the fault says it is unreachable', async (t) => {
   let away = false
   const ahead = { ms: 0 }
   const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + ahead.ms }

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { desiredSync, type FollowedSync } from '../../../runtime/agent/desired.ts'
 import { agentHealth, startGate } from '../../../runtime/agent/health.ts'
+import { matchObject } from '../../support/assertions.ts'
 
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
 
-/** How a gateway is held back under a profile, as the agent reads it from its GatewaySync. */
+/** The startup hold settings of a profile, as the agent reads them from its GatewaySync. */
 function settings(profile: object, status: FollowedSync['status'] = published, more: object = {}) {
   const spec = {
     git: { repo: 'https://git.example/plant.git', ref: 'main' },
@@ -18,7 +19,7 @@ const published: FollowedSync['status'] = {
   delivery: { url: 'https://d', caBundle: 'PEM' },
 }
 
-void t.test('a gateway without any commit waits for one, for startDeadline at most', async (t) => {
+void t.test('a gateway without a commit waits for one until startDeadline', async (t) => {
   const base = { synced: false, whole: false, sinceStartMs: 599_999 }
   const rows: [string, ReturnType<typeof settings> | undefined][] = [
     ['before the GatewaySync was read', undefined],
@@ -29,45 +30,45 @@ void t.test('a gateway without any commit waits for one, for startDeadline at mo
     ['a commit is published', settings({})],
   ]
   for (const [name, given] of rows) {
-    t.match(startGate({ ...base, settings: given }), { kind: 'held', forMs: 1 }, name)
-    t.match(startGate({ ...base, settings: given, sinceStartMs: 600_000 }), { kind: 'open', by: 'deadline' }, name)
+    matchObject(t, startGate({ ...base, settings: given }), { kind: 'held', forMs: 1 }, name)
+    matchObject(t, startGate({ ...base, settings: given, sinceStartMs: 600_000 }), { kind: 'open', by: 'deadline' }, name)
   }
   const short = settings({ startDeadline: '2m' }, {})
-  t.match(startGate({ ...base, settings: short, sinceStartMs: 119_000 }), { kind: 'held', forMs: 1_000 })
-  t.match(startGate({ ...base, settings: short, sinceStartMs: 120_000 }), { kind: 'open', by: 'deadline' })
+  matchObject(t, startGate({ ...base, settings: short, sinceStartMs: 119_000 }), { kind: 'held', forMs: 1_000 })
+  matchObject(t, startGate({ ...base, settings: short, sinceStartMs: 120_000 }), { kind: 'open', by: 'deadline' })
 })
 
-void t.test('a gateway that could run with what it has waits for the published commit for startGrace, and no longer', async (t) => {
+void t.test('a gateway with a complete commit waits for the published one until startGrace', async (t) => {
   const base = { synced: false, whole: true, sinceStartMs: 29_000 }
   for (const given of [undefined, settings({}), settings({}, {})]) {
-    t.match(startGate({ ...base, settings: given }), { kind: 'held', forMs: 1_000 })
-    t.match(startGate({ ...base, settings: given, sinceStartMs: 30_000 }), { kind: 'open', by: 'grace' })
+    matchObject(t, startGate({ ...base, settings: given }), { kind: 'held', forMs: 1_000 })
+    matchObject(t, startGate({ ...base, settings: given, sinceStartMs: 30_000 }), { kind: 'open', by: 'grace' })
   }
-  t.match(startGate({ ...base, settings: settings({ startGrace: '0s' }), sinceStartMs: 0 }), { kind: 'open', by: 'grace' })
+  matchObject(t, startGate({ ...base, settings: settings({ startGrace: '0s' }), sinceStartMs: 0 }), { kind: 'open', by: 'grace' })
 })
 
-void t.test('nothing holds a gateway that has the published commit, or whose profile writes nothing', async (t) => {
+void t.test('a gateway that has the published commit, or whose profile writes nothing, is not held', async (t) => {
   const base = { synced: false, whole: false, sinceStartMs: 0 }
-  t.match(startGate({ ...base, settings: settings({}), synced: true }), { kind: 'open', by: 'synced' })
+  matchObject(t, startGate({ ...base, settings: settings({}), synced: true }), { kind: 'open', by: 'synced' })
   const rows: [string, ReturnType<typeof settings>][] = [
-    ['start', settings({ startPolicy: 'start' })],
-    ['start, nothing published', settings({ startPolicy: 'start' }, {})],
+    ['start', settings({ startPolicy: 'Start' })],
+    ['start, nothing published', settings({ startPolicy: 'Start' }, {})],
     ['paused', settings({ paused: true })],
     ['all paused', settings({}, published, { paused: true })],
     ['dry run', settings({ dryRun: true })],
   ]
-  for (const [name, given] of rows) t.match(startGate({ ...base, settings: given }), { kind: 'open', by: 'policy' }, name)
+  for (const [name, given] of rows) matchObject(t, startGate({ ...base, settings: given }), { kind: 'open', by: 'policy' }, name)
 })
 
-void t.test('the kubelet is told whether the gateway may start; an agent that shuts down holds nobody', async (t) => {
+void t.test('the startup probe follows the hold; an agent that shuts down holds no gateway', async (t) => {
   const held = { kind: 'held' as const, forMs: 1, why: 'no commit' }
-  t.strictSame(agentHealth({ gate: held, lookingForMs: 0, stopping: false }), { started: false, live: true, why: 'no commit' })
-  t.match(agentHealth({ gate: held, lookingForMs: 0, stopping: true }), { started: true })
-  t.match(agentHealth({ gate: { kind: 'open', by: 'grace' }, lookingForMs: 0, stopping: false }), { started: true, why: undefined })
+  t.strictSame(agentHealth({ gate: held, syncingForMs: 0, stopping: false }), { started: false, live: true, why: 'no commit' })
+  matchObject(t, agentHealth({ gate: held, syncingForMs: 0, stopping: true }), { started: true })
+  matchObject(t, agentHealth({ gate: { kind: 'open', by: 'grace' }, syncingForMs: 0, stopping: false }), { started: true, why: undefined })
 })
 
 void t.test('an agent whose step does not end is not live', async (t) => {
   const facts = { gate: { kind: 'open' as const, by: 'synced' as const }, stopping: false }
-  t.match(agentHealth({ ...facts, lookingForMs: 1_000 }), { live: true })
-  t.match(agentHealth({ ...facts, lookingForMs: 1_000_000 }), { live: false, why: 'the last look has not ended' })
+  matchObject(t, agentHealth({ ...facts, syncingForMs: 1_000 }), { live: true })
+  matchObject(t, agentHealth({ ...facts, syncingForMs: 1_000_000 }), { live: false, why: 'the last look has not ended' })
 })

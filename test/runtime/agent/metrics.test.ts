@@ -1,11 +1,12 @@
 /**
- * What an agent counts: cycles, steps, files, scans, also where they fail.
+ * The agent's metrics: cycles, steps, files and scans, including failed ones.
  */
 import t from 'tap'
 import { createAgentMetrics } from '../../../runtime/agent/metrics.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Gateway } from '../../../runtime/gateway/gateway.ts'
-import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
+import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
+import { containsText } from '../../support/assertions.ts'
 
 const signal = new AbortController().signal
 const finishedAt = '2026-01-01T00:00:00Z'
@@ -35,7 +36,7 @@ function gatewayThat(more: Partial<Gateway>): Gateway {
   }
 }
 
-void t.test('cycles are counted when they have ended, and the phase is the last one', async (t) => {
+void t.test('a cycle is counted when it ends, and the phase metric shows the last phase', async (t) => {
   const { metrics, value } = setup()
   const files = { added: 2, changed: 1, removed: 4, unchanged: 5, bytes: 100 }
   metrics.reported({ phase: 'Syncing' })
@@ -44,7 +45,7 @@ void t.test('cycles are counted when they have ended, and the phase is the last 
   t.equal(value('clustersync_agent_phase{phase="Synced"}'), 1)
   t.equal(value('clustersync_agent_drifted_files'), 3)
   t.equal(value('clustersync_agent_cycles_total{outcome="ok"}'), 1)
-  t.same(
+  t.strictSame(
     ['added', 'changed', 'removed'].map((operation) => value(`clustersync_agent_files_total{operation="${operation}"}`)),
     [2, 1, 4],
   )
@@ -52,7 +53,7 @@ void t.test('cycles are counted when they have ended, and the phase is the last 
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse(finishedAt) / 1000)
 })
 
-void t.test('failures in a row are counted until one cycle does not fail, and what was written stays counted', async (t) => {
+void t.test('failures in a row reset after a cycle that does not fail, and written files stay counted', async (t) => {
   const { metrics, value } = setup()
   const failed: SyncReportStatus = { phase: 'Failed', reason: 'DiskFull', finishedAt }
   metrics.reported({
@@ -74,7 +75,7 @@ void t.test('failures in a row are counted until one cycle does not fail, and wh
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000)
 })
 
-void t.test('no cycle is counted where there was nothing to do', async (t) => {
+void t.test('a report without a sync attempt is not counted as a cycle', async (t) => {
   const { metrics, value } = setup()
   metrics.reported({ phase: 'Failed', reason: 'DiskFull', finishedAt })
   for (const status of [
@@ -88,7 +89,7 @@ void t.test('no cycle is counted where there was nothing to do', async (t) => {
   t.equal(value('clustersync_agent_phase{phase="Blocked"}'), 1)
 })
 
-void t.test('steps are timed in seconds', async (t) => {
+void t.test('steps are measured in seconds', async (t) => {
   const { metrics, value } = setup()
   metrics.stepped('stage', 250)
   metrics.stepped('stage', 1250)
@@ -97,7 +98,7 @@ void t.test('steps are timed in seconds', async (t) => {
   t.equal(value('clustersync_agent_step_seconds_count{step="publish"}'), 0)
 })
 
-void t.test('what the gateway says is noted on its way', async (t) => {
+void t.test("the gateway's state and open Designers are recorded when the agent reads them", async (t) => {
   const { metrics, value } = setup()
   let state: Awaited<ReturnType<Gateway['status']>> = 'running'
   const gateway = metrics.watched(
@@ -121,7 +122,7 @@ void t.test('what the gateway says is noted on its way', async (t) => {
   t.equal(value('clustersync_agent_open_designers'), 0, 'a gateway that is gone has none')
 })
 
-void t.test('a scan that fails is counted as one, and one that was ended is not', async (t) => {
+void t.test('a failed scan counts as failed, and an aborted one is not counted', async (t) => {
   const { metrics, value } = setup()
   const fault = new Fault('ScanFailed', 'no end')
   const ending = new AbortController()
@@ -134,12 +135,12 @@ void t.test('a scan that fails is counted as one, and one that was ended is not'
   t.equal(value('clustersync_agent_scans_total{outcome="failed"}'), 1)
 })
 
-void t.test('everything with a closed set of labels is there from the start, and nothing is no number', async (t) => {
+void t.test('series with a closed set of labels exist from the start, and missing values are absent', async (t) => {
   const { metrics } = setup()
   const text = metrics.text()
   t.notMatch(text, /NaN|undefined/)
-  t.match(text, 'clustersync_agent_build_info{version="1.2.3"} 1\n')
-  t.match(text, 'clustersync_agent_scans_total{outcome="failed"} 0\n')
+  containsText(t, text, 'clustersync_agent_build_info{version="1.2.3"} 1\n')
+  containsText(t, text, 'clustersync_agent_scans_total{outcome="failed"} 0\n')
   t.notMatch(text, /^clustersync_agent_last_success_timestamp_seconds /m, 'nothing has succeeded yet')
   t.match(text, /^process_resident_memory_bytes [0-9]{7,}$/m)
 })

@@ -1,5 +1,5 @@
 /**
- * What the kubelet learns of an agent without a port: the commands that injection writes, run on the files that the agent keeps.
+ * Probes of an agent without a port: the exec commands that injection writes, run on the files that the agent keeps.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,9 +7,9 @@ import { existsSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSyn
 import path from 'node:path'
 import t from 'tap'
 import { keepProbeFiles } from '../../../runtime/agent/probe-files.ts'
-import { systemClock } from '../../../runtime/clock.ts'
-import { createLog, silentLog } from '../../../runtime/log.ts'
-import { startTimeOf } from '../../../runtime/sync/disk/process-start.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { createLog, silentLog } from '../../../runtime/platform/log/log.ts'
+import { startTimeOf } from '../../../runtime/sync/disk/lock-holder.ts'
 import { env, inject } from '../../support/injected.ts'
 import { chartPod } from '../../support/pods.ts'
 import { temporaryFolder } from '../../support/repository.ts'
@@ -20,7 +20,7 @@ const program = path.join(import.meta.dirname, '../../support/programs/answer-pr
 type Probe = { exec: { command: string[] } }
 type Ask = (probe: 'startupProbe' | 'livenessProbe') => [number | null, string]
 
-/** Runs a probe's command as the kubelet does, on files in `folder`: its exit code and what it prints. */
+/** Runs a probe's command on files in `folder`, as the kubelet does. Returns its exit code and output. */
 function askedIn(folder: string): Ask {
   const pod = chartPod()
   Object.assign(pod.spec, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' })
@@ -37,59 +37,59 @@ function askedIn(folder: string): Ask {
   }
 }
 
-void t.test('the command of a probe says what the agent says, and nothing good of one that is silent', async (t) => {
+void t.test("the probe command prints the agent's answer, and fails if the files are missing or stale", async (t) => {
   const folder = temporaryFolder(t, 'probes')
   const ask = askedIn(folder)
-  t.same(ask('startupProbe'), [1, 'the agent says nothing'])
+  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'])
 
   let health = { started: false, live: true, why: 'the data volume holds no whole commit yet' as string | undefined }
   const stop = new AbortController()
   const clock = { ...systemClock, wait: async (_ms: number, signal?: AbortSignal) => await systemClock.wait(5, signal) }
   const kept = keepProbeFiles({ clock, log: silentLog, health: () => health }, folder, stop.signal)
-  t.same(ask('startupProbe'), [1, 'the data volume holds no whole commit yet'])
-  t.same(ask('livenessProbe'), [0, 'ok'])
+  t.strictSame(ask('startupProbe'), [1, 'the data volume holds no whole commit yet'])
+  t.strictSame(ask('livenessProbe'), [0, 'ok'])
   health = { started: true, live: false, why: 'the last look has not ended' }
   await until(() => (ask('startupProbe')[0] === 0 ? true : undefined), 'the gateway may start')
-  t.same(ask('livenessProbe'), [1, 'the last look has not ended'])
+  t.strictSame(ask('livenessProbe'), [1, 'the last look has not ended'])
   stop.abort()
   await kept
 
   const old = Date.now() / 1000 - 130
   utimesSync(path.join(folder, 'start'), old, old)
-  t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'as one that hangs')
+  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'], 'as one that hangs')
   const ahead = Date.now() / 1000 + 130
   utimesSync(path.join(folder, 'start'), ahead, ahead)
-  t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'also after the clock of the node went back')
+  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'], 'also after the clock of the node went back')
 })
 
-void t.test('a file of an earlier life of the agent is not believed, however young it is', async (t) => {
+void t.test('a file of an earlier agent process is not trusted, however recent it is', async (t) => {
   const folder = temporaryFolder(t, 'probes')
   const ask = askedIn(folder)
   const agent = spawn(process.execPath, [program, folder])
   t.teardown(() => agent.kill('SIGKILL'))
-  await until(() => (ask('startupProbe')[0] === 0 ? true : undefined), 'its own life believes it', 30_000)
+  await until(() => (ask('startupProbe')[0] === 0 ? true : undefined), 'its own life believes it')
   const ended = once(agent, 'exit')
   agent.kill('SIGKILL')
   await ended
   t.match(readFileSync(path.join(folder, 'start'), 'utf8'), /\nok$/)
-  t.same(ask('startupProbe'), [1, 'the agent says nothing'])
-  t.same(ask('livenessProbe'), [1, 'the agent says nothing'])
+  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'])
+  t.strictSame(ask('livenessProbe'), [1, 'the agent says nothing'])
 
-  // In its container an agent is always process 1.
+  // In its container an agent is always process 1, so the process ID alone does not distinguish two runs.
   const file = path.join(folder, 'start')
   const written = (start: string): void => writeFileSync(file, `${process.pid} ${start}\nok`)
   const own = startTimeOf('self') ?? ''
   written(own)
-  t.same(ask('startupProbe'), [0, 'ok'])
+  t.strictSame(ask('startupProbe'), [0, 'ok'])
   written(`${own}0`)
-  t.same(ask('startupProbe'), [1, 'the agent says nothing'], 'of another process that had the same pid')
+  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'], 'of another process that had the same pid')
   written('')
-  t.same(ask('startupProbe'), [0, 'ok'], 'where nobody can tell when a process started, age has to do')
+  t.strictSame(ask('startupProbe'), [0, 'ok'], 'where nobody can tell when a process started, age has to do')
   writeFileSync(file, 'ok')
-  t.same(ask('startupProbe'), [1, 'the agent says nothing'])
+  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'])
 })
 
-void t.test('files are written anew before they seem old, and a folder that is not there yet is waited for', async (t) => {
+void t.test('files are rewritten before they become stale, and a missing folder is waited for', async (t) => {
   const folder = path.join(temporaryFolder(t, 'probes'), 'later')
   const stop = new AbortController()
   const rounds: number[] = []
@@ -112,7 +112,7 @@ void t.test('files are written anew before they seem old, and a folder that is n
     return { started: true, live: true, why: undefined }
   }
   await keepProbeFiles({ clock, log, health }, folder, stop.signal)
-  t.same(
+  t.strictSame(
     ['start', 'live'].map((name) => readFileSync(path.join(folder, name), 'utf8').split('\n')[1]),
     ['ok', 'ok'],
   )

@@ -2,10 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { serveProbes } from '../../../runtime/agent/probes.ts'
-import { systemClock } from '../../../runtime/clock.ts'
-import { createLog, silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { createLog, silentLog } from '../../../runtime/platform/log/log.ts'
+import { containsText } from '../../support/assertions.ts'
 
-void t.test('the kubelet is told whether the gateway may start and whether the agent is alive, with the reason', async (t) => {
+void t.test('probes report whether the gateway may start and whether the agent is live, with the reason', async (t) => {
   const stop = new AbortController()
   let health = { started: false, live: true, why: 'the first sync has not ended well yet' as string | undefined }
   const deps = { clock: systemClock, log: silentLog, health: () => health, metrics: () => 'm 1\n' }
@@ -15,19 +16,21 @@ void t.test('the kubelet is told whether the gateway may start and whether the a
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers: { connection: 'close' } })
     return [response.status, await response.text()]
   }
-  t.same(await get('/startz'), [503, 'the first sync has not ended well yet\n'])
-  t.same(await get('/livez'), [200, 'ok\n'])
+  t.strictSame(await get('/startz'), [503, 'the first sync has not ended well yet\n'])
+  t.strictSame(await get('/livez'), [200, 'ok\n'])
   health = { started: true, live: false, why: 'the last look has not ended' }
-  t.same(await get('/startz?x=1'), [200, 'ok\n'])
-  t.same(await get('/livez'), [503, 'the last look has not ended\n'])
-  t.same(await get('/metrics'), [200, 'm 1\n'])
+  t.strictSame(await get('/startz?x=1'), [200, 'ok\n'])
+  t.strictSame(await get('/livez'), [503, 'the last look has not ended\n'])
+  t.strictSame(await get('/metrics'), [200, 'm 1\n'])
   t.equal((await get('/other'))[0], 404)
   t.equal((await get('/livez', 'POST'))[0], 405)
+  t.strictSame(await get('/livez', 'HEAD'), [503, ''], 'the status of GET without its body')
+  t.strictSame(await get('/metrics', 'HEAD'), [200, ''])
   stop.abort()
   await closed
 })
 
-void t.test('a port that somebody else has is named and tried until it is free', async (t) => {
+void t.test('a port in use is logged once and retried until it is free', async (t) => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   const { port } = other.address() as AddressInfo
@@ -49,14 +52,14 @@ void t.test('a port that somebody else has is named and tried until it is free',
   await new Promise((resolve) => other.close(resolve))
   t.equal(await opened, port)
   const response = await fetch(`http://127.0.0.1:${port}/startz`, { headers: { connection: 'close' } })
-  t.same([response.status, await response.text()], [200, 'ok\n'])
+  t.strictSame([response.status, await response.text()], [200, 'ok\n'])
   t.equal(lines.length, 1, 'told once')
-  t.match(lines[0], String(port))
+  containsText(t, lines[0], String(port))
   stop.abort()
   await closed
 })
 
-void t.test('an agent whose port never gets free still ends', async (t) => {
+void t.test('an agent whose port never becomes free still shuts down', async (t) => {
   const other = createServer()
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   t.teardown(() => void other.close())

@@ -1,17 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { createReporter } from '../../../runtime/agent/report.ts'
-import { systemClock } from '../../../runtime/clock.ts'
-import { Fault } from '../../../runtime/fault.ts'
-import type { SyncReportStatus } from '../../../runtime/gatewaysync/schema/report.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
+import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { matchObject } from '../../support/assertions.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 
 type Members = Record<string, unknown>
 type Report = { metadata: Members; spec: { gatewaySync?: string; podUid?: string }; status?: Partial<SyncReportStatus> }
 
-/** RFC 7396, as the API server applies it. */
+/** A JSON merge patch (RFC 7396), as the API server applies it. */
 function merged(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
   const result: Members = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...(target as Members) } : {}
@@ -22,7 +23,7 @@ function merged(target: unknown, patch: unknown): unknown {
   return result
 }
 
-/** The API server with one SyncReport, and everything that a watch would have seen of it. */
+/** An API server with one SyncReport, and every version of it that a watch would have seen. */
 function cluster(present?: Report) {
   const seen: Report[] = []
   let refusing = 0
@@ -41,7 +42,7 @@ function cluster(present?: Report) {
     create: async (_type: unknown, { metadata, spec }: Report) => keep({ metadata, spec }),
     async mergePatch(_type: unknown, _key: unknown, patch: Members, { subresource }: { subresource?: string }) {
       if (report === undefined) throw new Fault('NotFound', 'no such report')
-      // Each of the two writes leaves the other's part alone.
+      // Each of the two writes leaves the other's part unchanged.
       const { status, ...others } = patch
       return keep(merged(report, subresource === 'status' ? { status } : others) as Report)
     },
@@ -67,21 +68,21 @@ function start({ kube }: { kube: Kube }) {
   }
 }
 
-void t.test('what a predecessor of the same name reported is never taken for what this pod runs', async (t) => {
+void t.test('the status of an earlier pod with the same name is never taken for that of this pod', async (t) => {
   const world = cluster({ metadata: {}, spec: { gatewaySync: 'one', podUid: 'old' }, status: { phase: 'Synced', commit, syncHash: 'h' } })
   const agent = start(world)
   agent.report({ phase: 'Pending' })
   while (world.report()?.spec.podUid !== 'new') await turn()
   await agent.stop()
   t.strictSame(world.report()?.status, { phase: 'Pending', columns: {} })
-  t.match(world.report()?.metadata, { ownerReferences: [{ kind: 'Pod', name: 'gw-0', uid: 'new' }] })
+  matchObject(t, world.report()?.metadata, { ownerReferences: [{ kind: 'Pod', name: 'gw-0', uid: 'new' }] })
   t.strictSame(
     world.seen.filter(({ spec, status }) => spec.podUid === 'new' && status?.commit === commit),
     [],
   )
 })
 
-void t.test('a report is made where there is none, and again where somebody has removed it', async (t) => {
+void t.test('a missing report is created, and created again after it was deleted', async (t) => {
   const world = cluster()
   const agent = start(world)
   agent.report({ phase: 'Pending' })
@@ -93,35 +94,32 @@ void t.test('a report is made where there is none, and again where somebody has 
   await agent.stop()
 })
 
-void t.test(
-  'a report that somebody has removed is written again when the controller misses it, once for each time it says so',
-  async (t) => {
-    const world = cluster()
-    const time = steppedClock()
-    const stop = new AbortController()
-    const reporter = createReporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
-    const running = reporter.run(stop.signal)
-    reporter.report({ phase: 'Synced', commit })
-    while (world.report()?.status?.phase !== 'Synced') await turn()
-    const writes = world.seen.length
-    // A status from before the report arrived; the next one knows of it.
-    reporter.missed(true)
-    reporter.missed(false)
-    for (let turns = 0; turns < 20; turns++) await turn()
-    t.equal(world.seen.length, writes, 'what is on its way is waited for')
+void t.test('a deleted report is written again once per status in which the controller reports it missing', async (t) => {
+  const world = cluster()
+  const time = steppedClock()
+  const stop = new AbortController()
+  const reporter = createReporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
+  const running = reporter.run(stop.signal)
+  reporter.report({ phase: 'Synced', commit })
+  while (world.report()?.status?.phase !== 'Synced') await turn()
+  const writes = world.seen.length
+  // This status is older than the report; the next one includes it.
+  reporter.missed(true)
+  reporter.missed(false)
+  for (let turns = 0; turns < 20; turns++) await turn()
+  t.equal(world.seen.length, writes, 'what is on its way is waited for')
 
-    world.remove()
-    reporter.missed(true)
-    void time.step(10_000)
-    while (world.report()?.status?.phase !== 'Synced') await turn()
-    t.strictSame(world.report()?.status, { phase: 'Synced', commit, columns: { commit: 'aaaaaaaa' } })
-    t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
-    stop.abort(new Error('stop'))
-    await running
-  },
-)
+  world.remove()
+  reporter.missed(true)
+  void time.step(10_000)
+  while (world.report()?.status?.phase !== 'Synced') await turn()
+  t.strictSame(world.report()?.status, { phase: 'Synced', commit, columns: { commit: 'aaaaaaaa' } })
+  t.strictSame(world.report()?.spec, { gatewaySync: 'one', podUid: 'new' })
+  stop.abort(new Error('stop'))
+  await running
+})
 
-void t.test('a report is tried until the API server takes it, and only the newest is written', async (t) => {
+void t.test('a report is retried until the API server accepts it, and only the newest is written', async (t) => {
   const world = cluster()
   const agent = start(world)
   world.refuse(3)
@@ -132,7 +130,7 @@ void t.test('a report is tried until the API server takes it, and only the newes
   await agent.stop()
 })
 
-void t.test('that a sync has begun is written only where it takes long', async (t) => {
+void t.test('the start of a sync is written only if the sync takes long', async (t) => {
   const world = cluster()
   const time = steppedClock()
   const stop = new AbortController()
@@ -145,22 +143,22 @@ void t.test('that a sync has begun is written only where it takes long', async (
   t.notOk(world.seen.some(({ status }) => status?.phase === 'Syncing'))
   reporter.report({ phase: 'Syncing' })
   for (let turns = 0; turns < 20; turns++) await turn()
-  t.match(world.report()?.status, { phase: 'Synced' })
+  matchObject(t, world.report()?.status, { phase: 'Synced' })
   void time.step(1_000)
   while (world.report()?.status?.phase !== 'Syncing') await turn()
   stop.abort(new Error('stop'))
   await running
 })
 
-void t.test('what was reported last is written before the end', async (t) => {
+void t.test('the last report is written before the reporter stops', async (t) => {
   const world = cluster()
   const agent = start(world)
   agent.report({ phase: 'Synced', commit })
   await agent.stop()
-  t.match(world.report()?.status, { phase: 'Synced' })
+  matchObject(t, world.report()?.status, { phase: 'Synced' })
 })
 
-void t.test('nothing is reported while nothing is followed, and a report moves with what is followed', async (t) => {
+void t.test('nothing is written without a followed GatewaySync, and the report moves to a newly followed one', async (t) => {
   const world = cluster()
   followed.name = undefined
   const agent = start(world)
@@ -174,12 +172,12 @@ void t.test('nothing is reported while nothing is followed, and a report moves w
   followed.name = 'two'
   agent.report({ phase: 'Synced', commit })
   while (world.report()?.spec['gatewaySync'] !== 'two') await turn()
-  t.match(world.report()?.status, { phase: 'Synced' })
+  matchObject(t, world.report()?.status, { phase: 'Synced' })
   followed.name = 'one'
   await agent.stop()
 })
 
-void t.test('an idle gateway writes no report: that nothing has changed is no news', async (t) => {
+void t.test('an idle gateway writes no report when only times change', async (t) => {
   const world = cluster()
   const agent = start(world)
   const status = (at: string): SyncReportStatus => ({ phase: 'Synced', commit, startedAt: at, finishedAt: at })
@@ -195,7 +193,7 @@ void t.test('an idle gateway writes no report: that nothing has changed is no ne
   await again.stop()
 })
 
-void t.test('a gateway that is tried again and again in vain writes no report: neither that it is tried nor when is news', async (t) => {
+void t.test('repeated attempts that stay blocked write no report', async (t) => {
   const world = cluster()
   const agent = start(world)
   const blocked = (at: string): SyncReportStatus => ({ phase: 'Blocked', reason: 'TemplateFailed', startedAt: at, finishedAt: at })

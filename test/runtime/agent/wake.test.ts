@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createWake } from '../../../runtime/agent/wake.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 
 void t.test('calls before a wait end it at once, and only once', async (t) => {
   const wake = createWake(systemClock)
@@ -15,7 +15,7 @@ void t.test('calls before a wait end it at once, and only once', async (t) => {
   await second
 })
 
-void t.test('a wait that nobody calls ends when its time is up, and says that there was no call', async (t) => {
+void t.test('a wait without a call ends at its timeout and returns false', async (t) => {
   const timeUp = Promise.withResolvers<void>()
   const asked: number[] = []
   const wait = (ms: number): Promise<void> => {
@@ -29,10 +29,10 @@ void t.test('a wait that nobody calls ends when its time is up, and says that th
   t.equal(hasEnded, false)
   timeUp.resolve()
   t.equal(await waiting, false)
-  t.same(asked, [1_000])
+  t.strictSame(asked, [1_000])
 })
 
-void t.test('a wait ends with its signal, and a call that comes later ends the next one', async (t) => {
+void t.test('a wait ends when its signal aborts, and a later call ends the next wait', async (t) => {
   const wake = createWake(systemClock)
   const stop = new AbortController()
   let hasEnded = false

@@ -1,14 +1,15 @@
 /**
- * A certificate of cert-manager: a replica is ready once somebody has told the API server whom to trust.
+ * A certificate issued by cert-manager: a replica is ready once the webhook configurations contain the certificate's CA.
  */
 import t from 'tap'
 import { awaitCaBundle } from '../../../runtime/certificates/await-ca-bundle.ts'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { createServing } from '../../../runtime/certificates/serving.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import type { KubeObject } from '../../../runtime/kube/types.ts'
-import { type Log, silentLog } from '../../../runtime/log.ts'
+import { type Log, silentLog } from '../../../runtime/platform/log/log.ts'
+import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 import { until } from '../../support/world.ts'
 
@@ -17,7 +18,7 @@ async function issued(): Promise<{ cert: string; key: string; caBundle: string }
   return { cert: leaf.certificate, key: leaf.key, caBundle }
 }
 
-/** Two webhooks of one configuration, with what `bundles` holds at the time. */
+/** One configuration with two webhooks and the current content of `bundles`. */
 function kubeOf(bundles: () => (string | undefined)[]): Pick<Kube, 'get'> {
   return {
     get: async () => {
@@ -34,7 +35,7 @@ function kubeOf(bundles: () => (string | undefined)[]): Pick<Kube, 'get'> {
   }
 }
 
-void t.test('it is trusted once every webhook has its authority, and not by that of another', async (t) => {
+void t.test('a certificate is trusted once every webhook has its CA, and not with another CA', async (t) => {
   const [own, other] = [await issued(), await issued()]
   let bundles: (string | undefined)[] = [undefined, undefined]
   const { clock, step } = steppedClock()
@@ -61,7 +62,7 @@ void t.test('it is trusted once every webhook has its authority, and not by that
   await running
 })
 
-void t.test('after a minute without an authority, and where it may not look, a replica works all the same and says so', async (t) => {
+void t.test('a replica without the CA after a minute, or without permission to read it, works and logs a warning', async (t) => {
   const told: unknown[] = []
   const log: Log = { ...silentLog, warn: ({ reason }) => told.push(reason) }
   const { clock, step } = steppedClock()
@@ -77,5 +78,5 @@ void t.test('after a minute without an authority, and where it may not look, a r
   const blind = awaitCaBundle({ kube: forbidden, clock, log }, keepers, 'plant')
   await blind.run(AbortSignal.timeout(30_000))
   t.ok(blind.isTrusted())
-  t.same(told, ['Timeout', 'Forbidden'])
+  t.strictSame(told, ['Timeout', 'Forbidden'])
 })

@@ -1,14 +1,15 @@
 /**
- * A mounted certificate that nobody else vouches for: the webhook configuration follows its authorities.
+ * A mounted certificate that no issuer injects into the webhooks: the operator keeps the CA in the webhook configuration.
  */
 import t from 'tap'
 import { keepCaBundle } from '../../../runtime/certificates/keep-ca-bundle.ts'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { createServing } from '../../../runtime/certificates/serving.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import type { KubeObject } from '../../../runtime/kube/types.ts'
-import { type Log, silentLog } from '../../../runtime/log.ts'
+import { type Log, silentLog } from '../../../runtime/platform/log/log.ts'
+import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 
 async function issued(): Promise<{ cert: string; key: string; caBundle: string }> {
@@ -18,7 +19,7 @@ async function issued(): Promise<{ cert: string; key: string; caBundle: string }
 
 type Configuration = KubeObject & { webhooks: { name: string; clientConfig: { caBundle?: string } }[] }
 
-/** One webhook configuration, as the API server keeps it. */
+/** A webhook configuration as the API server stores it. */
 function cluster(): {
   kube: Pick<Kube, 'get' | 'mergePatch'>
   trusted(): string | undefined
@@ -46,7 +47,7 @@ function cluster(): {
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-void t.test('the webhook trusts the mounted authorities, the next ones, and again after the manifests were applied anew', async (t) => {
+void t.test('the webhook trusts the mounted CA, a renewed CA, and again after the manifests were reapplied', async (t) => {
   const [first, second] = [await issued(), await issued()]
   const serving = createServing(first)
   const { kube, trusted, applyAgain } = cluster()
@@ -68,7 +69,7 @@ void t.test('the webhook trusts the mounted authorities, the next ones, and agai
   await running
 })
 
-void t.test('a refusal is told, and tried again', async (t) => {
+void t.test('a rejected update of the webhook configuration is logged and retried', async (t) => {
   const first = await issued()
   const { kube, trusted, refuse } = cluster()
   const { clock, step } = steppedClock()
@@ -79,7 +80,7 @@ void t.test('a refusal is told, and tried again', async (t) => {
   const stop = new AbortController()
   const running = keeper.run(stop.signal)
   await step(15_000)
-  t.match(told, ['Forbidden'])
+  t.strictSame(told, ['Forbidden', 'Forbidden'], 'each attempt is logged')
   t.notOk(keeper.isTrusted(), 'admission would fail')
   refuse(false)
   await step(15_000)
@@ -89,7 +90,7 @@ void t.test('a refusal is told, and tried again', async (t) => {
   await running
 })
 
-void t.test('a replica that is never allowed to tell is waited for one minute, because agents need delivery', async (t) => {
+void t.test('a replica without permission to update the webhook is ready after one minute, because agents need content', async (t) => {
   const { kube, refuse } = cluster()
   const { clock, step } = steppedClock()
   const keeper = keepCaBundle({ kube, clock, log: silentLog }, { ...createServing(await issued()), run: async () => {} }, 'plant')

@@ -4,16 +4,18 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { nextCertificates, type NextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { openMounted } from '../../../runtime/certificates/mounted.ts'
-import { systemClock } from '../../../runtime/clock.ts'
-import { Fault } from '../../../runtime/fault.ts'
-import { type Log, silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
+import { type Log, silentLog } from '../../../runtime/platform/log/log.ts'
+import { Temporal } from '../../../runtime/platform/temporal.ts'
+import { containsText, lacksText, matchObject } from '../../support/assertions.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 
 async function issue(): Promise<NextCertificates> {
   return await nextCertificates(undefined, { dnsNames: ['localhost'], now: Temporal.Now.instant() })
 }
 
-/** A Secret as the kubelet mounts it: a link to a folder that is swapped as a whole. */
+/** A Secret as the kubelet mounts it: symbolic links through a folder link that is swapped atomically. */
 function mount(t: Test): { folder: string; put(files: Record<string, string>): void } {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'certificates-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
@@ -35,7 +37,7 @@ function filesOf({ leaf, caBundle }: NextCertificates): Record<string, string> {
   return { 'tls.crt': leaf.certificate, 'tls.key': leaf.key, 'ca.crt': caBundle }
 }
 
-void t.test('a renewed certificate is served without a restart, and the old authority stays trusted for a day', async (t) => {
+void t.test('a renewed certificate is served without a restart, and the old CA stays trusted for a day', async (t) => {
   const { folder, put } = mount(t)
   const [first, second] = [await issue(), await issue()]
   put(filesOf(first))
@@ -47,10 +49,10 @@ void t.test('a renewed certificate is served without a restart, and the old auth
   const stop = new AbortController()
   const running = keeper.run(stop.signal)
   await step(10_000)
-  t.same(heard, [], 'nothing changed')
+  t.strictSame(heard, [], 'nothing changed')
   put(filesOf(second))
   await step(10_000)
-  t.same(heard, [second.leaf.certificate.trim() + '\n'])
+  t.strictSame(heard, [second.leaf.certificate.trim() + '\n'])
   t.equal(keeper.current().caBundle, second.caBundle + first.caBundle)
   await step(90_000_000)
   t.equal(keeper.current().caBundle, second.caBundle)
@@ -58,7 +60,7 @@ void t.test('a renewed certificate is served without a restart, and the old auth
   await running
 })
 
-void t.test('a half-written or missing pair is not served; the last good one is, and the log tells once', async (t) => {
+void t.test('an incomplete or missing key pair is not served; the last good one is, and the log has one warning', async (t) => {
   const { folder, put } = mount(t)
   const [first, second] = [await issue(), await issue()]
   put(filesOf(first))
@@ -73,9 +75,9 @@ void t.test('a half-written or missing pair is not served; the last good one is,
   put({ 'tls.crt': '' })
   await step(10_000)
   t.equal(keeper.current().key, first.leaf.key.trim() + '\n')
-  t.match(warnings, [/tls.crt and tls.key are not a certificate and its key/])
+  matchObject(t, warnings, [/tls.crt and tls.key are not a certificate and its key/])
   t.equal(warnings.length, 1)
-  t.notMatch(JSON.stringify(warnings), 'PRIVATE KEY')
+  lacksText(t, JSON.stringify(warnings), 'PRIVATE KEY')
   put(filesOf(second))
   await step(10_000)
   t.equal(keeper.current().key, second.leaf.key.trim() + '\n')
@@ -83,7 +85,7 @@ void t.test('a half-written or missing pair is not served; the last good one is,
   await running
 })
 
-void t.test('what cannot be used at start is named', async (t) => {
+void t.test('a file that cannot be used at startup is named', async (t) => {
   const { folder, put } = mount(t)
   const good = filesOf(await issue())
   const cases: [Record<string, string>, RegExp][] = [
@@ -96,6 +98,6 @@ void t.test('what cannot be used at start is named', async (t) => {
     put(files)
     const error: unknown = await openMounted({ clock: systemClock, log: silentLog }, { folder }).catch((thrown: unknown) => thrown)
     t.ok(error instanceof Fault && error.reason === 'InvalidConfiguration')
-    t.match((error as Error).message, message)
+    containsText(t, (error as Error).message, message)
   }
 })

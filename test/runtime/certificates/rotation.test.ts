@@ -1,11 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import t from 'tap'
 import { lifetimes, type NextCertificates, nextCertificates, type StoredCertificates } from '../../../runtime/certificates/rotation.ts'
-import { fromSecretData, type SecretData, toSecretData } from '../../../runtime/certificates/secret-data.ts'
+import { fromSecretData, type SecretData, toSecretData } from '../../../runtime/certificates/self-managed.ts'
+import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { handshake } from '../../support/tls.ts'
 
 const dnsNames = ['cso-webhook.operator.svc', 'cso-delivery.operator.svc', 'localhost', '127.0.0.1']
-// Handshakes are judged by the machine's clock, so the story begins now; whole seconds, as certificates carry them.
+// TLS handshakes use the machine's clock, so the timeline starts now, in whole seconds as in certificates.
 const start = Temporal.Instant.fromEpochMilliseconds(Math.floor(Temporal.Now.instant().epochMilliseconds / 1000) * 1000)
 const after = (ms: number): Temporal.Instant => start.add({ milliseconds: ms })
 const day = 86_400_000
@@ -18,7 +19,7 @@ function bundled(text: string): string[] {
   return (text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((pem) => new X509Certificate(pem).subject)
 }
 
-void t.test('nothing stored: one authority and a leaf for every name', async (t) => {
+void t.test('without stored certificates one CA and a leaf for every name are created', async (t) => {
   const { stored, changed, caBundle, leaf, renewAt } = await at(undefined, start)
   t.equal(changed, true)
   t.equal(bundled(caBundle).length, 1)
@@ -30,15 +31,15 @@ void t.test('nothing stored: one authority and a leaf for every name', async (t)
   t.ok(Temporal.Instant.compare(renewAt, start) > 0)
 })
 
-void t.test('before it is due nothing changes', async (t) => {
+void t.test('nothing changes before renewal is due', async (t) => {
   const first = await at(undefined, start)
   const again = await at(first.stored, first.renewAt.subtract({ seconds: 1 }))
   t.equal(again.changed, false)
-  t.same(again.stored, first.stored)
+  t.strictSame(again.stored, first.stored)
   t.equal(again.renewAt.toString(), first.renewAt.toString())
 })
 
-void t.test('at half of its life a leaf is renewed by the same authority', async (t) => {
+void t.test('a leaf is renewed by the same CA at half of its lifetime', async (t) => {
   const first = await at(undefined, start)
   const next = await at(first.stored, first.renewAt)
   t.equal(next.changed, true)
@@ -46,7 +47,7 @@ void t.test('at half of its life a leaf is renewed by the same authority', async
   t.equal(next.caBundle, first.caBundle)
 })
 
-void t.test('other names mean another leaf, the same in another order do not', async (t) => {
+void t.test('changed names need a new leaf, reordered names do not', async (t) => {
   const first = await at(undefined, start)
   t.equal((await at(first.stored, start, dnsNames.toReversed())).changed, false)
   const renamed = await at(first.stored, start, ['other.svc'])
@@ -54,7 +55,7 @@ void t.test('other names mean another leaf, the same in another order do not', a
   t.equal(renamed.caBundle, first.caBundle)
 })
 
-void t.test('what cannot be used is replaced', async (t) => {
+void t.test('a certificate or key that cannot be used is replaced', async (t) => {
   const good = (await at(undefined, start)).stored
   const other = (await at(undefined, start)).stored
   const cases: [string, StoredCertificates, boolean][] = [
@@ -72,14 +73,14 @@ void t.test('what cannot be used is replaced', async (t) => {
   }
 })
 
-void t.test('all of it expired: a new start', async (t) => {
+void t.test('an expired CA and leaf are replaced by a new CA and leaf', async (t) => {
   const first = await at(undefined, start)
   const late = await at(first.stored, after(2 * lifetimes.authority))
   t.equal(bundled(late.caBundle).length, 1)
   t.not(late.caBundle, first.caBundle)
 })
 
-/** Walks from one due step to the next and tells what each left behind. */
+/** Moves from one due renewal to the next and collects the result of each. */
 async function walk(until: Temporal.Instant): Promise<{ at: Temporal.Instant; step: NextCertificates }[]> {
   let step = await at(undefined, start)
   const steps = [{ at: start, step }]
@@ -91,25 +92,25 @@ async function walk(until: Temporal.Instant): Promise<{ at: Temporal.Instant; st
   return steps
 }
 
-void t.test('an authority is announced, signs a day later, and its predecessor is forgotten another day later', async (t) => {
+void t.test('a CA is announced, signs a day later, and its predecessor is removed another day later', async (t) => {
   const steps = await walk(after(lifetimes.authority))
   const trusted = steps.map(({ at, step }) => [Math.round(at.since(start).total('days')), bundled(step.caBundle).length])
   const changes = trusted.filter(([, count], index) => count !== trusted[index - 1]?.[1])
-  t.same(changes, [
+  t.strictSame(changes, [
     [0, 1],
     [243, 2],
     [245, 1],
   ])
   const [announced, promoted] = [243, 244].map((days) => steps.find(({ at }) => Math.round(at.since(start).total('days')) === days)?.step)
   t.equal(promoted?.stored.authority.certificate, announced?.stored.next?.certificate)
-  t.same(bundled(promoted?.caBundle ?? ''), bundled(announced?.caBundle ?? '').toReversed())
+  t.strictSame(bundled(promoted?.caBundle ?? ''), bundled(announced?.caBundle ?? '').toReversed())
   t.ok(
     steps.every(({ step }) => step.changed),
     'no step is taken for nothing',
   )
 })
 
-void t.test('each leaf is trusted by who heard of the authorities one step ago, and by who hears a step late', async (t) => {
+void t.test('each leaf is trusted by a client that has the CA bundle of the step before or after', async (t) => {
   const steps = await walk(after(lifetimes.authority * 2))
   t.ok(steps.length > 20)
   for (const [index, { at, step }] of steps.entries()) {
@@ -129,8 +130,8 @@ function isTrusted(leaf: X509Certificate, bundle: string): boolean {
   return authorities.some((authority) => leaf.checkIssued(authority) && leaf.verify(authority.publicKey))
 }
 
-void t.test('real handshakes: both authorities of an overlap are trusted with the bundle of before and after', async (t) => {
-  // The rotation happened in the past year, so that it ends now and every certificate is valid today.
+void t.test('in real handshakes both CAs of an overlap are trusted with the bundles before and after', async (t) => {
+  // The rotation started in the past, so that it ends now and every certificate is valid today.
   const made = after(-(lifetimes.authority * 2) / 3)
   const old = await at(undefined, made)
   const announced = await at(old.stored, start)
@@ -142,12 +143,13 @@ void t.test('real handshakes: both authorities of an overlap are trusted with th
     'old leaf, bundle after the promotion': await handshake(announced.leaf, promoted.caBundle),
     'old leaf, bundle of the beginning': await handshake(announced.leaf, old.caBundle),
   }
-  t.same(outcomes, {
+  t.strictSame(outcomes, {
     'old leaf, bundle of the announcement': 'trusted',
     'old leaf, bundle after the promotion': 'trusted',
     'old leaf, bundle of the beginning': 'trusted',
   })
-  // Signed tomorrow, but back-dated certificates are not back-dated by a day: promote an authority that was announced yesterday.
+  // A certificate signed tomorrow is not valid today, because back-dating covers less than a day: promote a CA that was announced
+  // yesterday.
   const yesterday = await at((await at(undefined, after(-(lifetimes.authority * 2) / 3 - day))).stored, after(-day))
   const today = await at(yesterday.stored, start)
   t.not(today.stored.authority.certificate, yesterday.stored.authority.certificate)
@@ -156,14 +158,14 @@ void t.test('real handshakes: both authorities of an overlap are trusted with th
   t.not(await handshake(today.leaf, old.caBundle), 'trusted', 'an authority that never was ours')
 })
 
-void t.test('a Secret keeps all of it, and gives up what is no longer needed', async (t) => {
+void t.test('a Secret stores all certificates and clears the ones that are no longer needed', async (t) => {
   const { stored, caBundle } = await at(undefined, start)
   const full: StoredCertificates = { ...stored, next: stored.authority, previous: stored.authority.certificate }
   const merged = (patch: Record<string, string | null>): SecretData =>
     Object.fromEntries(Object.entries(patch).filter((entry): entry is [string, string] => entry[1] !== null))
-  t.same(fromSecretData(merged(toSecretData(full, caBundle))), full)
-  t.same(fromSecretData(merged(toSecretData(stored, caBundle))), stored)
-  t.same(
+  t.strictSame(fromSecretData(merged(toSecretData(full, caBundle))), full)
+  t.strictSame(fromSecretData(merged(toSecretData(stored, caBundle))), stored)
+  t.strictSame(
     Object.entries(toSecretData(stored, caBundle))
       .filter(([, value]) => value === null)
       .map(([key]) => key),

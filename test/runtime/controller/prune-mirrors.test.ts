@@ -1,11 +1,11 @@
 import t from 'tap'
 import { pruneMirrors } from '../../../runtime/controller/prune-mirrors.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import type { NamedSync } from '../../../runtime/reconcile/mirrors-of-syncs.ts'
-import { createStore } from '../../../runtime/reconcile/store.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import type { NamedSync } from '../../../runtime/reconcile/source/mirrors-of-syncs.ts'
+import { createStore } from '../../../runtime/reconcile/store/store.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 
-void t.test('mirrors of the repositories that a GatewaySync names are kept, whatever else stands in its spec', async (t) => {
+void t.test('mirrors of the repositories in every GatewaySync are kept, even if the spec is otherwise invalid', async (t) => {
   const store = createStore(() => {})
   const add = (name: string, spec: unknown): void =>
     store.upsertSync({ namespace: 'plant', name, uid: name, resourceVersion: '1', generation: 1, annotations: {}, spec, status: {} })
@@ -22,7 +22,7 @@ void t.test('mirrors of the repositories that a GatewaySync names are kept, what
     },
   }
   const running = pruneMirrors({ store, mirrors, clock, log: silentLog }, stop.signal)
-  // The first one fails, and the next is made all the same.
+  // The first run fails, and the next one is still made.
   await step()
   store.removeSync('plant', 'valid')
   await step()

@@ -1,5 +1,5 @@
 /**
- * What is said of something that was asked for: it is waited for as long as nobody knows, and ends with the truth.
+ * What the CLI reports about a requested action: it waits until the controller has answered, and then gives the outcome.
  */
 import t from 'tap'
 import {
@@ -13,7 +13,8 @@ import {
   type Verdict,
 } from '../../../runtime/fleet/action.ts'
 import { rollbackTarget } from '../../../runtime/fleet/rollback.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
+import { matchObject, throwsError } from '../../support/assertions.ts'
 import { commit, condition, counts, earlier, syncFacts } from '../../support/fleet-facts.ts'
 
 const asked = (status: GatewaySyncStatus, generation = 1): Asked => ({ ...syncFacts('plant', status), generation })
@@ -116,30 +117,43 @@ const rows: Row[] = [
 ]
 
 void t.test('each answer of the controller has its verdict', async (t) => {
-  for (const { name, verdict, is } of rows) t.match(verdict, is, name)
+  for (const { name, verdict, is } of rows) matchObject(t, verdict, is, name)
 })
 
-void t.test('what a deadline leaves is no failure of what was asked for', async (t) => {
+void t.test('a deadline ends the wait without failing the request', async (t) => {
   const outcome = lateOutcome(asked({}), 'the controller has not answered yet', 60_000)
-  t.match(outcome, { done: false, outcome: 'Unanswered', message: /after 60 s: .*; what was asked for stands/ })
-  t.match(outcomeText(asked({}), outcome, { width: 80, colour: false, symbols: false }), [/^plant-a\/plant: after 60 s/])
+  matchObject(t, outcome, { done: false, outcome: 'Unanswered', message: /after 60 s: .*; what was asked for stands/ })
+  matchObject(t, outcomeText(asked({}), outcome, { width: 80, color: false, symbols: false }), [
+    /^plant-a\/plant: after 60 s/,
+    'for stands, and may still come (Timeout)',
+    '  -> See how far it is: cluster-sync status plant -n plant-a',
+    '  -> Does the operator run? cluster-sync check',
+  ])
 })
 
-void t.test('a rollback goes to what was published before, or to what is named', async (t) => {
+void t.test('a rollback targets the previously published commit or the named one', async (t) => {
   const history: NonNullable<GatewaySyncStatus['history']> = [
     { commit: '5'.repeat(40), ref: 'main', at, outcome: 'Refused' },
     { commit, ref: 'main', at, outcome: 'Published' },
     { commit: earlier, ref: 'main', at, outcome: 'Published' },
   ]
   const facts = { ...syncFacts('plant', { history }), specRef: 'main' }
-  t.match(rollbackTarget(facts, undefined), { ref: earlier, notes: [/cluster-sync rollback plant -n plant-a --to main/, /GitOps/] })
+  matchObject(t, rollbackTarget(facts, undefined), { ref: earlier, notes: [/cluster-sync rollback plant -n plant-a --to main/, /GitOps/] })
   t.equal(rollbackTarget(facts, '9988776').ref, earlier)
   t.equal(rollbackTarget(facts, 'f'.repeat(40)).ref, 'f'.repeat(40), 'a whole hash needs no history')
-  t.same(rollbackTarget(facts, 'main'), { ref: 'main', notes: [] })
-  t.throws(() => rollbackTarget(facts, '0123456'), {
+  t.strictSame(rollbackTarget(facts, 'main'), { ref: 'main', notes: [] })
+  const versions = { ...facts, specRef: 'semver:>=1.2,<2' }
+  matchObject(t, rollbackTarget(versions, undefined), { notes: [/ --to 'semver:>=1\.2,<2'$/, /GitOps/] }, 'a shell takes it as it is')
+  matchObject(t, rollbackTarget({ ...facts, specRef: "tagPattern:it's-*" }, undefined), {
+    notes: [/ --to 'tagPattern:it'\\''s-\*'$/, /GitOps/],
+  })
+  t.equal(rollbackTarget(facts, 'semver: >=1.2, <2').ref, 'semver:>=1.2,<2')
+  throwsError(t, () => rollbackTarget(facts, 'semver:one'), { message: /^--to: "one" is not a SemVer range such as/ })
+  throwsError(t, () => rollbackTarget(facts, '0123456'), {
     message: /no commit of the history begins with "0123456"; the history has 1a2b3c4d, 99887766/,
   })
-  t.throws(
+  throwsError(
+    t,
     () => rollbackTarget({ ...facts, status: { history: history.slice(0, 2), published: { commit, ref: 'main', at } } }, undefined),
     { message: /no other commit was published before/ },
   )

@@ -1,13 +1,13 @@
 /**
- * What the agents of a cluster tell of the changes on their gateways: whose answer counts, who was asked, and how it reads.
+ * Local changes as the agents report them: which answers count, which gateways are asked again, and the text of the answers.
  */
 import t from 'tap'
-import { askAgain, askChanges, changesText, forgetChanges, toldChanges } from '../../../runtime/fleet/changes.ts'
-import { changesAskedOf } from '../../../runtime/gatewaysync/decide/capture.ts'
-import { changesAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { askAgain, askChanges, changesText, forgetChanges, answeredChanges } from '../../../runtime/fleet/changes.ts'
+import { changesAskedOf } from '../../../runtime/reconcile/decide/capture.ts'
+import { changesAnnotations } from '../../../runtime/api/names.ts'
 import { commit, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
-const style = { width: 120, colour: false, symbols: false }
+const style = { width: 120, color: false, symbols: false }
 const ids = new Set(['now'])
 const none = { request: 'now', commit, changed: 0, added: 0, removed: 0, ignored: 2, text: 'nothing' }
 const some = { ...none, changed: 1, added: 1, text: 'projects\n  ~ a.txt\n      -one\u001b[2J\n1 changed' }
@@ -22,9 +22,9 @@ const facts = fleetFacts({
   ],
 })
 
-void t.test('an answer counts to its own request and GatewaySync, and a pod without an agent has none to give', async (t) => {
-  t.same(
-    toldChanges(facts, { ids, gateway: undefined }, now).map(({ pod, hasAgent, changes }) => [pod, hasAgent, changes?.changed]),
+void t.test('an answer counts for its own request and GatewaySync only, and a pod without an agent has none', async (t) => {
+  t.strictSame(
+    answeredChanges(facts, { ids, gateway: undefined }, now).map(({ pod, hasAgent, changes }) => [pod, hasAgent, changes?.changed]),
     [
       ['gw-0', true, 1],
       ['gw-1', true, 0],
@@ -33,15 +33,15 @@ void t.test('an answer counts to its own request and GatewaySync, and a pod with
       ['gw-4', false, undefined],
     ],
   )
-  const of = (gateway: string): string[] => toldChanges(facts, { ids, gateway }, now).map(({ pod }) => pod)
-  t.same([of('press'), of('gw-1'), of('gw-9')], [['gw-0'], ['gw-1'], []])
+  const of = (gateway: string): string[] => answeredChanges(facts, { ids, gateway }, now).map(({ pod }) => pod)
+  t.strictSame([of('press'), of('gw-1'), of('gw-9')], [['gw-0'], ['gw-1'], []])
 })
 
-void t.test('an answer that was read counts also when it is there no more, and who has not answered is asked again', async (t) => {
+void t.test('an answer already read still counts after it is gone, and silent gateways are asked again', async (t) => {
   const silent = fleetFacts({ ...facts, reports: facts.reports.filter(({ pod }) => pod !== 'gw-0') })
-  const before = toldChanges(facts, { ids, gateway: undefined }, now)
-  const rows = toldChanges(silent, { ids: new Set(['next']), gateway: undefined, before }, now)
-  t.same(
+  const before = answeredChanges(facts, { ids, gateway: undefined }, now)
+  const rows = answeredChanges(silent, { ids: new Set(['next']), gateway: undefined, before }, now)
+  t.strictSame(
     rows.map(({ pod, changes }) => [pod, changes?.changed]),
     [
       ['gw-0', 1],
@@ -54,14 +54,14 @@ void t.test('an answer that was read counts also when it is there no more, and w
   const again = (annotations: Record<string, string>, gateway?: string) =>
     askAgain(rows, annotations, { id: 'again', gateway })?.metadata?.annotations
   const { at, gateway } = changesAnnotations
-  t.same(again({}, 'gw-2'), { [at]: 'again', [gateway]: 'gw-2' }, 'nobody is asked any more')
+  t.strictSame(again({}, 'gw-2'), { [at]: 'again', [gateway]: 'gw-2' }, 'nobody is asked any more')
   t.equal(again({ [at]: 'of somebody else' }), undefined, 'all are asked')
-  t.same(again({ [at]: 'of somebody else', [gateway]: 'gw-2' }), { [at]: 'again', [gateway]: null }, 'gw-3 is not')
+  t.strictSame(again({ [at]: 'of somebody else', [gateway]: 'gw-2' }), { [at]: 'again', [gateway]: null }, 'gw-3 is not')
   t.equal(askAgain(before.slice(0, 2), {}, { id: 'again', gateway: undefined }), undefined, 'all have answered')
 })
 
-void t.test('changed gateways are told whole, silent ones by name; nothing steers the terminal', async (t) => {
-  t.same(changesText(toldChanges(facts, { ids, gateway: undefined }, now), style), [
+void t.test('changed gateways are listed in full, silent ones by name, and control characters are replaced', async (t) => {
+  t.strictSame(changesText(answeredChanges(facts, { ids, gateway: undefined }, now), style), [
     'plant-a/gw-0 (press)',
     '  projects',
     '    ~ a.txt',
@@ -74,13 +74,13 @@ void t.test('changed gateways are told whole, silent ones by name; nothing steer
   ])
 })
 
-void t.test('whoever has asked takes only the own request back', async (t) => {
+void t.test('a requester withdraws only its own request', async (t) => {
   const annotations = askChanges({ id: 'now', gateway: 'press' }).metadata?.annotations ?? {}
   const asked = Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null))
   t.equal(changesAskedOf(asked, { pod: 'gw-0', gateway: 'press' }), 'now')
   t.equal(changesAskedOf(asked, { pod: 'gw-1', gateway: 'gw-1' }), undefined)
   const taken = forgetChanges(asked, new Set(['before', 'now']))?.metadata?.annotations
-  t.same(Object.keys(taken ?? {}).toSorted(), Object.keys(annotations).toSorted())
+  t.strictSame(Object.keys(taken ?? {}).toSorted(), Object.keys(annotations).toSorted())
   t.equal(forgetChanges(asked, new Set(['before'])), undefined)
   t.equal(forgetChanges({}, new Set(['now'])), undefined)
   const long = 'x'.repeat(80)

@@ -1,21 +1,22 @@
 /**
- * What agents found changed on their gateways, told by gateway: those that were changed with their files, and those that have not said.
+ * Drift as agents report it, by gateway: changed gateways with their files, and gateways without a report.
  */
 import t from 'tap'
 import { driftText, fleetDrift } from '../../../runtime/fleet/drift.ts'
+import { matchObject } from '../../support/assertions.ts'
 import { commit, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
-const style = { width: 120, colour: false, symbols: false }
+const style = { width: 120, color: false, symbols: false }
 const drift = { count: 3, paths: ['projects/line/a.txt', 'projects/line/b.txt'] }
 
-void t.test('changed gateways are named with their files, unchanged ones are counted, silent ones are named', async (t) => {
+void t.test('changed gateways are listed with their files, unchanged ones are counted, silent ones are named', async (t) => {
   const facts = fleetFacts({
     syncs: [syncFacts('plant')],
     pods: ['gw-0', 'gw-1', 'gw-2'].map((name) => pod(name, 'plant')),
     reports: [report('gw-0', 'plant', { phase: 'Drifted', gateway: 'press', drift }), report('gw-1', 'plant')],
   })
   const rows = fleetDrift(facts, now)
-  t.same(
+  t.strictSame(
     rows.map(({ pod, gateway, count, paths }) => ({ pod, gateway, count, paths })),
     [
       { pod: 'gw-0', gateway: 'press', ...drift },
@@ -23,7 +24,7 @@ void t.test('changed gateways are named with their files, unchanged ones are cou
       { pod: 'gw-2', gateway: undefined, count: undefined, paths: [] },
     ],
   )
-  t.same(driftText(rows, style), [
+  t.strictSame(driftText(rows, style), [
     `plant-a/gw-0 (press): 3 files changed or deleted since commit ${commit.slice(0, 8)}`,
     '  projects/line/a.txt',
     '  projects/line/b.txt',
@@ -33,7 +34,7 @@ void t.test('changed gateways are named with their files, unchanged ones are cou
   ])
 })
 
-void t.test('a report of another GatewaySync says nothing about this one', async (t) => {
+void t.test('a report for another GatewaySync does not count', async (t) => {
   const facts = fleetFacts({ syncs: [syncFacts('plant')], pods: [pod('gw-0', 'plant')], reports: [report('gw-0', 'other', { drift })] })
-  t.match(fleetDrift(facts, now), [{ pod: 'gw-0', count: undefined, paths: [] }])
+  matchObject(t, fleetDrift(facts, now), [{ pod: 'gw-0', count: undefined, paths: [] }])
 })

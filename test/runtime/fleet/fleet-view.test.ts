@@ -1,26 +1,27 @@
 /**
- * The view model of a fleet: what is said of each state, in the words of the reason table, and what is advised.
+ * The view model of a fleet: the level, text and advice for each state, with the meanings from the reason table.
  */
 import t from 'tap'
-import { parseReport } from '../../../runtime/gatewaysync/decide/gateways.ts'
-import { wholeReport } from '../../../runtime/gatewaysync/decide/told.ts'
-import { reasons } from '../../../runtime/fault.ts'
+import { parseReport } from '../../../runtime/reconcile/decide/gateways.ts'
+import { wholeReport } from '../../../runtime/reconcile/decide/report-details.ts'
+import { reasons } from '../../../runtime/platform/fault.ts'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../../runtime/fleet/status-text.ts'
-import { conditionReasons } from '../../../runtime/gatewaysync/decide/conditions.ts'
-import type { GatewaySyncStatus } from '../../../runtime/gatewaysync/schema/status.ts'
+import { conditionReasons } from '../../../runtime/api/schema/conditions.ts'
+import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
+import { containsText, matchObject } from '../../support/assertions.ts'
 import { commit, condition, counts, earlier, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
-const plain = { width: 120, colour: false, symbols: false }
+const plain = { width: 120, color: false, symbols: false }
 
-void t.test('a fleet in step is one line a GatewaySync and a sentence', async (t) => {
+void t.test('a synced fleet is one line per GatewaySync and a summary', async (t) => {
   const view = fleetView(
     fleetFacts({ syncs: [syncFacts('line-1')], pods: [pod('gw-0', 'line-1')], reports: [report('gw-0', 'line-1')] }),
     now,
   )
-  t.match(view, { ready: true, level: 'ok', summary: '1 of 1 GatewaySync is ready; 1 of 1 gateways run the published commit.' })
-  t.match(view.syncs[0]?.gateways, [{ pod: 'gw-0', state: 'synced', commit, mode: 'prod', reason: undefined }])
-  t.same(fleetText(view, now, plain), [
+  matchObject(t, view, { ready: true, level: 'ok', summary: '1 of 1 GatewaySync is ready; 1 of 1 gateways run the published commit.' })
+  matchObject(t, view.syncs[0]?.gateways, [{ pod: 'gw-0', state: 'synced', commit, mode: 'prod', reason: undefined }])
+  t.strictSame(fleetText(view, now, plain), [
     'NAMESPACE  NAME    READY  REF   COMMIT    GATEWAYS  PUBLISHED  WHY',
     'plant-a    line-1  yes    main  1a2b3c4d  1/1       3m         Synced',
     '',
@@ -28,7 +29,7 @@ void t.test('a fleet in step is one line a GatewaySync and a sentence', async (t
   ])
 })
 
-void t.test('whatever keeps a gateway from being in step, it counts among those that run the published commit while it does', async (t) => {
+void t.test('a gateway in any state counts as in step while it runs the published commit', async (t) => {
   const states = [
     { phase: 'Synced' },
     { phase: 'Drifted' },
@@ -43,12 +44,12 @@ void t.test('whatever keeps a gateway from being in step, it counts among those 
     pods: names.map((name) => pod(name, 'line-1')),
     reports: states.map((state, index) => report(`gw-${index}`, 'line-1', state as object)),
   })
-  t.match(fleetView(facts, now), { summary: /; 4 of 6 gateways run the published commit/, syncs: [{ inStep: 4 }] })
+  matchObject(t, fleetView(facts, now), { summary: /; 4 of 6 gateways run the published commit/, syncs: [{ inStep: 4 }] })
   const unread = fleetView({ ...facts, reports: [] }, now)
   t.equal(unread.syncs[0]?.inStep, 2, 'where no report can be read, what the controller counted')
 })
 
-void t.test('a gateway runs its commit since the first of its last syncs that left that commit in place', async (t) => {
+void t.test('a gateway runs its commit since the first of its last consecutive syncs with that commit', async (t) => {
   const at = (minute: number): string => `2026-03-01T11:0${minute}:00Z`
   const entry = (hash: string, minute: number, phase: 'Synced' | 'Failed' = 'Synced') => ({ commit: hash, phase, finishedAt: at(minute) })
   const since = (history: ReturnType<typeof entry>[]): string | undefined => {
@@ -67,7 +68,7 @@ type Row = {
   name: string
   status: GatewaySyncStatus
   level: 'ok' | 'working' | 'warning' | 'error'
-  /** What the text says. */
+  /** A pattern that the text contains. */
   says: RegExp
   from?: 'standalone'
 }
@@ -83,7 +84,7 @@ const rows: Row[] = [
     name: 'a fault that passes by itself says so',
     status: notReady('GitUnreachable', 'no route'),
     level: 'error',
-    says: /tried again by itself/,
+    says: /retries automatically/,
   },
   {
     name: 'a fault that waits for a change says so',
@@ -125,15 +126,15 @@ const rows: Row[] = [
   { name: 'local changes are a warning', status: { gateways: counts({ total: 1, drifted: 1 }) }, level: 'warning', says: /1\/1/ },
 ]
 
-void t.test('each state of a GatewaySync has its level and sentence', async (t) => {
+void t.test('each state of a GatewaySync has its level and text', async (t) => {
   for (const { name, status, level, says, from = 'cluster' } of rows) {
     const view = fleetView(fleetFacts({ from, syncs: [syncFacts('line-1', status)] }), now)
     t.equal(view.syncs[0]?.level, level, name)
-    t.match(fleetText(view, now, plain).join(' ').replace(/\s+/g, ' '), says, name)
+    containsText(t, fleetText(view, now, plain).join(' ').replace(/\s+/g, ' '), says, name)
   }
 })
 
-void t.test('each reason is explained in the words of its table', async (t) => {
+void t.test('each reason has the meaning from the reason table', async (t) => {
   const words = { ...conditionReasons, ...Object.fromEntries(Object.entries(reasons).map(([reason, { help }]) => [reason, help])) }
   for (const [reason, meaning] of Object.entries(words)) {
     const view = fleetView(fleetFacts({ syncs: [syncFacts('line-1', notReady(reason, 'it happened'))] }), now)
@@ -141,7 +142,7 @@ void t.test('each reason is explained in the words of its table', async (t) => {
   }
 })
 
-void t.test('each gateway tells why it is not in step, and what to do', async (t) => {
+void t.test('each gateway shows why it is not in step, and what to do', async (t) => {
   const pods = [
     pod('gw-0', 'line-1'),
     pod('gw-1', 'line-1', { injected: false }),
@@ -154,12 +155,12 @@ void t.test('each gateway tells why it is not in step, and what to do', async (t
     report('gw-0', 'line-1', { drift: { count: 2, paths: ['projects/a', 'projects/b'] }, phase: 'Drifted' }),
     report('gw-2', 'line-1', { phase: 'Blocked', reason: 'MassDeletion', message: '30 of 40 files' }),
     report('gw-4', 'line-1', { phase: 'Blocked', reason: 'LocalChanges', message: 'projects/a' }),
-    // Of a pod that has been replaced since.
+    // The report of a pod that has been replaced since.
     { ...report('gw-3', 'line-1'), podUid: 'another' },
   ]
   const facts = fleetFacts({ syncs: [syncFacts('line-1', notReady('GatewaysFailed', '1 of 4'))], pods, reports })
   const view = fleetView(facts, now)
-  t.same(
+  t.strictSame(
     view.syncs[0]?.gateways.map(({ pod, state, level }) => [pod, state, level]),
     [
       ['gw-0', 'drifted', 'warning'],
@@ -170,25 +171,25 @@ void t.test('each gateway tells why it is not in step, and what to do', async (t
     ],
   )
   const text = syncText(view, now, plain).join('\n')
-  t.match(text, 'kubectl -n plant-a delete pod gw-1')
-  t.match(text, `clustersync.io/confirm-deletions=${commit}`)
-  t.match(text, `clustersync.io/confirm-overwrites=${commit}`)
-  t.match(text, 'gw-3: the agent ended: OOMKilled 137')
+  containsText(t, text, 'kubectl -n plant-a delete pod gw-1')
+  containsText(t, text, `clustersync.io/confirm-deletions=${commit}`)
+  containsText(t, text, `clustersync.io/confirm-overwrites=${commit}`)
+  containsText(t, text, 'gw-3: the agent ended: OOMKilled 137')
 })
 
-void t.test('without the pods, gateways are known by their reports', async (t) => {
+void t.test('without pods, gateways are known by their reports', async (t) => {
   const view = fleetView(
     fleetFacts({ syncs: [syncFacts('line-1')], pods: undefined, reports: [report('gw-0', 'line-1')], notes: ['no pods'] }),
     now,
   )
-  t.match(view.syncs[0]?.gateways, [{ pod: 'gw-0', state: 'synced' }])
-  t.match(fleetText(view, now, plain).at(-1), 'Note: no pods')
+  matchObject(t, view.syncs[0]?.gateways, [{ pod: 'gw-0', state: 'synced' }])
+  containsText(t, fleetText(view, now, plain).at(-1), 'Note: no pods')
 })
 
-void t.test('a pod that names no GatewaySync follows the only one of its namespace, also when only another is shown', async (t) => {
+void t.test('a pod without a GatewaySync name follows the only one of its namespace, even if another is shown', async (t) => {
   const lonely = pod('gw-0', '', { annotations: { 'clustersync.io/inject': 'true' } })
   const both = fleetView(fleetFacts({ syncs: [syncFacts('line-1'), syncFacts('line-2')], pods: [lonely], only: 'line-1' }), now)
-  t.same(
+  t.strictSame(
     both.syncs.map(({ name, gateways }) => [name, gateways.length]),
     [['line-1', 0]],
   )
@@ -196,17 +197,17 @@ void t.test('a pod that names no GatewaySync follows the only one of its namespa
   t.equal(one.syncs[0]?.gateways.length, 1)
 })
 
-void t.test('a GatewaySync of another installation counts where a pod names none, and nothing is told of it', async (t) => {
+void t.test("another installation's GatewaySync counts when a pod names none, and is not shown", async (t) => {
   const lonely = pod('gw-0', '', { annotations: { 'clustersync.io/inject': 'true' } })
   const others = [{ namespace: 'plant-a', name: 'theirs' }]
   const { syncs } = fleetView(fleetFacts({ syncs: [syncFacts('line-1')], others, pods: [lonely, pod('gw-1', 'theirs')] }), now)
-  t.same(
+  t.strictSame(
     syncs.map(({ name, gateways }) => [name, gateways.length]),
     [['line-1', 0]],
   )
 })
 
-void t.test('what is stored in another form breaks nothing', async (t) => {
+void t.test('a malformed spec or report does not break the view', async (t) => {
   const strange = fleetFacts({
     syncs: [syncFacts('line-1', {}, { spec: 'nonsense' })],
     pods: [pod('gw-0', 'line-1'), pod('gw-1', 'line-1')],
@@ -216,20 +217,20 @@ void t.test('what is stored in another form breaks nothing', async (t) => {
     ],
   })
   const view = fleetView(strange, now)
-  t.same(
+  t.strictSame(
     view.syncs[0]?.gateways.map(({ state }) => state),
     ['pending', 'pending'],
   )
   t.doesNotThrow(() => syncText(view, now, plain))
 })
 
-void t.test('a terminal gets symbols and colour, and no line of the table is wider for it', async (t) => {
+void t.test('a terminal gets symbols and color within the same width', async (t) => {
   const syncs = ['a', 'b'].map((name) =>
     syncFacts(`${name}-line-with-a-name-that-goes-on-and-on`, {}, { namespace: 'a-namespace-with-a-long-name-too' }),
   )
   const view = fleetView(fleetFacts({ syncs }), now)
-  const lines = fleetText(view, now, { width: 80, colour: true, symbols: true })
+  const lines = fleetText(view, now, { width: 80, color: true, symbols: true })
   t.ok(lines[1]?.startsWith('\u001b[32m✓\u001b[0m a-namespace'))
-  // oxlint-disable-next-line no-control-regex -- the colours are what is taken away
+  // oxlint-disable-next-line no-control-regex -- the colors are what is taken away
   for (const line of lines) t.ok(line.replace(/\u001b\[[0-9]+m/g, '').length <= 80, line)
 })

@@ -1,8 +1,9 @@
 /**
- * The history of a GatewaySync: commits and refusals in order, with the reason, and who runs what.
+ * The history of a GatewaySync: published and refused commits in order, with the reason, and which gateways run them.
  */
 import t from 'tap'
 import { historyText, historyView } from '../../../runtime/fleet/history.ts'
+import { containsText, matchObject } from '../../support/assertions.ts'
 import { commit, earlier, fleetFacts, now, report, syncFacts } from '../../support/fleet-facts.ts'
 
 const sync = syncFacts('plant', {
@@ -26,13 +27,13 @@ const sync = syncFacts('plant', {
   ],
 })
 
-void t.test('commits and requests stand in one list, newest first', async (t) => {
+void t.test('commits and requests are in one list, newest first', async (t) => {
   const reports = [
     report('gw-0', 'plant', { history: [{ commit: earlier, phase: 'Synced', finishedAt: '2026-02-27T10:01:00Z' }] }),
     report('gw-1', 'other'),
   ]
   const view = historyView(fleetFacts({ syncs: [sync], reports }))
-  t.match(view, {
+  matchObject(t, view, {
     entries: [
       { outcome: 'Refused', reason: 'CollectionsInvalid', meaning: /would not start/, isPublished: false },
       { ref: 'v9', commit: undefined, outcome: 'Refused', reason: 'RefNotFound' },
@@ -43,7 +44,7 @@ void t.test('commits and requests stand in one list, newest first', async (t) =>
   })
   t.equal(view?.entries.length, 4)
   if (view === undefined) return
-  t.same(historyText(view, now, { width: 120, colour: false, symbols: false }), [
+  t.strictSame(historyText(view, now, { width: 120, color: false, symbols: false }), [
     'plant-a/plant',
     'WHEN  COMMIT    REF   BY      OUTCOME    TOOK  NOW',
     '10m   55555555  main  github  refused    0.4s',
@@ -58,7 +59,7 @@ void t.test('commits and requests stand in one list, newest first', async (t) =>
   ])
 })
 
-void t.test('a commit that was rolled out in stages says how each of them went', async (t) => {
+void t.test('a commit rolled out in stages shows the outcome of each stage', async (t) => {
   const stages = [
     { name: 'test-line', gateways: 1, failed: 0, startedAt: '2026-03-01T10:00:00Z', finishedAt: '2026-03-01T10:15:00Z' },
     {
@@ -74,16 +75,17 @@ void t.test('a commit that was rolled out in stages says how each of them went',
   ]
   const rolled = syncFacts('plant', { history: [{ commit, ref: 'main', at: '2026-03-01T10:00:00Z', outcome: 'Published', stages }] })
   const view = historyView(fleetFacts({ syncs: [rolled] }))
-  t.same(view?.entries[0]?.stages, stages)
-  const text = view === undefined ? '' : historyText(view, now, { width: 200, colour: false, symbols: false }).join('\n')
-  t.match(
+  t.strictSame(view?.entries[0]?.stages, stages)
+  const text = view === undefined ? '' : historyText(view, now, { width: 200, color: false, symbols: false }).join('\n')
+  containsText(
+    t,
     text,
     'stages: test-line: 1 gateway in 15m; line-2: 4 gateways in 45m, 1 silent, approved by kim; plant: 30 gateways, 2 failed, not done',
   )
 })
 
-void t.test('a new GatewaySync has no entries of history', async (t) => {
+void t.test('a new GatewaySync has no history', async (t) => {
   t.equal(historyView(fleetFacts({})), undefined)
   const view = historyView(fleetFacts({ syncs: [syncFacts('plant')] }))
-  t.same(view?.entries, [])
+  t.strictSame(view?.entries, [])
 })

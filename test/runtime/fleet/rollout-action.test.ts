@@ -1,13 +1,14 @@
 /**
- * What `approve`, `abort` and `resume` ask of a rollout, when they refuse to, and what they say of the answer.
+ * What `approve`, `abort` and `resume` request of a rollout, when they refuse, and how they report the answer.
  */
 import t from 'tap'
-import { Fault } from '../../../runtime/fault.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Asked } from '../../../runtime/fleet/action.ts'
 import { actionVerdict, askRollout, type RolloutAsked } from '../../../runtime/fleet/rollout-action.ts'
-import { rolloutAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import type { RolloutVerb } from '../../../runtime/gatewaysync/rollout/action.ts'
-import type { RolloutStatus } from '../../../runtime/gatewaysync/schema/rollout-status.ts'
+import { rolloutAnnotations } from '../../../runtime/api/names.ts'
+import type { RolloutVerb } from '../../../runtime/reconcile/rollout/action.ts'
+import type { RolloutStatus } from '../../../runtime/api/schema/rollout-status.ts'
+import { containsText, matchObject } from '../../support/assertions.ts'
 import { commit, earlier, syncFacts } from '../../support/fleet-facts.ts'
 
 const at = '2026-03-01T11:59:00Z'
@@ -77,14 +78,14 @@ for (const { name, rollout, verb, stage, is } of rows) {
   void t.test(name, (t) => {
     const text = told(rollout, verb, stage)
     if (typeof is === 'string') t.equal(text, is)
-    else t.match(text, is)
+    else containsText(t, text, is)
     t.end()
   })
 }
 
-void t.test('who asked and when goes with it, and two that differ in either are two', (t) => {
+void t.test('a request carries its user and time, and its digest differs with either', (t) => {
   const { annotations, digest } = askRollout(asked(going), { verb: 'abort' }, who)
-  t.match(annotations, { [rolloutAnnotations.by]: 'ann', [rolloutAnnotations.at]: at })
+  matchObject(t, annotations, { [rolloutAnnotations.by]: 'ann', [rolloutAnnotations.at]: at })
   t.not(askRollout(asked(going), { verb: 'abort' }, { ...who, by: 'bob' }).digest, digest)
   t.equal(askRollout(asked(going), { verb: 'abort' }, who).digest, digest)
   t.end()
@@ -123,7 +124,7 @@ for (const [name, verdict, is] of [
   ],
 ] as const) {
   void t.test(name, (t) => {
-    t.match(verdict, is)
+    matchObject(t, verdict, is)
     t.end()
   })
 }

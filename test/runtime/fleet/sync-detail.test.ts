@@ -1,11 +1,12 @@
 /**
- * What the page of one GatewaySync tells besides its view: with what a commit is compared, what becomes of local changes, and what is out of
- * the ordinary.
+ * The details on the page of one GatewaySync: the base of each commit's comparison, local changes, and notices.
  */
 import t from 'tap'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
 import type { FleetFacts } from '../../../runtime/fleet/facts.ts'
 import { type SyncDetail, syncDetail } from '../../../runtime/fleet/sync-detail.ts'
+import type { Temporal } from '../../../runtime/platform/temporal.ts'
+import { matchObject } from '../../support/assertions.ts'
 import { commit, condition, earlier, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
 
 function detailOf(facts: FleetFacts, at: Temporal.Instant = now): SyncDetail | undefined {
@@ -32,7 +33,7 @@ const withSpec = (sync: object, more: object = {}): FleetFacts =>
     reports: [report('gw-0', 'line-1', { drift: { count: 5, paths: ['projects/a'] }, designers: ['pc-1'] }), report('gw-1', 'line-1')],
   })
 
-void t.test('a commit is compared with the one that was published until then, also one that was refused', async (t) => {
+void t.test('a commit is compared with the one published before it, even if it was refused', async (t) => {
   const entry = (hash: string, outcome: 'Published' | 'Refused', at: string) => ({ commit: hash, ref: 'main', at, outcome })
   const refused = 'ab'.repeat(20)
   const facts = fleetFacts({
@@ -47,7 +48,7 @@ void t.test('a commit is compared with the one that was published until then, al
       }),
     ],
   })
-  t.same(
+  t.strictSame(
     detailOf(facts)?.history.map((one) => [one.commit, one.before]),
     [
       [commit, earlier],
@@ -58,62 +59,65 @@ void t.test('a commit is compared with the one that was published until then, al
   )
 })
 
-void t.test('as many gateways run a commit as there are tiles that say so: reports of pods that are gone count nowhere', async (t) => {
+void t.test('gateways of a commit are counted as in the tiles: reports of deleted pods do not count', async (t) => {
   const history = [{ commit, ref: 'main', at: '2026-03-01T11:00:00Z', outcome: 'Published' as const }]
   const facts = fleetFacts({
     syncs: [syncFacts('line-1', { history })],
     pods: [pod('gw-0', 'line-1')],
     reports: [report('gw-0', 'line-1', { phase: 'Paused' }), report('gone-0', 'line-1')],
   })
-  t.same(
+  t.strictSame(
     detailOf(facts)?.history.map(({ gateways }) => gateways),
     [1],
   )
   t.equal(fleetView(facts, now).syncs[0]?.inStep, 1)
 })
 
-void t.test('local changes come with what the profile says of them', async (t) => {
-  for (const drift of ['report', 'restore', 'hold'] as const) {
-    t.match(
+void t.test('local changes are shown with the drift policy of the profile', async (t) => {
+  for (const drift of ['Report', 'Restore', 'Hold'] as const) {
+    matchObject(
+      t,
       detailOf(withSpec({ defaults: { drift } }))?.localChanges,
       [{ pod: 'gw-0', count: 5, paths: ['projects/a'], policy: drift }],
       drift,
     )
   }
-  t.match(detailOf(withSpec({ profiles: {} }))?.localChanges, [{ pod: 'gw-0', policy: undefined }], 'of a spec that is not accepted')
-  t.same(detailOf(withSpec({}))?.designers, [{ pod: 'gw-0', gateway: 'gw-0', names: ['pc-1'] }])
+  matchObject(t, detailOf(withSpec({ profiles: {} }))?.localChanges, [{ pod: 'gw-0', policy: undefined }], 'of a spec that is not accepted')
+  t.strictSame(detailOf(withSpec({}))?.designers, [{ pod: 'gw-0', gateway: 'gw-0', names: ['pc-1'] }])
 })
 
-void t.test('what is out of the ordinary is said once, for all gateways or for how many', async (t) => {
-  t.same(
+void t.test('each notice appears once, for all gateways or with their number', async (t) => {
+  t.strictSame(
     detailOf(withSpec({}))?.notices.filter(({ kind }) => kind !== 'otherVersion'),
     [],
   )
-  t.match(detailOf(withSpec({}, { paused: true }))?.notices, [{ kind: 'paused', count: undefined }])
-  t.match(detailOf(withSpec({ defaults: { dryRun: true } }))?.notices, [{ kind: 'dryRun', count: undefined }])
+  matchObject(t, detailOf(withSpec({}, { paused: true }))?.notices, [{ kind: 'paused', count: undefined }])
+  matchObject(t, detailOf(withSpec({ defaults: { dryRun: true } }))?.notices, [{ kind: 'dryRun', count: undefined }])
   const facts = withSpec({})
   const reports = [
     report('gw-0', 'line-1', { phase: 'Paused', agentVersion: '9.0.0' }),
     report('gw-1', 'line-1', { agentVersion: '9.0.0' }),
   ]
-  t.same(detailOf({ ...facts, reports })?.notices, [
+  t.strictSame(detailOf({ ...facts, reports })?.notices, [
     { kind: 'paused', count: 1 },
     { kind: 'otherVersion', count: 2 },
   ])
-  t.match(detailOf({ ...facts, syncs: [syncFacts('line-1', { outdatedAgents: 2 })] })?.notices, [{ kind: 'outdatedAgents', count: 2 }])
+  matchObject(t, detailOf({ ...facts, syncs: [syncFacts('line-1', { outdatedAgents: 2 })] })?.notices, [
+    { kind: 'outdatedAgents', count: 2 },
+  ])
 })
 
-void t.test('it is said how often the git host is asked', async (t) => {
+void t.test('the polling interval is shown', async (t) => {
   t.equal(detailOf(withSpec({}))?.polling, '60s')
   t.equal(detailOf(withSpec({}, { polling: { interval: '5m' } }))?.polling, '5m')
   t.equal(detailOf(withSpec({}, { polling: { enabled: false } }))?.polling, 'never')
 })
 
-void t.test('when it is asked next is known from the last time and the interval, while that answer counts', async (t) => {
+void t.test('the next poll is computed from the last poll and the interval while that answer is current', async (t) => {
   const next = (spec: object, status: object = {}): string | undefined => {
     const facts = withSpec({}, spec)
     const syncs = facts.syncs.map((sync) => ({ ...sync, status: { ...sync.status, ...status } }))
-    return detailOf({ ...facts, syncs })?.nextLook?.toString()
+    return detailOf({ ...facts, syncs })?.nextPoll?.toString()
   }
   t.equal(next({}), '2026-03-01T12:00:48Z')
   t.equal(next({ polling: { interval: '1h30m' } }), '2026-03-01T13:29:48Z')
@@ -121,15 +125,15 @@ void t.test('when it is asked next is known from the last time and the interval,
   t.equal(next({}, { conditions: [condition('SourceReady', 'True', 'Fetched', 'answered')] }), '2026-03-01T12:00:48Z')
   t.equal(next({}, { conditions: [condition('SourceReady', 'False', 'HostUnreachable', 'away')] }), undefined, 'then it is tried again')
   t.equal(next({}, { observedGeneration: 0 }), undefined, 'another spec')
-  t.equal(detailOf(withSpec({}), now.add({ seconds: 48 }))?.nextLook, undefined, 'it is over')
+  t.equal(detailOf(withSpec({}), now.add({ seconds: 48 }))?.nextPoll, undefined, 'it is over')
   for (const checkedAt of [undefined, 'soon']) t.equal(next({}, { source: { ref: 'main', checkedAt } }), undefined)
 })
 
-void t.test('an answer of the git host is told with its time while it is the last one', async (t) => {
+void t.test('the last answer of the git host is shown with its time while it is the newest', async (t) => {
   const last = (seconds: number, status: object = {}): string | undefined => {
     const facts = withSpec({})
     const syncs = facts.syncs.map((sync) => ({ ...sync, status: { ...sync.status, ...status } }))
-    return detailOf({ ...facts, syncs }, now.add({ seconds }))?.lastLook?.toString()
+    return detailOf({ ...facts, syncs }, now.add({ seconds }))?.lastPoll?.toString()
   }
   t.equal(last(0), '2026-03-01T11:59:48Z')
   t.equal(last(960), undefined, 'it has been asked sixteen times since, and a status is not written for that')

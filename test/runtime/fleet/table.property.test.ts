@@ -1,5 +1,5 @@
 /**
- * Tables and folded sentences: they fit, they lose nothing without saying so, and nothing in them moves the cursor.
+ * Tables and folded text: they fit the width, mark what they truncate, and contain no control characters.
  */
 import fc from 'fast-check'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { folded, tableLines } from '../../../runtime/fleet/table.ts'
 const lengthOf = (line: string): number => Array.from(line).length
 const cell = fc.string({ maxLength: 60, unit: 'grapheme' })
 
-void t.test('a table is never wider than it may be, whatever stands in it', async () => {
+void t.test('a table never exceeds its width, for any cells', async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(cell, cell, cell), { maxLength: 8 }), fc.integer({ min: 40, max: 160 }), (rows, width) => {
       const columns = ['NAME', 'READY', 'WHY'].map((title) => ({ title, max: 50 }))
@@ -18,12 +18,12 @@ void t.test('a table is never wider than it may be, whatever stands in it', asyn
   )
 })
 
-void t.test('a table that fits shows every cell whole', async (t) => {
+void t.test('a table that fits shows every cell in full, and a longer cell is truncated', async (t) => {
   const columns = [
     { title: 'NAME', max: 10 },
     { title: 'WHY', max: 10 },
   ]
-  t.same(
+  t.strictSame(
     tableLines(
       columns,
       [
@@ -34,10 +34,10 @@ void t.test('a table that fits shows every cell whole', async (t) => {
     ),
     ['NAME   WHY', 'plant  Synced', 'b'],
   )
-  t.same(tableLines(columns, [['a-name-that-is-long', 'x']], 40).at(1), 'a-name-th…  x')
+  t.strictSame(tableLines(columns, [['a-name-that-is-long', 'x']], 40).at(1), 'a-name-th…  x')
 })
 
-void t.test('a folded sentence keeps its words in order, and only a word of its own exceeds the width', async () => {
+void t.test('folded text keeps its order and fits the width', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.stringMatching(/^[a-z]{1,30}$/), { minLength: 1, maxLength: 40 }),
@@ -51,7 +51,7 @@ void t.test('a folded sentence keeps its words in order, and only a word of its 
   )
 })
 
-void t.test('control characters of strangers are replaced', async (t) => {
+void t.test('control characters in text from outside are replaced', async (t) => {
   const hostile = 'a\u001b[2Jb\u0007\u009b1m'
   const printed = [...folded(hostile, 80, ''), ...tableLines([{ title: 'A', max: 40 }], [[hostile]], 80)].join('')
   for (const letter of ['\u001b', '\u0007', '\u009b']) t.notOk(printed.includes(letter))

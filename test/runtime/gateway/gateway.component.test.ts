@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
-import { type Clock, systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
 import { connectGateway } from '../../../runtime/gateway/gateway.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { gatewayContract, reasonOf } from '../../contract/gateway.ts'
+import { matchObject, rejectsWith } from '../../support/assertions.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const apiKey = 'gw:secret'
@@ -25,11 +27,11 @@ async function simulated(t: Test, options: object, tls?: { cert: string; key: st
   return simulator
 }
 
-void t.test('a gateway is asked over http', async (t) =>
+void t.test('the client fulfills the gateway contract over HTTP', async (t) =>
   gatewayContract(t, async (t, options) => ({ simulator: await simulated(t, options), apiKey })),
 )
 
-void t.test('a gateway is asked over TLS with an authority of its own', async (t) => {
+void t.test('the client fulfills the gateway contract over TLS with a private CA', async (t) => {
   const { leaf, caBundle } = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const tls = { cert: leaf.certificate, key: leaf.key }
   await gatewayContract(t, async (t, options) => ({ simulator: await simulated(t, options, tls), apiKey, ca: caBundle }))
@@ -38,7 +40,7 @@ void t.test('a gateway is asked over TLS with an authority of its own', async (t
   t.equal(await strange.status(AbortSignal.timeout(30_000)), 'unreachable', 'an unknown authority is not trusted')
 })
 
-void t.test('the authority and the key are read at each use, so that both can be rotated', async (t) => {
+void t.test('the CA and the API key are read at each use, so that both can be rotated', async (t) => {
   const make = async () => nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
   const [one, other] = [await make(), await make()]
   const simulator = await simulated(t, {}, { cert: one.leaf.certificate, key: one.leaf.key })
@@ -53,12 +55,12 @@ void t.test('the authority and the key are read at each use, so that both can be
   const info = () => gateway.info(AbortSignal.timeout(20_000))
   t.equal(await reasonOf(info()), 'GatewayUnreachable', 'another authority')
   mounted.ca = one.caBundle
-  t.equal(await reasonOf(info()), 'GatewayUnauthorised')
+  t.equal(await reasonOf(info()), 'GatewayUnauthorized')
   mounted.apiKey = apiKey
   t.equal((await info()).name, 'gw')
 })
 
-void t.test('whatever stands at the address, the answer is a reason and never more than a megabyte', async (t) => {
+void t.test('any server at the address gives a reason and is read up to one megabyte', async (t) => {
   const answers: [string, RequestListener][] = [
     ['nothing but noise', (_request, response) => response.end('<html>')],
     ['an endless body', (_request, response) => void setInterval(() => response.write('x'.repeat(200_000)), 1).unref()],
@@ -77,7 +79,34 @@ void t.test('whatever stands at the address, the answer is a reason and never mo
   }
 })
 
-void t.test('the page of a check counts by its status alone, and gets the key only below the API', async (t) => {
+void t.test('a gateway that supports only POST scan/config can be scanned', async (t) => {
+  for (const missing of [404, 405, 501]) {
+    const asked: string[] = []
+    const url = await listening(t, (request, response) => {
+      const call = `${request.method} ${request.url}`
+      asked.push(call)
+      response.writeHead(call === 'POST /data/api/v1/scan/config' ? 200 : missing).end()
+    })
+    const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+    const signal = AbortSignal.timeout(30_000)
+    t.equal(await gateway.status(signal), 'running')
+    t.strictSame(await gateway.designers(signal), [])
+    for (const kinds of [['projects'], ['config'], ['projects', 'config']] as const) {
+      const { projects, config } = await gateway.scan(kinds, signal)
+      t.strictSame([projects, config instanceof Temporal.Instant], [undefined, true])
+    }
+    t.equal(asked.filter((call) => call === 'POST /data/api/v1/scan/config').length, 3)
+  }
+})
+
+void t.test('a scan of a gateway without the route fails and names the route', async (t) => {
+  const url = await listening(t, (_request, response) => response.writeHead(404).end())
+  const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
+  const fault = await gateway.scan(['projects'], AbortSignal.timeout(30_000)).catch((error: unknown) => error)
+  matchObject(t, fault, { reason: 'ScanFailed', message: /^the gateway has no route \/data\/api\/v1\/scan\/config: / })
+})
+
+void t.test('a check page counts by its status only, and only paths below the API get the API key', async (t) => {
   const asked = new Map<string, unknown>()
   const url = await listening(t, (request, response) => {
     asked.set(request.url ?? '', request.headers['x-ignition-api-token'])
@@ -93,10 +122,10 @@ void t.test('the page of a check counts by its status alone, and gets the key on
     '/system/webdev/x',
   ]
   for (const path of [...withKey, ...without]) t.equal(await gateway.statusOf(path, AbortSignal.timeout(30_000)), 200, path)
-  t.same([...asked.values()], [apiKey, apiKey, ...without.map(() => undefined)])
+  t.strictSame([...asked.values()], [apiKey, apiKey, ...without.map(() => undefined)])
 })
 
-void t.test('a redirect is not followed, whatever it names', async (t) => {
+void t.test('a redirect is not followed', async (t) => {
   let followed = 0
   const elsewhere = await listening(t, (_request, response) => {
     followed += 1
@@ -108,7 +137,7 @@ void t.test('a redirect is not followed, whatever it names', async (t) => {
   t.equal(followed, 0, 'the key stays here')
 })
 
-void t.test('a gateway that stalls is unreachable at the deadline, and at once for a caller who stops', async (t) => {
+void t.test('a stalled gateway is unreachable at the deadline, and a call ends at once when it is aborted', async (t) => {
   const url = await listening(t, (_request, response) => {
     response.write('{')
   })
@@ -117,10 +146,10 @@ void t.test('a gateway that stalls is unreachable at the deadline, and at once f
   const stop = new AbortController()
   const asked = gateway.info(stop.signal)
   stop.abort(new Error('stopped by the caller'))
-  await t.rejects(asked, { message: 'stopped by the caller' })
+  await rejectsWith(t, asked, { message: 'stopped by the caller' })
 })
 
-void t.test('neither a scan that has not begun nor one that still runs is taken for finished', async (t) => {
+void t.test('a scan that has not started or is still running does not count as finished', async (t) => {
   const states = [
     { scanActive: false, lastScanTimestamp: 1 },
     { scanActive: false, lastScanTimestamp: 1 },
@@ -136,7 +165,7 @@ void t.test('neither a scan that has not begun nor one that still runs is taken 
   t.equal(config?.epochMilliseconds, 3)
 })
 
-void t.test('a scan is finished too when the clock of the gateway was set back by an hour meanwhile', async (t) => {
+void t.test("a scan finishes even if the gateway's clock was set back by an hour meanwhile", async (t) => {
   const hourMs = 3_600_000
   const states = [
     { scanActive: false, lastScanTimestamp: 2 * hourMs },
@@ -153,7 +182,7 @@ void t.test('a scan is finished too when the clock of the gateway was set back b
   t.equal(config?.epochMilliseconds, hourMs)
 })
 
-void t.test('only a scan fails as a scan: any other answer that cannot be used is a gateway that is not ready', async (t) => {
+void t.test('only an unusable answer to a scan is ScanFailed; other calls give GatewayNotReady', async (t) => {
   let answer = { status: 200, body: '' }
   const url = await listening(t, (_request, response) => response.writeHead(answer.status).end(answer.body))
   const gateway = connectGateway({ url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
@@ -177,7 +206,7 @@ void t.test('only a scan fails as a scan: any other answer that cannot be used i
   }
 })
 
-void t.test('a gateway that takes no POST for the lock, or cannot do it, has none', async (t) => {
+void t.test('a gateway without support for the scan lock has none', async (t) => {
   const simulator = await simulated(t, {})
   const gateway = connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: systemClock, log: silentLog })
   for (const status of [404, 405, 501]) {
@@ -188,7 +217,7 @@ void t.test('a gateway that takes no POST for the lock, or cannot do it, has non
   t.equal(await gateway.lock(['projects', 'config'], AbortSignal.timeout(30_000)), 'held', 'where it has one of two')
 })
 
-void t.test('a lock that is had only in part is given back, and never that of somebody else', async (t) => {
+void t.test('a partially acquired lock is released, and the lock of another client is kept', async (t) => {
   const simulator = await simulated(t, {})
   const clock: Clock = { ...systemClock, wait: async () => {} }
   const make = (own: Clock) => connectGateway({ url: simulator.url, apiKey: async () => apiKey, clock: own, log: silentLog })
@@ -201,17 +230,17 @@ void t.test('a lock that is had only in part is given back, and never that of so
       .map(({ path, status }) => `${path.replace('/data/api/v1/', '')} ${status}`)
   simulator.failNext({ path: '/data/api/v1/scan-lock/config', status: 500, times: 1 })
   t.equal(await reasonOf(gateway.lock(['projects', 'config'], within)), 'GatewayNotReady')
-  t.same(posts(), ['scan-lock/projects 200', 'scan-lock/config 500', 'scan/projects 200'])
+  t.strictSame(posts(), ['scan-lock/projects 200', 'scan-lock/config 500', 'scan/projects 200'])
 
   t.equal(await make(systemClock).lock(['config'], within), 'held', 'somebody else')
   t.equal(await reasonOf(gateway.lock(['projects', 'config'], within)), 'GatewayNotReady')
   const tried = Array.from({ length: 5 }, () => 'scan-lock/config 409')
-  t.same(posts(), ['scan-lock/config 200', 'scan-lock/projects 200', ...tried, 'scan/projects 200'])
+  t.strictSame(posts(), ['scan-lock/config 200', 'scan-lock/projects 200', ...tried, 'scan/projects 200'])
 
   const stop = new AbortController()
   const stopping: Clock = { ...systemClock, wait: async () => stop.abort(new Error('stopped by the caller')) }
-  await t.rejects(make(stopping).lock(['projects', 'config'], stop.signal), { message: 'stopped by the caller' })
-  t.same(posts(), ['scan-lock/projects 200', 'scan-lock/config 409', 'scan/projects 200'])
+  await rejectsWith(t, make(stopping).lock(['projects', 'config'], stop.signal), { message: 'stopped by the caller' })
+  t.strictSame(posts(), ['scan-lock/projects 200', 'scan-lock/config 409', 'scan/projects 200'])
 
   await gateway.scan(['config'], within)
   t.equal(await gateway.lock(['projects', 'config'], within), 'held')
@@ -232,7 +261,7 @@ void t.test('a scan that never ends fails after two minutes', async (t) => {
   t.equal(nowMs, 130_000)
 })
 
-void t.test('no message holds the key', async (t) => {
+void t.test('no error message contains the API key', async (t) => {
   const simulator = await simulated(t, {})
   const gateway = connectGateway({ url: simulator.url, apiKey: async () => 'gw:hush', clock: systemClock, log: silentLog })
   const error: unknown = await gateway.scan(['config'], AbortSignal.timeout(30_000)).catch((thrown: unknown) => thrown)

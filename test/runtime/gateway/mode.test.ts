@@ -1,15 +1,15 @@
 /**
- * How often a gateway is asked for its deployment mode: soon while it is down or has no key yet, seldom while it runs and will not say.
+ * How often a gateway is queried for its deployment mode: often while it is down or has no key yet, rarely while it runs without an answer.
  */
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { Fault, type Reason } from '../../../runtime/fault.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault, type Reason } from '../../../runtime/platform/fault.ts'
 import type { Gateway, GatewayStatus } from '../../../runtime/gateway/gateway.ts'
 import { createModeFinder } from '../../../runtime/gateway/mode.ts'
 
 const signal = new AbortController().signal
 
-/** How often it is asked within a minute by who looks each half a second. */
+/** Counts the queries within a minute if the mode is looked up every half second. */
 async function askedInAMinute(reason: Reason, status: GatewayStatus): Promise<number> {
   let [nowMs, asked] = [0, 0]
   const gateway = {
@@ -24,14 +24,14 @@ async function askedInAMinute(reason: Reason, status: GatewayStatus): Promise<nu
   return asked
 }
 
-void t.test('a gateway is asked for its mode as often as it may have one to tell', async (t) => {
+void t.test('the interval between mode queries depends on whether an answer can be expected soon', async (t) => {
   const rows: [string, Reason, GatewayStatus, number][] = [
     ['is down', 'GatewayUnreachable', 'unreachable', 60],
     ['takes too long', 'Timeout', 'unreachable', 60],
     ['starts', 'GatewayNotReady', 'starting', 60],
     ['is being commissioned', 'GatewayNotReady', 'commissioning', 60],
     ['runs, and gives no answer that can be used', 'GatewayNotReady', 'running', 1],
-    ['knows no such key', 'GatewayUnauthorised', 'running', 1],
+    ['knows no such key', 'GatewayUnauthorized', 'running', 1],
     ['has a key that nobody has made yet', 'SecretNotFound', 'running', 6],
     ['has a key that the controller cannot hand out now', 'TooManyRequests', 'running', 6],
   ]

@@ -1,5 +1,5 @@
 /**
- * Which complaints of a gateway are new.
+ * Which problems of a gateway are new.
  */
 import t from 'tap'
 import { newProblems } from '../../../runtime/gateway/new-problems.ts'
@@ -13,7 +13,7 @@ for (const [what, before, after, expected] of [
   ['the same once more', ['device 1 is down'], ['device 1 is down', 'device 2 is down'], ['device 2 is down']],
 ] as const) {
   void t.test(what, (t) => {
-    t.same(newProblems(before, after), expected)
+    t.strictSame(newProblems(before, after), expected)
     t.end()
   })
 }

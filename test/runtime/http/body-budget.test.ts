@@ -1,15 +1,15 @@
 /**
- * Large bodies wait for each other.
+ * The shared memory budget for large request bodies.
  */
 import t from 'tap'
 import { createBodyBudget } from '../../../runtime/http/body-budget.ts'
 
 const mebibyte = 1024 * 1024
 let peers = 0
-/** A body of a peer of its own. */
+/** A body from a peer of its own. */
 const of = (bytes: number) => ({ bytes, peer: `peer ${(peers += 1)}` })
 
-void t.test('no more is held than there is room for, everyone gets a turn, the small do not wait', async (t) => {
+void t.test('held bodies never exceed the budget, all are served, and small ones do not wait', async (t) => {
   const { hold } = createBodyBudget(4 * mebibyte)
   let [held, most, done] = [0, 0, 0]
   const work = (bytes: number) => async () => {
@@ -33,7 +33,7 @@ void t.test('no more is held than there is room for, everyone gets a turn, the s
   await first
 })
 
-void t.test('a failure gives its room back; who waits too long is told so and takes none', async (t) => {
+void t.test('a failure releases its share; a wait that times out returns undefined and holds nothing', async (t) => {
   const { hold } = createBodyBudget(mebibyte, 20)
   await t.rejects(
     hold(of(mebibyte), async () => {
@@ -43,7 +43,7 @@ void t.test('a failure gives its room back; who waits too long is told so and ta
   )
   const full = Promise.withResolvers<void>()
   const first = hold(of(mebibyte), () => full.promise)
-  // Nothing else keeps the process up: the deadline does not.
+  // The deadline does not keep the process alive, so the timer does.
   const up = setInterval(() => undefined, 1_000)
   t.equal(await hold(of(mebibyte), async () => 'never'), undefined)
   clearInterval(up)
@@ -52,7 +52,7 @@ void t.test('a failure gives its room back; who waits too long is told so and ta
   t.equal(await hold(of(mebibyte), async () => 'again'), 'again')
 })
 
-void t.test('after half of what may be held is given back, what it left behind is collected', async (t) => {
+void t.test('garbage is collected after half of the budget has been released', async (t) => {
   let collected = 0
   const { hold } = createBodyBudget(4 * mebibyte, 1_000, () => (collected += 1))
   for (let index = 0; index < 6; index += 1) await hold(of(mebibyte), async () => undefined)
@@ -61,7 +61,7 @@ void t.test('after half of what may be held is given back, what it left behind i
   t.equal(collected, 3, 'small bodies are left to the collector')
 })
 
-void t.test('one peer holds no more than its share, and whoever comes behind it passes', async (t) => {
+void t.test('one peer holds no more than its share, and other peers overtake it', async (t) => {
   const { hold } = createBodyBudget(4 * mebibyte)
   const full = Promise.withResolvers<void>()
   let begun = 0
@@ -75,6 +75,6 @@ void t.test('one peer holds no more than its share, and whoever comes behind it 
   t.equal(begun, 3)
   t.equal(await hold({ bytes: mebibyte, peer: 'other' }, async () => 'other'), 'other')
   full.resolve()
-  t.same(new Set(await Promise.all(all)), new Set(['slow']))
+  t.strictSame(new Set(await Promise.all(all)), new Set(['slow']))
   t.equal(begun, 6)
 })

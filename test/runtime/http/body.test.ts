@@ -1,21 +1,22 @@
 /**
- * Bodies are read whole or not at all.
+ * Request bodies are read completely or rejected.
  */
 import fc from 'fast-check'
 import t from 'tap'
 import { discard, expectedBytes, parseBody, readBody } from '../../../runtime/http/body.ts'
-import { createScan } from '../../../runtime/json-scan.ts'
+import { createScan } from '../../../runtime/platform/text/json-cost.ts'
 import { bodyLimits } from '../../../runtime/receiver/limits.ts'
 
-const { maxBytes, complexity } = bodyLimits
+const maxBytes = 1024 * 1024
+const { complexity } = bodyLimits
 
-/** A request whose body comes in pieces, with a length or without. */
+/** A request whose body arrives in pieces, with or without a length. */
 function requestOf(pieces: readonly Uint8Array[], length?: number): Request {
   const headers: Record<string, string> = length === undefined ? {} : { 'content-length': String(length) }
   return new Request('http://localhost/', { method: 'POST', body: ReadableStream.from(pieces), headers, duplex: 'half' })
 }
 
-void t.test('a body is read as it was sent, however it is cut and whatever length it claims', async (t) => {
+void t.test('a body is read as sent, for any pieces and any claimed length', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ maxLength: 40_000, size: 'max' }), { maxLength: 12 }),
@@ -39,18 +40,18 @@ void t.test('a body is read as it was sent, however it is cut and whatever lengt
   t.equal(await lengthOf(new Request('http://localhost/', { method: 'POST' })), 0)
 })
 
-void t.test('whoever looks on sees every byte once and in order, also of a body that is not kept, and no piece stays', async (t) => {
+void t.test('an observer sees every byte once and in order, even of a dropped body, and no piece is retained', async (t) => {
   const pieces = ['{"a":', '1', '}'].map((text) => Uint8Array.from(Buffer.from(text)))
   let seen = ''
   const body = await readBody(requestOf(pieces), maxBytes, (piece) => {
     seen += Buffer.from(piece).toString('utf8')
     return seen.length < 6
   })
-  t.same([body.kind, seen], ['dropped', '{"a":1}'])
+  t.strictSame([body.kind, seen], ['dropped', '{"a":1}'])
   t.ok(pieces.every(({ length }) => length === 0))
 })
 
-void t.test('what costs many times its size is found wherever the pieces are cut, and nothing else is', async (t) => {
+void t.test('a body that is too complex to parse is found for any split into pieces, and no other is', async (t) => {
   const many = (count: number, text: string): string => Array.from({ length: count }, () => text).join(',')
   const rows: [string, string, boolean][] = [
     ['64 levels', '['.repeat(64) + ']'.repeat(64), false],
@@ -75,7 +76,7 @@ void t.test('what costs many times its size is found wherever the pieces are cut
   }
 })
 
-void t.test('what is expected is never more than is read, and what is discarded is gone', async (t) => {
+void t.test('the expected size never exceeds what is read, and a discarded body is released', async (t) => {
   t.equal(expectedBytes(requestOf([], 10), maxBytes), 10)
   const chunked = new Request('http://localhost/', { method: 'POST', headers: { 'transfer-encoding': 'chunked' } })
   t.equal(expectedBytes(chunked, maxBytes), maxBytes)
@@ -87,9 +88,9 @@ void t.test('what is expected is never more than is read, and what is discarded 
   t.equal(body.bytes.length, 0)
 })
 
-void t.test('what is no JSON or no UTF-8 is told apart, and neither is read', async (t) => {
-  t.same(parseBody(Buffer.from('{"ref":'), complexity), { kind: 'malformed', why: 'the body is not JSON' })
-  t.same(parseBody(Buffer.from(''), complexity), { kind: 'malformed', why: 'the body is not JSON' })
-  t.same(parseBody(Buffer.from([0x22, 0xc3, 0x28, 0x22]), complexity), { kind: 'malformed', why: 'the body is not UTF-8' })
-  t.same(parseBody(Buffer.from('{"ref":"größe"}'), complexity), { kind: 'json', value: { ref: 'größe' } })
+void t.test('invalid JSON and invalid UTF-8 are rejected with different reasons', async (t) => {
+  t.strictSame(parseBody(Buffer.from('{"ref":'), complexity), { kind: 'malformed', why: 'the body is not JSON' })
+  t.strictSame(parseBody(Buffer.from(''), complexity), { kind: 'malformed', why: 'the body is not JSON' })
+  t.strictSame(parseBody(Buffer.from([0x22, 0xc3, 0x28, 0x22]), complexity), { kind: 'malformed', why: 'the body is not UTF-8' })
+  t.strictSame(parseBody(Buffer.from('{"ref":"größe"}'), complexity), { kind: 'json', value: { ref: 'größe' } })
 })

@@ -1,11 +1,12 @@
 /**
- * The one HTTP client: what comes back, what is bounded, and how a call ends.
+ * The HTTP client: what it returns, what it limits, and how a call ends.
  */
 import { once } from 'node:events'
 import { Agent, createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { causeOf, readText, startCall } from '../../../runtime/http/client.ts'
+import { rejectsWith } from '../../support/assertions.ts'
 
 async function serve(t: Test, listener: RequestListener): Promise<string> {
   const server = createServer(listener)
@@ -18,7 +19,7 @@ async function serve(t: Test, listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-void t.test('a body is sent with its length, and the answer is told as it is', async (t) => {
+void t.test('a body is sent with its length, and the response is returned unchanged', async (t) => {
   const url = await serve(t, (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -32,7 +33,7 @@ void t.test('a body is sent with its length, and the answer is told as it is', a
   t.equal(await readText(response, 100), 'POST 4 für')
 })
 
-void t.test('of a body that is too large nothing is kept, and its connection ends', async (t) => {
+void t.test('a response that is too large is discarded and its connection closed', async (t) => {
   const closed = Promise.withResolvers<void>()
   const url = await serve(t, (_request, response) => {
     response.on('close', () => closed.resolve())
@@ -42,17 +43,17 @@ void t.test('of a body that is too large nothing is kept, and its connection end
   await closed.promise
 })
 
-void t.test('a server that says nothing is left after the silence, before its answer and within it', async (t) => {
+void t.test('a silent server times out, both before and during its response', async (t) => {
   const url = await serve(t, (request, response) => {
     if (request.url === '/begins') response.write('{')
   })
   const told = { message: 'nothing came for 0.05 s', code: 'ETIMEDOUT' }
   await t.rejects(startCall(`${url}/hangs`, { idleMs: 50 }).answered, told)
   const response = await startCall(`${url}/begins`, { idleMs: 1_000 }).answered
-  await t.rejects(readText(response, 100), { message: 'nothing came for 1 s' })
+  await rejectsWith(t, readText(response, 100), { message: 'nothing came for 1 s' })
 })
 
-void t.test('the signal ends a call and its answer', async (t) => {
+void t.test('the signal aborts a call and its response', async (t) => {
   const stop = new AbortController()
   const url = await serve(t, (request, response) => {
     if (request.url === '/begins') response.write('{')
@@ -61,24 +62,24 @@ void t.test('the signal ends a call and its answer', async (t) => {
   const response = await startCall(`${url}/begins`, { signal: stop.signal }).answered
   const reading = readText(response, 100)
   const hanging = startCall(`${url}/hangs`, { signal: stop.signal }).answered
-  await t.rejects(hanging, { name: 'AbortError' })
+  await rejectsWith(t, hanging, { name: 'AbortError' })
   await t.rejects(reading)
 })
 
-void t.test('an answer that is cut off is no whole one', async (t) => {
+void t.test('a truncated response is an error', async (t) => {
   const url = await serve(t, (_request, response) => {
     response.writeHead(200, { 'content-length': 10 })
     response.write('{}', () => response.destroy())
   })
-  await t.rejects(readText(await startCall(url, {}).answered, 100), { code: 'ECONNRESET' })
+  await rejectsWith(t, readText(await startCall(url, {}).answered, 100), { code: 'ECONNRESET' })
 })
 
-void t.test('a kept connection is used again, and a refused one is told in the words of the system', async (t) => {
+void t.test('a kept-alive connection is reused, and a refused one reports the system error', async (t) => {
   const url = await serve(t, (_request, response) => response.end('{}'))
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
   await readText(await startCall(url, { agent }).answered, 100)
-  // The connection is free once the end of the answer has been seen.
+  // The connection becomes free once the end of the response has been processed.
   await new Promise((resolve) => setImmediate(resolve))
   const second = startCall(url, { agent })
   await readText(await second.answered, 100)

@@ -1,6 +1,6 @@
 /**
- * Which connection gives way where a port has as many as it may. That attackers take nothing from others is tested over real ports, in
- * test/attacks/idle-connections.component.test.ts.
+ * Which connection is closed when a port has reached its limit. test/attacks/idle-connections.component.slow.test.ts covers attackers over
+ * real ports.
  */
 import type { IncomingMessage } from 'node:http'
 import { EventEmitter } from 'node:events'
@@ -10,7 +10,7 @@ import { createConnections } from '../../../runtime/http/connections.ts'
 
 const startMs = 1_000
 
-/** A port for three connections. */
+/** A port with a limit of three connections. */
 function port() {
   let nowMs = 0
   let nextPort = 1
@@ -37,14 +37,14 @@ function port() {
   }
 }
 
-void t.test('where many come at once, those that came first have the time to ask, and the newcomers go', async (t) => {
+void t.test('of many simultaneous connections the first ones keep their time to send a request', async (t) => {
   for (const addresses of [
     ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'],
     ['10.0.0.1', '10.0.0.1', '10.0.0.1', '10.0.0.1'],
   ]) {
     const { open, pass } = port()
     const all = addresses.map((address) => open(address))
-    t.same(
+    t.strictSame(
       all.map(({ isOpen }) => isOpen()),
       [true, true, true, false],
     )
@@ -54,29 +54,29 @@ void t.test('where many come at once, those that came first have the time to ask
   }
 })
 
-void t.test('one whose call was answered gives way at once, the one that has been silent for longest first', async (t) => {
+void t.test('an answered connection is closed at once, the longest idle one first', async (t) => {
   const { open } = port()
   const [first, second, third] = [open('10.0.0.1'), open('10.0.0.2'), open('10.0.0.3')]
   second.call()()
   first.call()()
   const newcomer = open('10.0.0.4')
-  t.same(
+  t.strictSame(
     [first, second, third, newcomer].map(({ isOpen }) => isOpen()),
     [true, false, true, true],
   )
 })
 
-void t.test('a peer that holds more than the newcomer has no time of its own', async (t) => {
+void t.test('a peer with more connections than the newcomer has no protected time', async (t) => {
   const { open } = port()
   const [first, second, other] = [open('10.0.0.1'), open('10.0.0.1'), open('10.0.0.2')]
   const newcomer = open('10.0.0.3')
-  t.same(
+  t.strictSame(
     [first, second, other, newcomer].map(({ isOpen }) => isOpen()),
     [false, true, true, true],
   )
 })
 
-void t.test('what is being answered is never cut off', async (t) => {
+void t.test('a connection with a request in progress is never closed', async (t) => {
   const { open, pass } = port()
   const asked = [open('10.0.0.1'), open('10.0.0.1'), open('10.0.0.1')]
   for (const { call } of asked) call()

@@ -1,9 +1,10 @@
 /**
- * Lines out of pieces of any size.
+ * Splitting a stream into lines.
  */
 import fc from 'fast-check'
 import t from 'tap'
 import { linesOf } from '../../../runtime/http/lines.ts'
+import { rejectsWith } from '../../support/assertions.ts'
 
 async function* pieces(text: string, sizes: readonly number[]): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text)
@@ -22,7 +23,7 @@ async function all(lines: AsyncIterable<string>): Promise<string[]> {
 
 const line = fc.string({ unit: fc.constantFrom('a', 'é', '😀', ' ', '\r'), maxLength: 20 })
 
-void t.test('lines come back whole, however they were cut into pieces', async () => {
+void t.test('lines are read completely for any split into pieces', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(line), fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 }), async (lines, sizes) => {
       const text = lines.map((each) => `${each}\n`).join('')
@@ -32,11 +33,11 @@ void t.test('lines come back whole, however they were cut into pieces', async ()
   )
 })
 
-void t.test('a last line without its end counts', async (t) => {
-  t.same(await all(linesOf(pieces('one\ntwo', [2]), 1_000)), ['one', 'two'])
+void t.test('a last line without a newline counts', async (t) => {
+  t.strictSame(await all(linesOf(pieces('one\ntwo', [2]), 1_000)), ['one', 'two'])
 })
 
-void t.test('a line beyond the bound ends the reading before it is whole', async (t) => {
+void t.test('a line beyond the limit ends the reading before it is complete', async (t) => {
   let taken = 0
   const endless = async function* (): AsyncGenerator<Buffer> {
     for (;;) {
@@ -44,7 +45,7 @@ void t.test('a line beyond the bound ends the reading before it is whole', async
       yield Buffer.alloc(100, 'x')
     }
   }
-  await t.rejects(all(linesOf(endless(), 1_000)), { message: 'a line is longer than 1000 bytes' })
+  await rejectsWith(t, all(linesOf(endless(), 1_000)), { message: 'a line is longer than 1000 bytes' })
   t.equal(taken, 11)
-  t.same(await all(linesOf(pieces(`${'x'.repeat(1_000)}\n`, [999]), 1_000)), ['x'.repeat(1_000)], 'as long as the bound')
+  t.strictSame(await all(linesOf(pieces(`${'x'.repeat(1_000)}\n`, [999]), 1_000)), ['x'.repeat(1_000)], 'as long as the bound')
 })

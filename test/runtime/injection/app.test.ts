@@ -1,8 +1,9 @@
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import { type AdmissionDeps, admissionApp } from '../../../runtime/injection/app.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { matchObject } from '../../support/assertions.ts'
 import { agentSettings, chartPod } from '../../support/pods.ts'
 
 type Observed = Parameters<AdmissionDeps['observe']>[0][]
@@ -46,22 +47,27 @@ async function answered(response: Response): Promise<Answer['response']> {
   return ((await response.json()) as Answer).response
 }
 
-void t.test('a pod that asks is allowed, with a patch', async (t) => {
+void t.test('a pod that requests injection is allowed with a patch', async (t) => {
   const { post, observed } = setup()
   const response = await answered(await post(review(chartPod())))
-  t.match(response, { uid: 'u-1', allowed: true, patchType: 'JSONPatch', warnings: [/GatewaySync "x" does not exist/] })
+  matchObject(t, response, {
+    uid: 'u-1',
+    allowed: true,
+    patchType: 'JSONPatch',
+    warnings: [/GatewaySync "x" does not exist/, /loses the class Guaranteed/],
+  })
   const operations = JSON.parse(Buffer.from(response.patch ?? '', 'base64').toString()) as { path: string }[]
   t.ok(operations.some(({ path }) => path === '/spec/initContainers/-'))
-  t.same(observed, ['injected'])
+  t.strictSame(observed, ['injected'])
 })
 
-void t.test('a pod that does not ask is allowed as it is, and no GatewaySync is looked up', async (t) => {
+void t.test('a pod that does not request injection is allowed unchanged, without a GatewaySync lookup', async (t) => {
   const { post, observed } = setup({ lookup: () => t.fail('looked up') as never })
-  t.same(await answered(await post(review({ ...chartPod(), metadata: {} }))), { uid: 'u-1', allowed: true })
-  t.same(observed, ['unchanged'])
+  t.strictSame(await answered(await post(review({ ...chartPod(), metadata: {} }))), { uid: 'u-1', allowed: true })
+  t.strictSame(observed, ['unchanged'])
 })
 
-void t.test('the lookup is told the namespace of the request and the name that the pod gives', async (t) => {
+void t.test('the lookup gets the namespace of the request and the GatewaySync name of the pod', async (t) => {
   const asked: unknown[] = []
   const { post } = setup({
     lookup(namespace, name) {
@@ -71,20 +77,20 @@ void t.test('the lookup is told the namespace of the request and the name that t
   })
   await post(review(chartPod()))
   await post(review(chartPod({ 'clustersync.io/gateway-sync': 'mine' })))
-  t.same(asked, [
+  t.strictSame(asked, [
     ['plant', undefined],
     ['plant', 'mine'],
   ])
 })
 
-void t.test('a replica that has not listed the GatewaySyncs yet decides about no pod', async (t) => {
+void t.test('a replica that has not listed the GatewaySyncs yet answers 503', async (t) => {
   const { post, observed } = setup({ notReady: () => ['the objects of the cluster have not been listed yet'] })
   const response = await post('{}')
   t.equal(response.status, 503)
   t.strictSame(observed, ['failed'])
 })
 
-void t.test('a review that meets a bug is counted as failed', async (t) => {
+void t.test('a review with an unexpected error is counted as failed', async (t) => {
   const settings = {
     get agent(): never {
       throw new TypeError('a bug')
@@ -96,32 +102,39 @@ void t.test('a review that meets a bug is counted as failed', async (t) => {
   t.strictSame(observed, ['failed'])
 })
 
-void t.test('a lookup that fails makes an idle agent, not a refusal', async (t) => {
+void t.test('a failed lookup injects an idle agent instead of refusing the pod', async (t) => {
   const { post } = setup({ lookup: () => Promise.reject(new Fault('ApiUnavailable', 'away')) })
-  t.match(await answered(await post(review(chartPod()))), { allowed: true, patchType: 'JSONPatch', warnings: [/could not be read: away/] })
+  matchObject(t, await answered(await post(review(chartPod()))), {
+    allowed: true,
+    patchType: 'JSONPatch',
+    warnings: [/could not be read: away/, /loses the class Guaranteed/],
+  })
 })
 
-void t.test('a lookup that never answers makes an idle agent', async (t) => {
+void t.test('a lookup that never answers injects an idle agent', async (t) => {
   const { post } = setup({ lookup: () => new Promise(() => {}), clock: { ...systemClock, wait: async () => {} } })
-  t.match(await answered(await post(review(chartPod()))), { allowed: true, warnings: [/no answer within 2000 ms/] })
+  matchObject(t, await answered(await post(review(chartPod()))), {
+    allowed: true,
+    warnings: [/no answer within 2000 ms/, /loses the class Guaranteed/],
+  })
 })
 
-void t.test('an object that is no pod is allowed with a warning', async (t) => {
+void t.test('an object that is not a pod is allowed with a warning', async (t) => {
   const { post, observed } = setup()
   const pods = [null, 'pod', {}, { metadata: {}, spec: { containers: 'none' } }]
-  for (const pod of pods) t.match(await answered(await post(review(pod))), { uid: 'u-1', allowed: true, warnings: [/not a pod/] })
-  t.same(
+  for (const pod of pods) matchObject(t, await answered(await post(review(pod))), { uid: 'u-1', allowed: true, warnings: [/not a pod/] })
+  t.strictSame(
     observed,
     pods.map(() => 'malformed'),
   )
 })
 
-void t.test('a body that is no review is a bad request', async (t) => {
+void t.test('a body that is not a review is a bad request', async (t) => {
   const { post } = setup()
   for (const body of ['', '{', 'null', '[]', '{"kind":"AdmissionReview"}']) t.equal((await post(body)).status, 400, body)
 })
 
-void t.test('a body that is too large is refused, with and without its length', async (t) => {
+void t.test('a body that is too large is rejected, with or without its length', async (t) => {
   const { post } = setup()
   t.equal((await post('x', { 'content-length': String(4 * 1024 * 1024) })).status, 413, 'by its length, unread')
   let pulled = 0

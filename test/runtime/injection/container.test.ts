@@ -1,13 +1,14 @@
 /**
- * The agent's container: a native sidecar, as whom it runs, at which port it answers.
+ * The agent's container: a native sidecar, its user, and its probe port.
  */
 import t from 'tap'
+import { lacksText, matchObject } from '../../support/assertions.ts'
 import { env, gateway, inject, plant, settings } from '../../support/injected.ts'
 import { chartPod } from '../../support/pods.ts'
 
-void t.test('the agent is a native sidecar that holds the gateway back until its first sync', async (t) => {
+void t.test('the agent is a native sidecar that holds the gateway until its first sync', async (t) => {
   const { agent } = inject(chartPod())
-  t.match(agent, {
+  matchObject(t, agent, {
     image: 'registry.example:5000/clustersync/agent:1.2.3',
     restartPolicy: 'Always',
     startupProbe: { httpGet: { path: '/startz', port: 8083 } },
@@ -25,25 +26,25 @@ void t.test('the agent is a native sidecar that holds the gateway back until its
   t.notOk('runAsUser' in (agent.securityContext ?? {}), "the pod's own user")
 })
 
-void t.test("the agent runs as the gateway's own user where that differs from the pod's", async (t) => {
+void t.test("the agent runs as the gateway's user if it differs from the pod's", async (t) => {
   const pod = chartPod()
   gateway(pod)['securityContext'] = { runAsUser: 1000, runAsGroup: 1001, seLinuxOptions: { level: 's0:c1' }, privileged: true }
   const context = inject(pod).agent.securityContext
-  t.match(context, { runAsUser: 1000, runAsGroup: 1001, seLinuxOptions: { level: 's0:c1' }, runAsNonRoot: true })
+  matchObject(t, context, { runAsUser: 1000, runAsGroup: 1001, seLinuxOptions: { level: 's0:c1' }, runAsNonRoot: true })
   t.notOk('privileged' in (context ?? {}))
 })
 
-void t.test('a pod of root gets an agent that the kubelet will start', async (t) => {
+void t.test('in a pod that runs as root the kubelet starts the agent', async (t) => {
   const pod = chartPod()
   pod.spec.securityContext = { runAsUser: 0 }
-  t.match(inject(pod).agent.securityContext, { runAsNonRoot: false })
+  matchObject(t, inject(pod).agent.securityContext, { runAsNonRoot: false })
 })
 
-void t.test("a security context of the installation takes the place of ours, beside the gateway's user", async (t) => {
+void t.test("a security context of the installation replaces the default, and keeps the gateway's user", async (t) => {
   const pod = chartPod()
   gateway(pod)['securityContext'] = { runAsUser: 1_000_650_000, seLinuxOptions: { level: 's0:c26,c0' } }
   const agent = { ...settings.agent, securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } }
-  t.same(inject(pod, plant, { agent }).agent.securityContext, {
+  t.strictSame(inject(pod, plant, { agent }).agent.securityContext, {
     runAsUser: 1_000_650_000,
     seLinuxOptions: { level: 's0:c26,c0' },
     allowPrivilegeEscalation: false,
@@ -51,20 +52,20 @@ void t.test("a security context of the installation takes the place of ours, bes
   })
 })
 
-void t.test('an agent is told how much to log only where that is not the usual', async (t) => {
+void t.test('the log level is set only if it is not the default', async (t) => {
   t.notOk('CLUSTER_SYNC_LOG_LEVEL' in env(inject(chartPod()).agent))
   t.equal(env(inject(chartPod(), plant, { agent: { ...settings.agent, logLevel: 'debug' } }).agent)['CLUSTER_SYNC_LOG_LEVEL'], 'debug')
 })
 
-void t.test('a port that a container of the pod claims is left to it', async (t) => {
+void t.test('a port that a container of the pod uses is avoided', async (t) => {
   const pod = chartPod()
   gateway(pod)['ports'] = [{ containerPort: 8083 }, { containerPort: 8084 }]
   const { agent } = inject(pod)
-  t.match(agent, { ports: [{ containerPort: 8085 }], livenessProbe: { httpGet: { port: 8085 } } })
+  matchObject(t, agent, { ports: [{ containerPort: 8085 }], livenessProbe: { httpGet: { port: 8085 } } })
   t.equal(env(agent)['CLUSTER_SYNC_PORT'], '8085')
 })
 
-void t.test('in the network of its node the agent takes no port, which others may have', async (t) => {
+void t.test('with hostNetwork the agent opens no port, because others on the node may use it', async (t) => {
   const pod = chartPod()
   Object.assign(pod.spec, { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' })
   const { agent, pod: injected, warnings } = inject(pod)
@@ -73,9 +74,9 @@ void t.test('in the network of its node the agent takes no port, which others ma
   const folder = env(agent)['CLUSTER_SYNC_PROBE_DIR']
   t.equal(folder, '/var/run/cluster-sync/probes')
   const command = (file: string) => ({ exec: { command: ['node', '-e', /readFileSync/, `/var/run/cluster-sync/probes/${file}`] } })
-  t.match(agent, { startupProbe: command('start'), livenessProbe: command('live') })
-  t.notMatch(JSON.stringify(agent), 'httpGet')
-  t.match(agent.volumeMounts?.at(-1), { name: 'cluster-sync-probes', mountPath: folder })
-  t.match(injected.spec.volumes?.at(-1), { name: 'cluster-sync-probes', emptyDir: { medium: 'Memory' } })
-  t.notMatch(warnings.join(), 'dnsPolicy')
+  matchObject(t, agent, { startupProbe: command('start'), livenessProbe: command('live') })
+  lacksText(t, JSON.stringify(agent), 'httpGet')
+  matchObject(t, agent.volumeMounts?.at(-1), { name: 'cluster-sync-probes', mountPath: folder })
+  matchObject(t, injected.spec.volumes?.at(-1), { name: 'cluster-sync-probes', emptyDir: { medium: 'Memory' } })
+  lacksText(t, warnings.join(), 'dnsPolicy')
 })

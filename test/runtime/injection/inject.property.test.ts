@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { jsonpatch } from 'json-p3'
 import t from 'tap'
 import * as v from 'valibot'
+import { answer, parseReview } from '../../../runtime/injection/app.ts'
 import { type FoundSync, injectAgent, type InjectionSettings } from '../../../runtime/injection/inject.ts'
 import { type Pod, pod as podSchema } from '../../../runtime/injection/pod.ts'
-import { answer, parseReview } from '../../../runtime/injection/review.ts'
 import { agentSettings } from '../../support/pods.ts'
 
 const settings: InjectionSettings = {
@@ -61,26 +61,26 @@ function patched(pod: Pod, sync: FoundSync): Pod {
   return v.parse(podSchema, jsonpatch.apply(structuredClone(injection.operations) as never, structuredClone(pod) as never))
 }
 
-void t.test('any pod that asks gets exactly one agent, and twice is once', async (t) => {
+void t.test('any pod that requests injection gets exactly one agent, and injection is idempotent', async (t) => {
   fc.assert(
     fc.property(pods, syncs, (pod, sync) => {
       const once = patched(pod, sync)
       const agents = (once.spec.initContainers ?? []).filter((container) => container.name === 'cluster-sync-agent')
       t.equal(agents.length, 1)
-      t.same(patched(once, sync), once)
+      t.strictSame(patched(once, sync), once)
     }),
     { verbose: 1 },
   )
 })
 
-void t.test('containers and volumes of the pod stay as they are, and names stay unique', async (t) => {
+void t.test('containers and volumes of the pod stay unchanged, and names stay unique', async (t) => {
   fc.assert(
     fc.property(pods, syncs, (pod, sync) => {
       const after = patched(pod, sync)
-      t.same(after.spec.containers, pod.spec.containers)
-      t.same(after.spec.initContainers?.slice(0, -1), pod.spec.initContainers ?? [])
+      t.strictSame(after.spec.containers, pod.spec.containers)
+      t.strictSame(after.spec.initContainers?.slice(0, -1), pod.spec.initContainers ?? [])
       const volumes = after.spec.volumes?.map((volume) => volume.name) ?? []
-      t.same(after.spec.volumes?.slice(0, pod.spec.volumes?.length ?? 0), pod.spec.volumes ?? [])
+      t.strictSame(after.spec.volumes?.slice(0, pod.spec.volumes?.length ?? 0), pod.spec.volumes ?? [])
       t.equal(new Set(volumes).size, volumes.length)
       const agent = after.spec.initContainers?.at(-1)
       t.ok(
@@ -94,7 +94,7 @@ void t.test('containers and volumes of the pod stay as they are, and names stay 
   )
 })
 
-void t.test('any JSON value is a review that can be answered, or is malformed', async (t) => {
+void t.test('any JSON value is a valid review, another object or malformed', async (t) => {
   const reviews = fc.oneof(
     fc.jsonValue(),
     fc.record({

@@ -1,71 +1,69 @@
 /**
- * What injection changes of a pod, and whose pods it leaves alone.
+ * What injection changes in a pod, and which pods it leaves unchanged.
  */
 import t from 'tap'
 import * as v from 'valibot'
 import { type FoundSync, injectAgent } from '../../../runtime/injection/inject.ts'
 import { type Pod, pod as podSchema } from '../../../runtime/injection/pod.ts'
-import { env, inject, plant, settings } from '../../support/injected.ts'
+import { containsText, lacksText, matchObject } from '../../support/assertions.ts'
+import { env, inject, plant, settings, spec } from '../../support/injected.ts'
 import { chartPod, type PodShape } from '../../support/pods.ts'
 
-void t.test('the agent stands after the init container that seeds the data volume', async (t) => {
+void t.test('the agent comes after the init container that seeds the data volume', async (t) => {
   const { pod } = inject(chartPod())
-  t.same(
+  t.strictSame(
     pod.spec.initContainers?.map(({ name }) => name),
     ['preconfigure', 'cluster-sync-agent'],
   )
 })
 
-void t.test(
-  'a native sidecar that is there already, such as the proxy of a mesh, starts before the agent and stays as it is',
-  async (t) => {
-    const proxy = {
-      name: 'istio-proxy',
-      image: 'proxy',
-      restartPolicy: 'Always',
-      ports: [{ name: 'metrics', containerPort: 15090 }],
-      startupProbe: { httpGet: { path: '/ready', port: 15021 } },
-    }
-    const before = chartPod()
-    before.spec.initContainers = [proxy, ...(before.spec.initContainers ?? [])]
-    const { pod } = inject(v.parse(podSchema, before) as Pod & PodShape)
-    t.same(
-      pod.spec.initContainers?.map(({ name }) => name),
-      ['istio-proxy', 'preconfigure', 'cluster-sync-agent'],
-    )
-    t.same(pod.spec.initContainers?.[0], proxy)
-  },
-)
+void t.test('an existing native sidecar, such as a mesh proxy, starts before the agent and stays unchanged', async (t) => {
+  const proxy = {
+    name: 'istio-proxy',
+    image: 'proxy',
+    restartPolicy: 'Always',
+    ports: [{ name: 'metrics', containerPort: 15090 }],
+    startupProbe: { httpGet: { path: '/ready', port: 15021 } },
+  }
+  const before = chartPod()
+  before.spec.initContainers = [proxy, ...(before.spec.initContainers ?? [])]
+  const { pod } = inject(v.parse(podSchema, before) as Pod & PodShape)
+  t.strictSame(
+    pod.spec.initContainers?.map(({ name }) => name),
+    ['istio-proxy', 'preconfigure', 'cluster-sync-agent'],
+  )
+  t.strictSame(pod.spec.initContainers?.[0], proxy)
+})
 
-void t.test('the patch touches nothing but what is ours', async (t) => {
+void t.test('the patch changes only fields of the agent', async (t) => {
   const before = chartPod()
   const { pod } = inject(before)
-  t.same(pod.spec.containers, before.spec.containers)
-  t.same(pod.spec.initContainers?.slice(0, 1), before.spec.initContainers)
-  t.same(pod.spec.volumes?.slice(0, 1), before.spec.volumes)
-  t.same(
+  t.strictSame(pod.spec.containers, before.spec.containers)
+  t.strictSame(pod.spec.initContainers?.slice(0, 1), before.spec.initContainers)
+  t.strictSame(pod.spec.volumes?.slice(0, 1), before.spec.volumes)
+  t.strictSame(
     pod.spec.volumes?.slice(1).map(({ name }) => name),
     ['cluster-sync-delivery-token', 'cluster-sync-api-token', 'cluster-sync-pod-info'],
   )
-  t.match(pod.metadata, {
+  matchObject(t, pod.metadata, {
     labels: { ...before.metadata.labels, 'clustersync.io/agent': 'true' },
     annotations: { ...before.metadata.annotations, 'clustersync.io/injected': 'true', 'clustersync.io/gateway-sync': 'plant' },
   })
 })
 
-void t.test('injecting twice is injecting once', async (t) => {
+void t.test('injection is idempotent', async (t) => {
   const { pod } = inject(chartPod())
-  t.same(injectAgent(v.parse(podSchema, pod), settings, plant), { kind: 'unchanged', why: 'the pod has its agent' })
+  t.strictSame(injectAgent(v.parse(podSchema, pod), settings, plant), { kind: 'unchanged', why: 'the pod has its agent' })
 })
 
-void t.test('a pod that does not ask is left alone', async (t) => {
+void t.test('a pod that does not request injection stays unchanged', async (t) => {
   for (const value of ['false', 'True', '']) {
     const pod = chartPod({ 'clustersync.io/inject': value })
     t.equal(injectAgent(pod, settings, plant).kind, 'unchanged', JSON.stringify(value))
   }
 })
 
-void t.test('no decision about a GatewaySync refuses the pod', async (t) => {
+void t.test('no state of a GatewaySync refuses the pod', async (t) => {
   const cases: [string, FoundSync, string | undefined, RegExp][] = [
     ['a named one that is missing', { kind: 'missing', name: 'plnt' }, 'plnt', /GatewaySync "plnt" does not exist/],
     ['none in the namespace', { kind: 'ambiguous', count: 0 }, undefined, /has 0 GatewaySyncs; name one/],
@@ -77,11 +75,11 @@ void t.test('no decision about a GatewaySync refuses the pod', async (t) => {
     const { agent, warnings, pod } = inject(chartPod(), sync)
     t.equal(env(agent)['CLUSTER_SYNC_GATEWAY_SYNC'], followed, name)
     t.equal(pod.metadata.annotations?.['clustersync.io/gateway-sync'], followed, name)
-    t.match(warnings[0], warning, name)
+    containsText(t, warnings[0], warning, name)
   }
 })
 
-void t.test('a pod that will not find the Service of delivery is warned of', async (t) => {
+void t.test('a pod that cannot resolve the Service of the content server gets a warning', async (t) => {
   const service = { delivery: { url: 'https://cso-delivery.operator.svc:9445' } }
   const elsewhere = { delivery: { url: 'https://delivery.plant.example:9445' } }
   const cases: [Record<string, unknown>, typeof service, RegExp | undefined][] = [
@@ -98,19 +96,52 @@ void t.test('a pod that will not find the Service of delivery is warned of', asy
     const pod = chartPod()
     Object.assign(pod.spec, spec)
     const warnings = inject(pod, plant, installed).warnings.filter((warning) => warning.includes('dnsPolicy'))
-    if (expected === undefined) t.same(warnings, [], JSON.stringify(spec))
-    else t.match(warnings, [expected], JSON.stringify(spec))
+    if (expected === undefined) t.strictSame(warnings, [], JSON.stringify(spec))
+    else matchObject(t, warnings, [expected], JSON.stringify(spec))
   }
 })
 
-void t.test('a pod that follows a GatewaySync of another installation gets no agent of ours, and why', async (t) => {
+void t.test("a pod of another installation's GatewaySync gets no agent, with the reason", async (t) => {
   const injection = injectAgent(chartPod(), settings, { kind: 'foreign', name: 'south' })
   t.equal(injection.kind, 'unchanged')
-  t.match(injection, { why: /GatewaySync "south" is not one of this installation's; give the pod the labels/ })
+  matchObject(t, injection, { why: /GatewaySync "south" is not one of this installation's; give the pod the labels/ })
+})
+
+void t.test('a Windows pod stays unchanged, with a warning', async (t) => {
+  for (const spec of [{ os: { name: 'windows' } }, { nodeSelector: { 'kubernetes.io/os': 'windows' } }]) {
+    const pod = chartPod()
+    Object.assign(pod.spec, spec)
+    const why = 'the pod runs on Windows and the agent on Linux: it gets no agent'
+    t.strictSame(injectAgent(v.parse(podSchema, pod), settings, plant), { kind: 'unchanged', why })
+  }
+  const linux = chartPod()
+  Object.assign(linux.spec, { os: { name: 'linux' }, nodeSelector: { 'kubernetes.io/os': 'linux' } })
+  t.equal(injectAgent(v.parse(podSchema, linux), settings, plant).kind, 'patch')
 })
 
 void t.test('a pod that names its GatewaySync keeps the name', async (t) => {
   const before = chartPod({ 'clustersync.io/gateway-sync': 'mine' })
   const injection = injectAgent(before, settings, { ...plant, name: 'mine' })
-  t.notMatch(JSON.stringify(injection), 'metadata/annotations/clustersync.io~1gateway-sync')
+  lacksText(t, JSON.stringify(injection), 'metadata/annotations/clustersync.io~1gateway-sync')
+})
+
+void t.test("the GatewaySync's image is used if the installation permits it", async (t) => {
+  const asked = { ...spec, agent: { image: { tag: '2.0.0', pullPolicy: 'Always' } } }
+  const refused = inject(chartPod(), { ...plant, spec: asked })
+  t.equal(refused.agent['image'], settings.agent.image, 'is not used unless the installation permits it')
+  t.match(refused.warnings[0], /spec.agent.image is not used/)
+  const agent = { ...settings.agent, allowImageOverride: true }
+  const taken = inject(chartPod(), { ...plant, spec: asked }, { agent })
+  matchObject(t, taken.agent, { image: 'registry.example:5000/clustersync/agent:2.0.0', imagePullPolicy: 'Always' }, 'names a tag alone')
+  const other = inject(chartPod(), { ...plant, spec: { ...spec, agent: { image: { repository: 'other/agent' } } } }, { agent })
+  t.equal(other.agent['image'], 'other/agent:1.2.3', 'names a repository alone')
+  const spaced = inject(chartPod(), { ...plant, spec: { ...spec, agent: { image: { tag: '2 ' } } } }, { agent })
+  t.equal(spaced.agent['image'], settings.agent.image, 'is not used where the API server would refuse the pod')
+})
+
+void t.test('pull secrets are added once', async (t) => {
+  const pod = chartPod()
+  pod.spec.imagePullSecrets = [{ name: 'pull' }]
+  const asked = { ...spec, agent: { imagePullSecrets: [{ name: 'pull' }, { name: 'own' }] } }
+  t.strictSame(inject(pod, { ...plant, spec: asked }).pod.spec.imagePullSecrets, [{ name: 'pull' }, { name: 'own' }])
 })

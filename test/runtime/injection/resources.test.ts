@@ -1,23 +1,24 @@
 /**
- * What the agent may use, and what becomes of the pod's class.
+ * The agent's resources, and their effect on the pod's QoS class.
  */
 import t from 'tap'
 import { type Pod } from '../../../runtime/injection/pod.ts'
+import { matchObject } from '../../support/assertions.ts'
 import { gateway, inject, plant, settings, spec } from '../../support/injected.ts'
 import { chartPod, type PodShape } from '../../support/pods.ts'
 
 void t.test("the GatewaySync's resources replace the installation's", async (t) => {
   const equal = { cpu: '50m', memory: '128Mi' }
   const { agent, warnings } = inject(chartPod(), { ...plant, spec: { ...spec, agent: { resources: { requests: equal, limits: equal } } } })
-  t.same(agent.resources, { requests: equal, limits: equal })
-  t.same(warnings, [])
-  t.match(inject(chartPod()).warnings, [/loses the class Guaranteed/])
+  t.strictSame(agent.resources, { requests: equal, limits: equal })
+  t.strictSame(warnings, [])
+  matchObject(t, inject(chartPod()).warnings, [/loses the class Guaranteed/])
   const burstable = chartPod()
   gateway(burstable)['resources'] = {}
-  t.same(inject(burstable).warnings, [])
+  t.strictSame(inject(burstable).warnings, [])
 })
 
-void t.test('a pod of the class Guaranteed stays so', async (t) => {
+void t.test('a pod with the QoS class Guaranteed keeps it', async (t) => {
   const equal = { cpu: '500m', memory: '256Mi' }
   const agent = { ...settings.agent, guaranteed: equal }
   const of = (pod: Pod & PodShape, resources?: object) => {
@@ -25,17 +26,22 @@ void t.test('a pod of the class Guaranteed stays so', async (t) => {
     const { agent: container, warnings } = inject(pod, sync, { agent })
     return [container.resources, warnings]
   }
-  t.same(of(chartPod()), [{ requests: equal, limits: equal }, []], 'stays so: the agent has equal requests and limits')
+  t.strictSame(of(chartPod()), [{ requests: equal, limits: equal }, []], 'stays so: the agent has equal requests and limits')
   const burstable = chartPod()
   gateway(burstable)['resources'] = { requests: { cpu: '1' }, limits: { cpu: '1', memory: 0 } }
-  t.same(of(burstable), [settings.agent.resources, []], 'is none where a limit is missing or nothing; there the agent has no CPU limit')
-  t.match(
+  t.strictSame(
+    of(burstable),
+    [settings.agent.resources, []],
+    'is none where a limit is missing or nothing; there the agent has no CPU limit',
+  )
+  matchObject(
+    t,
     of(chartPod(), { limits: { memory: '1Gi' } }),
     [{ limits: { memory: '1Gi' } }, [/loses the class Guaranteed/]],
     'is as its GatewaySync says',
   )
   const more = { ...settings.agent.resources, limits: { 'ephemeral-storage': '1Gi', memory: '1Gi' } }
-  t.same(
+  t.strictSame(
     inject(chartPod(), plant, { agent: { ...agent, resources: more } }).agent.resources,
     { requests: equal, limits: { ...equal, 'ephemeral-storage': '1Gi' } },
     'has what else the installation says',
@@ -44,10 +50,10 @@ void t.test('a pod of the class Guaranteed stays so', async (t) => {
   whole.spec['resources'] = { requests: { memory: '2Gi' }, limits: { memory: '2Gi' } }
   const { agent: shared, warnings } = inject(whole, plant, { agent })
   t.notOk('resources' in shared, 'shares them with its agent where they are of the pod as a whole')
-  t.same(warnings, [])
+  t.strictSame(warnings, [])
 })
 
-void t.test('resources that the API server would refuse the pod for are not used', async (t) => {
+void t.test('resources that the API server would reject are ignored', async (t) => {
   const cases: [object, object, string[]][] = [
     [{ requests: { memory: '1Gi' }, limits: { memory: '512Mi' } }, settings.agent.resources, ['a request exceeds its limit; not used']],
     [{ requests: { cpu: 1 }, limits: { cpu: '1000m' } }, { requests: { cpu: 1 }, limits: { cpu: '1000m' } }, []],
@@ -61,9 +67,9 @@ void t.test('resources that the API server would refuse the pod for are not used
   ]
   for (const [resources, expected, warnings] of cases) {
     const result = inject(chartPod(), { ...plant, spec: { ...spec, agent: { resources } } })
-    t.same(result.agent.resources, expected)
+    t.strictSame(result.agent.resources, expected)
     const found = result.warnings.filter((text) => !text.includes('Guaranteed'))
-    t.same(
+    t.strictSame(
       found,
       warnings.map((text) => `spec.agent.resources: ${text}`),
     )

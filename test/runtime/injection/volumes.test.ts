@@ -2,12 +2,13 @@
  * What is mounted into the agent's container.
  */
 import t from 'tap'
+import { matchObject } from '../../support/assertions.ts'
 import { env, inject, plant, spec } from '../../support/injected.ts'
 import { chartPod } from '../../support/pods.ts'
 
-void t.test('the agent has tokens of its own, whatever the pod mounts by itself', async (t) => {
+void t.test('the agent has its own tokens, whatever the pod mounts', async (t) => {
   const { pod, agent } = inject(chartPod())
-  t.match(pod.spec.volumes?.slice(1), [
+  matchObject(t, pod.spec.volumes?.slice(1), [
     { projected: { sources: [{ serviceAccountToken: { audience: 'clustersync.io/delivery', expirationSeconds: 3600 } }] } },
     {
       projected: {
@@ -17,7 +18,7 @@ void t.test('the agent has tokens of its own, whatever the pod mounts by itself'
     { downwardAPI: { items: [{ path: 'annotations' }, { path: 'labels' }] } },
   ])
   t.ok(agent.volumeMounts?.some(({ mountPath }) => mountPath === '/var/run/secrets/kubernetes.io/serviceaccount'))
-  t.match(env(agent), {
+  matchObject(t, env(agent), {
     CLUSTER_SYNC_DELIVERY_TOKEN_FILE: '/var/run/cluster-sync/delivery/token',
     CLUSTER_SYNC_POD_INFO_DIR: '/var/run/cluster-sync/pod',
     CLUSTER_SYNC_DELIVERY_HOST: 'cso-delivery.operator.svc:9445',
@@ -28,7 +29,7 @@ void t.test('the agent has tokens of its own, whatever the pod mounts by itself'
   })
 })
 
-void t.test('a volume name that is taken gets a number', async (t) => {
+void t.test('a volume name that is in use gets a number', async (t) => {
   const pod = chartPod()
   pod.spec.volumes = [...(pod.spec.volumes ?? []), { name: 'cluster-sync-pod-info', emptyDir: {} }]
   const result = inject(pod)
@@ -38,7 +39,7 @@ void t.test('a volume name that is taken gets a number', async (t) => {
   t.ok(result.agent.volumeMounts?.some(({ name }) => name === 'cluster-sync-pod-info-2'))
 })
 
-void t.test('a pod mounts nothing but tokens and what it says of itself, whatever its GatewaySync names', async (t) => {
+void t.test('a pod mounts only tokens and pod metadata, whatever its GatewaySync names', async (t) => {
   const gatewaySpec = { api: { secretName: 'gw-key' }, caBundle: { secretRef: { name: 'gw-ca', key: 'ca.pem' } }, tls: true }
   const named = inject(chartPod(), { ...plant, spec: { ...spec, gateway: gatewaySpec } })
   t.strictSame(named.pod, inject(chartPod(), plant).pod)

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { type Clock, systemClock } from '../../../runtime/clock.ts'
-import { Fault } from '../../../runtime/fault.ts'
+import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
 import { eventRecorder, type EventToWrite } from '../../../runtime/kube/events.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 
 const hangs = (signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
@@ -14,7 +14,7 @@ function event(changes: Partial<EventToWrite> = {}): EventToWrite {
   return { regarding, type: 'Normal', reason: 'Published', action: 'Sync', note: 'published a', ...changes }
 }
 
-/** An API server that notes what is written; `answer` may refuse or hang. */
+/** An API server that records the writes; `answer` may reject them or hang. */
 function setUp(answer: (what: string, signal: AbortSignal) => Promise<void> = async () => {}, clock: Clock = systemClock) {
   const written: string[] = []
   const write = async (what: string, signal: AbortSignal): Promise<never> => {
@@ -30,14 +30,14 @@ function setUp(answer: (what: string, signal: AbortSignal) => Promise<void> = as
   return { written, recorder: eventRecorder({ kube, clock, log: silentLog }, { component: 'test', instance: 'test' }) }
 }
 
-void t.test('equal events are one series, others are not', async (t) => {
+void t.test('equal events form one series, different events do not', async (t) => {
   const { recorder, written } = setUp()
   for (const note of ['a', 'a', 'b', 'a']) recorder.record(event({ note }))
   await recorder.settled()
   t.strictSame(written, ['create a', 'count 2', 'create b', 'count 3'])
 })
 
-void t.test('a series whose event somebody has deleted begins anew', async (t) => {
+void t.test('a series whose event was deleted starts as a new event', async (t) => {
   let gone = true
   const { recorder, written } = setUp(async (what) => {
     if (gone && what.startsWith('count')) throw new Fault('NotFound', 'no such event')
@@ -51,7 +51,7 @@ void t.test('a series whose event somebody has deleted begins anew', async (t) =
   t.strictSame(written, ['create published a', 'create published a'])
 })
 
-void t.test('a flood about one object for one reason is cut, and hides no other', async (t) => {
+void t.test('events about one object for one reason are limited and do not suppress other events', async (t) => {
   const { recorder, written } = setUp()
   for (let i = 0; i < 100; i += 1) recorder.record(event({ note: `${i}` }))
   recorder.record(event({ reason: 'Synced', note: 'other' }))
@@ -60,10 +60,10 @@ void t.test('a flood about one object for one reason is cut, and hides no other'
   t.equal(written.at(-1), 'create other')
 })
 
-void t.test('an API server that hangs neither holds up the end nor gathers events without bound', async (t) => {
+void t.test('an API server that hangs blocks neither the shutdown nor lets pending events grow without limit', async (t) => {
   let asked = 0
   const end = Promise.withResolvers<void>()
-  // The last waits of a stop are over when the test says so.
+  // The test decides when the final waits of the shutdown are over.
   const { recorder, written } = setUp(
     async (_what, signal) => {
       asked += 1
@@ -79,11 +79,25 @@ void t.test('an API server that hangs neither holds up the end nor gathers event
   t.strictSame([written, asked], [[], 1])
 })
 
-void t.test('what waits for a slow API server is bounded', async (t) => {
+void t.test('the number of events waiting for a slow API server is bounded', async (t) => {
   const gate = Promise.withResolvers<void>()
   const { recorder, written } = setUp(() => gate.promise)
   for (let i = 0; i < 5_000; i += 1) recorder.record(event({ regarding: { ...event().regarding, uid: `u${i}` } }))
   gate.resolve()
   await recorder.settled()
   t.ok(written.length > 100 && written.length <= 1_000, `${written.length} were kept`)
+})
+
+void t.test('events of a namespace that writes many neither replace nor delay those of another namespace', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const { recorder, written } = setUp(() => gate.promise)
+  const record = (namespace: string, index: number): void =>
+    recorder.record(event({ note: `${namespace} ${index}`, regarding: { ...event().regarding, namespace, uid: `${namespace} ${index}` } }))
+  for (let index = 0; index < 1_000; index += 1) record('busy', index)
+  record('plant', 0)
+  record('plant', 1)
+  gate.resolve()
+  await recorder.settled()
+  t.equal(written.length, 252)
+  t.strictSame(written.slice(0, 4), ['create busy 0', 'create plant 0', 'create busy 1', 'create plant 1'])
 })

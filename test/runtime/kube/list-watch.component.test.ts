@@ -1,15 +1,16 @@
 /**
- * Watches that a real API server rarely gives: a forgotten place, events in pieces, lines without an end, a refusal, a cut connection.
+ * Tests watches under conditions that a real API server rarely produces: expired resource versions, split events, endless lines, errors and
+ * broken connections.
  */
 import { KubeConfig } from '@kubernetes/client-node'
 import { createServer, type ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
-import { type Clock, systemClock } from '../../../runtime/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
 import { createKube } from '../../../runtime/kube/client.ts'
 import { runListWatch, type WatchHandlers } from '../../../runtime/kube/list-watch.ts'
 import { podType } from '../../../runtime/kube/types.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { freePort } from '../../support/ports.ts'
 import { until } from '../../support/world.ts'
 
@@ -27,14 +28,16 @@ type Watched = {
   seconds: (string | null)[]
   figures: string[]
   lists: () => number
-  /** The server goes, with all its connections, and comes back at the same port. */
+  /** Stops the server and all its connections; `comeBack` restarts it on the same port. */
   leave(): void
   comeBack(): void
 }
 
 type Options = { silenceMs?: number; longestRetryMs?: number; clock?: Clock; handlers?: Partial<WatchHandlers<string>> }
 
-/** Watches at a server that answers lists in turn, and each watch by what `answer` does with the how many-th. */
+/**
+ * Starts a list-watch against a server that returns the lists in order and answers each watch with `answer`, given the index of the watch.
+ */
 async function watchAt(
   t: Test,
   lists: readonly object[],
@@ -103,7 +106,7 @@ function begin(response: ServerResponse): void {
 const event = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`
 const empty = { metadata: { resourceVersion: '10' }, items: [] }
 
-void t.test('what happened while nobody could be told is found by another list', { timeout: 60_000 }, async (t) => {
+void t.test('a relist after 410 finds the changes since the last watch', { timeout: 600_000 }, async (t) => {
   const lists = [
     { metadata: { resourceVersion: '10' }, items: [pod('stays', '1'), pod('goes', '2')] },
     { metadata: { resourceVersion: '20' }, items: [pod('stays', '1'), pod('comes', '15')] },
@@ -113,12 +116,12 @@ void t.test('what happened while nobody could be told is found by another list',
     if (index === 0) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
   })
   await until(() => (from.length === 2 ? true : undefined), 'it is watched again')
-  t.same(from, ['10', '20'], 'from the second list on')
-  t.same(told, ['+stays', '+goes', '+comes', '-goes'], 'and what has not changed is not told again')
-  t.same(figures, ['0 pods', 'pods from list', '0 pods'], 'that no watch could tell of them is no difference')
+  t.strictSame(from, ['10', '20'], 'from the second list on')
+  t.strictSame(told, ['+stays', '+goes', '+comes', '-goes'], 'and what has not changed is not told again')
+  t.strictSame(figures, ['0 pods', 'pods from list', '0 pods'], 'that no watch could tell of them is no difference')
 })
 
-void t.test('what a watch had gone past without a word is a difference, and what came after it is none', { timeout: 60_000 }, async (t) => {
+void t.test('a relist counts the changes that the watch skipped, but no changes after its position', { timeout: 600_000 }, async (t) => {
   const known = [pod('stays', '1'), pod('changes', '2'), pod('goes', '3')]
   const lists = [
     { metadata: { resourceVersion: '8' }, items: known },
@@ -128,20 +131,20 @@ void t.test('what a watch had gone past without a word is a difference, and what
   ]
   const { told, figures } = await watchAt(t, lists, (response, index) => {
     begin(response)
-    // As texts 9 would be after 19.
+    // Compared as strings, 9 would sort after 19.
     if (index === 0) response.write(event('BOOKMARK', pod('', '19')))
     if (index < 3) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
   })
   await until(() => (figures.length === 7 ? true : undefined), 'it has listed four times')
-  t.same(
+  t.strictSame(
     figures.filter((text) => text.endsWith(' pods')),
     ['0 pods', '2 pods', '1 pods', '0 pods'],
     'one changed and one came; one went in a list that is no newer than the watch; other versions are not compared',
   )
-  t.same(told, ['+stays', '+changes', '+goes', '+changes', '+lost', '+later', '-goes', '-lost', '+stays', '-later'])
+  t.strictSame(told, ['+stays', '+changes', '+goes', '+changes', '+lost', '+later', '-goes', '-lost', '+stays', '-later'])
 })
 
-void t.test('versions of a restored etcd are not compared with those of before', { timeout: 60_000 }, async (t) => {
+void t.test('resource versions of a restored etcd are not compared with those before the restore', { timeout: 600_000 }, async (t) => {
   const lists = [
     { metadata: { resourceVersion: '100' }, items: [pod('a', '90'), pod('b', '95'), pod('c', '30')] },
     { metadata: { resourceVersion: '60' }, items: [pod('a', '40'), pod('d', '55'), pod('c', '30')] },
@@ -152,11 +155,11 @@ void t.test('versions of a restored etcd are not compared with those of before',
     if (index < 2) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
   })
   await until(() => (figures.length === 5 ? true : undefined), 'it has listed three times')
-  t.same(told, ['+a', '+b', '+c', '+a', '+d', '-b', '-d'])
-  t.same(figures, ['0 pods', 'pods from list', '0 pods', 'pods from list', '1 pods'], 'but its own are compared from there on')
+  t.strictSame(told, ['+a', '+b', '+c', '+a', '+d', '-b', '-d'])
+  t.strictSame(figures, ['0 pods', 'pods from list', '0 pods', 'pods from list', '1 pods'], 'but its own are compared from there on')
 })
 
-void t.test('what is gone is counted once, and told again, where a handler throws', { timeout: 60_000 }, async (t) => {
+void t.test('a removal is counted once, and delivered again when a handler throws', { timeout: 600_000 }, async (t) => {
   const lists = [
     { metadata: { resourceVersion: '10' }, items: [pod('goes', '3'), pod('too', '4')] },
     { metadata: { resourceVersion: '10' }, items: [] },
@@ -173,14 +176,14 @@ void t.test('what is gone is counted once, and told again, where a handler throw
   }
   const { figures } = await watchAt(t, lists, answer, { handlers })
   await until(() => (calls.length === 6 ? true : undefined), 'a list was told whole')
-  t.same(calls, ['synced', '-goes', '-too', '-too', 'synced', 'synced'])
-  t.same(
+  t.strictSame(calls, ['synced', '-goes', '-too', '-too', 'synced', 'synced'])
+  t.strictSame(
     figures.filter((text) => text.endsWith(' pods')),
     ['0 pods', '1 pods', '1 pods', '0 pods'],
   )
 })
 
-void t.test('differences are counted also where the list ends early', { timeout: 60_000 }, async (t) => {
+void t.test('differences are counted even if a list fails halfway', { timeout: 600_000 }, async (t) => {
   const lists = [
     { metadata: { resourceVersion: '10' }, items: [] },
     { metadata: { resourceVersion: '25', continue: 'next' }, items: [pod('lost', '5')] },
@@ -192,11 +195,11 @@ void t.test('differences are counted also where the list ends early', { timeout:
     if (index === 0) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
   })
   await until(() => (figures.length === 5 ? true : undefined), 'it has listed again')
-  t.same(told, ['+lost'])
-  t.same(figures, ['0 pods', 'pods from list', '1 pods', 'pods from list', '0 pods'])
+  t.strictSame(told, ['+lost'])
+  t.strictSame(figures, ['0 pods', 'pods from list', '1 pods', 'pods from list', '0 pods'])
 })
 
-void t.test('events are told in order, however the connection cuts them', { timeout: 60_000 }, async (t) => {
+void t.test('events arrive in order, however the connection splits them', { timeout: 600_000 }, async (t) => {
   const text =
     event('ADDED', pod('käse', '11')) + event('ADDED', pod('b', '12')) + event('BOOKMARK', pod('', '19')) + event('DELETED', pod('b', '20'))
   const bytes = Buffer.from(text)
@@ -210,11 +213,11 @@ void t.test('events are told in order, however the connection cuts them', { time
     write(0)
   })
   await until(() => (from.length === 2 ? true : undefined), 'it is watched again')
-  t.same(told, ['+käse', '+b', '-b'])
-  t.same(from, ['10', '20'], 'from the last event on')
+  t.strictSame(told, ['+käse', '+b', '-b'])
+  t.strictSame(from, ['10', '20'], 'from the last event on')
 })
 
-void t.test('a connection that is cut, or silent, loses neither place nor events', { timeout: 60_000 }, async (t) => {
+void t.test('a broken or silent connection loses neither position nor events', { timeout: 600_000 }, async (t) => {
   const { told, from, faults, figures } = await watchAt(
     t,
     [empty],
@@ -226,14 +229,14 @@ void t.test('a connection that is cut, or silent, loses neither place nor events
     { silenceMs: 200 },
   )
   await until(() => (from.length >= 3 ? true : undefined), 'it is watched a third time')
-  t.same(told, ['+a', '+b'])
-  t.same(figures.slice(0, 2), ['0 pods', 'pods from place'], 'a list is not needed')
-  t.same(from.slice(0, 3), ['10', '11', '12'])
+  t.strictSame(told, ['+a', '+b'])
+  t.strictSame(figures.slice(0, 2), ['0 pods', 'pods from place'], 'a list is not needed')
+  t.strictSame(from.slice(0, 3), ['10', '11', '12'])
   t.equal(faults.length, 1, 'silence is none')
   t.match(faults[0], /^ApiUnavailable: watching pods: ECONNRESET/)
 })
 
-/** A clock whose waits are short; `waits` are the milliseconds that were meant. */
+/** A clock with shortened waits; `waits` are the requested durations in milliseconds. */
 function shortClock(random: number): { clock: Clock; waits: number[] } {
   const waits: number[] = []
   const wait: Clock['wait'] = async (ms, signal) => {
@@ -244,13 +247,13 @@ function shortClock(random: number): { clock: Clock; waits: number[] } {
 }
 
 void t.test(
-  'a watch lasts five to ten minutes, at random, so that not all clients renew theirs at once',
-  { timeout: 60_000 },
+  'a watch lasts a random five to ten minutes, so that clients do not renew at the same time',
+  { timeout: 600_000 },
   async (t) => {
     const rows: [string, (watches: number) => number, string[]][] = [
       ['the least', () => 0, ['300', '300', '300']],
       ['the most', () => 1 - Number.EPSILON, ['600', '600', '600']],
-      ['anew for each watch', (watches) => 0.25 + watches / 4, ['375', '450', '525']],
+      ['again for each watch', (watches) => 0.25 + watches / 4, ['375', '450', '525']],
     ]
     for (const [name, random, expected] of rows) {
       let watches = 0
@@ -261,26 +264,26 @@ void t.test(
         (response) => {
           begin(response)
           watches += 1
-          // As a server ends a watch whose time is over.
+          // An API server ends a watch this way when its time is over.
           if (watches < expected.length) response.end()
         },
         { clock },
       )
       await until(() => (seconds.length === expected.length ? true : undefined), `it watches again: ${name}`)
-      t.same(seconds, expected, name)
-      t.equal(lists(), 1, `${name}: nothing is listed anew`)
+      t.strictSame(seconds, expected, name)
+      t.equal(lists(), 1, `${name}: nothing is listed again`)
     }
   },
 )
 
-void t.test('an API server that is away for long costs no list, and its clients come back one by one', { timeout: 60_000 }, async (t) => {
+void t.test('after a long API server outage clients resume without a list, at spread times', { timeout: 600_000 }, async (t) => {
   const { clock, waits } = shortClock(0.5)
   const options = { clock, longestRetryMs: 30_000 }
   const watched = await watchAt(
     t,
     [empty],
     (response, index) => {
-      // What stands before an API server that is not there yet.
+      // A proxy answers this way while the API server is not available yet.
       if (index > 0 && index < 8) return void response.writeHead(503).end('no upstream')
       begin(response)
       response.write(event('ADDED', pod(`a${index}`, String(11 + index))))
@@ -293,14 +296,14 @@ void t.test('an API server that is away for long costs no list, and its clients 
   await until(() => (watched.faults.length >= 9 ? true : undefined), 'it was refused many times')
   watched.comeBack()
   await until(() => (watched.told.length === 2 ? true : undefined), 'it watches again')
-  t.same(watched.told, ['+a0', '+a8'])
+  t.strictSame(watched.told, ['+a0', '+a8'])
   t.equal(watched.lists(), 1)
-  t.same(new Set(watched.from.slice(1)), new Set(['11']), 'from its place')
-  t.same(new Set(watched.figures), new Set(['0 pods', 'pods from place']))
-  t.same(waits.slice(0, 8), [400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000], 'anywhere up to the wait: here at its half')
+  t.strictSame(new Set(watched.from.slice(1)), new Set(['11']), 'from its place')
+  t.strictSame(new Set(watched.figures), new Set(['0 pods', 'pods from place']))
+  t.strictSame(waits.slice(0, 8), [400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000], 'anywhere up to the wait: here at its half')
 })
 
-void t.test('a place that is refused again and again, other than by 410, is given up', { timeout: 60_000 }, async (t) => {
+void t.test('a resource version rejected repeatedly with errors other than 410 is abandoned', { timeout: 600_000 }, async (t) => {
   const { lists, from } = await watchAt(t, [empty], (response, index) => {
     if (index < 6) return void response.writeHead(500).end('etcd is confused')
     begin(response)
@@ -310,7 +313,7 @@ void t.test('a place that is refused again and again, other than by 410, is give
   t.equal(lists(), 2)
 })
 
-void t.test('a refusal is told with its reason, and what is no event starts everything anew', { timeout: 60_000 }, async (t) => {
+void t.test('an error is reported with its reason, and a line that is not an event restarts the watch', { timeout: 600_000 }, async (t) => {
   const { faults, from } = await watchAt(t, [empty], (response, index) => {
     if (index === 0) return void response.writeHead(403).end('{"kind":"Status","message":"pods is forbidden"}')
     begin(response)
@@ -318,10 +321,10 @@ void t.test('a refusal is told with its reason, and what is no event starts ever
     return undefined
   })
   await until(() => (from.length === 3 ? true : undefined), 'it is watched a third time')
-  t.same(faults, ['Forbidden: watching pods: 403 pods is forbidden', 'ApiUnavailable: watching pods: the answer is not JSON'])
+  t.strictSame(faults, ['Forbidden: watching pods: 403 pods is forbidden', 'ApiUnavailable: watching pods: the answer is not JSON'])
 })
 
-void t.test('a line without an end is not kept', { timeout: 60_000 }, async (t) => {
+void t.test('a line without an end is not kept', { timeout: 600_000 }, async (t) => {
   let sent = 0
   const piece = Buffer.alloc(1024 * 1024, 'x')
   const endless = function* (): Generator<Buffer> {

@@ -5,7 +5,7 @@ import { mergePatchBetween } from '../../../runtime/kube/merge-patch.ts'
 
 type Members = Record<string, unknown>
 
-/** RFC 7396, section 2, as the API server applies it. */
+/** Applies a merge patch (RFC 7396, section 2) as the API server does. */
 function apply(target: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch
   const result: Members = typeof target === 'object' && target !== null && !Array.isArray(target) ? { ...target } : {}

@@ -1,14 +1,20 @@
 /**
- * Who may call, what a call asks for, and what it is answered.
+ * Tests authentication, ref selection and responses of the webhook receiver.
  */
 import { createHmac } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { Fault } from '../../../runtime/fault.ts'
-import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { type LogFields, silentLog } from '../../../runtime/platform/log/log.ts'
+import { Fault, type Reason } from '../../../runtime/platform/fault.ts'
+import { requestAnnotations } from '../../../runtime/api/names.ts'
+import type { Keys } from '../../../runtime/receiver/prove/authenticate.ts'
+import type { ReceiverTarget } from '../../../runtime/receiver/request/choose-ref.ts'
+import type { FullRef } from '../../../runtime/api/values.ts'
+import { matchObject } from '../../support/assertions.ts'
 import { serveReceiver } from '../../support/receiver-app.ts'
 
-void t.test('a refusal takes the same time whether a Secret had to be read for it or not', async (t) => {
+void t.test('a refusal takes the same time whether or not a Secret is read', async (t) => {
   let nowMs = 0
   const waits: number[] = []
   const clock = { ...systemClock, monotonicMs: () => nowMs, wait: async (forMs: number) => void waits.push(forMs) }
@@ -22,16 +28,16 @@ void t.test('a refusal takes the same time whether a Secret had to be read for i
     },
   })
   for (const name of ['plant', 'none']) t.equal((await post('{}', {}, `/webhook/default/${name}`)).status, 401)
-  t.same(waits, [150, 200])
+  t.strictSame(waits, [150, 200])
 })
 
-void t.test('either method lets a call in, neither or a wrong one does not, whether the resource exists or not', async (t) => {
+void t.test('a valid signature or token authenticates a call, and refusals do not reveal whether the resource exists', async (t) => {
   let looked = 0
   const { post, requests } = await serveReceiver(t, {
     more: {
       lookup(_namespace, name) {
         looked += 1
-        return name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined
+        return name === 'plant' ? { specRef: 'main', desiredRef: 'main', allowedRefs: undefined } : undefined
       },
     },
   })
@@ -54,41 +60,48 @@ void t.test('either method lets a call in, neither or a wrong one does not, whet
   t.equal(requests.length, 5)
   looked = 0
   const [here, nowhere] = [await post(body), await post(body, {}, '/webhook/default/none')]
-  t.same(here, nowhere, 'who may not ask learns nothing')
+  t.strictSame(here, nowhere, 'who may not ask learns nothing')
   t.equal(looked, 0, 'nor from the time that it takes: nobody looks')
   t.equal((await post(body, { authorization: 'Bearer token' }, '/webhook/default/none')).status, 404)
 })
 
-void t.test('with nothing configured it is open; with a key that cannot be had it is not', async (t) => {
+void t.test('without configured keys the receiver is open; with an unreadable key it is not', async (t) => {
   const open = await serveReceiver(t, { keys: { hmac: undefined, tokens: undefined } })
   t.equal((await open.post('{"ref":"main"}')).status, 202)
-  t.same(open.notices, ['Unproved'])
+  t.strictSame(open.notices, ['Unproved'])
   const fault = new Fault('AuthNotReady', 'the Secret is empty')
   const broken = await serveReceiver(t, { keys: { hmac: undefined, tokens: ['token'], fault, installationFault: fault } })
-  t.match(await broken.post('{"ref":"main"}'), { status: 503, body: { reason: 'AuthNotReady' } })
+  matchObject(t, await broken.post('{"ref":"main"}'), { status: 503, body: { reason: 'AuthNotReady' } })
   t.equal(broken.requests.length, 0)
   t.equal((await broken.post('{"ref":"main"}', broken.bearer)).status, 202, 'the other method still counts')
 })
 
-void t.test('each of the four formats asks for its ref, in the written order', async (t) => {
+void t.test('each of the four body formats requests its ref, in the documented order', async (t) => {
   const { post, requests, bearer } = await serveReceiver(t)
   const rows: [object, string, string][] = [
-    [{ action: 'published', release: { tag_name: 'v1' } }, 'v1', 'release'],
+    [{ action: 'published', release: { tag_name: 'v1' } }, 'refs/tags/v1', 'release'],
     [{ app: { metadata: { annotations: { 'git.ref': 'v2' } } } }, 'v2', 'notification'],
-    [{ freight: { commits: [{}, { tag: '' }, { tag: 'v3' }, { tag: 'v4' }] } }, 'v3', 'promotion'],
-    [{ ref: 'refs/heads/main' }, 'main', 'generic'],
-    [{ ref: 'v9', freight: { commits: [{ tag: 'v3' }] }, action: 'published', release: { tag_name: 'v1' } }, 'v1', 'release'],
+    [{ app: { metadata: { annotations: { 'git.ref': 'refs/tags/v2' } } } }, 'refs/tags/v2', 'notification'],
+    [{ freight: { commits: [{}, { tag: '' }, { tag: 'v3' }, { tag: 'v4' }] } }, 'refs/tags/v3', 'promotion'],
+    [{ freight: { commits: [{ branch: 'stage/a' }, { branch: 'b', tag: 'v3' }] } }, 'refs/tags/v3', 'promotion'],
+    [{ freight: { commits: [{ id: 'c'.repeat(40), branch: 'stage/a' }] } }, 'refs/heads/stage/a', 'promotion'],
+    [{ ref: 'refs/tags/v2.0' }, 'refs/tags/v2.0', 'generic'],
+    [{ ref: 'v9', freight: { commits: [{ tag: 'v3' }] }, action: 'published', release: { tag_name: 'v1' } }, 'refs/tags/v1', 'release'],
     [{ ref: 'v9', freight: { commits: [] }, app: { metadata: {} } }, 'v9', 'generic'],
   ]
   for (const [body, ref, by] of rows) {
-    const answer = await post(JSON.stringify(body), bearer)
-    t.match(answer, { status: 202, body: { accepted: true, ref, source: by } }, JSON.stringify(body))
-    t.match(requests.at(-1), { [requestAnnotations.ref]: ref, [requestAnnotations.by]: by, [requestAnnotations.specRef]: 'main' })
-    t.equal(requests.at(-1)?.[requestAnnotations.id], answer.body['requestId'])
+    const { status, body: answer } = await post(JSON.stringify(body), bearer)
+    const requestId = requests.at(-1)?.[requestAnnotations.id]
+    t.strictSame({ status, answer }, { status: 202, answer: { accepted: true, ref, requestId, source: by } }, JSON.stringify(body))
+    const { ref: asked, by: event, specRef } = requestAnnotations
+    t.strictSame(
+      [asked, event, specRef].map((name) => requests.at(-1)?.[name]),
+      [ref, by, 'main'],
+    )
   }
 })
 
-void t.test('what is understood and asks for nothing changes nothing, and is answered 2xx', async (t) => {
+void t.test('a valid event that requests nothing changes nothing and is answered 2xx', async (t) => {
   const { post, requests, notices, bearer } = await serveReceiver(t, { target: { allowedRefs: ['main', 'v*'] } })
   const push = (ref: string, after = 'a'.repeat(40)) => ({ ref, before: 'b'.repeat(40), after })
   const rows: [object, Record<string, string>, string][] = [
@@ -105,35 +118,45 @@ void t.test('what is understood and asks for nothing changes nothing, and is ans
   for (const [body, headers, reason] of rows) {
     const answer = await post(JSON.stringify(body), { ...bearer, ...headers })
     t.ok(answer.status === 200 || answer.status === 202, reason)
-    t.match(answer.body, { accepted: false, reason })
+    matchObject(t, answer.body, { accepted: false, reason })
   }
   t.equal(requests.length, 0)
-  t.same(notices, ['RefNotAllowed'])
+  t.strictSame(notices, ['RefNotAllowed'])
   t.equal((await post(JSON.stringify(push('refs/tags/v2')), bearer)).body['accepted'], true, 'a pushed tag under a written pattern')
   const plain = await serveReceiver(t)
-  t.match((await plain.post(JSON.stringify(push('refs/tags/v2')), plain.bearer)).body, { accepted: false, reason: 'OtherTag' })
+  matchObject(t, (await plain.post(JSON.stringify(push('refs/tags/v2')), plain.bearer)).body, { accepted: false, reason: 'OtherTag' })
 })
 
-void t.test('of several refs in one delivery the wanted one is asked for, else the first that may be', async (t) => {
+void t.test('a push to the ref of the spec while a requested one is followed is logged at info and counted', async (t) => {
+  const lines: LogFields[] = []
+  const counted: unknown[] = []
+  const { post, requests, bearer } = await serveReceiver(t, {
+    target: { specRef: 'main', desiredRef: 'v2' },
+    more: { log: { ...silentLog, info: (fields) => lines.push(fields) }, observe: (...all) => counted.push(all) },
+  })
+  const push = JSON.stringify({ ref: 'refs/heads/main', before: 'b'.repeat(40), after: 'a'.repeat(40) })
+  const { status, body } = await post(push, { ...bearer, 'x-github-event': 'push' })
+  t.strictSame([status, body, requests.length], [202, { accepted: false, reason: 'OtherBranch' }, 0])
+  const message = 'a push event while v2 is followed'
+  t.strictSame(lines, [{ namespace: 'default', name: 'plant', reason: 'OtherBranch', ref: 'refs/heads/main', message }])
+  t.strictSame(counted, [['ignored', 'push', 'OtherBranch']])
+})
+
+void t.test('of several refs in one delivery the desired one is requested, else the first allowed one', async (t) => {
   const push = (...refs: [string, string][]) =>
     JSON.stringify({ push: { changes: refs.map(([type, name]) => ({ new: { type, name }, old: null })) } })
   const headers = { 'x-event-key': 'repo:push' }
   const plain = await serveReceiver(t)
-  t.match(await plain.post(push(['tag', 'v1'], ['branch', 'main']), { ...plain.bearer, ...headers }), {
-    status: 202,
-    body: { accepted: true, ref: 'main', source: 'push' },
-  })
-  t.match((await plain.post(push(['branch', 'x'], ['tag', 'v1']), { ...plain.bearer, ...headers })).body, { reason: 'OtherBranch' })
+  const main = await plain.post(push(['tag', 'v1'], ['branch', 'main']), { ...plain.bearer, ...headers })
+  t.strictSame([main.status, main.body['ref'], main.body['source']], [202, 'main', 'push'])
+  matchObject(t, (await plain.post(push(['branch', 'x'], ['tag', 'v1']), { ...plain.bearer, ...headers })).body, { reason: 'OtherBranch' })
   const allowed = await serveReceiver(t, { target: { allowedRefs: ['v*'] } })
-  t.match((await allowed.post(push(['branch', 'x'], ['tag', 'v1'], ['tag', 'v2']), { ...allowed.bearer, ...headers })).body, {
-    accepted: true,
-    ref: 'v1',
-    source: 'tag-push',
-  })
-  t.match((await allowed.post(push(['tag', 'v1'], ['branch', 'main']), { ...allowed.bearer, ...headers })).body, { ref: 'main' })
+  const tag = await allowed.post(push(['branch', 'x'], ['tag', 'v1'], ['tag', 'v2']), { ...allowed.bearer, ...headers })
+  t.strictSame([tag.body['accepted'], tag.body['ref'], tag.body['source']], [true, 'refs/tags/v1', 'tag-push'])
+  t.equal((await allowed.post(push(['tag', 'v1'], ['branch', 'main']), { ...allowed.bearer, ...headers })).body['ref'], 'main')
 })
 
-void t.test('what nobody can act on is refused with its own status', async (t) => {
+void t.test('each kind of invalid call is refused with its own status', async (t) => {
   const { post, bearer, served, requests } = await serveReceiver(t)
   const deep = '['.repeat(100) + ']'.repeat(100)
   const rows: [string, Record<string, string>, number][] = [
@@ -157,4 +180,286 @@ void t.test('what nobody can act on is refused with its own status', async (t) =
     202,
   )
   t.equal(requests.length, 1)
+})
+
+void t.test('a redelivery of a refused request is a new request, any other redelivery is a duplicate', async (t) => {
+  let refused: string | undefined
+  const { post, requests, bearer } = await serveReceiver(t, { more: { isRefused: (_namespace, _name, id) => id === refused } })
+  const headers = { ...bearer, 'x-github-delivery': 'd1' }
+  const first = await post('{"ref":"main"}', headers)
+  const repeated = await post('{"ref":"main"}', headers)
+  t.strictSame(repeated.body, { ...first.body, duplicate: true })
+  refused = String(first.body['requestId'])
+  const both = await Promise.all([post('{"ref":"main"}', headers), post('{"ref":"main"}', headers)])
+  t.equal(requests.length, 2)
+  const ids = new Set(both.map(({ body }) => body['requestId']))
+  t.equal(ids.size, 1)
+  t.notOk(ids.has(refused))
+})
+
+void t.test('a push records the hashes before and after, so that a lagging git host is asked again', async (t) => {
+  const { post, requests, bearer } = await serveReceiver(t)
+  const [before, after] = ['b'.repeat(40), 'a'.repeat(40)]
+  const change = { new: { type: 'branch', name: 'main', target: { hash: after } }, old: { target: { hash: before } } }
+  const update = { name: 'refs/heads/main', oldObjectId: before, newObjectId: after }
+  const server = { ref: { id: 'refs/heads/main' }, fromHash: before, toHash: after, type: 'UPDATE' }
+  const rows: [object, Record<string, string>][] = [
+    [{ ref: 'refs/heads/main', before, after }, {}],
+    [{ push: { changes: [change] } }, { 'x-event-key': 'repo:push' }],
+    [{ changes: [server] }, { 'x-event-key': 'repo:refs_changed' }],
+    [{ publisherId: 'tfs', eventType: 'git.push', resource: { refUpdates: [update] } }, {}],
+    [{ ref: { name: 'refs/heads/main' }, old_sha: before, sha: after }, { 'x-harness-trigger': 'branch_updated' }],
+  ]
+  for (const [body, headers] of rows) {
+    t.equal((await post(JSON.stringify(body), { ...bearer, ...headers })).status, 202)
+    t.equal(requests.at(-1)?.[requestAnnotations.move], `${before}..${after}`, JSON.stringify(body))
+  }
+  await post('{"ref":"main"}', bearer)
+  t.equal(requests.at(-1)?.[requestAnnotations.move], '', 'and a call that names none removes those of the call before')
+})
+
+void t.test('an event of another repository changes nothing, and a freight uses the commit of its own repository', async (t) => {
+  const repository = 'https://git.example/plant/config.git'
+  const { post, requests, outcomes, bearer } = await serveReceiver(t, { target: { repository } })
+  const release = (url: string) => ({ action: 'published', release: { tag_name: 'v1.0' }, repository: { clone_url: url } })
+  const other = await post(JSON.stringify(release('https://git.example/plant/other.git')), { ...bearer, 'x-gitea-event': 'release' })
+  t.strictSame([other.status, other.body], [202, { accepted: false, reason: 'OtherRepository' }])
+  t.strictSame([requests.length, outcomes], [0, ['ignored']])
+  const own = await post(JSON.stringify(release('https://GIT.example/Plant/Config')), { ...bearer, 'x-gitea-event': 'release' })
+  t.strictSame([own.status, own.body['ref']], [202, 'refs/tags/v1.0'])
+  const commits = [
+    { repoURL: 'https://git.example/plant/images.git', tag: 'v8' },
+    { repoURL: repository, branch: 'stage/prod', id: 'c'.repeat(40) },
+  ]
+  t.equal((await post(JSON.stringify({ freight: { commits } }), bearer)).body['ref'], 'refs/heads/stage/prod')
+  t.equal((await post('{"ref":"v9"}', bearer)).body['ref'], 'v9', 'a generic body names no repository')
+})
+
+void t.test('health checks need no key and are not counted, and a trailing slash is accepted', async (t) => {
+  const { post, served, bearer, outcomes } = await serveReceiver(t, { more: { limits: { failuresPerPeer: 2, perSecond: 10 } } })
+  for (let count = 0; count < 30; count += 1) t.equal((await fetch(`${served.url}/healthz`)).status, 200)
+  t.strictSame(outcomes, [])
+  t.equal((await post('{"ref":"main"}', bearer, '/webhook/default/plant/')).status, 202)
+})
+
+void t.test('the password of Basic authentication is a token for any user name', async (t) => {
+  const { post } = await serveReceiver(t)
+  const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })
+  const rows: [string, number][] = [
+    [':token', 202],
+    ['azure:token', 202],
+    ['token:', 401],
+    ['token', 401],
+    ['azure:token2', 401],
+  ]
+  for (const [pair, status] of rows) t.equal((await post('{"ref":"main"}', basic(pair))).status, status, pair)
+})
+
+/** GatewaySyncs of one namespace: three of one repository, one of them with its own key, and one of another repository. */
+const neighbors: Record<string, { keys: Keys; target: ReceiverTarget }> = Object.fromEntries(
+  (
+    [
+      ['line-1', 'key', 'main', 'https://git.example/acme/plant.git'],
+      ['line-2', 'key', 'v1', 'git@git.example:acme/plant.git'],
+      ['own-key', 'own', 'main', 'https://git.example/acme/plant.git'],
+      ['other', 'key', 'main', 'https://git.example/acme/other.git'],
+    ] as const
+  ).map(([name, key, ref, repository]) => [
+    name,
+    { keys: { hmac: undefined, tokens: [key] }, target: { specRef: ref, desiredRef: ref, allowedRefs: undefined, repository } },
+  ]),
+)
+const byNamespace = {
+  lookup: (_namespace: string, name: string) => neighbors[name]?.target,
+  names: (namespace: string) => (namespace === 'default' ? Object.keys(neighbors) : []),
+  keys: async (_namespace: string, name: string) => neighbors[name]?.keys ?? { hmac: undefined, tokens: ['key'] },
+}
+const pushOfPlant = JSON.stringify({
+  ref: 'refs/heads/main',
+  before: 'a'.repeat(40),
+  after: 'b'.repeat(40),
+  repository: { clone_url: 'https://git.example/acme/plant.git' },
+})
+const push = { 'x-github-event': 'push', 'x-github-delivery': 'one' }
+const withToken = (token: string) => ({ ...push, authorization: `Bearer ${token}` })
+
+void t.test('a namespace call requests a sync of each GatewaySync of its repository and key, and lists the outcomes', async (t) => {
+  const asked: string[] = []
+  const request = async (_namespace: string, name: string): Promise<void> => void asked.push(name)
+  const { post } = await serveReceiver(t, { more: { ...byNamespace, request } })
+  const answer = await post(pushOfPlant, withToken('key'), '/webhook/default')
+  t.equal(answer.status, 202)
+  const { results } = answer.body as { results: { name: string; requestId?: string }[] }
+  const [{ requestId, ...first } = { name: '' }, ...more] = results
+  t.strictSame(first, { name: 'line-1', accepted: true, ref: 'main', source: 'push' })
+  t.match(requestId, /^[0-9a-f-]{36}$/)
+  t.strictSame(more, [{ name: 'line-2', accepted: false, reason: 'OtherBranch' }])
+  t.strictSame(asked, ['line-1'])
+  const own = await post(pushOfPlant, withToken('own'), '/webhook/default/')
+  t.strictSame(
+    (own.body as { results: { name: string }[] }).results.map(({ name }) => name),
+    ['own-key'],
+  )
+  t.strictSame(asked, ['line-1', 'own-key'])
+})
+
+void t.test('a namespace call reveals nothing without a key, and needs a repository', async (t) => {
+  const { post, requests } = await serveReceiver(t, { more: byNamespace })
+  const [here, nowhere] = [await post(pushOfPlant, push, '/webhook/default'), await post(pushOfPlant, push, '/webhook/none')]
+  t.equal(here.status, 401)
+  t.strictSame(here, nowhere)
+  t.equal((await post(pushOfPlant, withToken('key'), '/webhook/none')).status, 404)
+  t.equal((await post('{"ref":"main"}', withToken('key'), '/webhook/default')).status, 422)
+  const other = pushOfPlant.replace('acme/plant', 'acme/unknown')
+  t.strictSame((await post(other, withToken('key'), '/webhook/default')).body, { accepted: false, reason: 'OtherRepository' })
+  t.strictSame((await post('{}', { ...withToken('key'), 'x-github-event': 'ping' }, '/webhook/default')).body, {
+    accepted: false,
+    reason: 'Ping',
+  })
+  t.strictSame(requests, [])
+})
+
+void t.test('a namespace call is retried if a write fails, and completed writes are then duplicates', async (t) => {
+  let isAway = true
+  const request = async (_namespace: string, name: string): Promise<void> => {
+    if (isAway && name === 'line-2') throw new Fault('ApiUnavailable', 'away')
+  }
+  const followsMain = (_namespace: string, name: string) => {
+    const target = neighbors[name]?.target
+    return target === undefined ? undefined : { ...target, specRef: 'main', desiredRef: 'main' }
+  }
+  const { post } = await serveReceiver(t, { more: { ...byNamespace, lookup: followsMain, request } })
+  const outcome = async () => {
+    const { status, retryAfter, body } = await post(pushOfPlant, withToken('key'), '/webhook/default')
+    const { results } = body as { results: { name: string; accepted: boolean; duplicate?: true; reason?: string }[] }
+    return { status, retryAfter, results: results.map(({ name, accepted, duplicate, reason }) => ({ name, accepted, duplicate, reason })) }
+  }
+  const base = { duplicate: undefined, reason: undefined }
+  t.strictSame(await outcome(), {
+    status: 503,
+    retryAfter: '5',
+    results: [
+      { ...base, name: 'line-1', accepted: true },
+      { ...base, name: 'line-2', accepted: false, reason: 'ApiUnavailable' },
+    ],
+  })
+  isAway = false
+  t.strictSame(await outcome(), {
+    status: 202,
+    retryAfter: null,
+    results: [
+      { ...base, name: 'line-1', accepted: true, duplicate: true },
+      { ...base, name: 'line-2', accepted: true },
+    ],
+  })
+})
+
+void t.test('a permanently refused write is listed and does not cause a retry of a namespace call', async (t) => {
+  const followsMain = (_namespace: string, name: string) => {
+    const target = neighbors[name]?.target
+    return target === undefined ? undefined : { ...target, specRef: 'main', desiredRef: 'main' }
+  }
+  const outcome = async (refused: Record<string, Reason>) => {
+    const request = async (_namespace: string, name: string): Promise<void> => {
+      const reason = refused[name]
+      if (reason !== undefined) throw new Fault(reason, 'refused')
+    }
+    const { post } = await serveReceiver(t, { more: { ...byNamespace, lookup: followsMain, request } })
+    const { status, retryAfter, body } = await post(pushOfPlant, withToken('key'), '/webhook/default')
+    return [status, retryAfter, (body['results'] as { reason?: string }[]).map(({ reason }) => reason)]
+  }
+  t.strictSame(await outcome({ 'line-1': 'Rejected' }), [202, null, ['Rejected', undefined]])
+  t.strictSame(await outcome({ 'line-1': 'Rejected', 'line-2': 'Rejected' }), [202, null, ['Rejected', 'Rejected']])
+  t.strictSame(await outcome({ 'line-1': 'Forbidden' }), [202, null, ['Forbidden', undefined]])
+  const all = await outcome({ 'line-1': 'Forbidden', 'line-2': 'Forbidden' })
+  t.strictSame(all, [503, '5', ['Forbidden', 'Forbidden']], 'permissions of the controller may be on their way')
+  t.strictSame(await outcome({ 'line-1': 'Conflict' }), [503, '5', ['ApiUnavailable', undefined]])
+})
+
+void t.test('a namespace call reports unreadable keys to owners, and is retried for a key of the installation', async (t) => {
+  const fault = new Fault('AuthNotReady', 'the Secret is empty')
+  const unread = { hmac: undefined, tokens: undefined, fault }
+  const outcome = async (keys: Record<string, Keys>) => {
+    const notices: string[] = []
+    const { post } = await serveReceiver(t, {
+      more: {
+        ...byNamespace,
+        keys: async (namespace, name) => keys[name] ?? (await byNamespace.keys(namespace, name)),
+        notify: (_namespace, name, notice) => notices.push(`${name} ${notice}`),
+      },
+    })
+    const { status, retryAfter, body } = await post(pushOfPlant, withToken('key'), '/webhook/default')
+    const names = (body['results'] as { name: string }[] | undefined)?.map(({ name }) => name)
+    return { status, retryAfter, reason: body['reason'], names, notices }
+  }
+  const none = { status: 202, retryAfter: null, reason: undefined, names: ['line-1', 'line-2'], notices: [] }
+  t.strictSame(await outcome({}), none)
+  t.strictSame(await outcome({ 'own-key': unread }), { ...none, notices: ['own-key AuthNotReady'] })
+  t.strictSame(await outcome({ other: unread }), none, 'a GatewaySync of another repository is not concerned')
+  const ofInstallation = { ...unread, installationFault: fault }
+  const repeated = { ...none, status: 503, retryAfter: '5', reason: 'AuthNotReady', notices: ['line-2 AuthNotReady'], names: ['line-1'] }
+  t.strictSame(await outcome({ 'line-2': ofInstallation }), repeated)
+  const ownFault = new Fault('AuthNotReady', 'another Secret is empty')
+  const ownUnread = { ...ofInstallation, fault: ownFault }
+  t.strictSame(
+    await outcome({ 'own-key': ownUnread }),
+    { ...none, notices: ['own-key AuthNotReady'] },
+    'its own key matters, not the other',
+  )
+  const nothing = { 'line-1': ofInstallation, 'line-2': ofInstallation, 'own-key': unread }
+  const notices = Object.keys(nothing).map((name) => `${name} AuthNotReady`)
+  t.strictSame(await outcome(nothing), { ...repeated, names: undefined, notices }, 'though the key is valid for another repository')
+})
+
+void t.test('CDEvents request the followed ref or the ref they name, in their repository', async (t) => {
+  const event = (type: string, content: object, more: object = {}) => ({
+    context: { version: '0.4.1', id: '1', source: '/ci', type: `dev.cdevents.${type}.0.2.0`, timestamp: '2026-03-01T12:00:00Z' },
+    subject: { id: 'main', type: 'change', content },
+    ...more,
+  })
+  const target = { repository: 'https://git.example/acme/plant.git', resolvedRef: 'refs/heads/main' as FullRef }
+  const { post, bearer } = await serveReceiver(t, { target })
+  const own = { repository: { id: 'acme/plant', source: 'https://ci.example' } }
+  const rows: [object, Record<string, unknown>][] = [
+    [event('change.merged', own), { accepted: true, ref: 'main', source: 'push' }],
+    [event('change.merged', { repository: { id: 'git.example/acme/plant' } }), { accepted: true, ref: 'main', source: 'push' }],
+    [event('change.merged', { repository: { id: 'acme/other' } }), { accepted: false, reason: 'OtherRepository' }],
+    [event('change.merged', { repository: { id: 'https://git.example/acme/other' } }), { accepted: false, reason: 'OtherRepository' }],
+    [event('change.merged', own, { customData: { ref: 'refs/heads/dev' } }), { accepted: false, reason: 'OtherBranch' }],
+    [event('branch.created', own), { accepted: true, ref: 'refs/heads/main', source: 'push' }],
+    [event('branch.deleted', own), { accepted: false, reason: 'Deletion' }],
+    [event('build.finished', {}), { accepted: false, reason: 'OtherEvent' }],
+  ]
+  for (const [body, expected] of rows)
+    for (const [type, sent] of [
+      ['application/json', body],
+      ['application/cloudevents+json', { specversion: '1.0', type: 'dev.cdevents', data: body }],
+    ] as const) {
+      const { body: answer } = await post(JSON.stringify(sent), { ...bearer, 'content-type': type })
+      const { requestId: _id, ...told } = answer
+      t.strictSame(told, expected, `${type} ${JSON.stringify(body)}`)
+    }
+})
+
+void t.test('a compressed body is refused with the remedy', async (t) => {
+  const { served, bearer } = await serveReceiver(t)
+  const headers = { ...bearer, 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  const answer = await fetch(`${served.url}/webhook/default/plant`, { method: 'POST', headers, body: gzipSync('{"ref":"main"}') })
+  t.equal(answer.status, 400)
+  t.match(await answer.text(), /compressed by gzip; send it as it is/)
+})
+
+void t.test('the root page of the receiver names the webhook path and does not count as a failure', async (t) => {
+  const { served, outcomes } = await serveReceiver(t, { more: { ...byNamespace, limits: { failuresPerPeer: 1 } } })
+  for (const path of ['/', '/webhook', '/webhook/', '/', '/webhook']) {
+    const answer = await fetch(served.url + path)
+    t.equal(answer.status, 404, path)
+    t.match(((await answer.json()) as { detail: string }).detail, /POST to \/webhook\/\{namespace\}\/\{name\}/, path)
+  }
+  t.strictSame(outcomes, [])
+  for (const path of ['/webhook/default', '/webhook/default/line-1']) {
+    const answer = await fetch(served.url + path)
+    await answer.body?.cancel()
+    if (answer.status !== 429) t.strictSame([answer.status, answer.headers.get('allow')], [405, 'POST'], path)
+  }
 })

@@ -1,16 +1,16 @@
 /**
- * Whatever is sent, the receiver answers it, and writes no ref that the body does not hold.
+ * Tests that the receiver answers any call and writes only refs that the body contains.
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { requestAnnotations } from '../../../runtime/api/names.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { receiverApp } from '../../../runtime/receiver/app.ts'
 
 const statuses = new Set([200, 202, 400, 401, 404, 413, 415, 422])
 
-/** What a header may hold on the wire. */
+/** Any characters that a header may contain on the wire. */
 const headerValue = fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCodePoint(code)), maxLength: 80 })
 const headers = fc.dictionary(
   fc.constantFrom(
@@ -42,16 +42,17 @@ const body = fc.oneof(
   fc.string().map((ref) => Buffer.from(`payload=${encodeURIComponent(JSON.stringify({ ref }))}`)),
 )
 
-void t.test('no bytes and no headers make it throw or answer 5xx; who proves nothing writes nothing', async (t) => {
+void t.test('any bytes and headers are answered without 5xx, and an unauthenticated call writes nothing', async (t) => {
   for (const open of [true, false]) {
     let written: string[] = []
     const app = receiverApp({
-      lookup: (_namespace, name) => (name === 'plant' ? { specRef: 'main', wantedRef: 'main', allowedRefs: undefined } : undefined),
+      lookup: (_namespace, name) => (name === 'plant' ? { specRef: 'main', desiredRef: 'main', allowedRefs: undefined } : undefined),
+      names: () => ['plant'],
       keys: async () => (open ? { hmac: undefined, tokens: undefined } : { hmac: ['key'], tokens: ['token'] }),
       request: async (_namespace, _name, annotations) => void written.push(annotations[requestAnnotations.ref] ?? ''),
       observe() {},
       limits: { perSecond: 1_000_000, failuresPerPeer: 1_000_000 },
-      // Refusals are held back for a while.
+      // The receiver delays refusals.
       clock: { ...systemClock, wait: async () => {} },
       log: silentLog,
     })

@@ -1,13 +1,14 @@
 /**
- * Real deliveries of every supported host over the whole route, signed as the host signs: each is answered 2xx, and a resource that
- * follows the ref it names is asked to sync.
+ * Tests recorded deliveries of every supported host through the whole receiver, signed as the host signs. Each is answered 2xx, and a
+ * resource that follows the named ref is requested to sync.
  */
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { requestAnnotations } from '../../../runtime/api/names.ts'
 import { receiverApp } from '../../../runtime/receiver/app.ts'
 import { sharedData } from '../../support/requires.ts'
 
@@ -17,9 +18,10 @@ type Delivery = {
   headers: Record<string, string>
   expectedRef: string | null
   alternatives?: (string | null)[]
+  kind: string
 }
 
-/** Hosts that sign, and where; the others send a token. */
+/** The signature headers of hosts that sign; the other hosts send a token. */
 const signatures: Record<string, (mac: string) => Record<string, string>> = {
   github: (mac) => ({ 'x-hub-signature-256': `sha256=${mac}` }),
   ghes: (mac) => ({ 'x-hub-signature-256': `sha256=${mac}` }),
@@ -36,15 +38,18 @@ const tokens: Record<string, Record<string, string>> = {
   gitee: { 'x-gitee-token': 'token' },
 }
 
-void t.test('no real delivery of a supported host is answered with an error, and the wanted ref is asked for', async (t) => {
+void t.test('no real delivery of a supported host is answered with an error, and the desired ref is requested', async (t) => {
   const index = sharedData(t, 'webhooks/index.json')
   if (index === undefined) return
   const deliveries = JSON.parse(readFileSync(index, 'utf8')) as Delivery[]
-  for (const { file, host, headers, expectedRef, alternatives = [] } of deliveries) {
+  for (const { file, host, headers, expectedRef, alternatives = [], kind } of deliveries) {
     const requests: Record<string, string>[] = []
-    const wantedRef = expectedRef ?? alternatives.find((ref) => ref !== null) ?? 'main'
+    const name = expectedRef ?? alternatives.find((ref) => ref !== null) ?? 'main'
+    const isTag = kind === 'push-tag' || kind.startsWith('release-')
+    const desiredRef = name.startsWith('refs/') || host === 'generic' ? name : `refs/${isTag ? 'tags' : 'heads'}/${name}`
     const app = receiverApp({
-      lookup: () => ({ specRef: 'main', wantedRef, allowedRefs: undefined }),
+      lookup: () => ({ specRef: 'main', desiredRef, allowedRefs: undefined }),
+      names: () => ['plant'],
       keys: async () => ({ hmac: ['key'], tokens: ['token'] }),
       request: async (_namespace, _name, annotations) => void requests.push(annotations),
       observe() {},
@@ -58,6 +63,7 @@ void t.test('no real delivery of a supported host is answered with an error, and
     if (host === 'dockerhub' || host === 'harbor') t.equal(answer.status, 422, file)
     else t.ok(answer.status === 200 || answer.status === 202, `${file}: ${answer.status}`)
     t.ok(requests.length === 1 || expectedRef === null || alternatives.includes(null), `${file} asks for ${expectedRef}`)
+    for (const { [requestAnnotations.ref]: ref } of requests) t.equal(ref, desiredRef, `${file} names the full ref`)
     t.ok(requests.length === 0 || expectedRef !== null || alternatives.length > 0, `${file} asks for nothing`)
   }
 })

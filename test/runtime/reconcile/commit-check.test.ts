@@ -1,7 +1,8 @@
 /**
- * Which content and which modes the gate judges for a GatewaySync.
+ * Tests which content and which modes validation covers for a GatewaySync.
  */
 import t from 'tap'
+import { matchObject } from '../../support/assertions.ts'
 import { config, type Files, resource, root, validTree } from '../../support/collection-tree.ts'
 import { judgedCommit } from '../../support/judged-commit.ts'
 
@@ -10,24 +11,24 @@ const broken: Files = { ...validTree(), ...resource('dev/ignition/cobranding', c
 
 const collections = { collections: { root } }
 
-void t.test('the modes that gateways of this GatewaySync report decide, those of another do not', async (t) => {
+void t.test('the modes reported by gateways of this GatewaySync are in use, those of other GatewaySyncs are not', async (t) => {
   const { judge, reports } = judgedCommit(broken)
-  t.match(await judge(collections), { kind: 'checked', errors: 1 }, 'none is known, so every mode counts')
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 1 }, 'none is known, so every mode counts')
   reports('a-0', 'line', 'prod')
-  t.match(await judge(collections), { kind: 'checked', errors: 0 })
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 0 })
   reports('b-0', 'other', 'dev')
-  t.match(await judge(collections), { kind: 'checked', errors: 0 })
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 0 })
   reports('a-1', 'line', 'dev')
-  t.match(await judge(collections), { kind: 'checked', errors: 1 })
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 1 })
 })
 
-void t.test('a gateway that runs without a mode is no mode in use', async (t) => {
+void t.test('a gateway that runs without a mode adds no mode in use', async (t) => {
   const { judge, reports } = judgedCommit(broken)
   reports('a-0', 'line', '')
-  t.match(await judge(collections), { kind: 'checked', errors: 1 })
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 1 })
 })
 
-void t.test('a gateway that is away for a while, or has not reported yet, has the mode that it had', async (t) => {
+void t.test('a gateway that is away for a while or has not reported yet keeps its last mode', async (t) => {
   const errors = { prod: 0, dev: 1 }
   const away: Record<string, (of: ReturnType<typeof judgedCommit>) => void> = {
     'its pod is being deleted': ({ runs }) => runs('a-1', 'line', { terminating: true }),
@@ -52,24 +53,24 @@ void t.test('a gateway that is away for a while, or has not reported yet, has th
       const cluster = judgedCommit(broken)
       cluster.reports('a-0', 'line', 'prod')
       cluster.reports('a-1', 'line', mode)
-      t.match(await cluster.judge(collections), { errors: errors[mode] })
+      matchObject(t, await cluster.judge(collections), { errors: errors[mode] })
       goes(cluster)
-      t.match(await cluster.judge(collections), { errors: errors[mode] }, `${mode}: ${how}`)
+      matchObject(t, await cluster.judge(collections), { errors: errors[mode] }, `${mode}: ${how}`)
     }
 })
 
-void t.test('a gateway that is away for more than an hour does not count any more', async (t) => {
+void t.test('a gateway that is away for an hour no longer counts', async (t) => {
   const { judge, reports, store, passes } = judgedCommit(broken)
   reports('a-0', 'line', 'prod')
   reports('a-1', 'line', 'dev')
   store.removePod('plant', 'a-1')
   passes(3_599_999)
-  t.match(await judge(collections), { errors: 1 })
+  matchObject(t, await judge(collections), { errors: 1 })
   passes(1)
-  t.match(await judge(collections), { errors: 0 })
+  matchObject(t, await judge(collections), { errors: 0 })
 })
 
-void t.test('of many gateways that go, those that went last are remembered', async (t) => {
+void t.test('the most recently removed gateways are remembered, up to a limit', async (t) => {
   const { judge, reports, store } = judgedCommit(broken)
   reports('a-0', 'line', 'prod')
   const goes = (name: string, mode: string): void => {
@@ -79,42 +80,42 @@ void t.test('of many gateways that go, those that went last are remembered', asy
   }
   goes('b-0', 'dev')
   for (let index = 1; index < 1_000; index += 1) goes(`b-${index}`, 'prod')
-  t.match(await judge(collections), { errors: 1 })
+  matchObject(t, await judge(collections), { errors: 1 })
   goes('b-1000', 'prod')
-  t.match(await judge(collections), { errors: 0 })
+  matchObject(t, await judge(collections), { errors: 0 })
 })
 
-void t.test('while nobody knows the mode of a new gateway, every mode counts, for ten minutes', async (t) => {
+void t.test('while the mode of a new gateway is unknown, every mode counts for ten minutes', async (t) => {
   const { judge, reports, runs, passes } = judgedCommit(broken)
   reports('a-0', 'line', 'prod')
   runs('a-1', 'line', { injected: false })
-  t.match(await judge(collections), { errors: 0 }, 'one without an agent is brought nothing')
+  matchObject(t, await judge(collections), { errors: 0 }, 'one without an agent is brought nothing')
   runs('b-0', 'other')
-  t.match(await judge(collections), { errors: 0 }, 'one that follows another GatewaySync is not asked about')
+  matchObject(t, await judge(collections), { errors: 0 }, 'one that follows another GatewaySync is not asked about')
   runs('a-2', 'line', { profile: 'nowhere' })
-  t.match(await judge(collections), { errors: 0 }, 'nor one whose profile there is not')
+  matchObject(t, await judge(collections), { errors: 0 }, 'nor one whose profile there is not')
   runs('a-3', 'line')
-  t.match(await judge(collections), { errors: 1 })
-  t.match(await judge({ collections: { root, mode: 'prod' } }), { errors: 0 }, 'the profile names the mode')
+  matchObject(t, await judge(collections), { errors: 1 })
+  matchObject(t, await judge({ collections: { root, mode: 'prod' } }), { errors: 0 }, 'the profile names the mode')
   reports('a-3', 'line', 'prod')
-  t.match(await judge(collections), { errors: 0 })
+  matchObject(t, await judge(collections), { errors: 0 })
   reports('a-3', 'line', 'prod', { uid: 'another' })
-  t.match(await judge(collections), { errors: 1 }, 'a report of another pod proves nothing')
+  matchObject(t, await judge(collections), { errors: 1 }, 'a report of another pod proves nothing')
   passes(599_999)
-  t.match(await judge(collections), { errors: 1 })
+  matchObject(t, await judge(collections), { errors: 1 })
   passes(1)
-  t.match(await judge(collections), { errors: 0 }, 'one that never tells does not hold back the others')
+  matchObject(t, await judge(collections), { errors: 0 }, 'one that never tells does not hold back the others')
 })
 
-void t.test('a mode in use that the commit does not hold is a finding', async (t) => {
+void t.test('a mode in use that the commit does not contain is a finding', async (t) => {
   const { judge, reports } = judgedCommit(validTree())
   reports('a-0', 'line', 'staging')
-  t.match(await judge(collections), { kind: 'checked', errors: 0, items: [{ rule: 'mode-without-folder' }] })
+  matchObject(t, await judge(collections), { kind: 'checked', errors: 0, items: [{ rule: 'mode-without-folder' }] })
 })
 
-void t.test('only what profiles deliver is listed, and nothing under the policy Off', async (t) => {
+void t.test('only files that profiles deliver are listed, and none under the policy Off', async (t) => {
   const { judge, asked } = judgedCommit(broken)
-  t.match(await judge({ ...collections, excludePatterns: ['ignition/cobranding'] }), { kind: 'checked', errors: 0 })
-  t.same(asked, [[root, '.clustersync.yaml']])
-  t.same(await judge(collections, { policy: 'Off' }), { kind: 'notChecked' })
+  matchObject(t, await judge({ ...collections, excludePatterns: ['ignition/cobranding'] }), { kind: 'checked', errors: 0 })
+  t.strictSame(asked, [[root, '.clustersync.yaml']])
+  t.strictSame(await judge(collections, { policy: 'Off' }), { kind: 'notChecked' })
 })

@@ -1,15 +1,16 @@
 /**
- * Questions about gateways against a real Prometheus, and against servers that are none.
+ * Tests gateway queries against a real Prometheus and against servers that misbehave.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { createGatewayQueries } from '../../../runtime/reconcile/gateway-queries.ts'
-import type { SyncKey } from '../../../runtime/reconcile/records.ts'
-import { createResolveHost } from '../../../runtime/source/remote/addresses.ts'
-import { openNetwork } from '../../../runtime/source/remote/network.ts'
+import type { SyncKey } from '../../../runtime/reconcile/store/records.ts'
+import { createResolveHost } from '../../../runtime/git/remote/addresses.ts'
+import { openNetwork } from '../../../runtime/git/remote/network.ts'
+import { matchObject } from '../../support/assertions.ts'
 import { startPrometheus } from '../../support/prometheus.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
@@ -18,7 +19,7 @@ import { until } from '../../support/world.ts'
 const key = 'plant/line' as SyncKey
 const question = (url: string, pod: string, query: string) => ({ pod, about: `${url} ${query}`, url, query })
 
-/** Queries that run until the test ends; `changes` counts what was told. */
+/** Queries that run until the test ends; `changes` counts the reported changes. */
 function start(t: Pick<Test, 'teardown'>, { network = openNetwork, allowedHosts = [] as readonly string[] } = {}) {
   const stop = new AbortController()
   const told = { changes: 0 }
@@ -35,7 +36,7 @@ function start(t: Pick<Test, 'teardown'>, { network = openNetwork, allowedHosts 
     await running
   })
   const known = (pod: string) => queries.answers(key).get(pod)?.record
-  return { queries, told, known, answered: async (pod: string) => await until(async () => known(pod), `${pod} is answered`, 30_000) }
+  return { queries, told, known, answered: async (pod: string) => await until(async () => known(pod), `${pod} is answered`) }
 }
 
 async function serve(t: Pick<Test, 'teardown'>, answer: (request: IncomingMessage, response: ServerResponse) => void) {
@@ -65,23 +66,23 @@ void t.test('a real Prometheus answers for each gateway', async (t) => {
     Object.entries(texts).map(([pod, query]) => question(url, pod, query)),
   )
   for (const pod of Object.keys(texts)) await answered(pod)
-  t.match(known('right'), { state: 'Passed' })
-  t.match(known('scalar'), { state: 'Passed' })
-  t.match(known('empty'), { state: 'Unknown', why: 'the query has no result', wrongSinceMs: Number })
-  t.match(known('zero'), { state: 'Unknown', why: '1 of 1 samples are 0 or no number', wrongSinceMs: Number })
-  t.match(known('matrix'), { state: 'Unknown', why: /no vector/, answeredMs: undefined })
-  t.match(known('bad'), { state: 'Unknown', why: 'Prometheus answered 400', answeredMs: undefined })
+  matchObject(t, known('right'), { state: 'Passed' })
+  matchObject(t, known('scalar'), { state: 'Passed' })
+  matchObject(t, known('empty'), { state: 'Unknown', why: 'the query has no result', wrongSinceMs: known('empty')?.sinceMs })
+  matchObject(t, known('zero'), { state: 'Unknown', why: '1 of 1 samples are 0 or no number', wrongSinceMs: known('zero')?.sinceMs })
+  matchObject(t, known('matrix'), { state: 'Unknown', why: /no vector/, answeredMs: undefined })
+  matchObject(t, known('bad'), { state: 'Unknown', why: 'Prometheus answered 400', answeredMs: undefined })
   t.equal(told.changes, 2, 'those that have passed')
   queries.ask(key, [question(url, 'right', texts.right), question(url, 'zero', 'vector(3)')])
-  t.match(known('right'), { state: 'Passed' }, 'it is asked the same')
+  matchObject(t, known('right'), { state: 'Passed' }, 'it is asked the same')
   t.equal(known('empty'), undefined, 'nobody asks any more')
   t.equal(known('zero'), undefined, 'another question')
-  t.match(await answered('zero'), { state: 'Passed' })
+  matchObject(t, await answered('zero'), { state: 'Passed' })
   queries.ask(key, [])
   t.equal(queries.answers(key).size, 0)
 })
 
-void t.test('a question is one GET as the HTTP API of Prometheus describes it, and no redirect is followed', async (t) => {
+void t.test('a query is one GET of the Prometheus HTTP API, and redirects are not followed', async (t) => {
   const asked: { method: string | undefined; path: string; query: string | null; credentials: string | undefined }[] = []
   const url = await serve(t, ({ method, url: target = '', headers }, response) => {
     const { pathname, searchParams } = new URL(target, 'http://x')
@@ -90,11 +91,11 @@ void t.test('a question is one GET as the HTTP API of Prometheus describes it, a
   })
   const { queries, answered } = start(t)
   queries.ask(key, [question(`${url}/base/`, 'gw', 'up{a="1"} == 1')])
-  t.match(await answered('gw'), { state: 'Unknown', why: 'Prometheus answered 302' })
-  t.same(asked, [{ method: 'GET', path: '/base/api/v1/query', query: 'up{a="1"} == 1', credentials: undefined }])
+  matchObject(t, await answered('gw'), { state: 'Unknown', why: 'Prometheus answered 302' })
+  t.strictSame(asked, [{ method: 'GET', path: '/base/api/v1/query', query: 'up{a="1"} == 1', credentials: undefined }])
 })
 
-void t.test('an answer without end and one that never comes are none', async (t) => {
+void t.test('an endless or missing response is not an answer', async (t) => {
   const large = await serve(t, (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     const more = (): void => {
@@ -106,11 +107,11 @@ void t.test('an answer without end and one that never comes are none', async (t)
   const silent = await serve(t, () => {})
   const { queries, answered } = start(t)
   queries.ask(key, [question(large, 'large', 'up'), question(silent, 'silent', 'up')])
-  t.match(await answered('large'), { state: 'Unknown', why: /64 KiB/ })
-  t.match(await answered('silent'), { state: 'Unknown', why: /no answer/ })
+  matchObject(t, await answered('large'), { state: 'Unknown', why: /64 KiB/ })
+  matchObject(t, await answered('silent'), { state: 'Unknown', why: /no answer/ })
 })
 
-void t.test('only permitted addresses and hosts are asked', async (t) => {
+void t.test('only permitted addresses and hosts are queried', async (t) => {
   let calls = 0
   const url = await serve(t, (_request, response) => {
     calls += 1
@@ -125,20 +126,20 @@ void t.test('only permitted addresses and hosts are asked', async (t) => {
     [url, named, numbered, 'http://169.254.169.254'].map((one) => question(one, one, 'up')),
   )
   for (const one of [url, named, numbered, 'http://169.254.169.254']) {
-    t.match(await guarded.answered(one), { state: 'Unknown', why: /source\.allowedAddresses/ }, one)
+    matchObject(t, await guarded.answered(one), { state: 'Unknown', why: /source\.allowedAddresses/ }, one)
   }
   const listed = start(t, { allowedHosts: ['git.example'] })
   listed.queries.ask(key, [question(url, 'gw', 'up')])
-  t.match(await listed.answered('gw'), { why: /permits hosts git\.example/ })
+  matchObject(t, await listed.answered('gw'), { why: /permits hosts git\.example/ })
   const proxied = start(t, {
     network: { resolve: undefined, proxy: { https: 'http://proxy.example:3128', http: 'http://proxy.example:3128', noProxy: '' } },
   })
   proxied.queries.ask(key, [question(url, 'gw', 'up')])
-  t.match(await proxied.answered('gw'), { why: /noProxy/ })
+  matchObject(t, await proxied.answered('gw'), { why: /noProxy/ })
   t.equal(calls, 0)
 })
 
-void t.test('a slow server holds up only those who ask it', async (t) => {
+void t.test('a slow server delays only the GatewaySyncs that query it', async (t) => {
   const slow = await serve(t, () => undefined)
   const quick = await serve(t, (_request, response) => {
     response.setHeader('content-type', 'application/json')
@@ -150,7 +151,7 @@ void t.test('a slow server holds up only those who ask it', async (t) => {
     Array.from({ length: 200 }, (_, index) => question(slow, `gw-${index}`, 'vector(1)')),
   )
   queries.ask(key, [question(quick, 'gw', 'vector(1)')])
-  const record = await until(async () => queries.answers(key).get('gw')?.record, 'the other one is answered', 30_000)
+  const record = await until(async () => queries.answers(key).get('gw')?.record, 'the other one is answered')
   t.equal(record.state, 'Passed')
   t.equal(queries.answers('other/fleet').size, 0, 'before any of the slow ones')
 })

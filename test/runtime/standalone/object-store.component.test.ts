@@ -1,15 +1,17 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { Fault } from '../../../runtime/fault.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { requestAnnotations } from '../../../runtime/gatewaysync/names.ts'
-import { createStore } from '../../../runtime/reconcile/store.ts'
-import { syncKey } from '../../../runtime/reconcile/records.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { requestAnnotations } from '../../../runtime/api/names.ts'
+import { createStore } from '../../../runtime/reconcile/store/store.ts'
+import { syncKey } from '../../../runtime/reconcile/store/records.ts'
 import { createObjectStore } from '../../../runtime/standalone/object-store.ts'
 import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../../../runtime/standalone/settings.ts'
 import { openState } from '../../../runtime/standalone/state.ts'
+import { matchObject, throwsError } from '../../support/assertions.ts'
+import { fill, mounted } from '../../support/small-volume.ts'
 
 const text = (ref: string) => `
 apiVersion: clustersync.io/v1alpha1
@@ -30,7 +32,7 @@ function start(stateDir: string, sync: StandaloneSync) {
 
 const commit = 'a'.repeat(40)
 
-void t.test('a restart forgets neither requests nor status nor reports', async (t) => {
+void t.test('a restart keeps requests, status and reports', async (t) => {
   const stateDir = t.testdir()
   const sync = parseStandaloneSync(text('main'), 'gs.yaml')
   const first = start(stateDir, sync)
@@ -46,24 +48,24 @@ void t.test('a restart forgets neither requests nor status nor reports', async (
   t.equal(second.keeper.record().generation, 1)
 })
 
-void t.test('a changed spec is another generation', async (t) => {
+void t.test('a changed spec increments the generation', async (t) => {
   const stateDir = t.testdir()
   start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml')).keeper.setStatus({})
   t.equal(start(stateDir, parseStandaloneSync(text('v2'), 'gs.yaml')).keeper.record().generation, 2)
 })
 
-void t.test('a request is in the state folder before it counts, and wakes the pass', async (t) => {
+void t.test('a request is saved before it takes effect, and triggers a reconcile', async (t) => {
   const stateDir = t.testdir()
   const { keeper, changed } = start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml'))
   changed.length = 0
   keeper.annotate({ [requestAnnotations.ref]: 'v1', [requestAnnotations.id]: 'r-1' })
   t.match(readFileSync(path.join(stateDir, 'state.json'), 'utf8'), /"r-1"/)
-  t.same(changed, [syncKey('default', 'plant')])
+  t.strictSame(changed, [syncKey('default', 'plant')])
   keeper.annotate({ [requestAnnotations.id]: null, [requestAnnotations.by]: 'push' })
-  t.same(keeper.record().annotations, { [requestAnnotations.ref]: 'v1', [requestAnnotations.by]: 'push' }, 'null takes one away')
+  t.strictSame(keeper.record().annotations, { [requestAnnotations.ref]: 'v1', [requestAnnotations.by]: 'push' }, 'null takes one away')
 })
 
-void t.test('a damaged state file is named and left as it is', async (t) => {
+void t.test('a damaged state file is named and left unchanged', async (t) => {
   const stateDir = t.testdir({ 'state.json': '{"version":1' })
   try {
     start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml'))
@@ -74,14 +76,34 @@ void t.test('a damaged state file is named and left as it is', async (t) => {
   t.equal(readFileSync(path.join(stateDir, 'state.json'), 'utf8'), '{"version":1')
 })
 
-void t.test('a state folder that cannot be written loses no earlier state', async (t) => {
-  const stateDir = t.testdir({ blocker: 'a file where the folder should be' })
-  const { keeper } = start(path.join(stateDir, 'blocker'), parseStandaloneSync(text('main'), 'gs.yaml'))
-  t.throws(() => keeper.annotate({ [requestAnnotations.ref]: 'v1' }))
-  t.equal(keeper.record().annotations[requestAnnotations.ref], undefined)
+void t.test('a state file of another version is reported as such, not as damaged', async (t) => {
+  const stateDir = t.testdir({ 'state.json': '{"version":2}' })
+  throwsError(t, () => openState(stateDir), {
+    reason: 'StateUnreadable',
+    message: `${path.join(stateDir, 'state.json')} was written by another version of this program; remove it to start without it (open requests are lost)`,
+  })
 })
 
-void t.test('a report that cannot be written counts all the same, and reaches the disk with the next write', async (t) => {
+void t.test('a full state folder is named with its own path', async (t) => {
+  const stateDir = mounted(t, 'size=64k')
+  if (stateDir === undefined) return
+  const { keeper } = start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml'))
+  fill(stateDir, 0)
+  const message = `"${path.join(stateDir, 'state.json')}": no space is left on the volume; free some, or make it larger (ENOSPC)`
+  throwsError(t, () => keeper.annotate({ [requestAnnotations.ref]: 'v2' }), { reason: 'DiskFull', message })
+})
+
+void t.test('a state folder that cannot be written keeps the earlier state', async (t) => {
+  const stateDir = path.join(t.testdir(), 'state')
+  const { keeper } = start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml'))
+  keeper.annotate({ [requestAnnotations.ref]: 'v1' })
+  rmSync(stateDir, { recursive: true })
+  writeFileSync(stateDir, 'a file where the folder was')
+  t.throws(() => keeper.annotate({ [requestAnnotations.ref]: 'v2' }))
+  t.equal(keeper.record().annotations[requestAnnotations.ref], 'v1')
+})
+
+void t.test('a report that cannot be written takes effect and is saved with the next write', async (t) => {
   const stateDir = path.join(t.testdir(), 'state')
   const sync = parseStandaloneSync(text('main'), 'gs.yaml')
   const { keeper, store } = start(stateDir, sync)
@@ -92,21 +114,21 @@ void t.test('a report that cannot be written counts all the same, and reaches th
   t.equal(store.reportsIn('default').get('gw')?.status?.phase, 'Failed')
   rmSync(stateDir)
   keeper.setStatus({})
-  t.match(start(stateDir, sync).store.reportsIn('default').get('gw')?.status, { phase: 'Failed' }, 'the folder is made anew')
+  matchObject(t, start(stateDir, sync).store.reportsIn('default').get('gw')?.status, { phase: 'Failed' }, 'the folder is made anew')
 })
 
-void t.test('the state of another GatewaySync says nothing about this one', async (t) => {
+void t.test('the state of another GatewaySync is ignored', async (t) => {
   const stateDir = t.testdir()
   const first = start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml')).keeper
   first.annotate({ [requestAnnotations.ref]: 'v1', [requestAnnotations.id]: 'r-1' })
   first.setStatus({ published: { commit, ref: 'v1', at: '2026-01-01T00:00:00Z' } })
   const other = start(stateDir, parseStandaloneSync(text('main').replace('name: plant', 'name: press'), 'gs.yaml')).keeper
-  t.same([other.record().annotations, other.record().status], [{}, {}])
+  t.strictSame([other.record().annotations, other.record().status], [{}, {}])
   t.not(other.record().uid, first.record().uid)
 })
 
-void t.test('a folder for the state that cannot be made is an error, and never tried for ever', async (t) => {
+void t.test('a state folder that cannot be created is an error and is not retried endlessly', async (t) => {
   for (const folder of ['/proc/plant/state', '/dev/null/state']) {
-    t.throws(() => openState(folder), { message: new RegExp(`^"${folder}": `) })
+    throwsError(t, () => openState(folder), { message: new RegExp(`^"${folder}": `) })
   }
 })

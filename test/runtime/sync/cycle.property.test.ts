@@ -1,13 +1,13 @@
 /**
- * Whatever the trees are, the folder ends at exactly the wanted one: by differences as by listing, staged ahead of the plan or after it.
+ * Tests that for any trees the folder ends at exactly the desired one, with differences or a listing, staged before or after planning.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { systemClock } from '../../../runtime/clock.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { listTree } from '../../../scripts/quickstart/check.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
@@ -17,7 +17,7 @@ const name = fc.constantFrom('a', 'b', 'c', 'd e', 'ü')
 const pathBelow = fc.array(name, { minLength: 1, maxLength: 3 }).map((parts) => `projects/${parts.join('/')}`)
 const tree = fc.dictionary(pathBelow, fc.constantFrom('', '1', '2', 'x'.repeat(200_000)), { maxKeys: 8 }).map(withoutCollisions)
 
-/** git has no path that is a file and a folder at once. */
+/** In git, a path cannot be a file and a folder at once. */
 function withoutCollisions(paths: Tree): Tree {
   const names = Object.keys(paths)
   return Object.fromEntries(Object.entries(paths).filter(([file]) => !names.some((other) => other.startsWith(`${file}/`))))
@@ -32,7 +32,7 @@ function contentOf(dataDir: string): Tree {
   )
 }
 
-void t.test('through any three commits the folder is exactly each of them, and nothing of an earlier one stays', async (t) => {
+void t.test('through any sequence of commits the folder matches each of them and keeps nothing of earlier ones', async (t) => {
   const folder = temporaryFolder(t, 'property')
   const signal = AbortSignal.timeout(120_000)
   const profile = profileOf([{ source: 'projects', destination: 'projects', required: false }])
@@ -49,10 +49,10 @@ void t.test('through any three commits the folder is exactly each of them, and n
         const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
         const commit = source.commit(wanted)
         const result = await runCycle(deps, wantedOf(dataDir, commit, profile), signal)
-        // Without the base a source gives no differences.
+        // Without the base commit a source returns no differences.
         if (lists) source.forget(commit)
         if (result.phase !== 'Synced') throw new Error(`${result.phase}: ${result.reason ?? ''} ${result.message ?? ''}`)
-        // An absent optional source is left alone, so an empty tree keeps what was there.
+        // A missing optional source keeps its files, so an empty tree changes nothing.
         last = Object.keys(wanted).length === 0 ? last : wanted
         const present = contentOf(dataDir)
         if (!isDeepStrictEqual(present, { ...last })) return false

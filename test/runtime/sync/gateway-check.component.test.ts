@@ -1,5 +1,5 @@
 /**
- * What a gateway is asked for a rollout, against the simulator over HTTP.
+ * Tests the health check of a gateway during a rollout, with the gateway simulator over HTTP.
  */
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,10 +7,12 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { startSimulator } from '../../../examples/simulator/simulator.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { connectGateway, type Gateway } from '../../../runtime/gateway/gateway.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
+import { Temporal } from '../../../runtime/platform/temporal.ts'
+import { matchObject, rejectsWith } from '../../support/assertions.ts'
 import { memorySource, profileOf, wantedOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
@@ -19,7 +21,7 @@ const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 const page = { path: '/system/webdev/line/health', status: 200 }
 const api = { path: '/data/api/v1/gateway-info', status: 200 }
 
-/** A gateway's folder, and a cycle in it whose clock says what the test says. */
+/** The folder of a gateway, and a cycle in it with a clock controlled by the test. */
 function setUp(t: Pick<Test, 'teardown'>) {
   const dataDir = path.join(temporaryFolder(t, 'check'), 'data')
   mkdirSync(dataDir)
@@ -44,7 +46,7 @@ async function simulated(t: Pick<Test, 'teardown'>, dataDir: string) {
   return { simulator, connect }
 }
 
-/** Answers each path with a status of its own, and keeps what it was sent. */
+/** Answers each path with its own status, and records the requests. */
 async function pages(t: Pick<Test, 'teardown'>, answer: (url: string, response: http.ServerResponse) => void) {
   const asked: { url: string; key: string | undefined }[] = []
   const server = http.createServer((request, response) => {
@@ -58,39 +60,39 @@ async function pages(t: Pick<Test, 'teardown'>, answer: (url: string, response: 
   return { asked, gateway: connectGateway({ url, apiKey: async () => 'gw:hush', clock: systemClock, log: silentLog }) }
 }
 
-void t.test('a check is asked after the scan and in each cycle, and only where somebody waits for it', async (t) => {
+void t.test('a check runs after the scan and in each cycle, and only if requested', async (t) => {
   const { dataDir, sync, wait } = setUp(t)
   const { simulator, connect } = await simulated(t, dataDir)
   const gateway = connect('gw:hush')
-  t.match(await sync(gateway, 'one'), { phase: 'Synced', check: undefined })
+  matchObject(t, await sync(gateway, 'one'), { phase: 'Synced', check: undefined })
   const first = await sync(gateway, 'two', api)
-  t.match(first, { phase: 'Synced', check: { state: 'Passed', since: '2026-03-02T12:00:00Z' } })
+  matchObject(t, first, { phase: 'Synced', check: { state: 'Passed', since: '2026-03-02T12:00:00Z' } })
   const called = simulator.requests.map(({ method, path }) => `${method} ${path}`)
   t.equal(called.lastIndexOf(`GET ${api.path}`), called.length - 1, 'last of all')
   wait(30)
-  t.match(await sync(gateway, 'two', api), { check: first.check }, 'nothing new is said while nothing changes')
+  matchObject(t, await sync(gateway, 'two', api), { check: first.check }, 'nothing new is said while nothing changes')
   simulator.failNext({ path: api.path, status: 500, times: 3 })
   wait(30)
-  t.match(await sync(gateway, 'two', api), { phase: 'Synced', check: { state: 'Passed' } }, 'one wrong answer is no failure')
+  matchObject(t, await sync(gateway, 'two', api), { phase: 'Synced', check: { state: 'Passed' } }, 'one wrong answer is no failure')
   wait(30)
-  t.match(await sync(gateway, 'two', api), {
+  matchObject(t, await sync(gateway, 'two', api), {
     phase: 'Synced',
     check: { state: 'Failed', since: '2026-03-02T12:01:30Z', message: `${api.path}: the gateway answered 500, not 200` },
   })
-  t.match(await sync(gateway, 'three', api), { check: { state: 'Unknown' } }, 'another commit begins anew')
-  t.match(await sync(gateway, 'three'), { check: undefined })
+  matchObject(t, await sync(gateway, 'three', api), { check: { state: 'Unknown' } }, 'another commit begins anew')
+  matchObject(t, await sync(gateway, 'three'), { check: undefined })
 })
 
-void t.test('a gateway that does not run is not asked, and one that is not there answers nothing', async (t) => {
+void t.test('a gateway that is not running is not checked, and a missing one gives an unknown result', async (t) => {
   const { dataDir, sync } = setUp(t)
   const { simulator, connect } = await simulated(t, dataDir)
   const gateway = connect('gw:hush')
   await simulator.stop()
-  t.match(await sync(gateway, 'one', api), { phase: 'Pending', reason: 'GatewayUnreachable', check: undefined })
-  t.match(await sync(undefined, 'two', api), { phase: 'Synced', check: { state: 'Unknown', message: 'there is no gateway to ask' } })
+  matchObject(t, await sync(gateway, 'one', api), { phase: 'Pending', reason: 'GatewayUnreachable', check: undefined })
+  matchObject(t, await sync(undefined, 'two', api), { phase: 'Synced', check: { state: 'Unknown', message: 'there is no gateway to ask' } })
 })
 
-void t.test('a redirect is an answer and is not followed, and the key is sent to the API alone', async (t) => {
+void t.test('a redirect is an answer and is not followed, and the key is sent to the API only', async (t) => {
   const { asked, gateway } = await pages(t, (url, response) => {
     response.writeHead(url.startsWith('/moved') ? 302 : 200, { location: '/elsewhere' }).end('ok')
   })
@@ -99,17 +101,17 @@ void t.test('a redirect is an answer and is not followed, and the key is sent to
   t.equal(await gateway.statusOf('/data/api/../../system/webdev/line', signal), 200)
   t.equal(await gateway.statusOf('//elsewhere.example/data/api/x', signal), 200)
   t.equal(await gateway.statusOf('/data/api/v1/x', signal), 200)
-  t.same(
+  t.strictSame(
     asked.map(({ url, key }) => `${url} ${key ?? '-'}`),
     ['/moved -', `${page.path} -`, '/system/webdev/line -', '//elsewhere.example/data/api/x -', '/data/api/v1/x gw:hush'],
   )
 })
 
-void t.test('a page is judged by its status however long it is, and an answer that never begins is none', async (t) => {
+void t.test('a page of any length is judged by its status, and a missing response is an error', async (t) => {
   const { gateway } = await pages(t, (url, response) => {
     if (url === '/silent') return
     response.writeHead(200).end('x'.repeat(2 * 1024 * 1024))
   })
   t.equal(await gateway.statusOf('/flood', signal), 200)
-  await t.rejects(gateway.statusOf('/silent', signal), { reason: 'GatewayUnreachable', message: /no answer within 5 s/ })
+  await rejectsWith(t, gateway.statusOf('/silent', signal), { reason: 'GatewayUnreachable', message: /no answer within 5 s/ })
 })

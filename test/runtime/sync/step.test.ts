@@ -1,8 +1,9 @@
 import t from 'tap'
-import { Fault } from '../../../runtime/fault.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { doStep } from '../../../runtime/sync/step.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { matchObject } from '../../support/assertions.ts'
 
 const commit = 'a'.repeat(40)
 
@@ -18,14 +19,14 @@ function setup() {
   return { deps, lines, timed, pass: (ms: number) => (nowMs += ms) }
 }
 
-void t.test('a step is timed and told in one line of the level debug', async (t) => {
+void t.test('a step is timed and logged in one line of level debug', async (t) => {
   const { deps, lines, timed, pass } = setup()
   t.equal(await doStep(deps, 'plan', commit, () => pass(12.4)), 12.4)
-  t.same(timed, [['plan', 12.4]])
-  t.same(lines, [['step of a cycle ended', { component: 'plan', commit, reason: 'ok', durationMs: 12 }]])
+  t.strictSame(timed, [['plan', 12.4]])
+  t.strictSame(lines, [['step of a cycle ended', { component: 'plan', commit, reason: 'ok', durationMs: 12 }]])
 })
 
-void t.test('a step that fails is timed too, tells its reason, and throws what it threw', async (t) => {
+void t.test('a failing step is timed too, logs its reason, and rethrows its error', async (t) => {
   const { deps, lines, timed, pass } = setup()
   const fault = new Fault('DiskFull', 'no room')
   const work = async (): Promise<void> => {
@@ -33,6 +34,6 @@ void t.test('a step that fails is timed too, tells its reason, and throws what i
     throw fault
   }
   await t.rejects(doStep(deps, 'publish', commit, work), fault)
-  t.same(timed, [['publish', 3]])
-  t.match(lines, [['step of a cycle ended', { reason: 'DiskFull' }]])
+  t.strictSame(timed, [['publish', 3]])
+  matchObject(t, lines, [['step of a cycle ended', { reason: 'DiskFull' }]])
 })

@@ -1,5 +1,5 @@
 /**
- * What the soak does to the installation: each fault once in a round, in an order of chance, so that a run of any length has had them all.
+ * The faults of the soak: each once per round, in random order, so that a run of any length has had all of them.
  */
 import type { Installation } from '../../support/installation.ts'
 import type { Road } from '../../support/road.ts'
@@ -8,7 +8,7 @@ import type { Replicas } from './replicas.ts'
 
 export type Victim = { cluster: Installation; roads: { controllers: Road; agents: Road }; replicas: Replicas }
 
-/** Each settles when it has happened; what it does to others may last for minutes. */
+/** Each resolves when it has happened; its effects may last for minutes. */
 export const faults: Readonly<Record<string, (victim: Victim) => Promise<void> | void>> = {
   'API server killed, history dropped': ({ cluster }) => cluster.world.plane.restartApiServer(),
   'connections of controllers cut': ({ roads }) => roads.controllers.cut(),
@@ -22,7 +22,7 @@ export const faults: Readonly<Record<string, (victim: Victim) => Promise<void> |
   'standby killed': ({ replicas }) => replicas.kill('standby'),
 }
 
-/** All names again and again, in another order each time. */
+/** All names repeatedly, in another order each time. */
 export function* rounds(names: readonly string[], random: Random): Generator<string, never> {
   for (;;) yield* shuffled(names, random)
 }

@@ -1,18 +1,20 @@
 /**
- * What the replicas say of their own watches, read as Prometheus reads it. A replica that is killed takes its counters with it, so they are
- * read before.
+ * The watch metrics of the replicas, read like Prometheus. A killed replica loses its counters, so they are read before.
  */
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import type { Scrape } from '../../benchmark/scale/scrape.ts'
 
-/** By kind of object. `differences`: changes that a list found and no watch had told; `lists`: how often a watch had to begin with a list. */
+/**
+ * By kind of object. `differences`: changes that a list found and the watch had missed; `lists`: the number of watches that began with a
+ * list.
+ */
 export type WatchFigures = Record<string, { differences: number; lists: number; resumed: number }>
 
-/** While the API server or the way to it is away, a replica cannot say who may read. */
+/** Without a connection to the API server a replica cannot authorize metrics readers. */
 const readWithinMs = 90_000
 const againMs = 250
 
-/** Throws where the figures cannot be read in time, or are not told. */
+/** Throws if the metrics cannot be read in time or are missing. */
 export async function readWatchFigures(scrape: () => Promise<Scrape>): Promise<WatchFigures> {
   const endMs = systemClock.monotonicMs() + readWithinMs
   for (;;) {
@@ -24,7 +26,7 @@ export async function readWatchFigures(scrape: () => Promise<Scrape>): Promise<W
   }
 }
 
-/** Throws where there are no such figures: what is not told must not look like zero. */
+/** Throws if there are no such metrics: a missing value must not count as zero. */
 export function parseWatchFigures(text: string): WatchFigures {
   const figures: WatchFigures = {}
   const of = (kind: string) => (figures[kind] ??= { differences: 0, lists: 0, resumed: 0 })

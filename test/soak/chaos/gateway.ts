@@ -1,14 +1,14 @@
 /**
- * A gateway that follows over the real delivery protocol, with the token of its own pod, and keeps what it fetched in memory: no agent, no
- * engine and no simulator is there, for two hundred of those do not fit on a machine. Whatever fails it tries again.
+ * A gateway that follows over the real delivery protocol, with its own pod token, and keeps fetched contents in memory: without agent,
+ * engine and simulator, because a machine cannot run two hundred of those. Retries after every error.
  */
 import { execFileSync } from 'node:child_process'
-import { systemClock } from '../../../runtime/clock.ts'
-import { type DeliveryClient, deliveryClient } from '../../../runtime/delivery/client.ts'
-import type { BlobSink, Change } from '../../../runtime/delivery/protocol.ts'
-import { Fault } from '../../../runtime/fault.ts'
-import { deliveryToken } from '../../../runtime/gatewaysync/names.ts'
-import { type CommitHash, parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { type DeliveryClient, deliveryClient } from '../../../runtime/content/client/client.ts'
+import type { BlobSink, Change } from '../../../runtime/content/protocol/protocol.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
+import { deliveryToken } from '../../../runtime/api/names.ts'
+import { type CommitHash, parseCommitHash } from '../../../runtime/api/values.ts'
 import { type GatewayPod, writeReport } from '../../benchmark/scale/plants.ts'
 import type { Installation } from '../../support/installation.ts'
 import { gitEnvironment } from '../../support/repository.ts'
@@ -16,9 +16,9 @@ import { gitEnvironment } from '../../support/repository.ts'
 const retryMs = 500
 
 export type LightGateway = {
-  /** What is published for it now. */
+  /** The commit that is published for it now. */
   follow(commit: string, delivery: { url: string; caBundle: string }): void
-  /** The hash of each file by its path. */
+  /** The hash of each file by path. */
   files: ReadonlyMap<string, string>
   stop(): Promise<void>
 }
@@ -72,7 +72,7 @@ export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: s
         if (next !== undefined) await bring(next)
         done = next
       } catch (error) {
-        // Where the earlier commit is not known any more, everything is asked for; all else is tried again as it is.
+        // If the earlier commit is unknown, it requests everything; all other errors are retried unchanged.
         if (error instanceof Fault && error.reason === 'UnknownBase') held = undefined
         await systemClock.wait(retryMs, stop.signal).catch(() => undefined)
       }
@@ -93,7 +93,7 @@ export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: s
   }
 }
 
-/** Contents are verified by the client; here they are only counted. */
+/** The client verifies contents; here they are only counted. */
 function counting(seen: Set<string>): BlobSink {
   let present = ''
   return {
@@ -107,7 +107,7 @@ function counting(seen: Set<string>): BlobSink {
   }
 }
 
-/** What git says that a commit holds below `projects`, by path. */
+/** The content of a commit below `projects` according to git, by path. */
 export function filesOf(repository: string, commit: string): Map<string, string> {
   const args = ['-C', repository, 'ls-tree', '-r', '-z', '--full-tree', commit, 'projects/']
   const text = execFileSync('git', args, { env: gitEnvironment }).toString('utf8')

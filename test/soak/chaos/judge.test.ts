@@ -1,5 +1,5 @@
 /**
- * Each judgement of the soak fails on what it is there for, and on nothing else.
+ * Each verdict of the soak fails for its own cause and for no other.
  */
 import t from 'tap'
 import { differencesOfFiles, judge, type Observed } from './judge.ts'
@@ -51,7 +51,7 @@ const bad: [string, Partial<Observed>, string][] = [
         ...good.readings,
       ],
     },
-    '1 times lists of replicas found what no watch had told: controller-2 before it was killed: 2 of syncreports',
+    '1 times lists of replicas found changes that a watch missed: controller-2 before it was killed: 2 of syncreports',
   ],
   ['no push at all', { taken: new Map() }, 'no request was taken'],
   ['a request without an outcome', { outcomes: new Map([['one', 'Handled']]) }, '1 requests have no outcome: two of plant/b'],
@@ -59,26 +59,26 @@ const bad: [string, Partial<Observed>, string][] = [
   ['a gateway that holds something else', { gateways: [{ name: 'a', wrong: ['x'] }] }, '1 gateways are not exact: a: x'],
 ]
 
-void t.test('nothing is said of what held', (t) => {
-  t.same(judge(good), [])
+void t.test('there is no verdict when everything held', (t) => {
+  t.strictSame(judge(good), [])
   t.end()
 })
 
 for (const [name, part, verdict] of bad) {
   void t.test(`${name} is told`, (t) => {
-    t.same(judge({ ...good, ...part }), [verdict])
+    t.strictSame(judge({ ...good, ...part }), [verdict])
     t.end()
   })
 }
 
-void t.test('files that are missing, too many or other are told, each', (t) => {
+void t.test('missing, surplus and different files are reported, one each', (t) => {
   const wanted = new Map([
     ['a', '1'],
     ['b', '2'],
   ])
-  t.same(differencesOfFiles(new Map(wanted), wanted), [])
-  t.same(differencesOfFiles(undefined, new Map([['a', '1']])), ['a is missing, should be 1'])
-  t.same(
+  t.strictSame(differencesOfFiles(new Map(wanted), wanted), [])
+  t.strictSame(differencesOfFiles(undefined, new Map([['a', '1']])), ['a is missing, should be 1'])
+  t.strictSame(
     differencesOfFiles(
       new Map([
         ['a', '1'],
@@ -92,7 +92,7 @@ void t.test('files that are missing, too many or other are told, each', (t) => {
   t.end()
 })
 
-void t.test('the figures of a replica are read by kind, and their absence is not zero', (t) => {
+void t.test('the metrics of a replica are read by kind, and missing ones are not zero', (t) => {
   const text = [
     '# TYPE clustersync_relist_differences counter',
     'clustersync_watch_restarts_total{kind="pods",from="list"} 3',
@@ -101,7 +101,7 @@ void t.test('the figures of a replica are read by kind, and their absence is not
     'clustersync_relist_differences_total{kind="syncreports"} 0',
     'clustersync_leader 1',
   ].join('\n')
-  t.same(parseWatchFigures(text), {
+  t.strictSame(parseWatchFigures(text), {
     pods: { differences: 2, lists: 3, resumed: 4 },
     syncreports: { differences: 0, lists: 0, resumed: 0 },
   })

@@ -1,40 +1,40 @@
 /**
- * What must hold after the chaos, as a function of what was seen in it.
+ * The conditions that must hold after the chaos, as a function of the observations.
  */
 import type { WatchFigures } from './figures.ts'
 
 export type Observed = {
-  /** What could not be done or read: faults, pushes, figures. */
+  /** Faults, pushes and metrics that failed. */
   broken: readonly string[]
-  /** How often each fault happened; all that there are. */
+  /** The number of times each fault happened, for all faults. */
   faults: Readonly<Record<string, number>>
   followedMs: FollowedMs
-  /** Which reasons the soak's own watches were interrupted for. */
+  /** The reasons for interruptions of the soak's own watches. */
   interrupted: Readonly<Record<string, number>>
-  /** How often the soak's own watches listed, and how many versions they told between their lists. */
+  /** The number of lists of the soak's own watches, and of versions that they received between lists. */
   watched: { lists: number; versions: number }
-  /** Versions that a watch of the soak's own owes, or doubts about what happened. */
+  /** Missing versions of the soak's own watches, or doubts about the recorded history. */
   missed: readonly string[]
-  /** What each replica said of its own watches before it was killed, and in the end. */
+  /** The watch metrics of each replica before it was killed, and at the end. */
   readings: readonly Reading[]
-  /** Each request that was taken, with the GatewaySync that it was for; and those that had an outcome, with that. */
+  /** Each accepted request with its GatewaySync, and those with an outcome. */
   taken: ReadonlyMap<string, string>
   outcomes: ReadonlyMap<string, string>
-  /** What each gateway holds other than git says. */
+  /** The differences between each gateway and git. */
   gateways: readonly { name: string; wrong: readonly string[] }[]
 }
 
-/** How long it took each time until another replica led, after one that was killed and one that was frozen. */
+/** The times until another replica led, after a killed and after a frozen leader. */
 export type FollowedMs = { killed: readonly number[]; frozen: readonly number[] }
 
 export type Reading = { replica: string; when: string; figures: WatchFigures }
 
-/** Of the times until another replica leads, the median must be below this: by waiting for the Lease alone it would be above 15 s. */
+/** The median of the times until another replica leads must be below this: waiting for the Lease alone would take more than 15 s. */
 const followedWithinMs = { killed: 3_000, frozen: 12_000 }
-/** By 410 and by connections that end: without both of them the watches were hardly tried. */
+/** Status 410 and closed connections: without both, the watches were hardly exercised. */
 const neededInterruptions = ['Conflict', 'ApiUnavailable']
 
-/** Empty when everything held. */
+/** Empty if everything held. */
 export function judge(observed: Observed): string[] {
   const { broken, faults, followedMs, interrupted, missed, readings, taken, outcomes, gateways, watched } = observed
   const lost = [...taken].filter(([id]) => !outcomes.has(id)).map(([id, key]) => `${id} of ${key}`)
@@ -54,7 +54,7 @@ export function judge(observed: Observed): string[] {
       .map(({ how, lateMs }) => `half of the leaders that were ${how} were followed after ${Math.round(lateMs)} ms or later`),
     ...summary('times a watch missed something', missed),
     ...(readings.length > 0 ? [] : ['no replica told the figures of its watches']),
-    ...summary('times lists of replicas found what no watch had told', readings.flatMap(differencesOf)),
+    ...summary('times lists of replicas found changes that a watch missed', readings.flatMap(differencesOf)),
     ...summary('requests have no outcome', lost),
     ...summary('requests were refused', refused),
     ...summary(
@@ -70,7 +70,7 @@ function differencesOf({ replica, when, figures }: Reading): string[] {
     .map(([kind, { differences }]) => `${replica} ${when}: ${differences} of ${kind}`)
 }
 
-/** What files are there that should not be, are not there, or hold other than they should; both by path, with the hash of each. */
+/** Surplus, missing and different files; both sides by path, with the hash of each file. */
 export function differencesOfFiles(held: ReadonlyMap<string, string> | undefined, wanted: ReadonlyMap<string, string>): string[] {
   const paths = [...new Set([...(held?.keys() ?? []), ...wanted.keys()])]
   return paths

@@ -1,7 +1,7 @@
 /**
- * Pushes and faults at random, until the time is over and each fault has happened.
+ * Random pushes and faults, until the time is over and each fault has happened.
  */
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { pick, type Random, randomFrom } from '../../support/seeded-random.ts'
 import { faults, rounds } from './faults.ts'
 import { change, type Followed, keyOf } from './plants.ts'
@@ -11,13 +11,13 @@ const pushEveryMs = 400
 const faultEveryMs = 6_000
 const answeredWithinMs = 30_000
 const toldAgainMs = 250
-/** Somebody who sees a push fail tries for minutes, not for ever. */
+/** The retries of a failed push stop after minutes. */
 const mostTries = 600
 
-/** `broken`: what of both could not be done. `faults`: how often each happened, of all that there are. */
+/** `broken`: faults and pushes that failed. `faults`: the number of times each fault happened, for all faults. */
 export type Meddled = { faults: Record<string, number>; pushes: number; toldAgain: number; broken: string[] }
 
-/** Settles when each fault has ended and each push was taken. */
+/** Resolves when each fault has ended and each push was accepted. */
 export async function meddle(soak: Soak, { minutes, seed }: { minutes: number; seed: number }): Promise<Meddled> {
   const names = Object.keys(faults)
   const meddled: Meddled = { faults: Object.fromEntries(names.map((name) => [name, 0])), pushes: 0, toldAgain: 0, broken: [] }
@@ -61,7 +61,7 @@ export async function meddle(soak: Soak, { minutes, seed }: { minutes: number; s
   return meddled
 }
 
-/** Tells one replica, and as a git host would the next one where that does not take it, as a person would who sees it fail. */
+/** Sends the push to one replica and, if it is not accepted, to the next one, like a git host or a user would. */
 async function push({ replicas, cluster, taken }: Soak, plant: Followed, random: Random, again: () => void): Promise<void> {
   const headers = { authorization: `Bearer ${cluster.receiver.token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ ref: `refs/heads/${plant.branch}` })

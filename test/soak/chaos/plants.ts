@@ -1,10 +1,10 @@
 /**
- * The GatewaySyncs of the soak, each with a branch and a gateway of its own, so that a push which is lost is seen.
+ * The GatewaySyncs of the soak, each with its own branch and gateway, so that a lost push is detected.
  */
 import path from 'node:path'
 import * as v from 'valibot'
-import { resolveProfile, syncHash } from '../../../runtime/gatewaysync/decide/profile.ts'
-import { gatewaySyncSpec } from '../../../runtime/gatewaysync/schema/spec.ts'
+import { resolveProfile, syncHash } from '../../../runtime/api/schema/profile.ts'
+import { gatewaySyncSpec } from '../../../runtime/api/schema/spec.ts'
 import { createPods, createReports, forEach, type Plant, specOf } from '../../benchmark/scale/plants.ts'
 import type { Seen } from '../../benchmark/scale/seen.ts'
 import { type Installation, simulatedGateway } from '../../support/installation.ts'
@@ -16,7 +16,7 @@ const plantsOfNamespace = 50
 const plantsOfRepository = 20
 const realAgents = 4
 
-/** `dataDir`: of a gateway with a real agent; `light`: a gateway without. */
+/** `dataDir`: of a gateway with a real agent; `light`: a gateway without one. */
 export type Followed = Plant & {
   repository: Repository
   branch: string
@@ -28,10 +28,10 @@ export type Followed = Plant & {
 
 type Scope = { teardown(handler: () => unknown): void }
 
-/** Names for `install`, one for each namespace. */
+/** Prefixes for `install`, one per namespace. */
 export const prefixes = Array.from({ length: plantsInAll / plantsOfNamespace }, (_, index) => `plant-${index}`)
 
-/** Repositories and branches, each with a first commit; nothing is in the cluster yet. */
+/** Repositories and branches, each with a first commit; the cluster is still empty. */
 export function makePlants(cluster: Installation): Followed[] {
   const repositories = Array.from({ length: plantsInAll / plantsOfRepository }, (_, index) => cluster.host.repository(`${index}.git`))
   for (const repository of repositories) repository.commit({ 'projects/base.json': '{}' })
@@ -49,7 +49,7 @@ export function makePlants(cluster: Installation): Followed[] {
   })
 }
 
-/** Creates the GatewaySyncs, then their gateways: the first few with a real agent, all others light ones. */
+/** Creates the GatewaySyncs, then their gateways: the first few with a real agent, all others light. */
 export async function openPlants(t: Scope, cluster: Installation, seen: Seen, plants: readonly Followed[]): Promise<void> {
   const real = plants.slice(0, realAgents)
   const gateways = await Promise.all(real.map(({ name }) => simulatedGateway(t, cluster.folder, name)))
@@ -87,13 +87,13 @@ export async function openPlants(t: Scope, cluster: Installation, seen: Seen, pl
   }
 }
 
-/** What a gateway reports that has applied the configuration of the light ones. */
+/** The report of a gateway that has applied the configuration of the light ones. */
 function hashOf(repo: string): string {
   const spec = v.parse(gatewaySyncSpec({ allowLocal: false }), specOf(repo))
   return syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
 }
 
-/** A file changes, one comes and the one of the round before goes; returns the new head of the branch. */
+/** Changes one file, adds one and removes the one of the previous round; returns the new head of the branch. */
 export function change(plant: Pick<Followed, 'repository' | 'branch' | 'round'>, round: number): string {
   const { repository, branch } = plant
   repository.git('checkout', '-q', branch)

@@ -1,8 +1,8 @@
-/** Which watches an API server says are open, and which replicas have listed since. */
+/** The open watches of an API server, and the replicas that have listed since. */
 import t from 'tap'
 import { notListed, parseWatches, type ReplicaFigures } from './relist.ts'
 
-void t.test('watches are counted by type, whatever their scope, and nothing else', (t) => {
+void t.test('only watches are counted, by type and whatever their scope', (t) => {
   const text = [
     '# TYPE apiserver_longrunning_requests gauge',
     'apiserver_longrunning_requests{component="apiserver",group="",resource="pods",scope="cluster",subresource="",verb="WATCH",version="v1"} 3',
@@ -11,7 +11,7 @@ void t.test('watches are counted by type, whatever their scope, and nothing else
     'apiserver_longrunning_requests{component="apiserver",group="",resource="secrets",scope="cluster",subresource="",verb="WATCH",version="v1"} 2',
     '',
   ].join('\n')
-  t.same(parseWatches(text), { gatewaysyncs: 0, pods: 15, syncreports: 0 })
+  t.strictSame(parseWatches(text), { gatewaysyncs: 0, pods: 15, syncreports: 0 })
   t.end()
 })
 
@@ -21,7 +21,7 @@ void t.test('a replica that has not listed a type is named, whatever the others 
     return { replica, figures: { gatewaysyncs: figures(gatewaysyncs), pods: figures(pods), syncreports: figures(syncreports) } }
   }
   const before = [listed('one', 1, 1, 1), listed('two', 4, 4, 4)]
-  t.same(notListed(before, [listed('one', 5, 5, 5), listed('two', 5, 4, 5)]), ['two has not listed its pods'])
-  t.same(notListed(before, [listed('one', 2, 2, 2), listed('two', 5, 5, 6)]), [])
+  t.strictSame(notListed(before, [listed('one', 5, 5, 5), listed('two', 5, 4, 5)]), ['two has not listed its pods'])
+  t.strictSame(notListed(before, [listed('one', 2, 2, 2), listed('two', 5, 5, 6)]), [])
   t.end()
 })

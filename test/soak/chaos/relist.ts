@@ -1,15 +1,15 @@
 /**
- * Makes everybody list everything, so that each replica compares what its watches told with what is there.
+ * Makes all clients list everything, so that each replica compares its watched state with the actual one.
  */
 import { gatewaySyncType, podType, syncReportType } from '../../../runtime/kube/types.ts'
 import { until } from '../../support/world.ts'
 import type { Reading } from './judge.ts'
 import type { Soak } from './soak.ts'
 
-/** Open watches of each type, as the API server counts them. */
+/** Open watches of each type, as counted by the API server. */
 export type OpenWatches = Record<string, number>
 
-/** What a replica says of its watches. */
+/** The watch metrics of a replica. */
 export type ReplicaFigures = Pick<Reading, 'replica' | 'figures'>
 
 const types = [gatewaySyncType, podType, syncReportType].map(({ plural }) => plural)
@@ -30,8 +30,8 @@ export function parseWatches(text: string): OpenWatches {
 }
 
 /**
- * Starts the API server anew without a history, and settles when as many watches are open as `usual` and each replica has listed each type. A
- * watch of somebody whose connection leads nowhere comes back when it was silent for two and a half minutes.
+ * Restarts the API server without its history, and resolves when as many watches are open as `usual` and each replica has listed each type.
+ * A watch on a dead connection returns after two and a half minutes of silence.
  */
 export async function relistAll(soak: Soak, usual: OpenWatches, withinMs: number): Promise<void> {
   const { replicas, read, cluster } = soak
@@ -45,7 +45,7 @@ export async function relistAll(soak: Soak, usual: OpenWatches, withinMs: number
   let missing: string[] = []
   const isBack = async (): Promise<true | undefined> => {
     const open = await countWatches(soak)
-    // As many may be open while one replica's is not: somebody else's may have been counted twice as it came back.
+    // The count may be complete while one replica's watch is missing: a reconnecting watch may have been counted twice.
     missing = [
       ...types.filter((type) => (open[type] ?? 0) < (usual[type] ?? 0)).map((type) => `${open[type]} of ${usual[type]} watches of ${type}`),
       ...notListed(before, await figures()),
@@ -57,7 +57,7 @@ export async function relistAll(soak: Soak, usual: OpenWatches, withinMs: number
   })
 }
 
-/** Which replicas have not listed which types since `before`, although nothing else could tell them what is there. */
+/** The replicas that have not listed some types since `before`, although only a list could give them the current state. */
 export function notListed(before: readonly ReplicaFigures[], now: readonly ReplicaFigures[]): string[] {
   return now.flatMap(({ replica, figures }) => {
     const earlier = before.find((one) => one.replica === replica)?.figures

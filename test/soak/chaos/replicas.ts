@@ -1,21 +1,21 @@
 /**
- * Three replicas of the controller as processes, of which any may be killed at any time and comes back in its pod.
+ * Three replicas of the controller as processes; any of them may be killed at any time and restarts in its pod.
  */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from '../../support/world.ts'
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { freePorts, type Ports } from '../../support/ports.ts'
 import type { Installation } from '../../support/installation.ts'
 import { pick, type Random } from '../../support/seeded-random.ts'
 import type { FollowedMs } from './judge.ts'
 
 export type Replicas = {
-  /** Kills the one that leads, or else one that does not, and starts it again in its pod. */
+  /** Kills the leader, or else a standby, and restarts it in its pod. */
   kill(which: 'leader' | 'standby'): Promise<void>
-  /** Kills or freezes the one that leads, and lets it come again, or wake, once another leads. */
+  /** Kills or freezes the leader, and restarts or resumes it once another replica leads. */
   replaceLeader(how: 'SIGKILL' | 'SIGSTOP'): Promise<void>
-  /** How long each such change of leaders took. */
+  /** The duration of each such leader change. */
   followedMs: FollowedMs
   /** Base URLs of the push receivers. */
   receivers: readonly string[]
@@ -27,7 +27,7 @@ type Replica = NamedReplica & { child: ChildProcess }
 
 const replicaNames = ['controller-0', 'controller-1', 'controller-2'] as const
 
-/** The ports that all replicas will have: whoever stands before them must know them first. */
+/** The ports of all replicas, which the proxies in front of them need first. */
 export async function replicaPorts(): Promise<Ports[]> {
   const ports: Ports[] = []
   for (const _ of replicaNames) ports.push(await freePorts())
@@ -35,8 +35,8 @@ export async function replicaPorts(): Promise<Ports[]> {
 }
 
 /**
- * Stops what the installation started by itself, and starts all. `dying` is called before one is killed, which waits for it; also for one that is
- * spared because another has begun to lead meanwhile.
+ * Stops the controller that the installation started, and starts all replicas. `dying` is called before one is killed, which waits for it;
+ * also for a replica that is spared because another one has started to lead meanwhile.
  */
 export async function startReplicas(
   cluster: Installation,
@@ -52,13 +52,13 @@ export async function startReplicas(
   }
   const followedMs = { killed: [] as number[], frozen: [] as number[] }
   const leader = () => until(async () => (await cluster.leader().catch(() => undefined)) || undefined, 'somebody holds the Lease')
-  /** One of the replicas, not the nobody to whom the Lease may have been given for a second. */
+  /** One of the replicas, not the nonexistent holder that the Lease may have for a second. */
   const leads = () =>
     until(async () => {
       const name = await leader()
       return replicas.find((one) => one.name === name)
     }, 'a replica holds the Lease')
-  /** One of the candidates that was told that it dies, and is a candidate still: while it was told, another may have begun to lead. */
+  /** One of the announced candidates that still is one: another replica may have started to lead meanwhile. */
   const doomed = async (candidates: () => Promise<readonly Replica[]>): Promise<Replica | undefined> => {
     let replica = pick(await candidates(), random)
     while (replica !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * The installation that the soak meddles with: three replicas behind roads that can be cut, two hundred GatewaySyncs with their gateways, and
- * those who watch and read along.
+ * The installation under the soak: three replicas behind proxies that can be cut, two hundred GatewaySyncs with their gateways, and the
+ * observers.
  */
 import { readFileSync } from 'node:fs'
 import { webhookConfigurationType } from '../../../runtime/kube/types.ts'
@@ -25,11 +25,11 @@ export type Soak = {
   seen: Seen
   watchers: Watchers
   plants: readonly Followed[]
-  /** What replicas said of their watches before they were killed, and in the end. */
+  /** The watch metrics of replicas before they were killed, and at the end. */
   readings: Reading[]
-  /** Asks a replica what it says of its watches now. */
+  /** Reads the current watch metrics of a replica. */
   read(replica: NamedReplica, when: string): Promise<Reading>
-  /** Each request that was taken, with the GatewaySync that it was for; and those that had an outcome. */
+  /** Each accepted request with its GatewaySync, and those with an outcome. */
   taken: Map<string, string>
   outcomes: Map<string, string>
 }
@@ -37,7 +37,7 @@ export type Soak = {
 type Scope = { teardown(handler: () => unknown): void }
 type Options = { lifetimeMs: number; seed: number }
 
-/** Everything is there and starts to follow; whoever calls waits until all are Ready. */
+/** Creates everything and starts to follow; the caller waits until all are Ready. */
 export async function startSoak(t: Scope, { lifetimeMs, seed }: Options): Promise<Soak> {
   const folder = temporaryFolder(t, 'chaos')
   const [controller = '', agent = ''] = await bundlePrograms(['runtime/controller.ts', 'runtime/agent.ts'], folder)
@@ -51,7 +51,7 @@ export async function startSoak(t: Scope, { lifetimeMs, seed }: Options): Promis
       ways,
     )
   const [admission, delivery] = [await openRoad(t, any('admission')), await openRoad(t, any('delivery'))]
-  // The first to ask for its way is the controller.
+  // The first connection is that of the controller.
   let next = controllers
   const cluster = await install(
     t,
@@ -94,7 +94,7 @@ export async function startSoak(t: Scope, { lifetimeMs, seed }: Options): Promis
   return { cluster, roads: { controllers, agents }, replicas, seen, watchers, plants, readings, read, taken: new Map(), outcomes }
 }
 
-/** Whoever calls the replicas checks their certificate with what the API server checks it with. */
+/** Callers of the replicas verify their certificate with the same bundle as the API server. */
 async function scraperOf(cluster: Installation): Promise<(port: number) => Promise<Scrape>> {
   const { world, manifests } = cluster
   const name = manifests.find(({ kind }) => kind === webhookConfigurationType.kind)?.metadata.name ?? ''

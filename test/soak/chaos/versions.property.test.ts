@@ -1,12 +1,15 @@
 /**
- * A consumer that was told as Kubernetes promises has missed nothing, whatever happened and whenever it had to list; one from whom anything
- * was withheld, or who was told anything else, has.
+ * A consumer with the guarantees of Kubernetes has missed nothing, whatever happened and whenever it had to list; one with a withheld,
+ * changed or additional version has.
  */
 import fc from 'fast-check'
 import t from 'tap'
 import { type Change, compareVersions, type Told } from './versions.ts'
 
-/** What may happen: an object is written or goes, the consumer watches for a while, it must list everything anew, or a list breaks off. */
+/**
+ * The possible events: an object is written or deleted, the consumer watches for a while, it must list everything again, or a list is
+ * interrupted.
+ */
 const acts = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ act: fc.constant('write' as const), key: fc.constantFrom('a', 'b', 'c') }) },
@@ -17,7 +20,9 @@ const acts = fc.array(
 )
 type Act = typeof acts extends fc.Arbitrary<(infer One)[]> ? One : never
 
-/** What etcd writes, and what a consumer is told that does everything right. `fromWatch` are the places of what a watch told. */
+/**
+ * The history in etcd, and the events of a consumer that receives everything correctly. `fromWatch` are the indexes of events from a watch.
+ */
 function play(list: readonly Act[]): { happened: Change[]; told: Told[]; fromWatch: number[] } {
   const happened: Change[] = []
   const told: Told[] = []
@@ -50,7 +55,7 @@ function play(list: readonly Act[]): { happened: Change[]; told: Told[]; fromWat
   }
   listAll(false)
   for (const one of list) {
-    // The revision grows with the writes of others too.
+    // The revision grows with other writes too.
     revision += 2
     if (one.act === 'write' || (one.act === 'remove' && state.has(one.key))) {
       happened.push({ key: one.key, revision, isGone: one.act === 'remove' })
@@ -59,7 +64,7 @@ function play(list: readonly Act[]): { happened: Change[]; told: Told[]; fromWat
       else state.delete(one.key)
     } else if (one.act === 'watch') watch()
     else if (one.act !== 'remove') {
-      // A list that broke off is made again before anything is watched.
+      // An interrupted list is repeated before a watch starts.
       if (one.act === 'broken list') listAll(true)
       listAll(false)
     }
@@ -68,7 +73,7 @@ function play(list: readonly Act[]): { happened: Change[]; told: Told[]; fromWat
   return { happened, told, fromWatch }
 }
 
-void t.test('who is told what Kubernetes promises has missed nothing', (t) => {
+void t.test('a consumer with the guarantees of Kubernetes has missed nothing', (t) => {
   fc.assert(
     fc.property(acts, (list) => {
       const { happened, told, fromWatch } = play(list)
@@ -79,12 +84,12 @@ void t.test('who is told what Kubernetes promises has missed nothing', (t) => {
   t.end()
 })
 
-void t.test('each version that a watch withholds is found, also where the object changes again', (t) => {
+void t.test('each version that a watch withholds is detected, even if the object changes again', (t) => {
   fc.assert(
     fc.property(acts, fc.nat(), (list, chosen) => {
       const { happened, told, fromWatch } = play(list)
       const place = fromWatch[chosen % Math.max(1, fromWatch.length)]
-      // The last ones before a list it may owe.
+      // A watch may owe the last versions before a list.
       fc.pre(place !== undefined && told[place + 1]?.is !== 'listing')
       return compareVersions(happened, told.toSpliced(place ?? 0, 1)).wrong.length > 0
     }),
@@ -92,7 +97,7 @@ void t.test('each version that a watch withholds is found, also where the object
   t.end()
 })
 
-void t.test('a version told twice, in another order or made up is found', (t) => {
+void t.test('a repeated, reordered or made-up version is detected', (t) => {
   fc.assert(
     fc.property(acts, fc.nat(), fc.constantFrom('twice', 'made up', 'late'), (list, chosen, how) => {
       const { happened, told, fromWatch } = play(list)
@@ -112,7 +117,7 @@ void t.test('a version told twice, in another order or made up is found', (t) =>
   t.end()
 })
 
-void t.test('a list that told other than was is found, and one without an end', (t) => {
+void t.test('a list with wrong content or without an end is detected', (t) => {
   const happened: Change[] = [
     { key: 'a', revision: 1, isGone: false },
     { key: 'b', revision: 2, isGone: false },
@@ -120,10 +125,10 @@ void t.test('a list that told other than was is found, and one without an end', 
   const listed = { is: 'listed', revision: 5 } as const
   const a = { is: 'put', key: 'a', revision: 1 } as const
   const b = { is: 'put', key: 'b', revision: 2 } as const
-  t.same(compareVersions(happened, [{ is: 'listing' }, b, a, listed]).wrong, [])
-  t.same(compareVersions(happened, [{ is: 'listing' }, a, listed]).wrong, ['b was known as gone after a list of 5, and was 2'])
-  t.same(compareVersions(happened, [{ is: 'listing' }, a, b]).wrong, ['the last list did not end'])
-  t.same(compareVersions([...happened, { key: 'a', revision: 6, isGone: true }], [{ is: 'listing' }, a, b, listed]).wrong, [
+  t.strictSame(compareVersions(happened, [{ is: 'listing' }, b, a, listed]).wrong, [])
+  t.strictSame(compareVersions(happened, [{ is: 'listing' }, a, listed]).wrong, ['b was known as gone after a list of 5, and was 2'])
+  t.strictSame(compareVersions(happened, [{ is: 'listing' }, a, b]).wrong, ['the last list did not end'])
+  t.strictSame(compareVersions([...happened, { key: 'a', revision: 6, isGone: true }], [{ is: 'listing' }, a, b, listed]).wrong, [
     'the end of a in 6 was never told',
   ])
   t.end()

@@ -1,24 +1,24 @@
 /**
- * What a consumer of a list-watch was told, beside what really happened. Kubernetes lets a list skip versions, and a watch none: between two
- * lists each version of each object is told once, in order, however often the connection was cut meanwhile.
+ * Compares the events of a list-watch consumer with the actual history. In Kubernetes a list may skip versions and a watch may not: between
+ * two lists each version of each object arrives once, in order, however often the connection was cut.
  */
 
-/** One version of one object, or its end. Revisions are those of etcd, which versions of objects are. */
+/** One version of one object, or its deletion. Revisions are those of etcd, which resource versions equal. */
 export type Change = { key: string; revision: number; isGone: boolean }
 
-/** `listing`: a list begins; `listed`: it has ended, and is of this revision. What is told in between comes from the list. */
+/** `listing`: a list begins; `listed`: it has ended, with this revision. Events in between come from the list. */
 export type Told =
   { is: 'listing' } | { is: 'listed'; revision: number } | { is: 'put'; key: string; revision: number } | { is: 'gone'; key: string }
 
 export type Comparison = { wrong: string[]; lists: number; watched: number }
 
-/** `happened` in the order of revisions. Everything that happened must have been told in the end. */
+/** `happened` in order of revisions. Everything in it must have arrived in the end. */
 export function compareVersions(happened: readonly Change[], told: readonly Told[]): Comparison {
   const wrong: string[] = []
   const known = new Map<string, number>()
   let lists = 0
   let watched = 0
-  /** The next change that the watch must tell; undefined while a list is under way, which may tell anything. */
+  /** The next change that the watch must deliver; undefined during a list, which may contain anything. */
   let next: number | undefined
   for (const one of told) {
     if (one.is === 'listing') next = undefined

@@ -1,30 +1,30 @@
 /**
- * What a list-watch of the product makes of the cluster over connections that are cut, forgotten and told 410, beside what etcd wrote.
+ * The view of the product's list-watch over connections that are cut, dropped and answered with 410, compared with the history in etcd.
  */
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { createKube, type Kube, loadKube } from '../../../runtime/kube/client.ts'
 import { runListWatch } from '../../../runtime/kube/list-watch.ts'
 import { gatewaySyncType, podType, type ResourceType, syncReportType } from '../../../runtime/kube/types.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { compareVersions, type Told } from './versions.ts'
 import { startWitness, type Witness } from './witness.ts'
 
-/** `namespace`: without it everything is watched. */
+/** `namespace`: all namespaces if undefined. */
 type Watching = { types: readonly ResourceType[]; namespace?: string }
 
 const everything: Watching = { types: [gatewaySyncType, podType, syncReportType] }
 
 export type Watchers = {
-  /** How often everything was listed, and how many versions were told by watches between. */
+  /** The number of lists, and of versions received by watches in between. */
   watched(): { lists: number; versions: number }
-  /** How often the watches were interrupted, by the reason of the fault. */
+  /** The number of interruptions by fault reason. */
   interrupted(): Readonly<Record<string, number>>
-  /** Where what was told differs from what happened, and why what happened is not known; empty when nothing was missed. */
+  /** Differences between received and actual versions, and doubts about the history; empty if nothing was missed. */
   missed(): Promise<string[]>
   stop(): Promise<void>
 }
 
-/** `kubeconfig` leads over the connections that are meddled with. */
+/** `kubeconfig` connects through the disturbed proxies. */
 export async function startWatchers(kubeconfig: string, etcdUrl: string, watching = everything): Promise<Watchers> {
   const { types, namespace } = watching
   const kube = createKube(loadKube({ kubeconfig }), { clock: systemClock, userAgent: 'soak-watchers' })
@@ -58,7 +58,7 @@ function follow(kube: Kube, of: { type: ResourceType; namespace?: string }, witn
   const told: Told[] = []
   const stop = new AbortController()
   let listed = 0
-  /** Notes when a list begins and of which revision it is, which the consumer of a list-watch is not told. */
+  /** Records when a list begins and its revision, which a list-watch consumer does not receive. */
   const noting: Kube = {
     ...kube,
     async *listPages(...args) {

@@ -1,6 +1,6 @@
 /**
- * What really happened to the objects of a type: every revision that etcd wrote, by a watch over its own API. The API server goes and comes
- * with all its watches; etcd stays, and so does this watch.
+ * The actual history of the objects of a type: every revision that etcd wrote, from a watch of etcd itself. The API server restarts with
+ * all its watches; etcd and this watch stay.
  */
 import { linesOf } from '../../../runtime/http/lines.ts'
 import { readText, startCall } from '../../../runtime/http/client.ts'
@@ -8,9 +8,9 @@ import type { ResourceType } from '../../../runtime/kube/types.ts'
 import type { Change } from './versions.ts'
 
 export type Witness = {
-  /** In the order of revisions. */
+  /** In order of revisions. */
   happened: readonly Change[]
-  /** What keeps it from being believed: its watch has ended, or does not hold what etcd holds now. */
+  /** Doubts about the history: its watch has ended, or differs from the current content of etcd. */
   doubts(): Promise<string[]>
   stop(): Promise<void>
 }
@@ -28,7 +28,7 @@ type WatchLine = {
 
 const maxBytes = 64 * 1024 * 1024
 
-/** Without `namespace` in all of them. Keys are `namespace/name`. */
+/** All namespaces without `namespace`. Keys are `namespace/name`. */
 export async function startWitness(etcdUrl: string, { group, plural }: ResourceType, namespace?: string): Promise<Witness> {
   const root = `/registry/${group === '' ? '' : `${group}/`}${plural}/`
   const prefix = namespace === undefined ? root : `${root}${namespace}/`
@@ -49,7 +49,7 @@ export async function startWitness(etcdUrl: string, { group, plural }: ResourceT
   const running = (async () => {
     for await (const line of linesOf(response, maxBytes)) {
       const { result = {}, error } = JSON.parse(line) as WatchLine
-      if (error !== undefined || result.canceled === true) throw new Error(error?.message ?? `cancelled: ${line}`)
+      if (error !== undefined || result.canceled === true) throw new Error(error?.message ?? `canceled: ${line}`)
       for (const { type: what, kv } of result.events ?? [])
         happened.push({ key: keyOf(kv.key), revision: Number(kv.mod_revision), isGone: what === 'DELETE' })
     }
@@ -77,7 +77,7 @@ export async function startWitness(etcdUrl: string, { group, plural }: ResourceT
   }
 }
 
-/** The end of a range is the first key that is not in it: after `/` comes `0`. */
+/** The end of a range is the first key outside of it: `0` follows `/`. */
 function base64(key: string): string {
   return Buffer.from(key).toString('base64')
 }

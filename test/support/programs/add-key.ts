@@ -1,12 +1,12 @@
 /**
- * Reads a private key as JSON and hands it to an ssh-agent of this process's own. Prints as JSON `added`, or the fault: `reason: message`.
+ * Reads a private key as JSON and adds it to an ssh-agent of its own. Prints as JSON `added`, or the fault: `reason: message`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
-import { asFault } from '../../../runtime/fault.ts'
-import { addKey, startAgent } from '../../../runtime/source/credentials/ssh-agent.ts'
+import { asFault } from '../../../runtime/platform/fault.ts'
+import { addKey, startAgent } from '../../../runtime/git/credentials/ssh-agent.ts'
 
 const privateKey = JSON.parse(await text(process.stdin)) as string
 const signal = AbortSignal.timeout(60_000)

@@ -1,10 +1,10 @@
 /**
- * Admission in a process of its own, as `receiver-process.ts` is for the receiver. Answers each message with its URL.
+ * Admission in its own process, like `receiver-process.ts` for the receiver. Answers each message with its URL.
  */
-import { systemClock } from '../../../runtime/clock.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
 import { admissionApp, admissionConnections } from '../../../runtime/injection/app.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { serve } from '../../../runtime/serve.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { serve } from '../../../runtime/http/serve.ts'
 import { agentSettings } from '../pods.ts'
 
 const stop = new AbortController()

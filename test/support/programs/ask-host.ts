@@ -1,17 +1,16 @@
 /**
- * Asks a git host once and prints the commit of main or the fault: for tests that run it as another user. The question comes by standard
- * input.
+ * Queries a git host once and prints the commit of main or the fault, for tests that run it as another user. Reads its input from stdin.
  */
 import { text } from 'node:stream/consumers'
 import path from 'node:path'
 import * as v from 'valibot'
-import { systemClock } from '../../../runtime/clock.ts'
-import { asFault } from '../../../runtime/fault.ts'
-import { gitSpec } from '../../../runtime/gatewaysync/schema/git-spec.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { openNetwork } from '../../../runtime/source/remote/network.ts'
-import { createMirrors } from '../../../runtime/source/mirrors.ts'
-import { createRemotes } from '../../../runtime/source/remotes.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { asFault } from '../../../runtime/platform/fault.ts'
+import { gitSpec } from '../../../runtime/api/schema/git-spec.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { openNetwork } from '../../../runtime/git/remote/network.ts'
+import { createMirrors } from '../../../runtime/git/mirrors.ts'
+import { createRemotes } from '../../../runtime/git/remotes.ts'
 
 export type AskHostQuestion = { git: Record<string, unknown>; secrets: Record<string, Record<string, string>>; folder: string }
 

@@ -1,16 +1,16 @@
 /**
- * Reads a question as JSON: the bytes of commits in base64, and the text of a file of keys. Prints as JSON, for each commit, `verified`, why it is
- * refused, or the fault: `reason: message`.
+ * Reads JSON: the bytes of commits in base64, and the text of a key file. Prints as JSON, for each commit, `verified`, the reason for its
+ * refusal, or the fault: `reason: message`.
  */
 import path from 'node:path'
 import { tmpdir } from 'node:os'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { asFault } from '../../../runtime/fault.ts'
-import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
-import { readKeyring } from '../../../runtime/source/signatures/keyring.ts'
-import { objectId } from '../../../runtime/source/signatures/signed-object.ts'
-import { verify } from '../../../runtime/source/signatures/verify.ts'
+import { asFault } from '../../../runtime/platform/fault.ts'
+import { parseCommitHash } from '../../../runtime/api/values.ts'
+import { readKeyring } from '../../../runtime/git/verify/keyring.ts'
+import { objectId } from '../../../runtime/git/verify/signed-object.ts'
+import { verify } from '../../../runtime/git/verify/verify.ts'
 
 export type SignaturesQuestion = { commits: string[]; keys: string }
 

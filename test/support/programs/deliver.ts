@@ -1,17 +1,17 @@
 /**
- * `deliver.ts <folder> <profile root>`: the controller's part of a sync, mirror and delivery over TLS, in a process of its own.
- * Messages: `{fetch, repo, mirrors}` brings a commit into the mirrors of that folder and publishes it, and the answer tells where to ask; `{}` tells
- * the CPU used so far, which no other answer does.
+ * `deliver.ts <folder> <profile root>`: the controller's part of a sync, mirror and content server with TLS, in its own process. Messages:
+ * `{fetch, repo, mirrors}` fetches a commit into the mirrors of that folder and publishes it, and the answer has the address; `{}` returns
+ * the CPU time so far, which other answers do not contain.
  */
 import path from 'node:path'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
-import { systemClock } from '../../../runtime/clock.ts'
-import { deliveryApp } from '../../../runtime/delivery/server.ts'
-import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { serve } from '../../../runtime/serve.ts'
-import { createMirrors, type Mirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { deliveryApp } from '../../../runtime/content/server/server.ts'
+import { parseCommitHash, parseRelativePath } from '../../../runtime/api/values.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { serve } from '../../../runtime/http/serve.ts'
+import { createMirrors, type Mirrors } from '../../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/git/remote/remote.ts'
 import { answerMessages, cpuMs } from '../measured-process.ts'
 
 export type DeliverMessage = { fetch?: string; repo?: string; mirrors?: string }
@@ -28,7 +28,7 @@ let repo = ''
 
 const certificates = await nextCertificates(undefined, { dnsNames: ['localhost'], now: systemClock.now() })
 const app = deliveryApp({
-  authorise: async () => ({ kind: 'allowed', pod: 'default/gateway' }),
+  authorize: async () => ({ kind: 'allowed', pod: 'default/gateway' }),
   lookup: () =>
     mirrors === undefined
       ? undefined
@@ -56,7 +56,7 @@ answerMessages(async (message: DeliverMessage): Promise<DeliverAnswer> => {
   }
   repo = message.repo ?? repo
   if (message.fetch !== undefined && mirrors !== undefined) {
-    // As the controller does: the ref is asked for, and what it names comes with it.
+    // Like the controller: fetches the ref, which includes its commit.
     const { commit } = await mirrors.all.of(anonymousRemote(repo, { allowLocal: false })).resolve('main', { fresh: true }, stop.signal)
     if (commit !== parseCommitHash(message.fetch)) throw new Error(`main is ${commit}, not ${message.fetch}`)
     commits.add(commit)

@@ -1,13 +1,12 @@
 /**
- * The agent's part of a sync in a process of its own: client of the delivery, engine, data directory; no cluster and no gateway.
- * Message: `{url, caBundle, commit, dataDir, profile}` brings the folder to the commit; another folder starts from nothing. `{}` only tells
- * the CPU used so far.
+ * The agent's part of a sync in its own process: content client, engine, data directory; no cluster and no gateway. Message: `{url,
+ * caBundle, commit, dataDir, profile}` brings the folder to the commit; another folder starts empty. `{}` returns only the CPU time so far.
  */
-import { systemClock } from '../../../runtime/clock.ts'
-import { deliveryClient } from '../../../runtime/delivery/client.ts'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
-import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { deliveryClient } from '../../../runtime/content/client/client.ts'
+import type { ResolvedProfile } from '../../../runtime/api/schema/profile.ts'
+import { parseCommitHash } from '../../../runtime/api/values.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { answerMessages, ownCpuMs } from '../measured-process.ts'
 import { wantedOf } from '../memory-source.ts'

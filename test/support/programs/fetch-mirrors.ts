@@ -1,13 +1,13 @@
 /**
- * `fetch-mirrors.ts <folder> <MiB>`: the controller's mirrors in a process that holds as much memory of its own as asked for. A message
- * `{repos, caBundle}` fetches the branch main of each repository, all at once.
+ * `fetch-mirrors.ts <folder> <MiB>`: the controller's mirrors in a process that holds the given amount of memory. A message `{repos,
+ * caBundle}` fetches the branch main of all repositories concurrently.
  */
 import { randomFillSync } from 'node:crypto'
-import { systemClock } from '../../../runtime/clock.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { anonymousAccess } from '../../../runtime/source/remote/access.ts'
-import { createMirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { anonymousAccess } from '../../../runtime/git/remote/access.ts'
+import { createMirrors } from '../../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/git/remote/remote.ts'
 import { answerMessages, memoryOf } from '../measured-process.ts'
 
 export type FetchMessage = { repos: readonly string[]; caBundle?: string }
@@ -17,7 +17,7 @@ const [folder = '', wanted = '0'] = process.argv.slice(2)
 process.on('disconnect', () => process.exit(0))
 const mebibyte = 1024 * 1024
 const missing = Math.max(0, Number(wanted) - memoryOf(process.pid).anonymousMiB)
-// Written to, so that every page is there.
+// Filled, so that every page is resident.
 const ballast = randomFillSync(Buffer.alloc(Math.ceil(missing * mebibyte)))
 const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
 

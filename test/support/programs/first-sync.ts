@@ -1,13 +1,13 @@
 /**
- * `first-sync.ts`, with a data directory as JSON on its standard input: a mirror on this machine, delivery on a real port before it, and an agent that has nothing yet. Prints as JSON what
- * came of it: the phase, each answer of delivery, the milliseconds that the agent would have waited, and what was logged.
+ * `first-sync.ts`, with a data directory as JSON on stdin: a local mirror, a content server on a real port, and an agent without files.
+ * Prints the result as JSON: the phase, each answer of the content server, the milliseconds that the agent would have waited, and the log.
  */
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { type Clock, systemClock } from '../../../runtime/clock.ts'
-import { createLog, silentLog } from '../../../runtime/log.ts'
-import { deliveryClient } from '../../../runtime/delivery/client.ts'
-import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
+import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
+import { createLog, silentLog } from '../../../runtime/platform/log/log.ts'
+import { deliveryClient } from '../../../runtime/content/client/client.ts'
+import { parseCommitHash } from '../../../runtime/api/values.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { overMirror, serveDelivery } from '../delivery-server.ts'
 import { profileOf, wantedOf } from '../memory-source.ts'

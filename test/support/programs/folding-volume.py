@@ -1,5 +1,5 @@
-"""folding-volume.py <backing folder> <mount point>: a volume that takes names which differ only in case, or only in how Unicode composes
-their letters, for one, and keeps the spelling under which a name was made. Stays in the foreground until it is unmounted."""
+"""folding-volume.py <backing folder> <mount point> [own-inodes]: a volume that takes names which differ only in case, or only in how Unicode composes
+their letters, for one, and keeps the spelling under which a name was made. With own-inodes each spelling has an inode of its own. Stays in the foreground until it is unmounted."""
 import errno
 import os
 import sys
@@ -98,4 +98,4 @@ class Folding(Operations):
         return os.utime(self.real(path), times, follow_symlinks=False)
 
 
-FUSE(Folding(sys.argv[1]), sys.argv[2], foreground=True, nothreads=True, use_ino=True, attr_timeout=0, entry_timeout=0, negative_timeout=0)
+FUSE(Folding(sys.argv[1]), sys.argv[2], foreground=True, nothreads=True, use_ino=len(sys.argv) < 4, attr_timeout=0, entry_timeout=0, negative_timeout=0)

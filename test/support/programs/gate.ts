@@ -1,16 +1,15 @@
 /**
- * The gate in a process of its own, as the controller has it, over a repository on this machine. Message: `{folder, commit, profile}`
- * judges a commit; `{rest: true}` waits until its thread has ended and gives back what it can, as a quiet controller does; `{}` only tells
- * the CPU used so far.
+ * Validation in its own process, as in the controller, over a local repository. Message: `{folder, commit, profile}` validates a commit;
+ * `{rest: true}` waits until its thread has ended and releases memory, like an idle controller; `{}` returns only the CPU time so far.
  */
 import path from 'node:path'
-import { systemClock } from '../../../runtime/clock.ts'
-import { type IsolatedGate, openIsolatedGate } from '../../../runtime/gate/isolate.ts'
-import { createMarks } from '../../../runtime/gate/marks.ts'
-import type { Verdict } from '../../../runtime/gatewaysync/decide/observation.ts'
-import type { ResolvedProfile } from '../../../runtime/gatewaysync/decide/profile.ts'
-import { parseCommitHash } from '../../../runtime/gatewaysync/values.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { type IsolatedGate, openIsolatedGate } from '../../../runtime/validation/worker/isolated-validation.ts'
+import { createMarks } from '../../../runtime/validation/worker/attempt-log.ts'
+import type { Verdict } from '../../../runtime/reconcile/decide/observation.ts'
+import type { ResolvedProfile } from '../../../runtime/api/schema/profile.ts'
+import { parseCommitHash } from '../../../runtime/api/values.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { answerMessages, cpuMs } from '../measured-process.ts'
 
 export type GateMessage = { folder: string; commit: string; profile: ResolvedProfile } | { rest: true }
@@ -19,7 +18,7 @@ export type GateAnswer = { verdict: Verdict | undefined; tookMs: number; cpuMs: 
 let gate: IsolatedGate | undefined
 const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 
-/** Longer than from one question to the next. */
+/** Longer than the time between two messages. */
 const restAfterMs = 5_000
 
 process.on('disconnect', () => process.exit(0))
@@ -32,7 +31,7 @@ answerMessages(async (message: GateMessage | Record<string, never>): Promise<Gat
   gate ??= openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')), restAfterMs })
   const validation = { policy: 'Enforce', rules: {} } as const
   const request = { profiles: [profile], validation, modesInUse: undefined, commit, line: folder }
-  const verdict = await gate.check({ folder, limits }, request, false, AbortSignal.timeout(300_000))
+  const verdict = await gate.check({ folder, limits }, request, { namespace: 'plant', again: false }, AbortSignal.timeout(300_000))
   return { verdict, tookMs: performance.now() - startedMs, cpuMs: cpuMs() }
 })
 

@@ -1,6 +1,6 @@
-/** `hold-lock.ts <dataDir>`: tries to take the lock of a data directory, says `held` or the reason, and stays until its stdin ends. */
-import { systemClock } from '../../../runtime/clock.ts'
-import { Fault } from '../../../runtime/fault.ts'
+/** `hold-lock.ts <dataDir>`: tries to take the lock of a data directory, prints `held` or the reason, and waits until its stdin ends. */
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import { ensureEngineFolder, ownershipOf } from '../../../runtime/sync/disk/disk.ts'
 import { takeLock } from '../../../runtime/sync/disk/lock.ts'
 

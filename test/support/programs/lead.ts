@@ -1,9 +1,10 @@
 /**
- * `lead.ts <kubeconfig> <namespace> <name>`: holds the Lease `leader` and, while it does, writes into the ConfigMap `work` each three seconds.
+ * `lead.ts <kubeconfig> <namespace> <name>`: holds the Lease `leader` and, while it does, writes to the ConfigMap `work` every three
+ * seconds.
  */
-import { createLog } from '../../../runtime/log.ts'
-import { systemClock as clock } from '../../../runtime/clock.ts'
-import { fenced } from '../../../runtime/controller/lead/fenced.ts'
+import { fenced } from '../../../runtime/controller/leadership.ts'
+import { createLog } from '../../../runtime/platform/log/log.ts'
+import { systemClock as clock } from '../../../runtime/platform/clock.ts'
 import { createKube, loadKube } from '../../../runtime/kube/client.ts'
 import { runWithLease } from '../../../runtime/kube/lease/run.ts'
 import { configMapType } from '../world.ts'

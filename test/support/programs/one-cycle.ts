@@ -1,10 +1,11 @@
 /**
  * `one-cycle.ts <dataDir> <boundary> <from>`: brings a folder from one commit to another and kills itself at the n-th boundary between two
- * effects. The trees come as JSON on stdin: `[before, after]`. `from`: `differences`, or `listing`, while which files are staged one by one.
+ * effects. Reads the trees as JSON from stdin: `[before, after]`. `from`: `differences`, or `listing`, which stages files one by one as it
+ * arrives.
  */
 import { text } from 'node:stream/consumers'
-import { systemClock } from '../../../runtime/clock.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { memorySource, profileOf, type Tree, wantedOf } from '../memory-source.ts'
 

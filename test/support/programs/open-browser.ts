@@ -1,5 +1,5 @@
 /**
- * Opens the browser of the tests, says so, and does nothing more until it is killed.
+ * Opens the browser of the tests, prints a line, and then idles until it is killed.
  */
 import { launch } from '../browser.ts'
 

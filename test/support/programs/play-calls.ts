@@ -1,6 +1,6 @@
 /**
- * `play-calls.ts`: makes calls of the command line one after the other, in one process, because starting one costs more than most calls do.
- * The arguments of each come as JSON on stdin; printed is, for each, what it wrote and the code that its process would have ended with.
+ * `play-calls.ts`: runs several calls of the command line in one process, because a process start takes longer than most calls. Reads the
+ * arguments of each call as JSON from stdin; prints, for each, its output and exit code.
  */
 import { text } from 'node:stream/consumers'
 import type { CliResult } from '../run-cli.ts'
@@ -22,7 +22,7 @@ for (const [index, args] of (JSON.parse(await text(process.stdin)) as string[][]
   Object.assign(written, { stdout: '', stderr: '' })
   process.argv = [...process.argv.slice(0, 2), ...args]
   process.exitCode = undefined
-  // The name makes it another module, which runs anew; what it imports stays.
+  // The query makes it a new module, which runs again; its imports stay loaded.
   await import(`../../../runtime/cli.ts?call=${index}`)
   played.push({ code: codeNow(), ...written })
   for (const signal of ['SIGINT', 'SIGTERM']) process.removeAllListeners(signal)

@@ -1,12 +1,12 @@
 /**
- * `render-many.ts <dataDir> <files> <bytes>`: one cycle that renders so many files of that size, each made when it is asked for. Says the phase
- * and the most memory that this process held, in KiB.
+ * `render-many.ts <dataDir> <files> <bytes>`: one cycle that renders this number of files of that size, each generated when requested.
+ * Prints the phase and the peak memory of this process in KiB.
  */
 import { createHash } from 'node:crypto'
-import { systemClock } from '../../../runtime/clock.ts'
-import type { BlobId, Source } from '../../../runtime/delivery/protocol.ts'
-import { parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
-import { silentLog } from '../../../runtime/log.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import type { BlobId, Source } from '../../../runtime/content/protocol/protocol.ts'
+import { parseCommitHash, parseRelativePath } from '../../../runtime/api/values.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { profileOf, wantedOf } from '../memory-source.ts'
 

@@ -1,20 +1,20 @@
 /**
- * `soak-engine.ts <repository url> <data directory> <mirrors>`: follows a repository with a mirror and the engine, for whoever kills it and
- * robs it of its records. Each line on stdin names a commit; the newest one is brought in place, again and again until it is there. Prints
- * one line of JSON for each cycle.
+ * `soak-engine.ts <repository url> <data directory> <mirrors>`: follows a repository with a mirror and the engine, for a soak that kills it
+ * and damages its records. Each line on stdin names a commit; the newest one is applied, with retries until it succeeds. Prints one line of
+ * JSON per cycle.
  */
 import { readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { backoffMs, systemClock } from '../../../runtime/clock.ts'
-import { asFault } from '../../../runtime/fault.ts'
-import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/gatewaysync/values.ts'
-import { silentLog } from '../../../runtime/log.ts'
-import { createMirrors } from '../../../runtime/source/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/source/remote/remote.ts'
+import { backoffMs, systemClock } from '../../../runtime/platform/clock.ts'
+import { asFault } from '../../../runtime/platform/fault.ts'
+import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/api/values.ts'
+import { silentLog } from '../../../runtime/platform/log/log.ts'
+import { createMirrors } from '../../../runtime/git/mirrors.ts'
+import { anonymousRemote } from '../../../runtime/git/remote/remote.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { profileOf, wantedOf } from '../memory-source.ts'
 
-/** `lost`: what was told of files whose owner nobody knows. */
+/** `lost`: findings about files with an unknown owner. */
 export type SoakLine = {
   commit: string
   phase: string
@@ -29,7 +29,7 @@ const [repo = '', dataDir = '', folder = ''] = process.argv.slice(2)
 const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
 const mirror = mirrors.of(anonymousRemote(repo, { allowLocal: true }))
 const source = mirror.source(() => [parseRelativePath('projects')])
-const profile = profileOf([{ source: 'projects', destination: 'projects' }], { drift: 'restore' })
+const profile = profileOf([{ source: 'projects', destination: 'projects' }], { drift: 'Restore' })
 const memory: EngineMemory = { manifest: undefined }
 const stop = new AbortController()
 let wanted: CommitHash | undefined

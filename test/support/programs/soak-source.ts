@@ -1,16 +1,17 @@
 /**
- * `soak-source.ts <what follows>`: GatewaySyncs that follow refs of private repositories as a controller does, for whoever kills it, its git
- * and its host. Each line on stdin is the number of a GatewaySync that is pushed to. Prints a line of JSON several times a second.
+ * `soak-source.ts <what follows>`: GatewaySyncs that follow refs of private repositories as in a controller, for a soak that kills it, its
+ * git processes and its host. Each line on stdin is the number of a GatewaySync that gets a push. Prints a line of JSON several times a
+ * second.
  */
 import { readdirSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { systemClock } from '../../../runtime/clock.ts'
-import { requireRepository } from '../../../runtime/source/remote/remote.ts'
+import { systemClock } from '../../../runtime/platform/clock.ts'
+import { requireRepository } from '../../../runtime/git/remote/remote.ts'
 import { startFollowers } from '../followers.ts'
 
 export type SoakedSource = { folder: string; refs: { repo: string; ref: string }[]; token: string; caBundle: string }
 
-/** `published`: what has changed since the line before, by the number of its GatewaySync. */
+/** `published`: changes since the previous line, by the number of the GatewaySync. */
 export type SourceLine = {
   published: Record<number, string>
   reasons: string[]

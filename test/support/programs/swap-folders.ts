@@ -1,6 +1,6 @@
 /**
- * `swap-folders.ts <folder> <link target>`: swaps a folder for a link to another one and back, as fast as it can, until its stdin ends.
- * What a program in a gateway's container could do while an agent writes.
+ * `swap-folders.ts <folder> <link target>`: replaces a folder with a link to another one and back, as fast as possible, until its stdin
+ * ends. A program in a gateway's container could do this while an agent writes.
  */
 import { lstatSync, renameSync, symlinkSync, unlinkSync } from 'node:fs'
 
@@ -18,7 +18,7 @@ function swap(): void {
     renameSync(`${folder}.aside`, folder)
     swaps += 1
   } catch {
-    // Whoever publishes may have moved it just now.
+    // The agent may have just moved it.
     if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true) unlinkSync(folder)
     if (
       lstatSync(folder, { throwIfNoEntry: false }) === undefined &&

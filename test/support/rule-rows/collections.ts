@@ -1,8 +1,8 @@
 /**
  * Rows about collections: their folders, their manifests, their inheritance.
  */
-import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
-import { config, modeJson, resource, validTree } from '../collection-tree.ts'
+import type { RuleId } from '../../../runtime/validation/rules/rules.ts'
+import { config, modeJson, resource, validTree, root } from '../collection-tree.ts'
 import { changed, withResource, type Row } from './row.ts'
 
 export const collections = {
@@ -33,6 +33,18 @@ export const collections = {
       isAlone: true,
       files: resource('external/ignition/security-levels', config({ levels: [] })),
       findings: ['error missing-config-mode external'],
+    },
+  ],
+  'nested-copy': [
+    {
+      fault: 'a folder of collections within it',
+      files: withResource({ [`${root}/resources/core/config-mode.json`]: modeJson('Core', 'external') }),
+      findings: ['error nested-copy resources/core'],
+    },
+    {
+      fault: 'a collection within itself',
+      files: withResource({ [`${root}/core/core/config-mode.json`]: modeJson('Core', 'external') }),
+      findings: ['error nested-copy core/core'],
     },
   ],
   'invalid-config-mode': [

@@ -1,11 +1,13 @@
 /**
- * Rows about what resources hold, and about files that belong to none.
+ * Rows about the contents of resources, and about files that belong to none.
  */
-import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
+import type { RuleId } from '../../../runtime/validation/rules/rules.ts'
 import { config, modeJson, resource, root } from '../collection-tree.ts'
 import { changed, manifest, systemProperties, withResource, type Row } from './row.ts'
 
 const lfsPointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'0'.repeat(64)}\nsize 12345\n`
+
+const tagFolder = 'core/ignition/tag-definition/line/Hall'
 
 export const contents = {
   'invalid-resource-json': [
@@ -51,6 +53,17 @@ export const contents = {
     ].map((more) => ({ fault: `none in ${JSON.stringify(more)}`, files: changed({ [systemProperties]: manifest(more) }), findings: [] })),
   ],
   'plain-credential': [
+    ...[
+      { connectionProps: 'encrypt=true;password=hunter2' },
+      { connectURL: 'jdbc:sqlserver://db.prod.example.com;user=sa;password=hunter2' },
+      { connectURL: 'jdbc:postgresql://db.prod.example.com/erp?user=sa&password=hunter2' },
+      { url: 'https://user:hunter2@erp.prod.example.com/' },
+      { pwd: 'hunter2' },
+    ].map((settings) => ({
+      fault: JSON.stringify(settings),
+      files: withResource(resource('prod/com.example.module/server/a', config({ settings }))),
+      findings: ['warning plain-credential prod/com.example.module/server/a'],
+    })),
     {
       fault: 'the password of a database in a mode',
       files: withResource(resource('prod/com.example.module/server/a', config({ settings: { password: 'hunter2' } }))),
@@ -63,7 +76,7 @@ export const contents = {
         [`${root}/core/config-mode.json`]: modeJson('Core', 'external'),
         ...resource('core/com.example.module/server/a', config({ clientSecret: 'hunter2' })),
       },
-      findings: ['warning plain-credential core/com.example.module/server/a'],
+      findings: ['warning belongs-in-mode core', 'warning plain-credential core/com.example.module/server/a'],
     },
     {
       fault: 'what is kept elsewhere, filled in on the way, hashed or the same everywhere is none',
@@ -85,7 +98,68 @@ export const contents = {
       ],
     },
   ],
+  'wrong-shape': [
+    ...['[]', 'null', '7'].map((content) => ({
+      fault: `settings that are ${content}`,
+      files: withResource(resource('core/ignition/schedule/day', { 'config.json': content })),
+      findings: ['error wrong-shape core/ignition/schedule/day/config.json'],
+    })),
+    ...['{}', '[{"name":"A","tagType":"Folder","tags":{}}]', '[{"tags":[{"name":"A","tags":[{"tags":"B"}]}]}]'].map((content) => ({
+      fault: `tags that are ${content}`,
+      files: withResource(resource(tagFolder, { 'tags.json': content }, { manifest: 'unary-resource.json' })),
+      findings: [`error wrong-shape ${tagFolder}/tags.json`],
+    })),
+    {
+      fault: 'users that are a list',
+      files: withResource(resource('prod/ignition/user-source/staff', { ...config({}), 'users.json': '[]' })),
+      findings: ['error wrong-shape prod/ignition/user-source/staff/users.json'],
+    },
+    {
+      fault: 'a list of another module',
+      files: withResource(resource('core/com.example.module/a/b', { 'list.json': '[]' })),
+      findings: [],
+    },
+  ],
+  'broken-secret': [
+    ...Object.entries({
+      'plain text': 'hunter2',
+      'no encrypted key': { ciphertext: 'a', iv: 'b', tag: 'c', protected: 'e30' },
+      'nothing but a ciphertext': { ciphertext: 'a' },
+    }).map(([fault, data]) => ({
+      fault,
+      files: withResource(resource('prod/com.example.module/server/a', config({ settings: { login: { type: 'Embedded', data } } }))),
+      findings: ['error broken-secret prod/com.example.module/server/a/config.json'],
+    })),
+    {
+      fault: 'a whole one, one that is kept elsewhere, none, and another type of that name',
+      files: withResource(
+        resource(
+          'prod/com.example.module/server/a',
+          config({
+            own: { type: 'Embedded', data: { ciphertext: 'a', encrypted_key: 'b', iv: 'c', tag: 'd', protected: 'e30' } },
+            none: { type: 'Embedded', data: null },
+            other: { type: 'Embedded' },
+          }),
+        ),
+      ),
+      findings: [],
+    },
+  ],
   'listed-file-missing': [
+    {
+      fault: 'a thumbnail',
+      files: changed({ [systemProperties]: manifest({ files: ['config.json', 'thumbnail.png'] }) }),
+      findings: [`warning listed-file-missing ${systemProperties}`],
+    },
+    {
+      fault: 'the key store of one machine, which git ignores',
+      isAlone: true,
+      files: withResource({
+        [`${root}/local/config-mode.json`]: modeJson('Local', 'core', { inheritable: false }),
+        [`${root}/local/com.inductiveautomation.opcua/server-keystore/resource.json`]: manifest({ files: ['keystore.pfx'] }),
+      }),
+      findings: ['warning local-committed local'],
+    },
     {
       fault: 'a listed file is absent',
       files: changed({ 'core/ignition/security-levels/config.json': null }),
@@ -115,10 +189,35 @@ export const contents = {
       findings: [],
     },
     {
-      fault: 'a resource below a resource',
-      files: withResource(resource('core/ignition/tag-provider/line/below', {})),
-      findings: ['warning unlisted-file core/ignition/tag-provider/line/below/resource.json'],
+      fault: 'what a file is made from',
+      files: changed({
+        'core/ignition/security-levels/config.json.j2': '{}',
+        'core/ignition/security-levels/config.json.tmpl': '{}',
+        'core/ignition/security-levels/resource.json.j2': '{}',
+      }),
+      findings: [],
     },
+    {
+      fault: 'two files beside one resource',
+      files: changed({ 'core/ignition/security-levels/a.txt': 'x', 'core/ignition/security-levels/b.txt': 'x' }),
+      findings: ['warning unlisted-file core/ignition/security-levels/a.txt'],
+    },
+    {
+      fault: 'what a tool puts beside many resources',
+      files: withResource(
+        ...['a', 'b', 'c', 'd'].map((name) => resource(`core/ignition/schedule/${name}`, config({ name }))),
+        ...['a', 'b', 'c', 'd'].map((name) => ({ [`${root}/core/ignition/schedule/${name}/extracted.py`]: 'x' })),
+      ),
+      findings: ['warning unlisted-file core/ignition/schedule'],
+    },
+  ],
+  'resource-in-resource': [
+    {
+      fault: 'a resource below a resource',
+      files: withResource(resource('core/ignition/tag-provider/line/below', config({}))),
+      findings: ['warning resource-in-resource core/ignition/tag-provider/line'],
+    },
+    { fault: 'a folder of files', files: withResource(resource('core/com.example.module/theme/a', { 'app/dock.css': '' })), findings: [] },
   ],
   'lfs-pointer': [
     {

@@ -1,8 +1,8 @@
 /**
- * Rows about JSON files that cannot be read as such: each kind of damage in a data file, in the manifest of a resource and in that of a
+ * Rows about JSON files that cannot be parsed: each kind of damage in a data file, in the manifest of a resource and in that of a
  * collection.
  */
-import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
+import type { RuleId } from '../../../runtime/validation/rules/rules.ts'
 import { config, type Files, modeJson, resource, root } from '../collection-tree.ts'
 import { changed, manifest, systemProperties, withResource, type Row } from './row.ts'
 
@@ -10,9 +10,10 @@ const name = 'core/ignition/schedule/day'
 const data = `${name}/config.json`
 const mode = 'dev/config-mode.json'
 const conflict = '{\n<<<<<<< HEAD\n  "a": 1\n=======\n  "a": 2\n>>>>>>> other\n}\n'
+const gitCrypt = '\0GITCRYPT\0'
 const mark = '\uFEFF'
 
-/** A resource with a true signature whose data file has this content. */
+/** A resource with a valid signature and this content in its data file. */
 const withData = (content: string | Uint8Array): Files => withResource(resource(name, { 'config.json': content as string }))
 const withMode = (content: string | Uint8Array): Files => changed({ [mode]: content as string })
 const withManifest = (content: string | Uint8Array): Files => changed({ [systemProperties]: content as string })
@@ -39,6 +40,38 @@ export const damage = {
         resource('local/ignition/local-system-properties', { 'config.json': conflict }),
       ),
       findings: ['warning local-committed local', 'warning merge-conflict local/ignition/local-system-properties/config.json'],
+    },
+  ],
+  'encrypted-file': [
+    { fault: 'by git-crypt, a data file', files: withData(`${gitCrypt}{}`), findings: [`error encrypted-file ${data}`] },
+    {
+      fault: 'by git-crypt, a resource.json',
+      files: withManifest(`${gitCrypt}{}`),
+      findings: [`error encrypted-file ${systemProperties}`],
+    },
+    { fault: 'by git-crypt, a config-mode.json', files: withMode(`${gitCrypt}{}`), findings: [`error encrypted-file ${mode}`] },
+    {
+      fault: 'by git-crypt, a picture',
+      files: withResource(resource('core/ignition/images/logo.png', { 'logo.png': `${gitCrypt}x` })),
+      findings: ['error encrypted-file core/ignition/images/logo.png/logo.png'],
+    },
+    {
+      fault: 'by SOPS, a password, which is then not in plain text',
+      files: withData(JSON.stringify({ password: 'ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]', sops: { version: '3.9.0' } })),
+      findings: [`error encrypted-file ${data}`],
+    },
+    {
+      fault: 'a text that only shows what SOPS writes',
+      files: withData(JSON.stringify({ help: 'ENC[AES256_GCM,data:…] is an encrypted value' })),
+      findings: [],
+    },
+    {
+      fault: 'in local, which no gateway gets',
+      files: withResource(
+        { [`${root}/local/config-mode.json`]: modeJson('Local', 'core', { inheritable: false }) },
+        resource('local/ignition/local-system-properties', { 'config.json': `${gitCrypt}{}` }),
+      ),
+      findings: ['warning local-committed local', 'warning encrypted-file local/ignition/local-system-properties/config.json'],
     },
   ],
   'zero-bytes': [
@@ -98,8 +131,6 @@ export const damage = {
     { fault: 'a comma too many', files: withData('{"a":1,}'), findings: [`error invalid-json ${data}`] },
     { fault: 'a comment', files: withData('{\n  // a\n  "a": 1\n}'), findings: [`error invalid-json ${data}`] },
     { fault: 'the mark of a template', files: withData('{"port": {{ vars.port }}}'), findings: [`warning invalid-json ${data}`] },
-    { fault: 'a list where settings are expected', files: withData('[]'), findings: [`error invalid-json ${data}`] },
-    { fault: 'null where settings are expected', files: withData('null'), findings: [`error invalid-json ${data}`] },
     { fault: 'a template within a text', files: withData('{"port": "{{ vars.port }}"}'), findings: [] },
   ],
   'duplicate-key': [

@@ -1,9 +1,9 @@
 /**
  * Rows about projects.
  */
-import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
+import type { RuleId } from '../../../runtime/validation/rules/rules.ts'
 import type { Files } from '../collection-tree.ts'
-import { embedded, pages, perspective, projectJson, projectResource, projectRoot, script, validProjects, view } from '../project-tree.ts'
+import { embedded, pages, perspective, projectJson, projectResource, projectRoot, validProjects, view } from '../project-tree.ts'
 import type { Row } from './row.ts'
 
 const options = { root: projectRoot, kind: 'projects' } as const
@@ -18,22 +18,27 @@ function row(fault: string, changes: Record<string, string | null> | Files, ...f
     if (content === null) delete files[full]
     else files[full] = content
   }
-  const told = findings.map((finding) => finding.replace(/^(\w+ [\w-]+) /, `$1 ${projectRoot}/`))
-  return { fault, files, findings: told, options, isAlone: true }
+  const expected = findings.map((finding) => finding.replace(/^(\w+ [\w-]+) /, `$1 ${projectRoot}/`))
+  return { fault, files, findings: expected, options, isAlone: true }
 }
 
-const scriptRow = (fault: string, code: string, isFault = true): Row =>
-  row(fault, { [`${library}/code.py`]: code }, ...(isFault ? [`warning script-syntax ${library}/code.py`] : []))
 const shown = (fault: string, child: object, ...findings: string[]): Row => row(fault, view(overview, child), ...findings)
 
 export const projects = {
   'missing-project-json': [
     row('a project without manifest', { 'line-b/project.json': null }, 'error missing-project-json line-b'),
     row('a folder without resources is none', { 'notes/readme.md': 'x' }),
+    {
+      fault: 'a part of a project, laid over what the gateway has',
+      files: projectResource('line-b/com.inductiveautomation.webdev/resources/api', { 'config.json': '{}' }),
+      findings: [`warning missing-project-json ${projectRoot}/line-b`],
+      options,
+      isAlone: true,
+    },
   ],
   'invalid-project-json': [
     row(
-      'not JSON, so that nobody knows what it inherits',
+      'not JSON, so that what it inherits is unknown',
       { 'base/project.json': '{', ...pages('base', 'Inherited') },
       'error invalid-project-json base/project.json',
     ),
@@ -46,7 +51,7 @@ export const projects = {
     row('a parent that is gone', { 'line-b/project.json': projectJson('B', 'bass') }, 'warning unknown-project-parent line-b/project.json'),
     row('in another case', { 'line-b/project.json': projectJson('B', 'Base') }, 'warning unknown-project-parent line-b/project.json'),
     row(
-      'a parent that only lacks its project.json, which another rule says',
+      'a parent that only lacks its project.json, which another rule reports',
       { 'base/project.json': null },
       'error missing-project-json base',
     ),
@@ -78,6 +83,10 @@ export const projects = {
     ),
     row('a copy with the same title', { 'line-b/project.json': projectJson('Line A', 'base') }),
   ],
+  'view-without-root': [
+    row('a view', { [`${overview}/view.json`]: '{"custom":{},"params":{}}' }, `warning view-without-root ${overview}/view.json`),
+    row('a view whose root is text', { [`${overview}/view.json`]: '{"root":"a"}' }, `warning view-without-root ${overview}/view.json`),
+  ],
   'unknown-view': [
     row('a page', pages('line-b', 'Gone'), `warning unknown-view line-b/${perspective}/page-config`),
     row('a dock', pages('line-b', 'Overview', 'Docks/Gone'), `warning unknown-view line-b/${perspective}/page-config`),
@@ -103,48 +112,54 @@ export const projects = {
       'warning unknown-project-parent base/project.json',
     ),
   ],
-  'script-syntax': [
-    scriptRow('a bracket that is not closed', 'a = (1,\nb = 2\n'),
-    scriptRow('a bracket that closes another', 'a = (1]\n'),
-    scriptRow('a text that is not closed', "a = 'x\nb = 2\n"),
-    scriptRow('a text of several lines that is not closed', 'a = """x\nb = 2\n'),
-    scriptRow('no block', 'def a():\nb = 2\n'),
-    scriptRow('the end of a file in place of a block', 'def a():\n'),
-    scriptRow('no colon', 'def a()\n\treturn 1\n'),
-    scriptRow('an indent without a reason', 'a = 1\n\tb = 2\n'),
-    scriptRow('an indent like no other', 'if a:\n        b = 2\n    c = 3\n'),
-    scriptRow('a character of no language', 'a = 5 $ 3\n'),
-    scriptRow('what Python 2.7 takes', `# é\r\nprint >>f, \`a\`, 0777L,\\\n  u'é' # (\nexec 'x' in {}\n${script}`, false),
-    scriptRow('nothing', '', false),
-    scriptRow('a misspelt word', 'def a():\n\tretrun 1\n'),
-    scriptRow('two names in a row', 'print a b\n'),
-    scriptRow('a name and a number', 'range 3\n'),
-    scriptRow('an expression without its end', 'a = 1 +\n'),
-    scriptRow('an assignment in place of a comparison', 'if a = 1:\n\tb\n'),
-    scriptRow('an else that belongs to nothing', 'a = 1\nelse:\n\tb\n'),
-    scriptRow('a finally after an if', 'if a:\n\tb\nfinally:\n\tc\n'),
-    scriptRow('a try without except', 'try:\n\ta\nb = 1\n'),
-    scriptRow('a try without except at the end of a block', 'def a():\n\ttry:\n\t\tb\nc\n'),
-    scriptRow('a try without except at the end', 'try:\n\ta\n'),
-    scriptRow('an operator before a bracket that closes', 'a = [1, 2 + ]\n'),
-    scriptRow('two signs of an assignment', 'a = = 1\n'),
-    scriptRow('a misspelt head of a block', 'esle:\n\ta\n'),
-    scriptRow('a head of a block without what it is about', 'while:\n\ta\n'),
-    scriptRow('a word that asks for more at the end', 'a = b and\n'),
-    scriptRow('a statement that begins on the next line', '\\\nif a:\n\tb\n', false),
-    scriptRow('words as names of members, as Jython takes them', 'a = System.in\nb.exec(c)\nd.print.import = e\n', false),
-    scriptRow(
-      'statements that go on',
-      `try:\n\ta\nexcept A, b:\n\tc\nexcept:\n\td\nelse:\n\te\nfinally:\n\tf
-for a in b:\n\tc\nelse:\n\td\nwhile a: b\nelse: c\nif a == 1 and b <= 2 and c(d=3): e = 4\nelif f: g\nelse: h
-from a import *\nb = 1.\nc = not d\ne = lambda f=1: f if f is not None else 1 if g else 2\nprint 'h', ur'i' 'j', \\\n  k\nexec l in m\n`,
-      false,
-    ),
-  ],
 } satisfies Partial<Record<RuleId, Row[]>>
 
-/** Rules that hold for collections and projects. */
+/** Rules for both collections and projects. */
 export const shared: Partial<Record<RuleId, Row[]>> = {
+  'wrong-shape': [
+    row('a view that is a list', { [`${overview}/view.json`]: '[]' }, `error wrong-shape ${overview}/view.json`),
+    row(
+      'children that are an object',
+      view(overview, { type: 'ia.container.flex', meta: { name: 'Part' }, children: {} }),
+      `warning wrong-shape ${overview}/view.json`,
+    ),
+  ],
+  'nested-copy': [
+    row(
+      'a project within itself',
+      { 'base/base/project.json': projectJson('Base', 'library', { inheritable: true }) },
+      'error nested-copy base/base',
+    ),
+    {
+      fault: 'the only project, one folder too deep',
+      files: Object.fromEntries(
+        Object.entries(validProjects()).map(([path, content]) => [path.replace(`${projectRoot}/`, `${projectRoot}/library/`), content]),
+      ),
+      options: { root: `${projectRoot}/library`, kind: 'projects' },
+      findings: [`error nested-copy ${projectRoot}/library/library`],
+      isAlone: true,
+    },
+    {
+      fault: 'folders of projects, one for each gateway',
+      files: Object.fromEntries(
+        Object.entries(validProjects()).map(([path, content]) => [path.replace(`${projectRoot}/`, `${projectRoot}/library/`), content]),
+      ),
+      options: {
+        root: `${projectRoot}/library`,
+        kind: 'projects',
+        roots: { collections: [], projects: [`${projectRoot}/library`, `${projectRoot}/north`] },
+      },
+      findings: [],
+      isAlone: true,
+    },
+  ],
+  'resource-in-resource': [
+    row(
+      'a script module with modules below it',
+      projectResource('library/ignition/script-python/plant/sums/night', { 'code.py': 'a = 1\n' }),
+      'warning resource-in-resource library/ignition/script-python/plant/sums',
+    ),
+  ],
   'merge-conflict': [
     row('in a script', { [`${library}/code.py`]: conflict }, `error merge-conflict ${library}/code.py`),
     row(
@@ -163,13 +178,18 @@ export const shared: Partial<Record<RuleId, Row[]>> = {
       { 'library/ignition/named-query/Shift Log/query.sql': Buffer.from('SELECT 1', 'utf16le') as unknown as string },
       'error not-utf-8 library/ignition/named-query/Shift Log/query.sql',
     ),
+    row(
+      'a script in Latin-1, which is read with wrong characters',
+      { [`${library}/code.py`]: Buffer.from('# Käse\n', 'latin1') as unknown as string },
+      `warning not-utf-8 ${library}/code.py`,
+    ),
   ],
   'truncated-json': [row('a view', { [`${overview}/view.json`]: '{"root":{' }, `error truncated-json ${overview}/view.json`)],
   'missing-attributes': [
     row(
       'a manifest of a view',
-      projectResource(overview, { 'view.json': '{}' }, { attributes: undefined }),
-      `error missing-attributes ${overview}/resource.json`,
+      projectResource(overview, { 'view.json': '{"root":{}}' }, { attributes: undefined }),
+      `warning missing-attributes ${overview}/resource.json`,
     ),
   ],
   'listed-file-missing': [row('a view', { [`${overview}/view.json`]: null }, `error listed-file-missing ${overview}/resource.json`)],

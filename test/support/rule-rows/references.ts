@@ -1,9 +1,9 @@
 /**
- * Rows about what resources say of each other.
+ * Rows about references between resources.
  */
-import type { RuleId } from '../../../runtime/collections/rules/rules.ts'
+import type { RuleId } from '../../../runtime/validation/rules/rules.ts'
 import { config, type Files, modeJson, resource, root } from '../collection-tree.ts'
-import { type Row, withResource } from './row.ts'
+import { changed, type Row, withResource } from './row.ts'
 
 const journal = 'core/ignition/alarm-journal/plant'
 const journalOf = (datasource: string): Files => resource(journal, config({ profile: { type: 'DATASOURCE' }, settings: { datasource } }))
@@ -16,7 +16,7 @@ const secret = (providerName: string): Files =>
   )
 const types = (folder: string, tags: object[]): Files =>
   resource(folder, { 'udts.json': JSON.stringify(tags) }, { manifest: 'unary-resource.json' })
-const instance = (typeId: string): object => ({ name: 'M1', tagType: 'UdtInstance', typeId })
+const instance = (typeId: string): object => ({ name: `of ${typeId}`, tagType: 'UdtInstance', typeId })
 const withTypes = (...used: object[]): Files =>
   withResource(
     types('core/ignition/tag-type-definition/line', [{ name: 'Motor', tagType: 'UdtType' }]),
@@ -28,46 +28,97 @@ const uuid = (folder: string, id: string): Files => resource(folder, config({ a:
 const device = (mode: string, settings: object): Files =>
   resource(`${mode}/com.inductiveautomation.opcua/device/press`, config({ profile: { type: 'ModbusTcp' }, settings }))
 
-export const references = {
-  'missing-in-mode': [
-    {
-      fault: 'a database connection of one mode only',
-      files: withResource(database('dev', 'erp', 'erp.dev.example.com')),
-      findings: ['warning missing-in-mode dev/ignition/database-connection/erp'],
-    },
-    {
-      fault: 'two of three modes have it',
-      files: withResource(
-        { [`${root}/test/config-mode.json`]: modeJson('Test', 'core') },
-        database('test', 'historian', 'db.test.example.com'),
-        database('dev', 'erp', 'erp.dev.example.com'),
-        database('test', 'erp', 'erp.test.example.com'),
-      ),
-      findings: ['warning missing-in-mode dev/ignition/database-connection/erp'],
-    },
-    {
-      fault: 'a mode that was only just made',
-      files: withResource({ [`${root}/test/config-mode.json`]: modeJson('Test', 'core') }),
-      findings: [],
-    },
-    { fault: 'a device belongs to one plant', files: withResource(device('prod', { hostname: 'plc.example.com' })), findings: [] },
-    {
-      fault: 'a mode has it from the one that it inherits from',
-      files: withResource(
-        { [`${root}/prod-north/config-mode.json`]: modeJson('North', 'prod') },
-        database('dev', 'erp', 'erp.dev.example.com'),
-        database('prod', 'erp', 'erp.prod.example.com'),
-      ),
-      findings: [],
-    },
-    {
-      fault: 'core is not delivered and may hold it',
-      files: withResource(database('dev', 'erp', 'erp.dev.example.com')),
-      options: { coreDelivered: false },
-      findings: [],
-    },
+const typeFolder = 'core/ignition/tag-type-definition/line'
+const atomic = (name: string, more: object = {}): object => ({ name, tagType: 'AtomicTag', ...more })
+/** A resource that refers to another one, in each form of the reference table, and the required target. */
+const tagGroup = (name: string): Files => resource(`core/ignition/tag-group/line/${name}`, config({ config: { rate: 1000 } }))
+const staff = resource('prod/ignition/user-source/staff', config({ profile: { type: 'INTERNAL' } }))
+const named: readonly (readonly [what: string, folder: string, files: Files, others?: Files])[] = [
+  [
+    'the database of a SQL historian',
+    'core/com.inductiveautomation.historian/historian-provider/sql',
+    config({ settings: { database: 'gone' } }),
   ],
+  ['the database of an audit profile', 'core/ignition/audit-profile/a', config({ settings: { databaseName: 'gone' } })],
+  ['the tag group of a tag', tags, { 'tags.json': JSON.stringify([atomic('A', { tagGroup: 'Gone' })]) }, tagGroup('Fast')],
+  ['the historian of a tag', tags, { 'tags.json': JSON.stringify([atomic('A', { historyProvider: 'gone' })]) }],
+  ['the database of a query tag', tags, { 'tags.json': JSON.stringify([atomic('A', { datasource: 'gone' })]) }],
+  ['the user source of the gateway', 'core/ignition/security-properties', config({ systemAuthProfile: 'plant' })],
+  [
+    'the identity provider of the gateway',
+    'core/ignition/security-properties',
+    config({ systemIdentityProvider: 'sso' }),
+    resource('core/ignition/identity-provider/default', config({})),
+  ],
+  ['the audit profile of the gateway', 'core/ignition/security-properties', config({ gatewayAuditProfile: 'gone' })],
+  [
+    'the user source of OPC UA',
+    'core/com.inductiveautomation.opcua/server-config',
+    config({ authentication: { authenticationProfile: 'gone' } }),
+  ],
+  [
+    'the schedule of a user',
+    'prod/ignition/user-source/staff',
+    { ...config({ a: 1 }), 'users.json': '{"users":[{"schedule":"Gone"}],"roles":[]}' },
+    resource('core/ignition/schedule/Day', config({ a: 1 })),
+  ],
+  ['the user source of a roster', 'core/ignition/roster-config/night', config({ users: [{ profile: 'gone', userId: '1' }] })],
+  [
+    'the schedule of store and forward',
+    'core/ignition/store-and-forward-engine/erp',
+    config({ forwardingSchedule: 'Gone' }),
+    resource('core/ignition/schedule/Day', config({ a: 1 })),
+  ],
+  [
+    'the server set of an MQTT server',
+    'prod/com.cirruslink.mqtt.engine.gateway/server/a',
+    config({ serverSet: 'Gone' }),
+    resource('core/com.cirruslink.mqtt.engine.gateway/server-set/Default Set', config({ a: 1 })),
+  ],
+  [
+    'the tag provider of an MQTT transmitter',
+    'prod/com.cirruslink.mqtt.transmission.gateway/transmitter/a',
+    config({ tagProvider: 'gone' }),
+  ],
+  [
+    'the email profile of notifications',
+    'core/com.inductiveautomation.alarm-notification/alarm-notification-profile/mail',
+    config({ settings: { settings: { emailProfile: 'gone' } } }),
+  ],
+]
+
+/** The placement of a resource is checked elsewhere. */
+const options: Row['options'] = {
+  severity: (rule, _path, usual) => (rule === 'belongs-in-mode' || rule === 'missing-singletons' ? 'off' : usual),
+}
+
+const rows = {
   'missing-reference': [
+    ...named.map(([what, folder, files, others = {}]) => ({
+      fault: what,
+      files: withResource(resource(folder, files, folder === tags ? { manifest: 'unary-resource.json' } : {}), others),
+      findings: [`warning missing-reference ${folder}`],
+    })),
+    {
+      fault: 'what every gateway has',
+      files: withResource(
+        tagGroup('Fast'),
+        staff,
+        resource(
+          tags,
+          {
+            'tags.json': JSON.stringify([
+              atomic('A', { tagGroup: 'Default', opcServer: 'Ignition OPC UA Server' }),
+              atomic('B', { tagGroup: 'Default Historical' }),
+            ]),
+          },
+          { manifest: 'unary-resource.json' },
+        ),
+        resource('core/com.inductiveautomation.opcua/server-config', config({ authentication: { authenticationProfile: 'opcua-module' } })),
+        resource('core/ignition/security-properties', config({ systemAuthProfile: 'default', systemIdentityProvider: 'default' })),
+      ),
+      findings: [],
+    },
     {
       fault: 'a database connection that exists nowhere',
       files: withResource(journalOf('gone')),
@@ -83,10 +134,7 @@ export const references = {
     {
       fault: 'one that a mode lacks',
       files: withResource(journalOf('erp'), database('dev', 'erp', 'erp.dev.example.com')),
-      findings: [
-        'warning missing-reference core/ignition/alarm-journal/plant',
-        'warning missing-in-mode dev/ignition/database-connection/erp',
-      ],
+      findings: ['warning missing-reference core/ignition/alarm-journal/plant'],
     },
     {
       fault: 'the mode that lacks it overrides what names it',
@@ -133,13 +181,30 @@ export const references = {
     {
       fault: 'a user source, where the repository has none but those of every gateway',
       files: withResource(resource('core/ignition/identity-provider/sso', config({ settings: { userSource: 'staff' } }))),
-      findings: [],
+      findings: ['warning missing-reference core/ignition/identity-provider/sso'],
     },
     {
-      fault: 'user sources and identity providers that every gateway has',
+      fault: 'the default user source and identity provider, which the repository lacks',
+      files: changed(
+        {
+          'core/ignition/user-source/default/resource.json': null,
+          'core/ignition/user-source/default/config.json': null,
+          'core/ignition/user-source/default/users.json': null,
+        },
+        withResource(
+          resource('core/ignition/user-source/staff', config({})),
+          resource('core/ignition/identity-provider/sso', config({})),
+          resource('core/ignition/security-properties', config({ systemAuthProfile: 'default', systemIdentityProvider: 'default' })),
+        ),
+      ),
+      findings: Array.from({ length: 2 }, () => 'warning missing-reference core/ignition/security-properties'),
+    },
+    {
+      fault: 'user sources of every gateway, and the default ones of this repository',
       files: withResource(
         resource('core/ignition/user-source/staff', config({})),
         resource('core/ignition/identity-provider/sso', config({})),
+        resource('core/ignition/identity-provider/default', config({})),
         resource('core/ignition/security-properties', config({ systemAuthProfile: 'default', systemIdentityProvider: 'default' })),
         resource('core/com.inductiveautomation.opcua/server-config', config({ authenticationProfile: 'opcua-module' })),
       ),
@@ -183,6 +248,67 @@ export const references = {
       findings: [],
     },
   ],
+  'tag-type-cycle': [
+    {
+      fault: 'a type that inherits from a type made of it',
+      files: withResource(
+        types(typeFolder, [
+          { name: 'A', tagType: 'UdtType', typeId: 'B' },
+          { name: 'B', tagType: 'UdtType', tags: [{ ...instance('[line]_types_/A') }] },
+        ]),
+      ),
+      findings: [`warning tag-type-cycle ${typeFolder}`],
+    },
+    {
+      fault: 'over two folders',
+      files: withResource(
+        types(typeFolder, [{ name: 'A', tagType: 'UdtType', typeId: 'Drives/B' }]),
+        types(`${typeFolder}/Drives`, [{ name: 'B', tagType: 'UdtType', typeId: 'A' }]),
+      ),
+      findings: [`warning tag-type-cycle ${typeFolder}`],
+    },
+    {
+      fault: 'two types with the same parent',
+      files: withResource(
+        types(typeFolder, [
+          { name: 'A', tagType: 'UdtType' },
+          { name: 'B', tagType: 'UdtType', typeId: 'A' },
+          { name: 'C', tagType: 'UdtType', typeId: 'A' },
+        ]),
+      ),
+      findings: [],
+    },
+  ],
+  'repeated-tag': [
+    {
+      fault: 'two tags of a folder',
+      files: withResource(types(tags, [atomic('A'), atomic('A')])),
+      findings: [`warning repeated-tag ${tags}`],
+    },
+    {
+      fault: 'two tags of a folder within',
+      files: withResource(types(tags, [{ name: 'Hall', tagType: 'Folder', tags: [atomic('A'), atomic('A')] }])),
+      findings: [`warning repeated-tag ${tags}`],
+    },
+    {
+      fault: 'a type that two files define',
+      files: withResource(
+        types(typeFolder, [{ name: 'Drives', tagType: 'Folder', tags: [{ name: 'Belt', tagType: 'UdtType' }] }]),
+        types(`${typeFolder}/Drives`, [{ name: 'Belt', tagType: 'UdtType' }]),
+      ),
+      findings: [`warning repeated-tag ${typeFolder}/Drives`],
+    },
+    {
+      fault: 'the same name in two folders',
+      files: withResource(
+        types(tags, [
+          { name: 'A', tagType: 'Folder', tags: [atomic('A')] },
+          { name: 'B', tagType: 'Folder', tags: [atomic('A')] },
+        ]),
+      ),
+      findings: [],
+    },
+  ],
   'duplicate-uuid': [
     {
       fault: 'a copied folder',
@@ -199,16 +325,16 @@ export const references = {
       findings: [],
     },
   ],
-  'same-target-in-modes': [
+  'same-value-in-modes': [
     {
       fault: 'prod talks to the database of dev',
       files: withResource(database('dev', 'erp', 'db.example.com:5432'), database('prod', 'erp', 'DB.example.com:5432')),
-      findings: ['warning same-target-in-modes prod/ignition/database-connection/erp'],
+      findings: ['warning same-value-in-modes prod/ignition/database-connection/erp'],
     },
     {
       fault: 'two modes with one PLC',
       files: withResource(device('dev', { hostname: '10.20.4.55', port: 502 }), device('prod', { hostname: '10.20.4.55', port: 502 })),
-      findings: ['warning same-target-in-modes prod/com.inductiveautomation.opcua/device/press'],
+      findings: ['warning same-value-in-modes prod/com.inductiveautomation.opcua/device/press'],
     },
     {
       fault: 'two devices behind one address',
@@ -236,3 +362,7 @@ export const references = {
     },
   ],
 } satisfies Partial<Record<RuleId, Row[]>>
+
+export const references = Object.fromEntries(
+  Object.entries(rows).map(([rule, own]) => [rule, own.map((row: Row) => ({ options, ...row }))]),
+) as unknown as Record<keyof typeof rows, Row[]>

@@ -1,12 +1,12 @@
 /**
- * What rows about the rules are made of: a valid tree in which one thing is broken.
+ * The type of rule rows: a valid tree with one defect.
  */
-import type { CheckOptions } from '../../../runtime/collections/check/check.ts'
+import type { CheckOptions } from '../../../runtime/validation/run/check-root.ts'
 import { type Files, root, validTree } from '../collection-tree.ts'
 
 /**
- * `findings` as `<severity> <rule> <path>`; the path is relative to the root where it lies in it. `isAlone`: with further resources other
- * things would be found.
+ * `findings` as `<severity> <rule> <path>`; the path is relative to the root if it is inside. `isAlone`: other resources would cause
+ * additional findings.
  */
 export type Row = { fault: string; files: Files; findings: string[]; options?: Partial<CheckOptions>; isAlone?: true }
 

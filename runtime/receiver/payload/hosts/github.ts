@@ -1,6 +1,6 @@
 /**
- * GitHub, and the hosts that copied its format. Gitea and Forgejo also send the headers of Gogs and GitHub, and Gogs those of GitHub, so the
- * order in payload.ts matters: Forgejo, Gitea, Gogs, GitHub.
+ * Reads GitHub calls, and those of hosts that copied its format. Gitea and Forgejo also send the headers of Gogs and GitHub, and Gogs those
+ * of GitHub, so the order in payload.ts matters: Forgejo, Gitea, Gogs, GitHub.
  */
 import type { Headers } from '../headers.ts'
 import { type Host, type Members, otherEvent, type Payload, pushed, refOf, released } from '../parts.ts'
@@ -18,7 +18,7 @@ export const gogs: Host = {
 }
 
 function copy(name: string, header: string, signature: string): Host {
-  const shown = { page: `${name.toLowerCase()}.md`, proof: `\`${signature}\``, event: `\`${header}\``, read: 'push, published release' }
+  const shown = { proof: `\`${signature}\``, event: `\`${header}\``, read: 'push, published release' }
   return { name, shown, event: (headers: Headers) => headers[header.toLowerCase()]?.toLowerCase(), read }
 }
 
@@ -30,5 +30,5 @@ function read(event: string, body: Members): Payload {
 }
 
 function createdTag({ ref }: Members): Payload {
-  return typeof ref === 'string' && ref !== '' ? refOf(ref, 'tag-push') : { kind: 'unrecognised' }
+  return typeof ref === 'string' && ref !== '' ? refOf(ref, 'tag-push') : { kind: 'unrecognized' }
 }

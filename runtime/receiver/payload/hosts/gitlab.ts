@@ -1,13 +1,12 @@
 /**
- * GitLab and Gitee: events are called hooks. GitLab's system hooks and integrations send pushes under another header; their bodies say
- * what they are.
+ * Reads GitLab and Gitee calls, whose events are called hooks. GitLab's system hooks and integrations send pushes under another header;
+ * their bodies name the event.
  */
 import { type Host, type Members, otherEvent, type Payload, pushed, released } from '../parts.ts'
 
 export const gitlab: Host = {
   name: 'GitLab',
   shown: {
-    page: 'gitlab.md',
     proof: '`x-gitlab-token`, or `webhook-signature`',
     event: '`X-Gitlab-Event`, `object_kind`',
     read: 'push, tag push, created release',
@@ -23,7 +22,7 @@ export const gitlab: Host = {
 
 export const gitee: Host = {
   name: 'Gitee',
-  shown: { page: 'gitee.md', proof: '`x-gitee-token`', event: '`X-Gitee-Event`', read: 'push, tag push' },
+  shown: { proof: '`x-gitee-token`', event: '`X-Gitee-Event`', read: 'push, tag push' },
   event: (headers) => headers['x-gitee-event']?.toLowerCase(),
   read,
 }

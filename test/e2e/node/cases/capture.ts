@@ -1,10 +1,11 @@
 /**
- * A repair of the night shift on a gateway's volume: seen with `drift`, captured by command, a branch and a pull request at the git host, and
- * after the merge adopted without a write, while the other gateway gets it.
+ * A local change on a gateway's volume: detected with `drift`, captured by command, a branch and a pull request at the git host, and after
+ * the merge adopted without a write, while the other gateway gets it.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
+import { matchObject } from '../../../support/assertions.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { until } from '../../../support/world.ts'
 import { captureToken, type Cluster, guardedNamespace, patience, plantRepository, tellReceiver, untilSynced, volumeOf } from '../cluster.ts'
@@ -29,7 +30,7 @@ const site: Site = {
       repo: `https://${gitHostName}/${night.repository}`,
       ref: 'main',
       auth: { token: { secretRef: { name: 'git', key: 'token' } } },
-      // git trusts what the image does; the API of its host is asked by Node, which does not.
+      // git trusts the authorities of the image; Node, which calls the API of the host, does not.
       caBundle: { secretRef: { name: secrets, key: 'ca.crt' } },
     },
     capture: {
@@ -87,7 +88,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
     '        root.props.text: "Start" -> "Run"',
     '    + help.txt',
     '    - notes.txt',
-    `  1 changed, 1 added, 1 removed since commit ${first.slice(0, 8)}; 1 more differ in what a gateway writes by itself`,
+    `  1 changed, 1 added, 1 removed since commit ${first.slice(0, 8)}; 1 more differ in what a gateway writes itself`,
   ])
     t.ok(seen.stdout.split('\n').includes(told), `${told}\n${seen.stdout}`)
   t.notMatch(seen.stdout, /of the day/)
@@ -95,7 +96,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
   const captured = await cli('capture', sync, '--gateway', 'press-0', '--timeout', '2m')
   t.equal(captured.code, 0, `${captured.stdout}${captured.stderr}`)
   const { capture } = (await cluster.status(night.namespace, sync)) ?? {}
-  t.match(capture?.gateways, [{ pod: 'press-0', state: 'Pushed', branch, on: first, pullRequest: { state: 'Open' } }])
+  matchObject(t, capture?.gateways, [{ pod: 'press-0', state: 'Pushed', branch, on: first, pullRequest: { state: 'Open' } }])
   const git = (...args: string[]): string =>
     repository
       .git(...args)
@@ -103,20 +104,20 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
       .trim()
   t.equal(git('log', '-1', '--format=%an %P', branch), `maria ${first}`)
   const changed = ['M', 'A', 'D'].map((kind) => git('diff', '--name-only', `--diff-filter=${kind}`, first, branch))
-  t.same(changed, [
+  t.strictSame(changed, [
     `services/${view}/resource.json\nservices/${view}/view.json`,
     'services/projects/night/help.txt',
     'services/projects/night/notes.txt',
   ])
-  t.same(cluster.pullRequests.refused, [])
-  t.match(cluster.pullRequests.kept, [{ branch, base: 'main', isOpen: true, text: /"Run"/ }])
+  t.strictSame(cluster.pullRequests.refused, [])
+  matchObject(t, cluster.pullRequests.kept, [{ branch, base: 'main', isOpen: true, text: /"Run"/ }])
   t.notMatch(cluster.pullRequests.kept[0]?.text, /of the day/)
 
   const before = stamps(mine)
   repository.git('merge', '-q', '--ff-only', branch)
   await tellReceiver(cluster, night.namespace, sync)
   await untilSynced(cluster, site, sync, repository, git('rev-parse', 'main'))
-  t.same(stamps(mine), before, 'no file of the repair was written again')
+  t.strictSame(stamps(mine), before, 'no file of the repair was written again')
   t.equal(readFileSync(path.join(other, view, 'view.json'), 'utf8'), readFileSync(path.join(mine, view, 'view.json'), 'utf8'))
   const after = await until(
     async () => {
@@ -129,7 +130,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
   t.equal(after.stdout, '0 of 2 gateways were changed, 2 were not\n')
 }
 
-/** What somebody does in the Designer, as it stands on the disk. */
+/** A change of a Designer user, as it is on disk. */
 function repair(dataDir: string): void {
   const write = (file: string, text: string): void => {
     mkdirSync(path.dirname(path.join(dataDir, file)), { recursive: true })
@@ -141,7 +142,7 @@ function repair(dataDir: string): void {
   rmSync(path.join(dataDir, 'projects/night/notes.txt'))
 }
 
-/** By which a file that was written anew is known. */
+/** Identifies a rewritten file. */
 function stamps(dataDir: string): unknown[] {
   return [`${view}/view.json`, `${view}/resource.json`, 'projects/night/help.txt'].map((file) => {
     const { ino, mtimeMs, ctimeMs } = statSync(path.join(dataDir, file))

@@ -1,9 +1,10 @@
 /**
- * `cluster-sync check` where pods really run: a healthy installation, and what only a node can break.
+ * `cluster-sync check` with really running pods: a healthy installation, and faults that only a node can have.
  */
 import type { Test } from 'tap'
-import { podAnnotations } from '../../../../runtime/gatewaysync/names.ts'
+import { podAnnotations } from '../../../../runtime/api/names.ts'
 import type { CheckReport, Finding } from '../../../../runtime/fleet/check/report.ts'
+import { matchObject } from '../../../support/assertions.ts'
 import { dataFolder, gatewayImage } from '../../../support/node-images.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { until } from '../../../support/world.ts'
@@ -12,7 +13,7 @@ import { say } from '../given.ts'
 import { plant } from './install.ts'
 
 const inPlant = `--namespace=${plant.namespace}`
-/** Where nobody listens, so that a pull fails at once. */
+/** An address without a server, so that a pull fails at once. */
 const absentImage = 'localhost:1/absent/gateway:8.3'
 
 export async function checkInstallation(t: Test, cluster: Cluster): Promise<void> {
@@ -22,19 +23,18 @@ export async function checkInstallation(t: Test, cluster: Cluster): Promise<void
   const report = async (): Promise<CheckReport> => JSON.parse((await cli('--format', 'json')).stdout) as CheckReport
 
   const healthy = await cli()
-  t.match(healthy, { code: 0, stderr: '', stdout: / 0 broken\.$/m }, healthy.stdout)
+  matchObject(t, healthy, { code: 0, stderr: '', stdout: / 0 broken\.$/m }, healthy.stdout)
   for (const line of healthy.stdout.split('\n')) say(line)
 
-  // All at once, as each call of the command takes its time; the integration tests break one thing after the other.
-  // Not the Service of admission: the API server keeps its connection, so that admission goes on working.
+  // All faults at once, as each call of the command takes its time; the integration tests break one part after the other.
   const select = async (nowhere: string | null): Promise<void> => {
     const patch = `--patch=${JSON.stringify({ spec: { selector: { nowhere } } })}`
     await kubectl('patch', `service/${operator.name}-delivery`, inOperator, '--type=merge', patch)
   }
   await apply(gatewayPod('absent', absentImage, { [podAnnotations.inject]: 'true' }), gatewayPod('bare', gatewayImage))
-  // As if it had been made while nobody was asked for its agent.
+  // As if it had been created while admission was not called for its agent.
   await kubectl('annotate', 'pod/bare', inPlant, `${podAnnotations.inject}=true`)
-  // Its agent brings the files first, by the delivery that is taken away next.
+  // Its agent applies the files first, through the content server that is removed next.
   const isRefused = (waiting: string | undefined): boolean => /^(?:ErrImagePull|ImagePullBackOff)$/.test(waiting ?? '')
   await until(
     async () => {
@@ -57,15 +57,15 @@ export async function checkInstallation(t: Test, cluster: Cluster): Promise<void
   ).catch((error: unknown) => {
     throw new Error(`${String(error)}: ${JSON.stringify(seen?.findings)}`)
   })
-  for (const finding of broken) t.match(finding, { level: 'error', advice: /./ }, finding.text)
-  t.match(await cli(), { code: 1, stdout: /^× It does not work: /m })
+  for (const finding of broken) matchObject(t, finding, { level: 'error', advice: /./ }, finding.text)
+  matchObject(t, await cli(), { code: 1, stdout: /^× It does not work: /m })
 
   await select(null)
   await kubectl('delete', 'pod/absent', 'pod/bare', inPlant, '--grace-period=1')
   await until(async () => ((await report()).level === 'error' ? undefined : true), 'mended, nothing is broken', patience.waitMs)
 }
 
-/** What each of the broken things is said to be. */
+/** The expected finding of each fault. */
 const wanted: readonly { section: Finding['section']; text: RegExp }[] = [
   { section: 'delivery', text: /agents cannot fetch from / },
   { section: 'gateways', text: new RegExp(`pod ${plant.namespace}/bare: .*agent`) },

@@ -1,8 +1,9 @@
 /**
- * Gateways and their GatewaySync, applied together on a node that has the images: how long until all are Ready, with a few files and with many.
+ * Gateways and their GatewaySync, applied together on a node that has the images: the time until all are Ready, with few and with many
+ * files.
  */
 import type { Test } from 'tap'
-import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
+import { agentContainerName } from '../../../../runtime/api/names.ts'
 import { plantFiles } from '../../../benchmark/contents.ts'
 import { memoryOf } from '../../../support/measured-process.ts'
 import { type Cluster, patience, untilSynced } from '../cluster.ts'

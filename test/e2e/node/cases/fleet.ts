@@ -1,10 +1,10 @@
 /**
- * Ten gateways of four namespaces, two repositories and three modes at once, and a report of how a push reached each of them.
+ * Ten gateways in four namespaces with two repositories and three modes at once, and a report of how a push reached each of them.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
+import { agentContainerName } from '../../../../runtime/api/names.ts'
 import type { Repository } from '../../../support/repository.ts'
 import { arrivalAt } from '../arrivals.ts'
 import { type Cluster, operator, plantRepository, tellReceiver, untilSynced } from '../cluster.ts'
@@ -21,7 +21,7 @@ const sites: readonly Site[] = [
   { namespace: 'west', name: 'gateway', replicas: 2, mode: 'prod', repository: 'lakes.git', sync },
 ]
 const changed = 'services/projects/fleet.txt'
-/** Beside what people build by hand. */
+/** In the build folder, beside other local output. */
 const reportFile = path.join(import.meta.dirname, '../../../../build/fleet.svg')
 
 export async function reachFleet(t: Test, cluster: Cluster): Promise<void> {
@@ -56,7 +56,7 @@ export async function reachFleet(t: Test, cluster: Cluster): Promise<void> {
   await report(t, cluster, arrived, fetches(cluster) - fetchesBefore)
 }
 
-/** In milliseconds since the commits were made: when the receiver was told, and when the files were in place. */
+/** In milliseconds since the commits were made: when the receiver was called, and when the files were in place. */
 type Arrival = { site: Site; ordinal: number; toldMs: number; arrivedMs: number }
 
 async function report(t: Test, cluster: Cluster, arrived: readonly Arrival[], fetched: number): Promise<void> {
@@ -96,7 +96,7 @@ function fleetRepository(cluster: Cluster, name: string): Repository {
   return repository
 }
 
-/** How often the git host was asked for one of the fleet's repositories. */
+/** The number of requests to the git host for one of the fleet's repositories. */
 function fetches({ host }: Cluster): number {
   return host.requests.filter((url) => /^\/(?:rivers|lakes)\.git\/info\/refs/.test(url)).length
 }

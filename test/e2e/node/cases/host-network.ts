@@ -1,11 +1,12 @@
 /**
- * Two gateways in the network of one node, with agents that have no port there: each waits for its first commit, and outlives its
+ * Two gateways in the host network of one node, with agents that have no port there: each waits for its first commit and outlives its
  * agent, or the sandbox of its pod.
  */
 import type { Test } from 'tap'
-import { probeFiles } from '../../../../runtime/agent-settings.ts'
-import { agentContainerName, ports } from '../../../../runtime/gatewaysync/names.ts'
+import { probeFiles } from '../../../../runtime/settings/agent.ts'
+import { agentContainerName, ports } from '../../../../runtime/api/names.ts'
 import { probeFolder } from '../../../../runtime/injection/volumes.ts'
+import { matchObject, rejectsWith } from '../../../support/assertions.ts'
 import { until } from '../../../support/world.ts'
 import { type Cluster, containerOf, gatewaysOf, patience, plantRepository, type Pod, tellReceiver, untilSynced } from '../cluster.ts'
 import { processOf, sandboxOf } from '../processes.ts'
@@ -19,7 +20,7 @@ const sites: readonly Site[] = ['left', 'right'].map((name, index) => ({
   mode: 'dev',
   repository: repositoryName,
   sync: 'press',
-  // Below the ports that test/support/ports.ts gives out.
+  // Below the ports of test/support/ports.ts.
   nodePort: 11_088 + index,
 }))
 
@@ -31,7 +32,7 @@ export async function shareTheNode(t: Test, cluster: Cluster): Promise<void> {
     const pod = await untilPod(cluster, site, `the agent of ${site.namespace} runs`, (pod) => {
       return containerOf(pod, agentContainerName)?.state.running !== undefined
     })
-    t.match(containerOf(pod, 'gateway')?.state, { waiting: { reason: 'PodInitializing' } }, 'the gateway waits for its first commit')
+    matchObject(t, containerOf(pod, 'gateway')?.state, { waiting: { reason: 'PodInitializing' } }, 'the gateway waits for its first commit')
     t.equal(containerOf(pod, agentContainerName)?.started, false)
   }
   await t.rejects(fetch(`http://127.0.0.1:${ports.agent}/livez`), 'no agent listens on the node')
@@ -51,13 +52,13 @@ export async function shareTheNode(t: Test, cluster: Cluster): Promise<void> {
   const [left, right] = sites as [Site, Site]
   const before = await gatewaysOf(cluster, left.namespace)
   await Promise.all([startAgain(t, cluster, left, (pod) => processOf(pod, agentContainerName)), startAgain(t, cluster, right, sandboxOf)])
-  t.same(await gatewaysOf(cluster, left.namespace), before, 'a gateway goes on without its agent')
-  t.match(await gatewaysOf(cluster, right.namespace), [{ restartCount: 1 }], 'and begins anew with its sandbox')
+  t.strictSame(await gatewaysOf(cluster, left.namespace), before, 'a gateway goes on without its agent')
+  matchObject(t, await gatewaysOf(cluster, right.namespace), [{ restartCount: 1 }], 'and begins anew with its sandbox')
   await deliver(repository.commit({ 'services/projects/pressed.txt': 'by the next life of the agent' }))
   await cluster.kubectl('delete', 'namespace', ...sites.map(({ namespace }) => namespace), '--wait=false')
 }
 
-/** Kills the process that `doomed` names, and asks the probe of the agent's next life what it believes. */
+/** Kills the process that `doomed` names, and runs the probe against the agent's next process. */
 async function startAgain(t: Test, cluster: Cluster, site: Site, doomed: (pod: Pod) => number): Promise<void> {
   const inPod = ['exec', `--namespace=${site.namespace}`, `${site.name}-0`, `--container=${agentContainerName}`, '--']
   const [file, earlier] = [`${probeFolder}/${probeFiles.start}`, `${probeFolder}/earlier`]
@@ -72,10 +73,10 @@ async function startAgain(t: Test, cluster: Cluster, site: Site, doomed: (pod: P
   const asked = again.spec.initContainers?.find(({ name }) => name === agentContainerName)?.startupProbe?.exec?.command ?? []
   t.equal(await cluster.kubectl(...inPod, ...asked), `${probeFiles.ok}\n`)
   t.match(await onFile('readFileSync(process.argv[2])'), new RegExp(`\n${probeFiles.ok}$`), 'the volume outlives what was killed')
-  // Its age alone must not be what it is refused for.
+  // Fresh, so that it is not refused only for its age.
   await onFile('utimesSync(process.argv[2],new Date(),new Date())')
   const ofEarlier = cluster.kubectl(...inPod, ...asked.map((word) => (word === file ? earlier : word)))
-  await t.rejects(ofEarlier, { message: /exit code 1/ }, 'and what the agent said in its earlier life is not believed')
+  await rejectsWith(t, ofEarlier, { message: /exit code 1/ }, 'and what the agent said in its earlier life is not believed')
 }
 
 function untilPod(cluster: Cluster, { namespace }: Site, what: string, isSo: (pod: Pod) => boolean): Promise<Pod> {

@@ -1,6 +1,6 @@
 /**
- * A push by way of the Ingress: TLS ends at the edge, and what is signed arrives as it was sent. No Ingress controller can be had as a Go
- * module here, so nginx serves what the Ingress object says, on the node's own address.
+ * A push through the Ingress: TLS ends at the edge, and a signed body arrives unchanged. No Ingress controller is available as a Go module,
+ * so nginx serves the Ingress object on the node's own address.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
@@ -43,7 +43,8 @@ export async function pushThroughIngress(t: Test, cluster: Cluster, repository: 
   await serveIngress(t, cluster, folder, { ...spec, secret })
   const send = (where: string, body: Buffer, signed: Buffer = body) => post(certificate, where, body, signed)
 
-  // As a host writes it: with spaces, letters beyond ASCII and more than one packet. Read and written anew, it would have another signature.
+  // Like the body of a git host: with spaces, non-ASCII letters and more than one packet. Parsed and serialized again, it would have
+  // another signature.
   const commit = repository.commit({ 'services/projects/pushed.txt': 'through the Ingress' })
   const told = { ref: 'refs/heads/main', before: '0'.repeat(39) + '1', after: commit, pusher: { name: 'Ärzte 東京' } }
   const body = Buffer.from(
@@ -59,7 +60,7 @@ export async function pushThroughIngress(t: Test, cluster: Cluster, repository: 
   t.equal(await send('/healthz', body), 404, 'no other path leads anywhere')
 }
 
-/** Starts nginx with what an Ingress says; settles when it takes connections. */
+/** Starts nginx with the rules of an Ingress; resolves when it accepts connections. */
 async function serveIngress(
   t: Test,
   cluster: Cluster,
@@ -110,7 +111,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** Posts to the edge as GitHub does, and answers the status. */
+/** Posts to the edge like GitHub, and returns the status. */
 function post(ca: string, where: string, body: Buffer, signed: Buffer = body): Promise<number> {
   const signature = createHmac('sha256', pushKey).update(signed).digest('hex')
   const headers = {

@@ -1,11 +1,12 @@
 /**
- * docs/install.md and docs/gateways.md as they stand there: the default values, and gateways that ask for an agent before anybody has
- * written their GatewaySync.
+ * docs/how-to/install.md and docs/how-to/gateways.md as written: the default values, and gateways that request an agent before their
+ * GatewaySync exists.
  */
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
+import { agentContainerName } from '../../../../runtime/api/names.ts'
+import { matchObject } from '../../../support/assertions.ts'
 import { follow, openShell } from '../../../support/docs-shell.ts'
 import { blocksOf } from '../../../support/page.ts'
 import type { Repository } from '../../../support/repository.ts'
@@ -37,7 +38,7 @@ export async function installWithDefaults(t: Test, cluster: Cluster, repository:
   writeFileSync(path.join(shell.folder, 'git-token'), gitToken)
   writeFileSync(path.join(shell.folder, 'gateway-api-key'), apiKey)
 
-  const [wayOne] = blocksOf('docs/install.md').filter(({ section }) => section === 'Way 1: synthesise and apply')
+  const [wayOne] = blocksOf('docs/how-to/install.md').filter(({ section }) => section === 'Option 1: cdk8s')
   await follow(t, shell, wayOne?.text)
   const [controller] = await pods(operator.namespace)
   t.equal(memoryLimitOf(controller, 'controller'), 128 * mebibyte, 'the controller has the memory of the default values')
@@ -55,11 +56,11 @@ export async function installWithDefaults(t: Test, cluster: Cluster, repository:
     patience.waitMs,
   )
   for (const pod of waiting) {
-    t.match(containerOf(pod, 'gateway')?.state, { waiting: { reason: 'PodInitializing' } }, 'the gateway waits for its first commit')
+    matchObject(t, containerOf(pod, 'gateway')?.state, { waiting: { reason: 'PodInitializing' } }, 'the gateway waits for its first commit')
     t.equal(memoryLimitOf(pod, agentContainerName), 256 * mebibyte, 'the agent has the memory of the default values')
   }
 
-  const page = blocksOf('docs/gateways.md')
+  const page = blocksOf('docs/how-to/gateways.md')
   for (const { language, text } of page) {
     if (language === 'sh') await follow(t, shell, text)
     if (language !== 'yaml') continue

@@ -1,11 +1,12 @@
 /**
- * What happens to an installation that works: it is installed anew, pushes come, and its processes are killed. The gateways must never be
- * restarted for it.
+ * Events in the life of a working installation: it is reinstalled, pushes come, and its processes are killed. The gateways must never
+ * restart.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { agentContainerName, ports } from '../../../../runtime/gatewaysync/names.ts'
+import { agentContainerName, ports } from '../../../../runtime/api/names.ts'
+import { containsText } from '../../../support/assertions.ts'
 import { follow, openShell } from '../../../support/docs-shell.ts'
 import { blocksOf } from '../../../support/page.ts'
 import { pushTo } from '../../../support/push.ts'
@@ -33,11 +34,11 @@ import { ageOf, processOf, runningProcess } from '../processes.ts'
 import { plant } from './install.ts'
 
 const inPlant = `--namespace=${plant.namespace}`
-/** Where the repository's `services/` goes in a gateway. */
+/** The file's path in a gateway, from the repository's `services/`. */
 const pushedFile = 'projects/pushed.txt'
 const pushes = 10
 
-/** A second replica, the receiver with an Ingress and a NetworkPolicy, by values as docs/install.md says. */
+/** A second replica, the receiver with an Ingress, and a NetworkPolicy, with values as in docs/how-to/install.md. */
 export async function growByValues(t: Test, cluster: Cluster): Promise<void> {
   const before = await gatewaysOf(cluster, plant.namespace)
   const shell = await openShell(t, cluster.given.adminKubeconfig)
@@ -56,31 +57,36 @@ export async function growByValues(t: Test, cluster: Cluster): Promise<void> {
     },
   }
   writeFileSync(path.join(shell.folder, 'my-values.yaml'), JSON.stringify(values))
-  const [synthAndApply, , synthWithValues] = blocksOf('docs/install.md').filter(({ section }) => section === 'Way 1: synthesise and apply')
+  const [synthAndApply, , synthWithValues] = blocksOf('docs/how-to/install.md').filter(({ section }) => section === 'Option 1: cdk8s')
   await follow(t, shell, synthWithValues?.text)
   await follow(t, shell, synthAndApply?.text.replace(/^.*(?:npm ci|cdk8s synth)\n/gm, ''))
-  t.same(await gatewaysOf(cluster, plant.namespace), before, 'gateways are not touched')
+  t.strictSame(await gatewaysOf(cluster, plant.namespace), before, 'gateways are not touched')
 }
 
-/** As docs/install.md says, after everything else. */
+/** Uninstalls as in docs/how-to/install.md, after all other cases. */
 export async function uninstall(t: Test, cluster: Cluster): Promise<void> {
   const before = await gatewaysOf(cluster, plant.namespace)
   const shell = await openShell(t, cluster.given.adminKubeconfig)
-  const [withoutDefinitions, definitions] = blocksOf('docs/install.md').filter(({ section }) => section === 'Uninstall')
+  const [withoutDefinitions, definitions] = blocksOf('docs/how-to/install.md').filter(({ section }) => section === 'Uninstall')
   await follow(t, shell, 'npx cdk8s synth')
   await follow(t, shell, withoutDefinitions?.text)
-  t.match(await cluster.kubectl('get', 'gatewaysync/plant', inPlant, '--output=name'), 'plant', 'the first step keeps every GatewaySync')
+  containsText(
+    t,
+    await cluster.kubectl('get', 'gatewaysync/plant', inPlant, '--output=name'),
+    'plant',
+    'the first step keeps every GatewaySync',
+  )
   await follow(t, shell, definitions?.text)
-  t.same(await gatewaysOf(cluster, plant.namespace), before, 'gateways go on')
+  t.strictSame(await gatewaysOf(cluster, plant.namespace), before, 'gateways go on')
 }
 
-/** A push by way of the receiver's Service, as a git host makes it. */
+/** A push through the receiver's Service, like that of a git host. */
 export async function push(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
   const tookMs: number[] = []
   for (let round = 1; round < pushes; round += 1) tookMs.push(await pushFile(cluster, repository, `push ${round}`))
   await cluster.kubectl('wait', 'gatewaysync/plant', inPlant, '--for=condition=Ready', patience.wait)
   const scansBefore = await scans(cluster)
-  // Reports tell seconds: a scan within the same second could not be told from the one before.
+  // Reports have a resolution of a second: two scans within the same second could not be distinguished.
   await until(() => (Date.now() - Math.max(...scansBefore) > 1000 ? true : undefined), 'the second of the scans before is over')
   tookMs.push(await pushFile(cluster, repository, 'the last push'))
   say(`pushes to two gateways, from the call to the last file: ${tookMs.map(Math.round).join(', ')} ms`)
@@ -92,7 +98,7 @@ export async function push(t: Test, cluster: Cluster, repository: Repository): P
     'every gateway has scanned its files',
     patience.waitMs,
   )
-  t.same(await restarts(cluster), [0, 0])
+  t.strictSame(await restarts(cluster), [0, 0])
 }
 
 /** Returns the milliseconds from the call of the receiver to the file in the last gateway. */
@@ -117,7 +123,7 @@ export async function killLeader(t: Test, cluster: Cluster, repository: Reposito
   await untilSynced(cluster, plant, 'plant', repository, commit)
   await up
   await untilRolledOut(cluster)
-  t.same(await restarts(cluster), [0, 0])
+  t.strictSame(await restarts(cluster), [0, 0])
 }
 
 export async function killAgent(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
@@ -133,10 +139,10 @@ export async function killAgent(t: Test, cluster: Cluster, repository: Repositor
   const up = untilUp(cluster, gateway, agentContainerName, `${ports.agent}/livez`)
   await untilSynced(cluster, plant, 'plant', repository, commit)
   await up
-  t.same(await restarts(cluster), [0, 0], 'the gateway goes on while its agent is started again')
+  t.strictSame(await restarts(cluster), [0, 0], 'the gateway goes on while its agent is started again')
 }
 
-/** Settles when a container that was killed answers again, and says how long its new process took for that. */
+/** Resolves when a killed container answers again, and prints the time that its new process took. */
 async function untilUp(cluster: Cluster, killed: Pod | undefined, container: string, probe: string): Promise<void> {
   const { name, namespace } = killed?.metadata ?? { name: '', namespace: '' }
   const answers = async (): Promise<true | undefined> =>
@@ -165,14 +171,14 @@ async function restarts(cluster: Cluster): Promise<(number | undefined)[]> {
   return (await gatewaysOf(cluster, plant.namespace)).map(({ restartCount }) => restartCount)
 }
 
-/** When each gateway ended its last scan. */
+/** The time at which each gateway finished its last scan. */
 async function scans(cluster: Cluster): Promise<number[]> {
   const all = await cluster.pods(plant.namespace, 'app.kubernetes.io/name=ignition')
   const reports = await Promise.all(all.map(async ({ metadata }) => await cluster.report(plant.namespace, metadata.name)))
   return reports.map((report) => Date.parse(report?.scan?.projects?.finishedAt ?? '1970-01-01'))
 }
 
-/** The pod of the replica that leads. */
+/** The pod of the leading replica. */
 async function leader(cluster: Cluster): Promise<Pod> {
   return await until(
     async () => {

@@ -1,10 +1,10 @@
 /**
- * Many GatewaySyncs with the default limits: admission of their pods, the first look at their repositories, and pushes to all of them. The
- * kernel must end nothing for want of memory.
+ * Many GatewaySyncs with the default limits: admission of their pods, the first resolution of their repositories, and pushes to all of
+ * them. The OOM killer must kill nothing.
  */
 import type { Test } from 'tap'
-import { agentContainerName, agentPodLabel, apiVersion, podAnnotations } from '../../../../runtime/gatewaysync/names.ts'
-import type { GatewaySyncStatus } from '../../../../runtime/gatewaysync/schema/status.ts'
+import { agentContainerName, agentPodLabel, apiVersion, podAnnotations } from '../../../../runtime/api/names.ts'
+import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
 import { gatewayImage } from '../../../support/node-images.ts'
 import { pushTo } from '../../../support/push.ts'
 import { until } from '../../../support/world.ts'
@@ -18,7 +18,7 @@ const syncs = 100
 const podsOfEach = 3
 const repositories = ['seas.git', 'ponds.git'] as const
 const pushes = 4
-/** Calls under way at once. */
+/** Concurrent calls. */
 const callers = 10
 
 export async function carryLoad(t: Test, cluster: Cluster): Promise<void> {
@@ -60,7 +60,7 @@ export async function carryLoad(t: Test, cluster: Cluster): Promise<void> {
     t.equal(kills, 0, `${name} was never short of memory`)
     t.not(containerOf(pod, container)?.lastState?.terminated?.reason, 'OOMKilled')
   }
-  t.same(restartsOf(containers), restartsBefore, 'nothing was started anew')
+  t.strictSame(restartsOf(containers), restartsBefore, 'nothing was started anew')
   await cluster.kubectl('delete', 'namespace', namespace, '--wait=false')
 }
 
@@ -98,7 +98,7 @@ function gatewaySync(index: number): object {
   }
 }
 
-/** Admission gives it an agent; no scheduler takes it, as the node has no room for so many. */
+/** Admission injects an agent; no scheduler places it, because the node has no capacity for so many. */
 function waitingPod(index: number): object {
   const annotations = { [podAnnotations.inject]: 'true', [podAnnotations.gatewaySync]: nameOf(index % syncs) }
   return {

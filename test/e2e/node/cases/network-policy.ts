@@ -1,11 +1,11 @@
 /**
- * The NetworkPolicy of the installation, enforced by the node's rules: who is labelled for a port reaches it, others do not, and gateways
+ * The NetworkPolicy of the installation, enforced by the node's rules: pods with the label of a port reach it, others do not, and gateways
  * follow pushes as before.
  */
 import { execFileSync } from 'node:child_process'
 import type { Test } from 'tap'
-import { type Addressed, type Labelled, type NetworkPolicy, policyChain, policyRules } from '../../../cluster/node/network-policies.ts'
-import { agentPodLabel, metricsReaderLabel } from '../../../../runtime/gatewaysync/names.ts'
+import { type Addressed, type Labeled, type NetworkPolicy, policyChain, policyRules } from '../../../cluster/node/network-policies.ts'
+import { agentPodLabel, metricsReaderLabel } from '../../../../runtime/api/names.ts'
 import { gatewayImage } from '../../../support/node-images.ts'
 import type { Repository } from '../../../support/repository.ts'
 import { until } from '../../../support/world.ts'
@@ -17,7 +17,7 @@ const inMonitoring = `--namespace=${namespace}`
 const services = ['metrics', 'delivery', 'webhook-receiver'] as const
 type Reached = (typeof services)[number]
 
-/** Who tries from another namespace, and what is open to them. */
+/** Clients in another namespace, and the ports open to them. */
 const visitors: readonly { name: string; labels: Record<string, string>; reaches: Reached[] }[] = [
   { name: 'stranger', labels: {}, reaches: ['webhook-receiver'] },
   { name: 'collector', labels: { [metricsReaderLabel.key]: metricsReaderLabel.value }, reaches: ['metrics', 'webhook-receiver'] },
@@ -39,7 +39,7 @@ export async function keepNetworkPolicy(t: Test, cluster: Cluster, repository: R
   await cluster.apply(...(await Promise.all(visitors.map(async (visitor) => visitorPod(cluster, visitor)))))
   const ended = await until(
     async () => {
-      // A visitor has its address from when it runs.
+      // A client has an address only once it runs.
       await enforce(cluster)
       const pods = await cluster.get<{ items: { metadata: { name: string }; status: { phase: string } }[] }>('pods', inMonitoring)
       return pods.items.every(({ status }) => status.phase === 'Succeeded' || status.phase === 'Failed') ? pods.items : undefined
@@ -49,7 +49,7 @@ export async function keepNetworkPolicy(t: Test, cluster: Cluster, repository: R
   )
   t.equal(ended.length, visitors.length)
   for (const { name, reaches } of visitors) {
-    t.same(JSON.parse(await cluster.kubectl('logs', name, inMonitoring)), reaches.toSorted(), `a ${name} reaches nothing else`)
+    t.strictSame(JSON.parse(await cluster.kubectl('logs', name, inMonitoring)), reaches.toSorted(), `a ${name} reaches nothing else`)
   }
 
   const commit = repository.commit({ 'services/projects/pushed.txt': 'under a NetworkPolicy' })
@@ -58,14 +58,14 @@ export async function keepNetworkPolicy(t: Test, cluster: Cluster, repository: R
   await cluster.kubectl('delete', 'namespace', namespace, '--wait=false')
 }
 
-/** Writes the rules anew for the pods that there are now. */
+/** Rewrites the rules for the current pods. */
 async function enforce(cluster: Cluster): Promise<void> {
   const everywhere = '--all-namespaces'
   const { items: policies } = await cluster.get<{ items: NetworkPolicy[] }>('networkpolicies', everywhere)
   const { items: pods } = await cluster.get<{ items: (Addressed & { status: { phase?: string } })[] }>('pods', everywhere)
-  const { items: namespaces } = await cluster.get<{ items: Labelled[] }>('namespaces')
+  const { items: namespaces } = await cluster.get<{ items: Labeled[] }>('namespaces')
   if (policies.length === 0) throw new Error('the installation has no NetworkPolicy')
-  // The address of a pod that has ended may be another's.
+  // The address of a finished pod may be reused.
   const running = pods.filter(({ status: { phase } }) => phase === 'Pending' || phase === 'Running')
   execFileSync('iptables-restore', ['--noflush', '--wait', '30'], {
     input: policyRules(policies, running, namespaces),
@@ -77,7 +77,7 @@ function iptables(...words: string[]): void {
   execFileSync('iptables', ['--wait', '30', ...words], { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
-/** Tries until everything that is to be open is, and prints what is. */
+/** Retries until everything that should be open is, and prints the open ports. */
 async function visitorPod(cluster: Cluster, { name, labels, reaches }: (typeof visitors)[number]): Promise<object> {
   const targets = Object.fromEntries(
     await Promise.all(

@@ -1,5 +1,5 @@
 /**
- * What an installation outlives: a node that is restarted, another certificate, a pause, an API server that is away.
+ * Outages that an installation survives: a node restart, another certificate, a pause, an unavailable API server.
  */
 import { X509Certificate } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -33,10 +33,10 @@ export async function restartNode(t: Test, cluster: Cluster, repository: Reposit
   await untilRolledOut(cluster)
   await tellReceiver(cluster, plant.namespace, 'plant')
   await untilSynced(cluster, plant, 'plant', repository, commit)
-  t.same(await gatewaysOf(cluster, plant.namespace), before)
+  t.strictSame(await gatewaysOf(cluster, plant.namespace), before)
 }
 
-/** Away for a minute: gateways and their files stay as they are, and what was pushed meanwhile arrives afterwards. */
+/** Unavailable for a minute: gateways and their files stay unchanged, and a push in between arrives afterwards. */
 export async function withoutApiServer(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
   const before = await gatewaysOf(cluster, plant.namespace)
   await order('kill', 'kube-apiserver')
@@ -47,10 +47,10 @@ export async function withoutApiServer(t: Test, cluster: Cluster, repository: Re
   await untilRolledOut(cluster)
   await tellReceiver(cluster, plant.namespace, 'plant')
   await untilSynced(cluster, plant, 'plant', repository, commit)
-  t.same(await gatewaysOf(cluster, plant.namespace), before)
+  t.strictSame(await gatewaysOf(cluster, plant.namespace), before)
 }
 
-/** A new certificate from cert-manager is served without a restart, and everybody trusts it. */
+/** A new certificate of cert-manager is served without a restart, and all clients trust it. */
 export async function rotateCertificate(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
   const secret = `${operator.name}-certificate`
   const issued = async (): Promise<string | undefined> => {
@@ -85,10 +85,10 @@ export async function rotateCertificate(t: Test, cluster: Cluster, repository: R
   await tellReceiver(cluster, plant.namespace, 'plant')
   await untilSynced(cluster, plant, 'plant', repository, commit)
   const restartsAfter = (await cluster.pods(operator.namespace)).map((pod) => containerOf(pod, 'controller')?.restartCount)
-  t.same(restartsAfter, restartsBefore, 'without a restart')
+  t.strictSame(restartsAfter, restartsBefore, 'without a restart')
 }
 
-/** A gateway whose GatewaySync is paused starts on another day too: with the files of its volume. */
+/** A gateway with a paused GatewaySync also starts later, with the files on its volume. */
 export async function rescheduleWhilePaused(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
   const { kubectl } = cluster
   const patch = (paused: boolean) => kubectl('patch', 'gatewaysync/plant', inPlant, '--type=merge', `--patch={"spec":{"paused":${paused}}}`)
@@ -102,7 +102,7 @@ export async function rescheduleWhilePaused(t: Test, cluster: Cluster, repositor
   await untilSynced(cluster, plant, 'plant', repository, commit)
 }
 
-/** The fingerprint of the certificate that somebody serves; undefined where nobody does. */
+/** The fingerprint of the certificate on a port; undefined if no server listens. */
 function served(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, rejectUnauthorized: false, timeout: 10_000 }, () => {

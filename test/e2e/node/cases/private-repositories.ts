@@ -1,10 +1,10 @@
 /**
- * Private repositories as the images reach them: over https with an authority of the plant's own, and over ssh.
+ * Private repositories with the images: over https with a private authority, and over ssh.
  */
 import { chmodSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { apiVersion } from '../../../../runtime/gatewaysync/names.ts'
+import { apiVersion } from '../../../../runtime/api/names.ts'
 import { nodeAddress } from '../../../cluster/node/configuration.ts'
 import { makeAuthority } from '../../../support/authority.ts'
 import { startGitHost } from '../../../support/git-host.ts'

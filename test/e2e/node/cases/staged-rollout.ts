@@ -1,9 +1,11 @@
 /**
- * Three gateways that take commits one after the other: a commit that makes the first of them complain stops there and goes back by itself.
+ * Three gateways that apply commits one after the other: a commit that causes a problem on the first one stops there and is rolled back
+ * automatically.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
+import { matchObject } from '../../../support/assertions.ts'
 import { until } from '../../../support/world.ts'
 import { type Cluster, patience, plantRepository, tellReceiver, untilSynced, volumeOf } from '../cluster.ts'
 import { say } from '../given.ts'
@@ -19,7 +21,7 @@ const line: Site = {
   repository: 'stages.git',
   sync,
   spec: {
-    // What a gateway alone can tell is not found before.
+    // Validation does not find a fault that only a gateway can detect.
     validation: { policy: 'Off' },
     rollout: {
       stages: [
@@ -32,15 +34,11 @@ const line: Site = {
 }
 const project = 'services/projects/staged/project.json'
 const good = JSON.stringify({ title: 'Staged', enabled: true, inheritable: false, parent: '', description: '' })
-/** A gateway reads on with such a project and complains of it. */
+/** A gateway continues to load such a project and reports a problem. */
 const bad = '{'
 const gateways = [0, 1, 2].map((ordinal) => `${line.name}-${ordinal}`)
-/** `CLUSTER_SYNC_WRITE_PICTURES=1` with this case draws the picture of docs/rollout.md anew. */
-const drawingFile = path.join(
-  import.meta.dirname,
-  '../../../..',
-  process.env['CLUSTER_SYNC_WRITE_PICTURES'] === '1' ? 'docs/rollout-timeline.svg' : 'build/rollout-timeline.svg',
-)
+/** A timeline of the gateways, for review. */
+const drawingFile = path.join(import.meta.dirname, '../../../..', 'build/rollout-timeline.svg')
 const lookEveryMs = 20
 
 export async function stopAtFirstGateway(t: Test, cluster: Cluster): Promise<void> {
@@ -53,29 +51,29 @@ export async function stopAtFirstGateway(t: Test, cluster: Cluster): Promise<voi
   const refused = repository.commit({ [project]: bad })
   const seen = await watchRollout(cluster, refused)
   const status = await cluster.status(line.namespace, sync)
-  t.match(status, {
+  matchObject(t, status, {
     published: { commit: first },
     source: { commit: refused, held: 'RolloutFailed' },
     rollout: { state: 'RolledBack', refused: { commit: refused } },
-    history: [{ commit: refused, outcome: 'Refused', reason: 'RolloutFailed' }],
   })
+  matchObject(t, status?.history?.[0], { commit: refused, outcome: 'Refused', reason: 'RolloutFailed' })
   t.match(status?.rollout?.message, /line-0: NewProblems/)
   const had = await Promise.all(
     gateways.map(async (pod) => (await cluster.report(line.namespace, pod))?.history?.some(({ commit }) => commit === refused) === true),
   )
-  t.same(had, [true, false, false], 'the others never took it')
+  t.strictSame(had, [true, false, false], 'the others never took it')
   t.notOk(seen.has('line-1') || seen.has('line-2'), 'nor held a file of it')
 
   const corrected = repository.commit({ [project]: good.replace('Staged', 'Corrected') })
   await tellReceiver(cluster, line.namespace, sync)
   await untilSynced(cluster, line, sync, repository, corrected)
-  t.match((await cluster.status(line.namespace, sync))?.rollout, { state: 'Done', commit: corrected })
+  matchObject(t, (await cluster.status(line.namespace, sync))?.rollout, { state: 'Done', commit: corrected })
 }
 
-/** When a gateway was seen to hold the bad file, in milliseconds since the push. */
+/** The time at which a gateway was seen with the bad file, in milliseconds since the push. */
 type Held = ReadonlyMap<string, { fromMs: number; toMs: number }>
 
-/** Pushes, and settles when the commit was refused and every gateway has the one before. Draws what was seen meanwhile. */
+/** Pushes, and resolves when the commit was refused and every gateway has the previous one. Draws what was observed meanwhile. */
 async function watchRollout(cluster: Cluster, refused: string): Promise<Held> {
   const pushedMs = performance.now()
   const sinceMs = (): number => performance.now() - pushedMs

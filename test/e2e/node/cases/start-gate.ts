@@ -1,9 +1,10 @@
 /**
- * A gateway that could run is not kept down, as a kubelet starts it: with the files that it has where its agent refuses the published commit,
- * and with none where nothing is ever published.
+ * The startup hold does not keep a usable gateway down, with a real kubelet: it starts with its existing files if its agent refuses the
+ * published commit, and without files if nothing is ever published.
  */
 import type { Test } from 'tap'
-import { agentContainerName } from '../../../../runtime/gatewaysync/names.ts'
+import { agentContainerName } from '../../../../runtime/api/names.ts'
+import { matchObject } from '../../../support/assertions.ts'
 import type { Repository } from '../../../support/repository.ts'
 import { until } from '../../../support/world.ts'
 import { type Cluster, containerOf, filesDiffer, openRepository, patience, type Pod, tellReceiver, untilSynced } from '../cluster.ts'
@@ -12,9 +13,9 @@ import { plantSite, type Site } from '../site.ts'
 import { plant } from './install.ts'
 
 const inPlant = `--namespace=${plant.namespace}`
-/** In seconds; the values by default are 30 and 600. */
+/** In seconds; the defaults are 30 and 600. */
 const [grace, deadline] = [5, 20]
-/** The times of containers are cut to seconds. */
+/** Container times are truncated to seconds. */
 const cutSeconds = 1
 
 const barren: Site = {
@@ -33,7 +34,7 @@ const barren: Site = {
   },
 }
 
-/** More files are deleted than the agent may: the commit is published, and no gateway takes it. */
+/** Deletes more files than the agent may: the commit is published, and no gateway applies it. */
 export async function startWithOlderFiles(t: Test, cluster: Cluster, repository: Repository): Promise<void> {
   const { kubectl } = cluster
   const patch = (defaults: object) =>
@@ -52,14 +53,14 @@ export async function startWithOlderFiles(t: Test, cluster: Cluster, repository:
   const pod = (await cluster.pods(plant.namespace)).find(({ metadata }) => metadata.name === `${plant.name}-0`)
   const held = heldSeconds(pod)
   t.ok(held >= grace - cutSeconds, `the gateway was held back for ${held} s`)
-  t.same(filesDiffer(cluster, plant, repository, before), [], 'and has the files of the commit before')
+  t.strictSame(filesDiffer(cluster, plant, repository, before), [], 'and has the files of the commit before')
   await untilBlocked(cluster, refused)
 
   await patch({ startGrace: null, maxDeletions: null })
   await untilSynced(cluster, plant, 'plant', repository, refused)
 }
 
-/** The second half is `hasStartedBarren`: what the controller says of it takes a minute, in which other cases run. */
+/** The second half is `hasStartedBarren`: the controller's report takes a minute, in which other cases run. */
 export async function startBarren(t: Test, cluster: Cluster): Promise<void> {
   await plantSite(cluster, barren)
   const pod = await until(
@@ -67,7 +68,7 @@ export async function startBarren(t: Test, cluster: Cluster): Promise<void> {
     'the agent of a gateway without a commit runs',
     patience.waitMs,
   )
-  t.match(containerOf(pod, 'gateway')?.state, { waiting: { reason: 'PodInitializing' } }, 'the gateway waits for its first commit')
+  matchObject(t, containerOf(pod, 'gateway')?.state, { waiting: { reason: 'PodInitializing' } }, 'the gateway waits for its first commit')
 }
 
 export async function hasStartedBarren(t: Test, cluster: Cluster): Promise<void> {
@@ -83,7 +84,7 @@ export async function hasStartedBarren(t: Test, cluster: Cluster): Promise<void>
   t.equal((await cluster.status(namespace, barren.sync))?.published, undefined)
   const events = await until(
     async () => {
-      const { items } = await cluster.get<{ items: { type: string; involvedObject: object }[] }>(
+      const { items } = await cluster.get<{ items: { type: string; involvedObject: object; reportingInstance: string }[] }>(
         'events',
         inBarren,
         '--field-selector=reason=StartedWithoutCommit',
@@ -93,7 +94,11 @@ export async function hasStartedBarren(t: Test, cluster: Cluster): Promise<void>
     'an Event says that it has no commit',
     patience.waitMs,
   )
-  t.match(events, [{ type: 'Warning', involvedObject: { kind: 'Pod', name: `${barren.name}-0`, uid: pod.metadata.uid } }])
+  const involvedObject = { kind: 'Pod', name: `${barren.name}-0`, uid: pod.metadata.uid }
+  for (const event of events) matchObject(t, event, { type: 'Warning', involvedObject })
+  // A replica that becomes the leader in between records it once more.
+  const reporters = events.map(({ reportingInstance }) => reportingInstance)
+  t.equal(new Set(reporters).size, reporters.length, 'no replica records it twice')
   await cluster.kubectl('delete', 'namespace', namespace, '--wait=false')
 }
 

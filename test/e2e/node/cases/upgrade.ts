@@ -1,13 +1,14 @@
 /**
- * The installation as a chart: the release before with a gateway under it, upgraded to this one as docs/install.md says, and uninstalled.
- * Nothing of it may restart the gateway or write a file that no commit has changed. Where the history of this clone lacks the release
- * before, this one is installed and uninstalled.
+ * The installation as a chart: the previous release with a gateway, upgraded to this one as in docs/how-to/install.md, and uninstalled.
+ * None of it may restart the gateway or write a file that no commit has changed. If the history of this clone lacks the previous release,
+ * this one is installed and uninstalled.
  */
 import { readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { agentContainerName, apiVersion } from '../../../../runtime/gatewaysync/names.ts'
-import { version } from '../../../../runtime/version.ts'
+import { agentContainerName, apiVersion } from '../../../../runtime/api/names.ts'
+import { version } from '../../../../runtime/platform/version.ts'
+import { matchObject } from '../../../support/assertions.ts'
 import { helmOf } from '../../../support/helm.ts'
 import { until } from '../../../support/world.ts'
 import {
@@ -42,7 +43,7 @@ const where = ['--namespace', operator.namespace]
 
 export async function upgradeChart(t: Test, cluster: Cluster): Promise<void> {
   const { given, kubectl } = cluster
-  // The release before cannot read private repositories.
+  // The previous release cannot read private repositories.
   const repository = plantRepository(cluster, openRepository)
   const helm = await helmOf(t, { cwd: dist, kubeconfig: given.adminKubeconfig })
   const did = async (...words: string[]): Promise<void> => {
@@ -60,7 +61,7 @@ export async function upgradeChart(t: Test, cluster: Cluster): Promise<void> {
   const files = filesOf(cluster)
   t.ok(files.size > 5, `${files.size} files`)
 
-  // As docs/install.md says under Helm: the definitions first.
+  // As in docs/how-to/install.md for Helm: the CRDs first.
   await kubectl('apply', '--server-side', '--force-conflicts', '-f', path.join(dist, 'chart/crds'))
   const receiver = ['webhookReceiver.enabled=true', `webhookReceiver.token.secret=${pushToken}`]
   await did('upgrade', operator.name, 'chart', ...where, '--reset-values', ...sets(receiver))
@@ -68,17 +69,23 @@ export async function upgradeChart(t: Test, cluster: Cluster): Promise<void> {
   const second = repository.commit({ 'services/projects/changing.txt': 'two' })
   await tellReceiver(cluster, older.namespace, older.name)
   await untilSynced(cluster, older, older.name, repository, second)
-  t.same(await footprint(cluster), before, 'the gateway and its agent go on')
+  t.strictSame(await footprint(cluster), before, 'the gateway and its agent go on')
   const written = [...filesOf(cluster)].filter(([name, place]) => files.get(name) !== place).map(([name]) => name)
-  t.same(written, ['changing.txt'], 'no other file was written')
+  t.strictSame(written, ['changing.txt'], 'no other file was written')
 
   if (given.previous === undefined) say('the history of this clone lacks the release before: there was nothing to upgrade from')
   else {
+    // While it stops, the API server may still send admission reviews to it over kept connections.
+    await until(
+      async () => ((await cluster.pods(operator.namespace)).length === 1 ? true : undefined),
+      'the controller of the release before is gone',
+      patience.waitMs,
+    )
     await kubectl('delete', 'pod', `${older.name}-0`, inOlder)
     await kubectl('rollout', 'status', `statefulset/${older.name}`, inOlder, patience.wait)
     await untilSynced(cluster, older, older.name, repository, second)
     const images = (await cluster.pods(older.namespace)).map((pod) => containerOf(pod, agentContainerName)?.image ?? 'none')
-    t.match(images, [new RegExp(`clustersync/agent:${version}$`)], 'a pod that is made anew has the agent of this release')
+    matchObject(t, images, [new RegExp(`clustersync/agent:${version}$`)], 'a pod that is made anew has the agent of this release')
   }
 
   const last = await footprint(cluster)
@@ -88,7 +95,7 @@ export async function upgradeChart(t: Test, cluster: Cluster): Promise<void> {
     'the operator is gone',
     patience.waitMs,
   )
-  t.same(await footprint(cluster), last, 'gateways go on without an operator')
+  t.strictSame(await footprint(cluster), last, 'gateways go on without an operator')
   await kubectl('delete', 'namespace', older.namespace, '--wait=false')
 }
 
@@ -119,7 +126,7 @@ async function plantGateway(cluster: Cluster): Promise<void> {
   )
 }
 
-/** Which pods there are, and which process each of their containers runs. */
+/** The pods, and the process of each of their containers. */
 async function footprint(cluster: Cluster): Promise<object[]> {
   const pods = await cluster.pods(older.namespace)
   return pods.map((pod) => ({
@@ -131,7 +138,7 @@ async function footprint(cluster: Cluster): Promise<object[]> {
   }))
 }
 
-/** The delivered files of the gateway, each with what would tell that it was written anew. */
+/** The delivered files of the gateway, each with an identity that changes when it is rewritten. */
 function filesOf(cluster: Cluster): Map<string, string> {
   const folder = path.join(volumeOf(cluster, older, 0), 'projects')
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -1,16 +1,17 @@
 /**
- * Pull requests of captured changes over real TLS, at stand-ins that check each call as the host's reference describes it.
+ * Pull requests of captured changes over real TLS, against simulated hosts that check each call against the host's API reference.
  */
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { openPullRequest } from '../../../../runtime/capture/pull-request/open.ts'
-import { systemClock } from '../../../../runtime/clock.ts'
-import { type StatusProvider, statusProviders } from '../../../../runtime/gatewaysync/schema/commit-status.ts'
-import { gitSpec } from '../../../../runtime/gatewaysync/schema/git-spec.ts'
-import { createHostApis } from '../../../../runtime/source/host-api.ts'
-import { openNetwork } from '../../../../runtime/source/remote/network.ts'
-import { createRemotes } from '../../../../runtime/source/remotes.ts'
+import { systemClock } from '../../../../runtime/platform/clock.ts'
+import { type StatusProvider, statusProviders } from '../../../../runtime/api/schema/commit-status.ts'
+import { gitSpec } from '../../../../runtime/api/schema/git-spec.ts'
+import { createHostApis } from '../../../../runtime/git/api/host-api.ts'
+import { openNetwork } from '../../../../runtime/git/remote/network.ts'
+import { createRemotes } from '../../../../runtime/git/remotes.ts'
 import { readSecrets } from '../../../support/access-remotes.ts'
+import { matchObject } from '../../../support/assertions.ts'
 import { makeAuthority } from '../../../support/authority.ts'
 import { startPullRequestHosts } from '../../../support/pull-request-hosts.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
@@ -47,22 +48,27 @@ for (const provider of statusProviders) {
     async (t) => {
       if (!requires(t, 'openssl')) return
       const { hosts, ask } = await setUp(t, provider)
-      // Of somebody else: from a fork with a branch of the same name, and to another branch.
+      // Pull requests of others: from a fork with a branch of the same name, and into another base branch.
       const theirs = { branch, title: 'Theirs', text: 'Theirs', isOpen: true, version: 0 }
       hosts.kept.push({ ...theirs, id: 1, base: 'main', isForeign: true }, { ...theirs, id: 2, base: 'other', isForeign: false })
       const first = await ask('first')
-      t.match(first, { kind: 'open', url: /^https:\/\/[^ ]+\/3$/ })
-      t.same(await ask('second'), first, 'the same one')
-      t.match(hosts.kept.slice(2), [{ branch, base: 'main', title: 'Keep it', text: 'second' }])
+      matchObject(t, first, { kind: 'open', url: /^https:\/\/[^ ]+\/3$/ })
+      t.strictSame(await ask('second'), first, 'the same one')
+      matchObject(t, hosts.kept.slice(2), [{ branch, base: 'main', title: 'Keep it', text: 'second' }])
       const [, , mine] = hosts.kept
       if (mine !== undefined) mine.isOpen = false
-      t.match(await ask('third'), { kind: 'open', url: /\/4$/ })
-      t.match(await ask('x'.repeat(100_000), { branch: 'captured/"gw"-1' }), { kind: 'open', url: /\/5$/ }, 'a text that is too long')
-      t.same(
+      matchObject(t, await ask('third'), { kind: 'open', url: /\/4$/ })
+      matchObject(
+        t,
+        await ask('x'.repeat(100_000), { branch: 'captured/"gw"-1' }),
+        { kind: 'open', url: /\/5$/ },
+        'a text that is too long',
+      )
+      t.strictSame(
         hosts.kept.map(({ title, text }) => `${title} ${text.slice(0, 6)}`),
         ['Theirs Theirs', 'Theirs Theirs', 'Keep it second', 'Keep it third', 'Keep it xxxxxx'],
       )
-      t.same(hosts.refused, [])
+      t.strictSame(hosts.refused, [])
     },
   )
 
@@ -72,29 +78,29 @@ for (const provider of statusProviders) {
     const theirs = { branch, base: 'main', title: 'Theirs', text: 'Theirs', isOpen: true, isForeign: true, version: 0 }
     for (let id = 1; id <= 45; id += 1) hosts.kept.push({ ...theirs, id })
     const first = await ask('first')
-    t.match(first, { kind: 'open', url: /\/46$/ })
-    t.same(await ask('second'), first)
-    t.same(hosts.refused, [])
+    matchObject(t, first, { kind: 'open', url: /\/46$/ })
+    t.strictSame(await ask('second'), first)
+    t.strictSame(hosts.refused, [])
   })
 
   void t.test(`${provider}: an answer says whether to try again, and what to do`, async (t) => {
     if (!requires(t, 'openssl')) return
     const { hosts, ask } = await setUp(t, provider)
-    t.match(await ask('x', { secret: 'wrong' }), {
+    matchObject(t, await ask('x', { secret: 'wrong' }), {
       kind: 'refused',
       fault: { reason: 'PullRequestRefused', message: /401: it does not take the cred/ },
     })
     hosts.answers.push({ status: 503, headers: { 'retry-after': '7' } })
-    t.match(await ask('x'), { kind: 'later', fault: { reason: 'PullRequestFailed', message: /answered 503$/ }, afterMs: 7_000 })
+    matchObject(t, await ask('x'), { kind: 'later', fault: { reason: 'PullRequestFailed', message: /answered 503$/ }, afterMs: 7_000 })
     hosts.answers.push({ status: 200 })
-    t.match(await ask('x'), { kind: 'refused', fault: { message: /something else than a list/ } })
+    matchObject(t, await ask('x'), { kind: 'refused', fault: { message: /something else than a list/ } })
     hosts.answers.push({ status: 302, headers: { location: 'https://elsewhere.example/' } })
-    t.match(await ask('x'), { kind: 'refused', fault: { message: /answered 302/ } }, 'no redirect is followed')
-    t.same(hosts.kept, [])
+    matchObject(t, await ask('x'), { kind: 'refused', fault: { message: /answered 302/ } }, 'no redirect is followed')
+    t.strictSame(hosts.kept, [])
   })
 }
 
-void t.test('where the host lists all, every page is read', async (t) => {
+void t.test("every page of the host's list of pull requests is read", async (t) => {
   if (!requires(t, 'openssl')) return
   const { hosts, ask } = await setUp(t, 'gitea')
   for (let id = 1; id <= 120; id += 1)
@@ -108,6 +114,6 @@ void t.test('where the host lists all, every page is read', async (t) => {
       isForeign: false,
       version: 0,
     })
-  t.match(await ask('found'), { kind: 'open', url: /\/120$/ })
+  matchObject(t, await ask('found'), { kind: 'open', url: /\/120$/ })
   t.equal(hosts.kept.length, 120)
 })

@@ -1,21 +1,21 @@
 /**
- * What a pull request says: the differences without secrets, within the host's bound, and nothing that a host reads as markup.
+ * The text of a pull request: differences without secrets, within the host's limit, and without text that the host interprets as markup.
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { pullRequestWords, type ToldCapture } from '../../../../runtime/capture/pull-request/text.ts'
+import { pullRequestWords, type CaptureSummary } from '../../../../runtime/capture/pull-request/text.ts'
 
-const file = (path: string, before: string | undefined, after: string | undefined): ToldCapture['files'][number] => ({
+const file = (path: string, before: string | undefined, after: string | undefined): CaptureSummary['files'][number] => ({
   path,
   before: before === undefined ? undefined : Buffer.from(before),
   after: after === undefined ? undefined : Buffer.from(after),
 })
-const told = (more: Partial<ToldCapture>): ToldCapture => {
+const told = (more: Partial<CaptureSummary>): CaptureSummary => {
   const files = more.files ?? []
   return { gateway: 'gw-0', on: 'a'.repeat(40), files, changed: files.length, findings: [], leftOut: [], ...more }
 }
 
-void t.test('it tells of the gateway, the findings, what was left out, and each difference with secrets hidden', async (t) => {
+void t.test('the text names the gateway, findings, omitted files and each difference, with secrets hidden', async (t) => {
   const { title, text } = pullRequestWords(
     told({
       files: [
@@ -43,7 +43,7 @@ void t.test('it tells of the gateway, the findings, what was left out, and each 
   t.notMatch(text, /of the (?:day|night)/)
 })
 
-void t.test('whatever a gateway and its files are called or hold, it stays within the bound and in fences', async () => {
+void t.test('for any names and contents the text stays within the limit and untrusted text stays in code fences', async () => {
   const any = fc.string({ unit: fc.constantFrom('`', '```', '~', '\n', '@team', '/close', 'a', '\t', '# ', '\0', '€'), maxLength: 40 })
   const captured = fc.record({
     gateway: any,

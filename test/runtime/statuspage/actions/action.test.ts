@@ -1,10 +1,11 @@
 /**
- * What is offered on the page of a GatewaySync, and that each of it writes what a push or the command line writes.
+ * Tests the actions offered for a GatewaySync, and that each writes the same change as a push or the command line.
  */
 import t from 'tap'
 import type { SyncFacts } from '../../../../runtime/fleet/facts.ts'
 import { actionNames, changeOf, offeredActions, parseAction } from '../../../../runtime/statuspage/actions/action.ts'
-import { actionWordsIn } from '../../../../runtime/statuspage/actions/action-words.ts'
+import { actionWordsIn } from '../../../../runtime/statuspage/locales/action-texts.ts'
+import { containsText, matchObject, throwsError } from '../../../support/assertions.ts'
 import { commit, earlier, syncFacts } from '../../../support/fleet-facts.ts'
 
 const asking = { by: 'status page: ann', at: '2026-03-01T12:00:00Z', id: '01234567-89ab' }
@@ -18,42 +19,53 @@ const spec = { git: { repo: 'https://git.example/plant.git', ref: 'main' } }
 const offered = (sync: SyncFacts, reason?: string, hasLocalChanges = false): string[] =>
   offeredActions(sync, [{ reason }], hasLocalChanges).map(({ name, of }) => (of === '' ? name : `${name} ${of}`))
 
-void t.test('a GatewaySync is synced or paused, and goes back to what was published before, and to nothing that was refused', async (t) => {
+void t.test('a GatewaySync can sync, pause and roll back to an earlier published commit, but not to a refused one', async (t) => {
   const sync = syncFacts('line-1', { history })
-  t.same(offered(sync), ['sync', 'pause', `rollback ${earlier}`])
-  t.same(changeOf({ name: 'rollback', of: earlier }, sync, asking), { spec: { git: { ref: earlier } } })
+  t.strictSame(offered(sync), ['sync', 'pause', `rollback ${earlier}`])
+  t.strictSame(changeOf({ name: 'rollback', of: earlier }, sync, asking), {
+    spec: { git: { ref: earlier, semver: null, tagPattern: null } },
+  })
   for (const place of [commit, 'ab'.repeat(20), 'cd'.repeat(20), 'main', ''])
-    t.throws(() => changeOf({ name: 'rollback', of: place }, sync, asking), { reason: 'InvalidConfiguration', message: /./ }, place)
+    throwsError(t, () => changeOf({ name: 'rollback', of: place }, sync, asking), { reason: 'InvalidConfiguration', message: /./ }, place)
 })
 
-void t.test('one that follows a commit can follow its branch again', async (t) => {
+void t.test('a GatewaySync pinned to a commit can follow its branch again', async (t) => {
   const pinned = syncFacts('line-1', { history }, { spec: { ...spec, git: { ...spec.git, ref: earlier } } })
-  t.same(offered(pinned), ['sync', 'pause', 'rollback main'])
-  t.same(changeOf({ name: 'rollback', of: 'main' }, pinned, asking), { spec: { git: { ref: 'main' } } })
+  t.strictSame(offered(pinned), ['sync', 'pause', 'rollback main'])
+  t.strictSame(changeOf({ name: 'rollback', of: 'main' }, pinned, asking), {
+    spec: { git: { ref: 'main', semver: null, tagPattern: null } },
+  })
+  const published = [{ commit: earlier, ref: 'refs/tags/v1.4.0', specRef: 'semver:>=1.2,<2', at, outcome: 'Published' as const }]
+  const followed = { ...pinned, status: { ...pinned.status, history: published } }
+  const back = changeOf({ name: 'rollback', of: 'semver:>=1.2,<2' }, followed, asking)
+  t.strictSame(back, { spec: { git: { ref: null, semver: '>=1.2,<2', tagPattern: null } } })
 })
 
-void t.test('a paused one is resumed, and with it a rollout that has stopped', async (t) => {
+void t.test('a paused GatewaySync is resumed together with its stopped rollout', async (t) => {
   const rollout = { id: 'r-1', commit, state: 'Stopped' as const, startedAt: at, stages: [{ name: 'first' }] }
   const paused = syncFacts('line-1', { rollout: rollout as never }, { spec: { ...spec, paused: true } })
-  t.same(offered(paused), ['sync', `resume r-1 ${commit}`, `abort r-1 ${commit}`])
+  t.strictSame(offered(paused), ['sync', `resume r-1 ${commit}`, `abort r-1 ${commit}`])
   const change = changeOf({ name: 'resume', of: `r-1 ${commit}` }, paused, asking)
-  t.match(change, { spec: { paused: false }, metadata: { annotations: { 'clustersync.io/rollout-action': 'resume r-1' } } })
+  matchObject(t, change, { spec: { paused: false }, metadata: { annotations: { 'clustersync.io/rollout-action': 'resume r-1' } } })
   t.equal(change.metadata?.annotations['clustersync.io/rollout-action-by'], 'status page: ann')
-  t.same(changeOf({ name: 'pause', of: '' }, paused, asking), { spec: { paused: true } })
+  t.strictSame(changeOf({ name: 'pause', of: '' }, paused, asking), { spec: { paused: true } })
 })
 
-void t.test('the stage that waits is approved, and only by its name', async (t) => {
+void t.test('the waiting stage is approved, and only by its name', async (t) => {
   const stages = [{ name: 'first' }, { name: 'second' }]
   const rollout = { id: 'r-1', commit, state: 'Progressing', stage: 'second', waitsFor: 'Approval', startedAt: at, stages }
   const sync = syncFacts('line-1', { rollout: rollout as never })
-  t.same(offered(sync), ['sync', 'pause', `approve r-1 ${commit} second`, `abort r-1 ${commit}`])
+  t.strictSame(offered(sync), ['sync', 'pause', `approve r-1 ${commit} second`, `abort r-1 ${commit}`])
   const { metadata } = changeOf({ name: 'approve', of: `r-1 ${commit} second` }, sync, asking)
   t.equal(metadata?.annotations['clustersync.io/rollout-action'], 'approve r-1 second')
-  t.throws(() => changeOf({ name: 'approve', of: `r-1 ${commit} third` }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
-  t.throws(() => changeOf({ name: 'abort', of: '' }, syncFacts('line-1'), asking), { reason: 'InvalidConfiguration', message: /./ })
+  throwsError(t, () => changeOf({ name: 'approve', of: `r-1 ${commit} third` }, sync, asking), {
+    reason: 'InvalidConfiguration',
+    message: /./,
+  })
+  throwsError(t, () => changeOf({ name: 'abort', of: '' }, syncFacts('line-1'), asking), { reason: 'InvalidConfiguration', message: /./ })
 })
 
-void t.test('nobody approves, aborts or resumes a rollout that they have not looked at', async (t) => {
+void t.test('an action on a rollout is refused unless it names the current rollout and commit', async (t) => {
   const stages = [{ name: 'first' }, { name: 'second' }]
   const rollout = { id: 'r-2', commit, state: 'Stopped', stage: 'second', waitsFor: 'Approval', startedAt: at, stages }
   const now = syncFacts('line-1', { rollout: rollout as never })
@@ -61,56 +73,56 @@ void t.test('nobody approves, aborts or resumes a rollout that they have not loo
   for (const name of ['approve', 'abort', 'resume'] as const) {
     for (const look of looks) {
       const of = name === 'approve' && look !== '' ? `${look} second` : look
-      t.throws(() => changeOf({ name, of }, now, asking), { reason: 'InvalidConfiguration', message: /./ }, `${name} ${of}`)
+      throwsError(t, () => changeOf({ name, of }, now, asking), { reason: 'InvalidConfiguration', message: /./ }, `${name} ${of}`)
     }
     const of = name === 'approve' ? `r-2 ${commit} second` : `r-2 ${commit}`
     t.ok(changeOf({ name, of }, now, asking).metadata)
-    t.match(actionWordsIn('en').told[name].means(of), commit.slice(0, 8))
-    t.match(actionWordsIn('de').told[name].means(of), commit.slice(0, 8))
+    containsText(t, actionWordsIn('en').texts[name].means(of), commit.slice(0, 8))
+    containsText(t, actionWordsIn('de').texts[name].means(of), commit.slice(0, 8))
   }
-  t.match(actionWordsIn('en').told.approve.label(`r-2 ${commit} second`), /stage second$/)
-  t.throws(() => changeOf({ name: 'resume', of: `r-1 ${commit}` }, syncFacts('line-1'), asking), {
+  t.match(actionWordsIn('en').texts.approve.label(`r-2 ${commit} second`), /stage second$/)
+  throwsError(t, () => changeOf({ name: 'resume', of: `r-1 ${commit}` }, syncFacts('line-1'), asking), {
     reason: 'InvalidConfiguration',
     message: /no rollout/,
   })
 })
 
-void t.test('deletions are confirmed for the commit that was looked at, where a gateway holds it back', async (t) => {
+void t.test('deletions are confirmed for the displayed commit if a gateway holds it back', async (t) => {
   const sync = syncFacts('line-1')
-  t.same(offered(sync, 'MassDeletion'), ['sync', 'pause', `confirm-deletions ${commit}`])
-  t.same(changeOf({ name: 'confirm-deletions', of: commit }, sync, asking), {
+  t.strictSame(offered(sync, 'MassDeletion'), ['sync', 'pause', `confirm-deletions ${commit}`])
+  t.strictSame(changeOf({ name: 'confirm-deletions', of: commit }, sync, asking), {
     metadata: { annotations: { 'clustersync.io/confirm-deletions': commit } },
   })
-  t.throws(() => changeOf({ name: 'confirm-deletions', of: earlier }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
+  throwsError(t, () => changeOf({ name: 'confirm-deletions', of: earlier }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
 })
 
-void t.test(
-  'a commit that a gateway holds back for local changes may overwrite them, once somebody has agreed to that commit',
-  async (t) => {
-    const sync = syncFacts('line-1')
-    t.same(offered(sync, 'LocalChanges'), ['sync', 'pause', `confirm-overwrites ${commit}`])
-    t.same(changeOf({ name: 'confirm-overwrites', of: commit }, sync, asking), {
-      metadata: { annotations: { 'clustersync.io/confirm-overwrites': commit } },
-    })
-    t.throws(() => changeOf({ name: 'confirm-overwrites', of: earlier }, sync, asking), { reason: 'InvalidConfiguration', message: /./ })
-  },
-)
+void t.test('overwriting local changes is confirmed for exactly the commit that a gateway holds back', async (t) => {
+  const sync = syncFacts('line-1')
+  t.strictSame(offered(sync, 'LocalChanges'), ['sync', 'pause', `confirm-overwrites ${commit}`])
+  t.strictSame(changeOf({ name: 'confirm-overwrites', of: commit }, sync, asking), {
+    metadata: { annotations: { 'clustersync.io/confirm-overwrites': commit } },
+  })
+  throwsError(t, () => changeOf({ name: 'confirm-overwrites', of: earlier }, sync, asking), {
+    reason: 'InvalidConfiguration',
+    message: /./,
+  })
+})
 
-void t.test('changes of gateways are captured where there are some and the spec says so', async (t) => {
+void t.test('local changes can be captured if there are any and the spec enables capture', async (t) => {
   const sync = syncFacts('line-1', {}, { spec: { ...spec, capture: { branch: 'captured' } } })
-  t.same(offered(sync), ['sync', 'pause'], 'there is nothing to capture')
-  t.same(offered(sync, undefined, true), ['sync', 'pause', 'capture'])
-  t.same(offered(sync, 'LocalChanges'), ['sync', 'pause', `confirm-overwrites ${commit}`, 'capture'])
-  t.same(offered(syncFacts('line-1'), undefined, true), ['sync', 'pause'])
-  t.match(changeOf({ name: 'capture', of: '' }, sync, asking).metadata?.annotations, {
+  t.strictSame(offered(sync), ['sync', 'pause'], 'there is nothing to capture')
+  t.strictSame(offered(sync, undefined, true), ['sync', 'pause', 'capture'])
+  t.strictSame(offered(sync, 'LocalChanges'), ['sync', 'pause', `confirm-overwrites ${commit}`, 'capture'])
+  t.strictSame(offered(syncFacts('line-1'), undefined, true), ['sync', 'pause'])
+  matchObject(t, changeOf({ name: 'capture', of: '' }, sync, asking).metadata?.annotations, {
     'clustersync.io/capture-requested-by': 'status page: ann',
     'clustersync.io/capture-gateway': null,
   })
-  t.throws(() => changeOf({ name: 'capture', of: '' }, syncFacts('line-1'), asking), { reason: 'InvalidConfiguration', message: /./ })
+  throwsError(t, () => changeOf({ name: 'capture', of: '' }, syncFacts('line-1'), asking), { reason: 'InvalidConfiguration', message: /./ })
 })
 
-void t.test('whatever a path names is an action or none', async (t) => {
-  for (const name of actionNames) t.same(parseAction(name, undefined), { name, of: '' })
+void t.test('a path segment is parsed as an action or rejected', async (t) => {
+  for (const name of actionNames) t.strictSame(parseAction(name, undefined), { name, of: '' })
   for (const name of ['', 'Sync', 'constructor', '__proto__']) t.equal(parseAction(name, ''), undefined, name)
   t.equal(parseAction('rollback', 'x'.repeat(256)), undefined)
 })

@@ -1,0 +1,78 @@
+/**
+ * The chart's `values.yaml` and `values.schema.json`, from the one schema of the values. Pure.
+ */
+import { quantityPattern } from '../../runtime/api/quantity.ts'
+import { inputSchema, takesNumberOrText, type ValueSchema } from '../values/json-schema.ts'
+
+/** Every key with its default, below a comment with its meaning. */
+export function valuesYaml(): string {
+  const head = ['# Every value of the installation with its default. What is wrong is refused with the name of its key.', '']
+  return [...head, ...keys(inputSchema(), '')].join('\n') + '\n'
+}
+
+function keys({ properties = {} }: ValueSchema, indent: string): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) => {
+    if (schema.properties !== undefined && Object.keys(schema.properties).length > 0)
+      return [`${indent}${name}:`, ...keys(schema, `${indent}  `)]
+    const choices = schema.enum === undefined ? '' : ` One of ${schema.enum.map((value) => String(value) || '""').join(', ')}.`
+    return [`${indent}# ${schema.description ?? ''}${choices}`, `${indent}${name}: ${JSON.stringify(schema.default)}`]
+  })
+}
+
+/** Draft 7, which Helm takes. Every key is required, because Helm checks what a user sets together with the defaults. */
+export function valuesSchemaJson(): string {
+  const schema = closed(inputSchema())
+  const properties = {
+    ...schema.properties,
+    // Helm adds this one to the values of a chart that another chart depends on.
+    global: { type: 'object', description: 'Values of the whole installation; none is read.' },
+    // The usual key of a `condition` by which another chart turns this one on.
+    enabled: { type: 'boolean', description: 'For the condition of a chart that depends on this one; not read here.' },
+  }
+  return JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...schema, properties }, undefined, 2) + '\n'
+}
+
+function closed(schema: ValueSchema): ValueSchema {
+  if (takesNumberOrText(schema))
+    return {
+      ...schema,
+      anyOf: [
+        { type: 'string', pattern: quantityPattern.source },
+        { type: 'number', minimum: 0 },
+        ...(isRemovable(schema) ? [{ type: 'null' }] : []),
+      ],
+    }
+  const { propertyNames, ...others } = schema
+  const { properties, additionalProperties, items } = others
+  return {
+    ...others,
+    // Helm fills in the defaults of values, but not those of list elements.
+    ...(items === undefined ? {} : { items: { ...closed(items), ...(items.properties && { required: items.required ?? [] }) } }),
+    ...(additionalProperties === undefined ? {} : namedMembers(additionalProperties, propertyNames)),
+    ...(properties === undefined
+      ? {}
+      : {
+          properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, closed(inner)])),
+          required: requiredOf(schema),
+        }),
+  }
+}
+
+/** Members with free names. For a name that `propertyNames` forbids, Helm would report a wrong path. */
+function namedMembers(of: ValueSchema | boolean, names: ValueSchema = {}): ValueSchema {
+  const additionalProperties = typeof of === 'object' ? closed(of) : of
+  if (names.pattern === undefined) return { additionalProperties }
+  return { patternProperties: { [names.pattern]: additionalProperties }, additionalProperties: false }
+}
+
+/** A key with a default exists, unless it may be removed. */
+function requiredOf({ properties = {}, required = [] }: ValueSchema): string[] {
+  return Object.entries(properties).flatMap(([name, schema]) =>
+    required.includes(name) || (schema.default !== undefined && !isRemovable(schema)) ? [name] : [],
+  )
+}
+
+/** Whether `null` removes the default. */
+function isRemovable({ anyOf = [] }: ValueSchema): boolean {
+  return anyOf.some(({ type }) => type === 'null')
+}

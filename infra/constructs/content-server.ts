@@ -1,0 +1,21 @@
+/**
+ * The Service from which agents fetch content.
+ */
+import type * as kplus from 'cdk8s-plus-28'
+import { Construct } from 'constructs'
+import type { Installation } from '../installation.ts'
+import { createService } from './service.ts'
+
+export class ContentServer extends Construct {
+  readonly service: kplus.Service
+
+  constructor(scope: Construct, id: string, { names, values: { delivery } }: Installation) {
+    super(scope, id)
+    this.service = createService(this, names, {
+      name: names.deliveryService,
+      port: { name: 'https', port: delivery.port, targetPort: 'delivery' },
+      component: 'delivery',
+      values: delivery.service,
+    })
+  }
+}

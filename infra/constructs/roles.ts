@@ -1,0 +1,40 @@
+/**
+ * Roles as the manifests write them.
+ */
+import { ApiObject, type ApiObjectMetadata, JsonPatch } from 'cdk8s'
+import * as kplus from 'cdk8s-plus-28'
+import type { Construct } from 'constructs'
+import { group } from '../../runtime/api/names.ts'
+
+/** All objects of one of our kinds, or of a subresource. */
+export function customResource(resourceType: string): kplus.ApiResource {
+  return kplus.ApiResource.custom({ apiGroup: group, resourceType })
+}
+
+/** One object by name; cdk8s-plus has a class only for all objects of a resource. */
+export function named({ apiGroup, resourceType }: kplus.ApiResource, resourceName: string): kplus.IApiResource & kplus.IApiEndpoint {
+  const resource = { apiGroup, resourceType, resourceName }
+  return { ...resource, asApiResource: () => resource, asNonApiResource: () => undefined }
+}
+
+export function createClusterRole(
+  scope: Construct,
+  id: string,
+  metadata: ApiObjectMetadata,
+  rules: kplus.ClusterRolePolicyRule[],
+): kplus.ClusterRole {
+  const role = new kplus.ClusterRole(scope, id, { metadata, rules })
+  // cdk8s-plus writes `resourceNames: []` for all objects of a resource, which reads like "no objects".
+  for (const [index, endpoint] of rules.flatMap(({ endpoints }) => endpoints).entries()) {
+    const resource = endpoint.asApiResource()
+    if (resource !== undefined && resource.resourceName === undefined)
+      ApiObject.of(role).addJsonPatch(JsonPatch.remove(`/rules/${index}/resourceNames`))
+  }
+  return role
+}
+
+export function addSubject(binding: kplus.ClusterRoleBinding | kplus.RoleBinding, account: kplus.IServiceAccount): void {
+  binding.addSubjects(account)
+  // cdk8s-plus writes `apiGroup: ''`, which the API server does not store: each apply would change the binding again.
+  ApiObject.of(binding).addJsonPatch(JsonPatch.remove('/subjects/0/apiGroup'))
+}

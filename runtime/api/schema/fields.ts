@@ -1,0 +1,108 @@
+/**
+ * Defines fields shared by several parts of a GatewaySync, each with its rule for the API server and for run time. Pure.
+ */
+import * as v from 'valibot'
+import { brokenGlobRule, brokenRefGlobRule } from '../glob/glob.ts'
+import { rule } from './rule.ts'
+import { isRefName } from '../values.ts'
+
+/** A text of 1 to `max` characters. */
+export const text = (max: number) => v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(max))
+
+/** A DNS subdomain name, as required for a Secret (RFC 1123). */
+const objectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+/** As required for a Secret key, which is also a file name: not `.`, and not beginning with `..`. */
+const objectKey = /^([-_a-zA-Z0-9]|[.][-_a-zA-Z0-9])[-._a-zA-Z0-9]*$/
+
+export const secretName = v.pipe(
+  text(253),
+  v.regex(objectName, 'must be the name of a Secret: lower-case letters, digits, - and ., with a letter or digit at both ends'),
+  v.description('Name of a Secret in the same namespace.'),
+)
+export const secretKey = v.pipe(
+  text(253),
+  v.regex(objectKey, 'must be a key of a Secret: letters, digits, -, _ and ., and not begin with two dots'),
+  v.description('Key inside the Secret.'),
+)
+/** One key of a Secret in the namespace of the GatewaySync, never of another. */
+export const secretKeyRef = v.object({ name: secretName, key: secretKey })
+export const secretRefHolder = v.object({ secretRef: v.pipe(secretKeyRef, v.description('Key of a Secret in the same namespace.')) })
+
+const durationPattern = /^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$/
+const minimumIntervalMs = 5000
+
+/** Returns a duration such as `60s`, `5m` or `1h30m` in milliseconds, or undefined. */
+export function durationMs(value: string): number | undefined {
+  if (!durationPattern.test(value)) return undefined
+  const unitMs = new Map([
+    ['ms', 1],
+    ['s', 1000],
+    ['m', 60_000],
+    ['h', 3_600_000],
+  ])
+  const parts = value.matchAll(/([0-9]+(?:[.][0-9]+)?)(ms|s|m|h)/g)
+  return parts.reduce((total, [, number, unit = '']) => total + Number(number) * (unitMs.get(unit) ?? 0), 0)
+}
+
+/** The pattern of a duration as a CEL string, to guard calls of CEL's `duration()`. */
+export const celDuration = "'^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$'"
+
+/** A duration without a lower bound of its own. */
+export const duration = v.pipe(v.string(), v.maxLength(16), v.regex(durationPattern, 'must be a duration such as 30s, 5m or 1h30m'))
+
+/** A duration of at least five seconds: a shorter poll would be a load on the git host. */
+export const interval = v.pipe(
+  v.string(),
+  v.maxLength(16),
+  v.regex(durationPattern, 'must be a duration such as 60s, 5m or 1h30m'),
+  rule(
+    'must be at least 5s',
+    `!self.matches(${celDuration}) || duration(self) >= duration('5s')`,
+    (value) => (durationMs(value) ?? Infinity) >= minimumIntervalMs,
+  ),
+  v.description('A duration such as 60s, 5m or 1h30m; at least 5s.'),
+)
+
+/** A path relative to the repository or to the gateway's data directory. */
+export const path = v.pipe(
+  v.string(),
+  v.maxLength(1024),
+  rule(
+    'must be relative, use / and hold no .. segment',
+    "!self.startsWith('/') && !self.contains('\\\\') && !('/' + self + '/').contains('/../')",
+    (value) => !value.startsWith('/') && !value.includes('\\') && !`/${value}/`.includes('/../'),
+  ),
+)
+
+/** A ref by the rules of `isRefName`, which the CEL expression repeats for the API server. */
+export const ref = v.pipe(
+  text(255),
+  rule(
+    'must be a branch, a tag, a refs/… name or a full commit hash that git accepts',
+    "!self.startsWith('-') && !self.startsWith('/') && !self.endsWith('/') && !self.endsWith('.') && !self.contains('..') && !self.contains('//') && !self.contains('@{') && self != '@' && !self.matches('[\\\\x00-\\\\x20\\\\x7f~^:?*\\\\[\\\\\\\\]') && !self.matches('(^|/)[.]') && !self.matches('[.]lock(/|$)')",
+    isRefName,
+  ),
+  v.description('Branch, tag, refs/… name or full commit hash.'),
+)
+
+const globPattern = v.pipe(
+  text(512),
+  v.regex(/^[^/!\\][^\\]*$/, 'must be relative, use / and not begin with !'),
+  // Checking as many globs as a spec may hold would exceed the API server's CEL budget, so the controller checks the rest.
+  v.rawCheck(({ dataset, addIssue }) => {
+    const broken = dataset.typed ? brokenGlobRule(dataset.value) : undefined
+    if (broken !== undefined) addIssue({ message: broken })
+  }),
+)
+/** A glob of files; its grammar is checked only at run time. */
+export const glob = v.pipe(globPattern, v.description('Glob relative to the source of the mapping; ** matches across folders.'))
+/** The refs that a request may name. */
+export const refPattern = v.pipe(
+  text(255),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const broken = dataset.typed ? brokenRefGlobRule(dataset.value) : undefined
+    if (broken !== undefined) addIssue({ message: broken })
+  }),
+)
+/** Which files a patch is for. */
+export const patchedFiles = v.pipe(globPattern, v.description('Glob of the files to patch, relative to the destination of the mapping.'))

@@ -1,0 +1,29 @@
+/**
+ * Defines a rule in one place: what valibot checks at run time, and the CEL expression that the API server checks at admission.
+ * infra/crd.ts reads both kinds of additions, `rule` and `crd`, from the schemas. Pure.
+ */
+import * as v from 'valibot'
+
+/** An entry of `x-kubernetes-validations`. */
+export type CelRule = { rule: string; message: string }
+
+type ObjectSchemaWords = Readonly<Record<string, unknown>>
+
+const celRules = new WeakMap<object, CelRule>()
+
+/** A check by both valibot and the API server. `cel` is CEL over `self`; `holds` is the same in TypeScript. */
+export function rule<Value>(message: string, cel: string, holds: (value: Value) => boolean): v.CheckAction<Value, string> {
+  const action = v.check<Value, string>(holds, message)
+  celRules.set(action, { rule: cel, message })
+  return action
+}
+
+/** Returns the CEL rule of a pipe item, if any; it becomes an entry of `x-kubernetes-validations`. */
+export function celRuleOf(item: object): CelRule | undefined {
+  return celRules.get(item)
+}
+
+/** Keywords of the CRD's schema that valibot cannot express, merged over the generated ones; undefined removes a keyword. */
+export function crd<Value>(words: ObjectSchemaWords): v.MetadataAction<Value, { crd: ObjectSchemaWords }> {
+  return v.metadata<Value, { crd: ObjectSchemaWords }>({ crd: words })
+}

@@ -1,0 +1,195 @@
+/**
+ * Defines the GatewaySync spec: the source of its TypeScript types, run-time validation and CRD schema. Pure.
+ */
+import * as v from 'valibot'
+import { captureSpec } from './capture-spec.ts'
+import { interval, secretKey, secretName, secretRefHolder, text } from './fields.ts'
+import { gitSpec, isSshRepository, type SpecOptions } from './git-spec.ts'
+import { rolloutSpec } from './rollout-spec.ts'
+import { crd, rule } from './rule.ts'
+import { syncSpec } from './sync-spec.ts'
+
+const polling = v.object({
+  enabled: v.optional(
+    v.pipe(v.boolean(), v.description('When false, only webhooks and other requests cause syncs; each new leader also checks once.')),
+    true,
+  ),
+  interval: v.optional(interval, '60s'),
+})
+
+const webhook = v.object({
+  hmac: v.optional(v.pipe(secretRefHolder, v.description('HMAC key that the git host signs webhooks with.'))),
+  token: v.optional(v.pipe(secretRefHolder, v.description('Bearer token for other senders.'))),
+  repository: v.optional(
+    v.pipe(
+      v.string(),
+      v.minLength(1),
+      v.maxLength(2048),
+      v.description('URL of the repository in webhooks, if it differs from spec.git.repo, as with a mirror or an internal address.'),
+    ),
+  ),
+})
+
+/** The schema of `spec.gateway`. */
+export const gatewaySettings = v.object({
+  port: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(65535),
+      v.description('Port of the gateway. Defaults to 8088, or to 8043 if tls is true.'),
+    ),
+  ),
+  tls: v.optional(v.pipe(v.boolean(), v.description('Whether the gateway serves its HTTP API over TLS.')), false),
+  caBundle: v.optional(v.pipe(secretRefHolder, v.description('CA certificates of the gateway in PEM.'))),
+  api: v.optional(
+    v.pipe(
+      v.object({ secretName, secretKey: v.optional(secretKey, 'apiKey') }),
+      v.description('API key of the gateway, name:secret, sent as X-Ignition-API-Token.'),
+    ),
+  ),
+})
+
+/** The schema of `spec.validation`. */
+export const validationSettings = v.object({
+  policy: v.optional(
+    v.pipe(
+      v.picklist(['Enforce', 'Warn', 'Off']),
+      v.description('Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.'),
+    ),
+    'Enforce',
+  ),
+  rules: v.optional(
+    v.pipe(
+      v.record(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,63}$/)), v.picklist(['error', 'warning', 'off'])),
+      v.maxEntries(64),
+      v.description('Severity by rule; rules are listed in docs/reference/rules.md.'),
+    ),
+    {},
+  ),
+})
+
+const quantity = v.pipe(
+  v.union([v.pipe(v.string(), v.maxLength(32)), v.pipe(v.number(), v.integer(), v.minValue(0))]),
+  crd({
+    'x-kubernetes-int-or-string': true,
+    anyOf: [{ type: 'integer' }, { type: 'string' }],
+    type: undefined,
+    pattern: '^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$',
+  }),
+)
+const quantities = v.pipe(
+  v.record(v.string(), quantity),
+  v.maxEntries(16),
+  rule('names of resources have at most 253 characters', 'self.all(name, size(name) <= 253)', (value) =>
+    Object.keys(value).every((name) => name.length <= 253),
+  ),
+)
+
+const agent = v.object({
+  image: v.optional(
+    v.pipe(
+      v.object({
+        repository: v.optional(v.pipe(text(512), v.description('Registry and repository of the image.'))),
+        tag: v.optional(v.pipe(text(128), v.description('Tag of the image.'))),
+        pullPolicy: v.optional(v.pipe(v.picklist(['Always', 'IfNotPresent', 'Never']), v.description('Image pull policy.'))),
+      }),
+      v.description('Image of the agent; used only if the value agent.allowImageOverride permits it.'),
+    ),
+  ),
+  resources: v.optional(
+    v.pipe(
+      v.object({
+        requests: v.optional(v.pipe(quantities, v.description('Resource requests.'))),
+        limits: v.optional(v.pipe(quantities, v.description('Resource limits.'))),
+      }),
+      v.description('Resources of the container, instead of those of the installation.'),
+    ),
+  ),
+  imagePullSecrets: v.optional(
+    v.pipe(
+      v.array(v.object({ name: secretName })),
+      v.maxLength(16),
+      v.description('Secrets to pull the image with, in addition to those of the pod.'),
+    ),
+  ),
+})
+
+/** The schema of `spec`. Parsing applies the same defaults as the API server does. */
+export function gatewaySyncSpec(options: SpecOptions) {
+  return v.pipe(
+    v.object({
+      git: v.pipe(gitSpec(options), v.description('The git repository that holds the configuration.')),
+      polling: v.optional(v.pipe(polling, v.description('Polling of the git host.')), {}),
+      webhook: v.optional(
+        v.pipe(
+          webhook,
+          v.description('Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.'),
+        ),
+      ),
+      gateway: v.optional(v.pipe(gatewaySettings, v.description('The HTTP API of the gateways.')), {}),
+      sync: v.pipe(syncSpec, v.description('What is written to the gateways.')),
+      validation: v.optional(
+        v.pipe(validationSettings, v.description('Validation of resource collections before a commit is published.')),
+        {},
+      ),
+      rollout: v.optional(
+        v.pipe(
+          rolloutSpec,
+          v.description(
+            'Rolls out commits and configurations in stages; by default all gateways update at once. See docs/how-to/rollout.md.',
+          ),
+        ),
+      ),
+      capture: v.optional(
+        v.pipe(
+          captureSpec,
+          v.description(
+            'Captures local changes of gateways as commits, on request or automatically. By default nothing is captured. See docs/how-to/capture.md.',
+          ),
+        ),
+      ),
+      agent: v.optional(v.pipe(agent, v.description('The injected agent container.'))),
+      paused: v.optional(
+        v.pipe(v.boolean(), v.description('Stops writes to gateways. Fetching, validation and the handling of requests continue.')),
+        false,
+      ),
+    }),
+    rule(
+      'capture sends credentials, which is not done over http; use https or ssh in git.repo',
+      "!has(self.capture) || !self.git.repo.startsWith('http://')",
+      ({ capture, git }) => capture === undefined || !git.repo.startsWith('http://'),
+    ),
+    rule(
+      'capture.auth: an ssh repository needs sshKey, and an https repository takes none',
+      "!has(self.capture) || self.git.repo.startsWith('http://') || self.git.repo.startsWith('https://') != has(self.capture.auth.sshKey)",
+      ({ capture, git }) =>
+        capture === undefined || git.repo.startsWith('http://') || isSshRepository(git.repo) === (capture.auth.sshKey !== undefined),
+    ),
+  )
+}
+
+type SpecSchema = ReturnType<typeof gatewaySyncSpec>
+/** A spec with every default applied. */
+export type GatewaySyncSpec = v.InferOutput<SpecSchema>
+
+/** A spec as a user writes it. */
+export type GatewaySyncSpecInput = v.InferInput<SpecSchema>
+export type SyncDefaults = GatewaySyncSpec['sync']['defaults']
+export type Profile = GatewaySyncSpec['sync']['profiles'][string]
+export type Mapping = NonNullable<Profile['mappings']>[number]
+export type Collections = NonNullable<Profile['collections']>
+export type GatewaySpec = GatewaySyncSpec['gateway']
+/** `spec.capture` with its defaults. */
+export type CaptureSpec = NonNullable<GatewaySyncSpec['capture']>
+/** `spec.rollout` with its defaults. */
+export type RolloutSpec = NonNullable<GatewaySyncSpec['rollout']>
+/** One of its stages. */
+export type Stage = RolloutSpec['stages'][number]
+/** One of its windows. */
+export type RolloutWindow = NonNullable<RolloutSpec['windows']>[number]
+/** A page of the gateway, and the expected answer. */
+export type HttpCheck = NonNullable<NonNullable<SyncDefaults['check']>['http']>
+/** A query about a gateway, and the server that answers it. */
+export type PrometheusCheck = NonNullable<NonNullable<SyncDefaults['check']>['prometheus']>

@@ -1,0 +1,242 @@
+/**
+ * Defines which folders are synced to where and how: `spec.sync`. Pure.
+ */
+import * as v from 'valibot'
+import { checkSettings } from './check-spec.ts'
+import { celDuration, duration, durationMs, glob, interval, patchedFiles, path, text } from './fields.ts'
+import { crd, rule } from './rule.ts'
+
+/** Limit for each of them and for their sum: the API server stores specs of 1.5 MB, and a controller could keep few of those. */
+const maxVarsLength = 64 * 1024
+const maxMappingsLength = 64 * 1024
+
+type Texts = Readonly<Record<string, string>>
+const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0)
+
+const vars = v.pipe(
+  v.record(v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'must be a variable name')), v.pipe(v.string(), v.maxLength(4096))),
+  v.maxEntries(128),
+  rule(
+    `vars hold at most ${maxVarsLength} characters together`,
+    `self.map(n, size(self[n])).sum() <= ${maxVarsLength}`,
+    (value) => lengthOf(Object.values(value)) <= maxVarsLength,
+  ),
+  v.description('Variables for templates and patches, used as vars.<name>.'),
+)
+
+const percentOrNumber = /^(100|[0-9]{1,2})%$/
+const maxDeletions = v.pipe(
+  v.union([v.pipe(v.string(), v.maxLength(8)), v.pipe(v.number(), v.integer(), v.minValue(0))]),
+  rule(
+    'must be a percentage such as 50% or a number of files',
+    "type(self) == int ? self >= 0 : string(self).matches('^(100|[0-9]{1,2})%$')",
+    (value) => typeof value === 'number' || percentOrNumber.test(value),
+  ),
+  crd({ 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], type: undefined, maxLength: 8 }),
+  v.description(
+    'A commit that deletes more files than this number or percentage waits for confirmation (MassDeletion). Up to 10 deletions are always allowed.',
+  ),
+)
+
+const syncPeriod = v.pipe(
+  interval,
+  rule(
+    'must be at most 1h',
+    `!self.matches(${celDuration}) || duration(self) <= duration('1h')`,
+    (value) => (durationMs(value) ?? 0) <= 3_600_000,
+  ),
+  v.description('Time between checks for drift; 5s to 1h.'),
+)
+const excludePatterns = v.pipe(
+  v.array(glob),
+  v.maxLength(64),
+  v.description('Globs of files to exclude, in addition to those of the enclosing levels.'),
+)
+const designerSessionPolicy = v.pipe(
+  v.picklist(['Proceed', 'Wait', 'Fail']),
+  v.description('Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.'),
+)
+const drift = v.pipe(
+  v.picklist(['Report', 'Restore', 'Hold']),
+  v.description(
+    'How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.',
+  ),
+)
+const prune = v.pipe(
+  v.picklist(['Owned', 'All', 'None']),
+  v.description('What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.'),
+)
+const startPolicy = v.pipe(
+  v.picklist(['Block', 'Start']),
+  v.description('Whether a gateway without a complete commit on its volume waits for one before it starts.'),
+)
+/** The kubelet restarts an agent whose gateway has waited for half an hour, so a wait must be shorter than that. */
+const startWait = v.pipe(
+  duration,
+  rule(
+    'must be at most 25m',
+    `!self.matches(${celDuration}) || duration(self) <= duration('25m')`,
+    (value) => (durationMs(value) ?? 0) <= 25 * 60_000,
+  ),
+)
+const startDeadline = v.pipe(
+  startWait,
+  v.description('Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.'),
+)
+const startGrace = v.pipe(
+  startWait,
+  v.description('Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.'),
+)
+
+const check = v.pipe(
+  checkSettings,
+  v.description('Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.'),
+)
+
+/** The schema of `spec.sync.defaults`. */
+export const syncDefaults = v.object({
+  excludePatterns: v.optional(excludePatterns, []),
+  vars: v.optional(vars, {}),
+  syncPeriod: v.optional(syncPeriod, '30s'),
+  designerSessionPolicy: v.optional(designerSessionPolicy, 'Proceed'),
+  dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change, and writes nothing.')), false),
+  paused: v.optional(v.pipe(v.boolean(), v.description('Writes nothing. Validation and reports continue.')), false),
+  drift: v.optional(drift, 'Report'),
+  prune: v.optional(prune, 'Owned'),
+  maxDeletions: v.optional(maxDeletions, '50%'),
+  startPolicy: v.optional(startPolicy, 'Block'),
+  startDeadline: v.optional(startDeadline, '10m'),
+  startGrace: v.optional(startGrace, '30s'),
+  check: v.optional(check),
+})
+
+const patch = v.object({
+  file: patchedFiles,
+  set: v.pipe(
+    v.record(text(512), v.pipe(v.string(), v.maxLength(4096))),
+    v.maxEntries(8),
+    v.description(
+      'New values by JSONPath (RFC 9535; a bare name means $.name); values may be templates, and the type of the replaced value is kept. At most 8; a file may have several patches.',
+    ),
+  ),
+})
+
+const mapping = v.object({
+  source: v.pipe(path, v.minLength(1, 'must not be empty'), v.description('Folder or file in the repository; may be a template.')),
+  destination: v.pipe(
+    path,
+    v.minLength(1, 'must not be empty'),
+    v.description("Path below the gateway's data directory; may be a template."),
+  ),
+  type: v.optional(v.pipe(v.picklist(['Directory', 'File']), v.description('Whether the source is a folder or one file.')), 'Directory'),
+  required: v.optional(
+    v.pipe(v.boolean(), v.description('When false, the destination is left unchanged if the source does not exist.')),
+    true,
+  ),
+  template: v.optional(v.pipe(v.boolean(), v.description('Renders every file of this mapping with LiquidJS.')), false),
+  prune: v.optional(prune),
+  excludePatterns: v.optional(excludePatterns),
+  patches: v.optional(
+    v.pipe(v.array(patch), v.maxLength(16), v.description('Values to set in JSON files before they are written to the gateway.')),
+  ),
+})
+
+const collections = v.object({
+  root: v.pipe(path, v.minLength(1, 'must not be empty'), v.description('Folder in the repository that holds one folder per collection.')),
+  mode: v.optional(v.pipe(text(255), v.description('Deployment mode, or auto for the mode that the gateway is started with.')), 'auto'),
+})
+
+/** The schema of one of `spec.sync.profiles`. */
+export const profileSettings = v.pipe(
+  v.object({
+    collections: v.optional(v.pipe(collections, v.description('Resource collections of the gateway, by deployment mode.'))),
+    mappings: v.optional(
+      v.pipe(
+        v.array(mapping),
+        v.maxLength(64),
+        v.description('Folders and files to write. For a path that several mappings contain, the last one is used.'),
+      ),
+    ),
+    excludePatterns: v.optional(excludePatterns),
+    vars: v.optional(vars),
+    syncPeriod: v.optional(syncPeriod),
+    designerSessionPolicy: v.optional(designerSessionPolicy),
+    dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change, and writes nothing.'))),
+    paused: v.optional(v.pipe(v.boolean(), v.description('Writes nothing. Validation and reports continue.'))),
+    drift: v.optional(drift),
+    prune: v.optional(prune),
+    maxDeletions: v.optional(maxDeletions),
+    startPolicy: v.optional(startPolicy),
+    startDeadline: v.optional(startDeadline),
+    startGrace: v.optional(startGrace),
+    check: v.optional(check),
+  }),
+  rule(
+    'a profile needs collections or mappings',
+    'has(self.collections) || has(self.mappings)',
+    (value) => value.collections !== undefined || value.mappings !== undefined,
+  ),
+)
+
+const profileName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
+
+type MappingTexts = {
+  source: string
+  destination: string
+  excludePatterns?: readonly string[] | undefined
+  patches?: readonly { file: string; set: Texts }[] | undefined
+}
+const mappingLength = ({ source, destination, excludePatterns = [], patches = [] }: MappingTexts): number =>
+  lengthOf([source, destination, ...excludePatterns, ...patches.flatMap(({ file, set }) => [file, ...Object.entries(set).flat()])])
+/** CEL of the same for a mapping `m`. */
+const celMappingLength = [
+  'size(m.source) + size(m.destination)',
+  '(has(m.excludePatterns) ? m.excludePatterns.map(e, size(e)).sum() : 0)',
+  '(has(m.patches) ? m.patches.map(p, size(p.file) + p.set.map(n, size(n) + size(p.set[n])).sum()).sum() : 0)',
+].join(' + ')
+
+const profiles = v.pipe(
+  v.record(v.string(), profileSettings),
+  v.minEntries(1, 'at least one profile is needed'),
+  v.maxEntries(32),
+  rule(
+    `the vars of all profiles hold at most ${maxVarsLength} characters together`,
+    `self.map(k, has(self[k].vars) ? self[k].vars.map(n, size(self[k].vars[n])).sum() : 0).sum() <= ${maxVarsLength}`,
+    (value) => lengthOf(Object.values(value).flatMap((profile) => Object.values(profile.vars ?? {}))) <= maxVarsLength,
+  ),
+  rule(
+    `the mappings of all profiles hold at most ${maxMappingsLength} characters together`,
+    `self.map(k, has(self[k].mappings) ? self[k].mappings.map(m, ${celMappingLength}).sum() : 0).sum() <= ${maxMappingsLength}`,
+    (value) => {
+      const mappings = Object.values(value).flatMap((profile) => profile.mappings ?? [])
+      return mappings.reduce((sum, mapping) => sum + mappingLength(mapping), 0) <= maxMappingsLength
+    },
+  ),
+  rule(
+    'profile names are lower-case letters, digits and -, at most 63',
+    "self.all(k, k.matches('^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'))",
+    (value) => Object.keys(value).every((name) => profileName.test(name)),
+  ),
+)
+
+/** A profile with the defaults merged in, without its name: the part of `ResolvedProfile` that is hashed. */
+export const resolvedProfile = v.object({
+  ...syncDefaults.entries,
+  collections: v.optional(collections),
+  mappings: v.optional(v.array(mapping), []),
+})
+
+/** The schema of `spec.sync`. */
+export const syncSpec = v.object({
+  defaults: v.optional(v.pipe(syncDefaults, v.description('Defaults of all profiles.')), {}),
+  profiles: v.pipe(profiles, v.description('Profiles by name. A pod selects one by annotation; the default is "default".')),
+  rollbackOnFailedScan: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'Rolls all gateways back if one of them cannot apply the commit, its scan fails, or it reports new problems. Ignored if spec.rollout is set.',
+      ),
+    ),
+    false,
+  ),
+})

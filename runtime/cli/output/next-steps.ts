@@ -1,0 +1,140 @@
+/**
+ * The next step for each reason of `runtime/platform/fault.ts`, as one sentence that begins with a verb. Pure.
+ */
+import { type Reason, reasons } from '../../platform/fault.ts'
+
+const steps: Readonly<Record<Reason, string>> = {
+  // source
+  RefNotFound: 'Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
+  PushNotVisible:
+    'Wait: the operator asks the git host again for two minutes. If it lasts, check whether spec.git.repo is a mirror that lags.',
+  AmbiguousRef: 'Write the full name into spec.git.ref or the request: refs/heads/<name> for the branch, refs/tags/<name> for the tag.',
+  CommitNotServed: 'Point a branch or tag at the commit, or let the git host serve commits by hash (uploadpack.allowReachableSHA1InWant).',
+  RefNotAllowed: 'Add the ref to spec.git.allowedRefs if it may be followed.',
+  InvalidRef: 'Write the ref as git names it: main, v1.2, refs/heads/main, or a whole commit hash.',
+  RepositoryMoved: 'Put the new address into spec.git.repo.',
+  RepositoryRefused: 'Run `git fsck` in a clone, and repair or remove the object that it names.',
+  RepositoryNotOwned: 'Give the repository to the user that serves it (chown -R), or serve it as its owner.',
+  RepositoryNotFound: 'Check spec.git.repo; if the repository is private, check that the credentials in spec.git.auth may read it.',
+  RepositoryNotAllowed: 'Use an https or ssh address of a host that the installation permits (value source.allowedHosts).',
+  RepositoryTooLarge: 'Take large files out of the repository; the message names the limit that is exceeded.',
+  SourceVolumeFull: 'Free space where the state folder is (df -h), or enlarge the value source.storage.',
+  GitUnauthorized: 'Set spec.git.auth, or renew the token or password in its Secret: it may be missing, wrong or expired.',
+  GitForbidden: 'Give the account of the credentials permission to read the repository.',
+  GitKeyRefused: 'Add the public half of the ssh key to the git host as a deploy key with read access.',
+  GitHostKeyUnknown: 'Add the line that `ssh-keyscan <host>` prints to knownHosts, after you have compared its fingerprint.',
+  GitHostKeyChanged: 'Ask the administrators of the git host whether its key changed; only then replace the line in knownHosts.',
+  GitTlsUntrusted: 'Put the certificate authority of the git host into the Secret that spec.git.caBundle names.',
+  GitHostUnknown: 'Check the host name in spec.git.repo and the DNS of this machine: `getent hosts <host>`.',
+  GitConnectionRefused: 'Check the address and port in spec.git.repo, and whether a firewall or proxy stands between.',
+  GitProxyRefused: 'Check the proxy (spec.git.proxy, HTTPS_PROXY) and whether it permits the git host.',
+  GitObjectMissing: 'Run `git fsck` on the git host, and push the missing object again from a clone that has it.',
+  GitOutOfMemory: 'Take the largest files out of the repository, or give git more memory.',
+  GithubAppRefused: 'Check appId, installationId and the private key, and that the App is installed for this repository.',
+  CredentialsInvalid: 'Correct the Secret that the message names: the whole key or certificate in PEM, with its passphrase.',
+  GitUnreachable: 'Check the network between this machine and the git host: `git ls-remote <repository>`. The sync retries automatically.',
+  GitTimeout: 'Check the network to the git host. The sync retries automatically.',
+  GitFailed: "Read git's message. `git fetch` in a clone on the same machine should fail in the same way.",
+  GitKilled:
+    'Give the machine or container more of what the message names: memory, processes or open files. The sync retries automatically.',
+  CommitStatusRefused: 'Give the token of spec.git.commitStatus permission to write commit statuses.',
+  CommitStatusFailed: 'Check the network to the git host. The status is sent again automatically.',
+  NotificationRefused: 'Check the address and the credentials of the receiver of notifications.',
+  NotificationFailed: 'Check the network to the receiver of notifications. The message is sent again automatically.',
+  PushRefused: 'Choose another branch with --branch, or ask the administrators of the git host for permission to create one.',
+  PullRequestRefused:
+    'Give the token of spec.capture permission to open pull requests, then run the command again. The branch is already pushed.',
+  PullRequestFailed: 'Check the network to the API of the git host, then run the command again. The branch is already pushed.',
+  ToolMissing: 'Install the program that the message names, or a newer one; docs/how-to/standalone.md lists what is needed.',
+  SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
+  NotVerified: 'Sign the commit or tag with a key that spec.git.verify knows, and push it.',
+  CollectionsInvalid: 'Run `cluster-sync lint` in the repository, correct what it names, and push.',
+  CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding says what ran out.',
+  // rollout
+  RolloutFailed: 'Correct what the failed gateways name, and push a new commit; or resume the rollout of this one.',
+  RolloutAborted: 'Push another commit, or resume the rollout of this one.',
+  WaitsForStage: 'Wait until the stage of this gateway begins; `cluster-sync approve <name>` where it waits for approval.',
+  // delivery
+  CommitGone: 'Push the commit again, or request another ref.',
+  CommitNotPublished: 'Wait until the commit is published, or request a published one.',
+  UnknownBase: 'Nothing: the agent requests all files again.',
+  DeliveryUnreachable:
+    'Check that the controller runs and that a NetworkPolicy permits its delivery port. The agent retries automatically.',
+  DeliveryUnauthorized: 'Recreate the pod if this lasts: its token belongs to another pod or has ended.',
+  DeliveryFailed: 'Nothing: the agent retries automatically. If it lasts, check the network between controller and gateway.',
+  // sync engine
+  ModeUnknown: 'Start the gateway, or name its mode: mode=<name> in --target, or --mode.',
+  UnknownProfile: 'Correct the name of the profile, or add it to spec.sync.profiles.',
+  AgentOutdated: 'Recreate the pod, so that it gets the current agent.',
+  TooLarge: 'Shorten the spec, or use fewer or smaller GatewaySyncs in this namespace.',
+  InvalidSpec: 'Correct the field that the message names.',
+  SourcePathMissing:
+    'Correct the path that the message names: `collections.root` of the profile, or `source` of the mapping, which may be absent with `required: false`.',
+  DestinationNotAllowed: 'Choose another `destination`: this one belongs to the gateway itself.',
+  MappingConflict: 'Change one of the two mappings or paths, so that each file has one source.',
+  MassDeletion:
+    'If these files are to be deleted, confirm: set the annotation clustersync.io/confirm-deletions to the commit. If not, revert the commit.',
+  LocalChanges:
+    'Bring the changes into git with `cluster-sync capture`; or set the annotation clustersync.io/confirm-overwrites to the commit to lose them.',
+  ModeRemoved:
+    'If the gateway is to lose it, confirm: set the annotation clustersync.io/confirm-deletions to the commit. If not, revert the commit.',
+  PathTooLong: 'Give the file or folder a shorter name.',
+  TemplateFailed: 'Correct the template or patch at the place that the message names; `cluster-sync plan` shows the result beforehand.',
+  SymbolicLink: 'Replace the symbolic link by the folder or file that it leads to.',
+  FolderLocked: 'End the other process, or wait for it: one run for each data directory.',
+  DiskFull: 'Free space on the volume that the message names (df -h), or raise the quota. The sync retries automatically.',
+  NotWritable:
+    'Mount the volume writable if it is read-only. Otherwise run as the user that owns the folder, or permit this user to read and write it.',
+  DataDirectoryMissing: 'Check the path of the data directory, and that its volume is mounted.',
+  PublishFailed: 'Read the cause in the message; the previous commit is in place, and the sync retries automatically.',
+  StateUnreadable: 'Remove the file that the message names; requests that were open are then forgotten.',
+  // gateway
+  GatewayUnreachable: 'Start the gateway, or correct its address. The files are read as soon as it answers.',
+  GatewayNotReady: 'Wait until the gateway has started or is commissioned. The files are read then.',
+  GatewayUnauthorized: 'Give an API key of the gateway: --api-key-file, or spec.gateway.api. docs/how-to/api-key.md says how to make one.',
+  GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
+  ScanFailed: "See the gateway's log for what it could not read. The sync retries automatically.",
+  NewProblems: 'Correct what the report of the gateway names, and push; or accept it with `cluster-sync resume <name>`.',
+  HealthCheckFailed:
+    'Compare `check` of the profile with the answer that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
+  HealthCheckUnanswered:
+    'Read in the rollout or in the report of the gateway why there is no answer, and correct `check`, the gateway or Prometheus; then `cluster-sync resume <name>`.',
+  GatewayRestarted:
+    "See the last log lines of the gateway's container before it ended; correct the commit, or continue with `cluster-sync resume <name>`.",
+  DesignerOpen: 'Close the Designer, or set designerSessionPolicy to proceed.',
+  // receiver
+  NotAuthenticated: 'Give both sides the same secret or token, and have the host sign in a format of docs/how-to/webhooks.',
+  AuthNotReady: 'Create the Secret with the key of the webhook, or correct its name.',
+  PayloadMalformed: 'Send the body as JSON in UTF-8.',
+  PayloadTooLarge: 'Send a smaller body; a generic call holds only {"ref": "main"}.',
+  PayloadUnrecognized: 'Choose an event of docs/how-to/webhooks for the webhook, or send {"ref": "main"}.',
+  UnsupportedMediaType: 'Choose application/json as the content type of the webhook.',
+  MethodNotAllowed: 'Call the route with POST.',
+  NotFound: 'Check the URL: POST /webhook/<namespace>/<name>.',
+  TooManyRequests:
+    'If a gateway reports it: nothing, the agent waits for a free connection and retries automatically. If a caller gets it: call less often; the Retry-After header gives the seconds.',
+  // cluster
+  ApiUnavailable: 'Check the API server and the network to it: `kubectl get --raw /readyz`. The operator retries automatically.',
+  Conflict: 'Nothing: the operator retries automatically. If a command failed with this reason, run it again.',
+  Forbidden: 'Ask for the permission that the message names; `kubectl auth can-i` shows whether you have it.',
+  Rejected: 'Correct the field that the API server names.',
+  UnsupportedKubernetes: 'Upgrade the cluster to Kubernetes 1.30 or newer.',
+  // anywhere
+  Timeout: 'Try again with more time (--timeout); if it lasts, check what the message says it waits for.',
+  InvalidConfiguration: 'Correct what the message names; `cluster-sync <command> --help` shows the options.',
+  Unexpected: 'This is a bug in cluster-sync: please report it with what `--log-level debug` prints.',
+}
+
+/** The next step for states that are not faults. */
+const stateSteps: Readonly<Record<string, string>> = {
+  Drifted: 'Bring the local change into git, or revert it; with `drift: Restore` the next sync reverts it.',
+  Paused: 'Set `paused: false` in the GatewaySync to let it write.',
+  DryRun: 'Read the plan; set `dryRun: false` to let it write.',
+  OldConfiguration: 'Wait: the gateway has not applied the current GatewaySync yet.',
+}
+
+/** Undefined for a reason without a next step. */
+export function nextStep(reason: string | undefined): string | undefined {
+  if (reason === undefined) return undefined
+  return Object.hasOwn(reasons, reason) ? steps[reason as Reason] : Object.hasOwn(stateSteps, reason) ? stateSteps[reason] : undefined
+}

@@ -1,0 +1,42 @@
+/**
+ * Builds the content server's error answers: problem+json (RFC 9457) with a reason from fault.ts.
+ */
+import type { Context } from 'hono'
+import type { Fault, Reason } from '../../platform/fault.ts'
+import { problem as problemOf } from '../../http/problem.ts'
+import type { RefusedStatus } from '../protocol/protocol.ts'
+
+const statusByReason = new Map<Reason, RefusedStatus>([
+  ['PayloadMalformed', 400],
+  ['PayloadTooLarge', 413],
+  ['CommitNotPublished', 404],
+  ['UnknownProfile', 404],
+  ['SecretNotFound', 404],
+  ['UnknownBase', 409],
+  ['CommitGone', 410],
+  ['CommitNotServed', 410],
+  ['RepositoryTooLarge', 422],
+  // Permanent: this machine lacks the program.
+  ['ToolMissing', 501],
+])
+
+/** 429 with a Retry-After. */
+export function busy(context: Context, retryAfterSeconds: number, why: string): Response {
+  context.header('retry-after', String(retryAfterSeconds))
+  // A thousand waiting agents must not keep a thousand connections.
+  context.header('connection', 'close')
+  return problem(context, 429, 'TooManyRequests', `${why}; try again`)
+}
+
+/** The answer to a failed call: its reason, with the status of `statusByReason`; any other reason is 503, to be retried after 5 s. */
+export function failed(context: Context, fault: Fault): Response {
+  const status = statusByReason.get(fault.reason)
+  if (status !== undefined) return problem(context, status, fault.reason, fault.message)
+  context.header('retry-after', '5')
+  return problem(context, 503, fault.reason, fault.message)
+}
+
+/** An answer of `application/problem+json` with a reason; `detail` is for people. */
+export function problem(context: Context, status: RefusedStatus, reason: Reason, detail: string): Response {
+  return problemOf(context, status, detail, reason)
+}

@@ -1,0 +1,294 @@
+/**
+ * Serves content over TLS to pods that follow the GatewaySync in the path. Three routes stream the contents of published commits, with back
+ * pressure; one returns how the agent may call its gateway, one receives capture offers.
+ */
+import { type Context, Hono } from 'hono'
+import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import * as v from 'valibot'
+import type { Clock } from '../../platform/clock.ts'
+import { asFault, Fault, type Reason } from '../../platform/fault.ts'
+import { type BodyLimits, type JsonBody, readJson } from '../../http/body.ts'
+import { type BodyBudget, createBodyBudget } from '../../http/body-budget.ts'
+import { peerOf, remoteOf } from '../../http/client-address.ts'
+import type { CommitHash } from '../../api/values.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { encodeLastFrame } from '../protocol/content-frames.ts'
+import { blobsBody, captureBody, changesBody, encodeChanges, encodeEnd, filesBody, maxIdsPerRequest } from '../protocol/frames.ts'
+import { createBatchWindow } from './batch-window.ts'
+import { AnswerSlots, type SlotLimits } from './answer-slots.ts'
+import { type AskLeader, forwardedHeader } from './forward.ts'
+import {
+  type CaptureAnswer,
+  type CaptureOffer,
+  type Change,
+  type DeliveryRoute,
+  type FramedSource,
+  type GatewayAccess,
+} from '../protocol/protocol.ts'
+import { type AuthorizedCall, offerLimits, takeOffer } from './uploads.ts'
+import { busy, failed, problem } from './problems.ts'
+import { lookupPublished, requirePublished } from './published.ts'
+import { createSharedAnswers, type Make } from './shared-answer.ts'
+import { streamed } from './stream.ts'
+
+/** The deliverable content of one GatewaySync. `commits`: those that are or were published. */
+export type Deliverable = {
+  commits: ReadonlySet<string>
+  source: FramedSource
+  hasProfile(name: string): boolean
+  /** Changes with the object and its spec, so that answers made before a change are not shared with later calls. */
+  revision: string
+  /**
+   * Handles a capture offer; `pod` is the pod's name. Checks whether its commit and profile are permitted. Undefined: this replica does not
+   * lead. Throws PayloadMalformed for changes of a pod that follows another profile.
+   */
+  capture(pod: string, offer: CaptureOffer): CaptureAnswer | undefined
+  /** Returns the gateway access for agents. Throws SecretNotFound, ApiUnavailable, Forbidden. */
+  access(signal: AbortSignal): Promise<GatewayAccess>
+}
+
+/** The caller and the requested GatewaySync. `token` may be empty; `peer` is the client address. */
+export type Caller = { namespace: string; name: string; token: string; peer: string }
+
+/** The authorization result. `message` is part of the response. */
+export type Authorization =
+  /** `pod`: `namespace/name`. */
+  | { kind: 'allowed'; pod: string }
+  | { kind: 'refused'; status: 401 | 403 | 404; message: string }
+  /** Too many TokenReviews are under way. */
+  | { kind: 'busy'; retryAfterSeconds: number }
+
+/** Collaborators of the app; the controller builds them. */
+export type DeliveryDeps = {
+  /** Throws ApiUnavailable. */
+  authorize(caller: Caller, signal: AbortSignal): Promise<Authorization>
+  /** Undefined: this replica has no such GatewaySync. */
+  lookup(namespace: string, name: string): Deliverable | undefined
+  /** The leading replica, for content that this one lacks; undefined when this one leads or the leader is unknown. */
+  leader?(): AskLeader | undefined
+  /** Called for each call when its answer is sent; `bytes` counts content. */
+  observe(route: DeliveryRoute, status: number, bytes: number): void
+  clock: Clock
+  log: Log
+  slots?: SlotLimits
+  /** How long a reader may read nothing before its connection is closed. */
+  slowAfterMs?: number
+  /** Called with the number of running answers when one begins or ends. */
+  streaming?: (count: number) => void
+  /** How long to wait for a commit that is not known to be published yet. */
+  lateMs?: number
+}
+
+/** Ids have up to 64 digits; nothing else in a request is long, and nothing in it is nested. */
+const bodyLimits = {
+  maxBytes: 2 * 1024 * 1024,
+  complexity: { depth: 2, keys: 8, containers: 2, entries: maxIdsPerRequest + 8 },
+} as const satisfies BodyLimits
+
+/**
+ * A TLS connection takes 72 KiB, most of it in OpenSSL, and the process keeps that memory after many have ended: 500 would be a quarter of
+ * the container. A connection beyond the limit is closed unread, and its agent retries. An idle one is closed soon, because an agent calls
+ * twice for a commit and then not for a while.
+ */
+export const deliveryConnections = { maxConnections: 128, readAheadBytes: 16 * 1024, keptAliveMs: 5_000 } as const
+
+/** How to make an answer, its commits, and the validated request. */
+type Content = { type: string; commit: CommitHash; from: CommitHash | null; body: object; make: Make }
+/** An answer for a single caller that is never shared or cached. */
+type Secret = { secret: GatewayAccess | CaptureAnswer }
+
+/** The app of the content port. Every call is authorized by the caller's token before anything else. */
+export function deliveryApp(deps: DeliveryDeps): Hono {
+  const app = new Hono()
+  const bodies = createBodyBudget()
+  const slots = new AnswerSlots(deps.clock, deps.slots, deps.streaming)
+  const answers = createSharedAnswers(deps.clock)
+  const isBatched = createBatchWindow(deps.clock)
+  const route = (
+    path: DeliveryRoute,
+    open: (origin: Deliverable, body: unknown, signal: AbortSignal, call: AuthorizedCall) => Content | Promise<Secret>,
+    limits: BodyLimits = bodyLimits,
+  ): void => {
+    const serve = async (
+      context: Context<object, '/:namespace/:name'>,
+      { pod, token }: { pod: string; token: string },
+      left: AbortController,
+    ): Promise<Response> => {
+      const { namespace, name } = context.req.param()
+      const body = await readRequest(context.req.raw, limits, bodies, namespace)
+      const deliverable = await lookupPublished(deps, { namespace, name, commit: commitOf(body) }, left.signal)
+      if (deliverable === undefined)
+        return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
+      const isForwarded = context.req.header(forwardedHeader) !== undefined
+      const opened = await open(deliverable, body, left.signal, { namespace, name, pod, token, isForwarded })
+      if ('secret' in opened) {
+        deps.observe(path, 200, 0)
+        return context.json(opened.secret, 200, { 'cache-control': 'no-store' })
+      }
+      const { type, commit, from, make } = opened
+      const chosen: Make = async function* (signal) {
+        const leader = isForwarded ? undefined : deps.leader?.()
+        if (leader === undefined || (await isHeld(deliverable.source, from === null ? [commit] : [commit, from], signal)))
+          yield* make(signal)
+        else yield* (await leader({ namespace, name, route: path, body: opened.body, token }, signal)) ?? make(signal)
+      }
+      const subject = `${namespace}/${name} ${deliverable.revision} ${commit}`
+      // Forwarded calls have their own key: their answers are always made here, while others may come from the leader.
+      const key = hashOf([subject, path, isForwarded, opened.body])
+      const chunks = answers.read(key, chosen, { tenant: namespace, isBatched: isBatched.join(subject, pod) })
+      const stream = await streamed(counted(deps, path, chunks), { left, outgoing: outgoingOf(context), ...deps })
+      return new Response(stream, { headers: { 'content-type': type } })
+    }
+    const handle = async (context: Context<object, '/:namespace/:name'>): Promise<Response> => {
+      const { namespace, name } = context.req.param()
+      const left = new AbortController()
+      const signal = AbortSignal.any([context.req.raw.signal, left.signal])
+      let release = (): void => undefined
+      try {
+        const token = /^Bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? ''
+        const authorization = await deps.authorize({ namespace, name, token, peer: peerOf(remoteOf(context)) }, signal)
+        if (authorization.kind === 'busy') return busy(context, authorization.retryAfterSeconds, 'too many tokens are being looked at')
+        if (authorization.kind === 'refused') return problem(context, authorization.status, 'DeliveryUnauthorized', authorization.message)
+        const slot = await slots.take(namespace, authorization.pod, signal)
+        if (slot.kind === 'full') return busy(context, slot.retryAfterSeconds, 'too many agents are being served')
+        ;({ release } = slot)
+        const response = await serve(context, { pod: authorization.pod, token }, left)
+        if (response.status === 200) whenSent(context, left, release)
+        else release()
+        return response
+      } catch (error) {
+        release()
+        const fault = asFault(error)
+        if (fault.reason === 'Unexpected' && !signal.aborted) deps.log.error({ namespace, name, err: error }, 'a delivery met a bug')
+        if (fault.reason === 'TooManyRequests') return busy(context, 1, fault.message)
+        return failed(context, fault)
+      }
+    }
+    app.post(`/v1/namespaces/:namespace/gatewaysyncs/:name/${path}`, async (context) => {
+      const response = await handle(context)
+      if (response.status !== 200) deps.observe(path, response.status, 0)
+      return response
+    })
+  }
+
+  route('changes', ({ source, ...deliverable }, body) => {
+    const { commit, from, profile, most } = parsed(changesBody, body)
+    requirePublished(deliverable, commit, profile)
+    // A difference would reveal paths of a commit that was never published for this GatewaySync.
+    if (from !== null && !deliverable.commits.has(from))
+      throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
+    const asked = { commit, from, profile, ...(most === undefined ? {} : { most }) }
+    const make: Make = (signal) => lines(source.changes(asked, signal))
+    return { type: 'application/x-ndjson', commit, from, body: asked, make }
+  })
+  route('blobs', ({ source, ...deliverable }, body) => {
+    const { commit, profile, ids } = parsed(blobsBody, body)
+    requirePublished(deliverable, commit, profile)
+    const make: Make = (signal) => frames(source.frames({ commit, profile, ids }, signal))
+    return { type: 'application/octet-stream', commit, from: null, body: { commit, profile, ids }, make }
+  })
+  route('files', ({ source, ...deliverable }, body) => {
+    const { commit, profile } = parsed(filesBody, body)
+    requirePublished(deliverable, commit, profile)
+    const make: Make = (signal) => frames(source.fileFrames({ commit, profile }, signal))
+    return { type: 'application/octet-stream', commit, from: null, body: { commit, profile }, make }
+  })
+  route('gateway', async ({ access }, _body, signal) => ({ secret: await access(signal) }))
+  const offered = async (deliverable: Deliverable, body: unknown, signal: AbortSignal, call: AuthorizedCall): Promise<Secret> => {
+    return { secret: await takeOffer(deps.leader, deliverable, parsed(captureBody, body), call, signal) }
+  }
+  route('capture', offered, offerLimits)
+  app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
+  return app
+}
+
+/** Reports a stream when it has ended for any reason. */
+async function* counted(
+  { observe }: Pick<DeliveryDeps, 'observe'>,
+  path: DeliveryRoute,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  try {
+    for await (const chunk of chunks) {
+      bytes += chunk.byteLength
+      yield chunk
+    }
+  } finally {
+    // Without a byte it became an error answer, which is reported with its own status.
+    if (bytes > 0) observe(path, 200, bytes)
+  }
+}
+
+/** Whether these commits can be read here; an error counts as no. */
+async function isHeld(source: FramedSource, commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean> {
+  try {
+    return await source.holds(commits, signal)
+  } catch {
+    signal.throwIfAborted()
+    return false
+  }
+}
+
+/** A short key for a request that may name 25,000 blobs. */
+function hashOf(key: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(key)).digest('base64')
+}
+
+/** Undefined without a socket, as in a test that calls the app directly. */
+function outgoingOf(context: Context): ServerResponse | undefined {
+  return ((context.env ?? {}) as { outgoing?: ServerResponse }).outgoing
+}
+
+/** Calls `done` when the last byte of an answer is sent or its connection is closed. */
+function whenSent(context: Context, left: AbortController, done: () => void): void {
+  const outgoing = outgoingOf(context)
+  if (outgoing === undefined) return done()
+  const end = (): void => {
+    left.abort(new Error('the answer has ended'))
+    done()
+  }
+  if (outgoing.closed) end()
+  else outgoing.once('close', end)
+}
+
+async function* lines(batches: AsyncIterable<readonly Change[]>): AsyncGenerator<Uint8Array> {
+  let entries = 0
+  for await (const batch of batches) {
+    entries += batch.length
+    yield Buffer.from(encodeChanges(batch))
+  }
+  yield Buffer.from(encodeEnd(entries))
+}
+
+async function* frames(contents: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* contents
+  yield encodeLastFrame()
+}
+
+async function readRequest(request: Request, limits: BodyLimits, bodies: BodyBudget, namespace: string): Promise<unknown> {
+  const body = await readJson(request, limits, bodies, namespace)
+  if (body.kind === 'json') return body.value
+  const [reason, message] = unreadable[body.kind]
+  throw new Fault(reason, message)
+}
+
+/** The reason and message for an invalid body. */
+const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [Reason, string]> = {
+  malformed: ['PayloadMalformed', 'the body is not JSON in UTF-8'],
+  tooComplex: ['PayloadMalformed', 'the body is no request of delivery'],
+  tooLarge: ['PayloadTooLarge', 'the body is larger than a request of this kind may be'],
+  cutOff: ['PayloadMalformed', 'the body ended early'],
+  busy: ['TooManyRequests', 'too many large requests are being read; try again'],
+}
+
+function commitOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'commit' in body ? body.commit : undefined
+}
+
+function parsed<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, body)
+  if (result.success) return result.output
+  throw new Fault('PayloadMalformed', `${v.getDotPath(result.issues[0]) ?? 'body'}: ${result.issues[0].message}`)
+}

@@ -1,0 +1,234 @@
+/**
+ * Shares one answer among agents that request the same at about the same time: git runs once, and each chunk is held once. A reader that
+ * arrives while the beginning is still held joins; one that falls behind continues with its own answer from its offset.
+ */
+import { type Clock, deadline } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+
+/** Makes the bytes of an answer, identical for every call; ends soon after its signal. */
+export type Make = (signal: AbortSignal) => AsyncIterable<Uint8Array>
+
+type ReadOptions = { tenant: string; isBatched: boolean }
+
+/** Answers by key, while they are made and briefly cached afterwards. */
+export type SharedAnswers = {
+  /**
+   * Returns the chunks of the answer for `key`. `isBatched`: others are requesting the same now, so that a long answer waits briefly for
+   * them. Throws what making it throws, and TooManyRequests when too many answers are being made, or too many for `tenant`.
+   */
+  read(key: string, make: Make, options: ReadOptions): AsyncGenerator<Uint8Array>
+}
+
+/** Bounds of memory and time; the values in use are `sharedLimits`. */
+export type SharedLimits = {
+  /** Answers in progress, each with a git child process. */
+  made: number
+  /** Bytes held for all of them together; each has an equal share, but at least two chunks. */
+  windowBytes: number
+  /** A finished answer up to `keptBytes` stays for `keptMs`, all of them together up to `allKeptBytes`. */
+  keptBytes: number
+  allKeptBytes: number
+  keptMs: number
+  /** How long an answer that fills its window waits for more readers to join, and then for its slowest readers. */
+  gatherMs: number
+  lagMs: number
+}
+
+/** Sized for a controller with 128 MiB; docs/development/benchmarks.md shows the cost of a fleet's first sync. */
+export const sharedLimits: SharedLimits = {
+  made: 24,
+  windowBytes: 4 * 1024 * 1024,
+  keptBytes: 512 * 1024,
+  allKeptBytes: 4 * 1024 * 1024,
+  keptMs: 10_000,
+  gatherMs: 100,
+  lagMs: 1_000,
+}
+const abandoned = new Error('all readers have left')
+/** Two chunks of a pipe from git. */
+const minWindowBytes = 128 * 1024
+
+const nothing = new Uint8Array()
+
+type Reader = { offset: number }
+
+/** An answer in progress, or finished and kept. Offsets are bytes from its beginning. */
+type Making = {
+  chunks: { at: number; bytes: Uint8Array }[]
+  /** Offsets of the held chunks. */
+  from: number
+  to: number
+  ended: boolean
+  failure: unknown
+  readers: Set<Reader>
+  iterator: AsyncIterator<Uint8Array>
+  cancel: AbortController
+  startedMs: number
+  tenant: string
+  isBatched: boolean
+  next: Promise<void> | undefined
+  /** Called whenever a reader has advanced. */
+  moved: () => void
+}
+
+/** Holds at most `limits.windowBytes` of answers in progress, and `limits.allKeptBytes` of finished ones. */
+export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedLimits): SharedAnswers {
+  const makings = new Map<string, Making>()
+  const beingMade = new Set<Making>()
+  let kept = 0
+
+  const windowBytes = (): number => Math.max(minWindowBytes, limits.windowBytes / Math.max(8, beingMade.size))
+
+  /** A tenant may have twice as many answers in progress as are free, so that some stay free for others. */
+  const mayBegin = (tenant: string): boolean => {
+    const own = [...beingMade].filter((making) => making.tenant === tenant)
+    return own.length < 2 * (limits.made - beingMade.size)
+  }
+  const begin = (make: Make, { tenant, isBatched }: ReadOptions): Making => {
+    const cancel = new AbortController()
+    const making: Making = {
+      chunks: [],
+      from: 0,
+      to: 0,
+      ended: false,
+      failure: undefined,
+      readers: new Set(),
+      iterator: make(cancel.signal)[Symbol.asyncIterator](),
+      cancel,
+      startedMs: clock.monotonicMs(),
+      tenant,
+      isBatched,
+      next: undefined,
+      moved: () => undefined,
+    }
+    beingMade.add(making)
+    return making
+  }
+  const forget = (key: string, making: Making): void => {
+    if (makings.get(key) === making) makings.delete(key)
+  }
+  const end = (key: string, making: Making, failure?: unknown): void => {
+    if (making.ended) return
+    making.ended = true
+    making.failure = failure
+    beingMade.delete(making)
+    const size = making.to
+    if (failure !== undefined || making.from > 0 || size > limits.keptBytes || kept + size > limits.allKeptBytes) return forget(key, making)
+    kept += size
+    const drop = (): void => {
+      kept -= size
+      forget(key, making)
+    }
+    deadline(limits.keptMs).addEventListener('abort', drop, { once: true })
+  }
+
+  const makeMore = async (key: string, making: Making): Promise<void> => {
+    if (making.to - making.from >= windowBytes()) await waitForReaders({ clock, limits, windowBytes }, making)
+    try {
+      const result = await making.iterator.next()
+      if (result.done === true) return end(key, making)
+      making.chunks.push({ at: making.to, bytes: result.value })
+      making.to += result.value.byteLength
+    } catch (error) {
+      end(key, making, error)
+    }
+  }
+  const leave = (key: string, making: Making, reader: Reader): void => {
+    making.readers.delete(reader)
+    making.moved()
+    if (making.readers.size > 0 || making.ended) return
+    forget(key, making)
+    making.cancel.abort(abandoned)
+    end(key, making, abandoned)
+    // The generator ends with the signal, which also ends any wait in it.
+    void making.iterator.return?.(undefined)?.then(undefined, () => undefined)
+  }
+
+  return {
+    async *read(key, make, options) {
+      let making = makings.get(key)
+      if (making === undefined || making.from > 0) {
+        if (!mayBegin(options.tenant)) throw new Fault('TooManyRequests', 'too many answers are being made; try again')
+        making = begin(make, options)
+        makings.set(key, making)
+      }
+      const reader: Reader = { offset: 0 }
+      try {
+        for (;;) {
+          if (reader.offset < making.from || making.failure === abandoned) return yield* alone(make, reader.offset)
+          making.readers.add(reader)
+          const chunk = chunkAt(making, reader.offset)
+          if (chunk !== undefined) {
+            reader.offset += chunk.byteLength
+            making.moved()
+            yield chunk
+            continue
+          }
+          if (making.failure !== undefined) throw making.failure
+          if (making.ended) return undefined
+          const owner = making
+          owner.next ??= makeMore(key, owner).finally(() => (owner.next = undefined))
+          await owner.next
+        }
+      } finally {
+        leave(key, making, reader)
+      }
+    },
+  }
+}
+
+type Window = { clock: Clock; limits: SharedLimits; windowBytes(): number }
+
+/** Waits until the slowest readers have advanced; those that have not within `lagMs` continue alone. */
+async function waitForReaders({ clock, limits, windowBytes }: Window, making: Making): Promise<void> {
+  const isFull = (): boolean => {
+    trim(making, windowBytes())
+    return making.to - making.from >= windowBytes()
+  }
+  const gathering = making.isBatched && making.from === 0 ? making.startedMs + limits.gatherMs - clock.monotonicMs() : 0
+  if (gathering > 0) await clock.wait(gathering)
+  if (!isFull()) return
+  const over = deadline(limits.lagMs)
+  while (isFull() && !over.aborted) {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    making.moved = resolve
+    over.addEventListener('abort', () => resolve(), { once: true })
+    await promise
+  }
+  while (isFull()) {
+    const [first = { at: 0, bytes: nothing }] = making.chunks
+    const end = first.at + first.bytes.byteLength
+    for (const reader of making.readers) if (reader.offset < end) making.readers.delete(reader)
+  }
+}
+
+/** Drops chunks that every reader has read, once the window is full; until then new readers can still start at the beginning. */
+function trim(making: Making, windowBytes: number): void {
+  const slowest = Math.min(...[...making.readers].map(({ offset }) => offset))
+  while (making.to - making.from >= windowBytes) {
+    const [first] = making.chunks
+    if (first === undefined || first.at + first.bytes.byteLength > slowest) return
+    making.chunks.shift()
+    making.from = first.at + first.bytes.byteLength
+  }
+}
+
+/** Makes an answer for one reader, without the first `skip` bytes. */
+async function* alone(make: Make, skip: number): AsyncGenerator<Uint8Array> {
+  const cancel = new AbortController()
+  let at = 0
+  try {
+    for await (const bytes of make(cancel.signal)) {
+      at += bytes.byteLength
+      if (at > skip) yield at - bytes.byteLength >= skip ? bytes : bytes.subarray(bytes.byteLength - (at - skip))
+    }
+  } finally {
+    cancel.abort(new Error('the reader has left'))
+  }
+}
+
+/** Returns the chunk that begins at `offset`; a reader's offset is always the beginning of a chunk. */
+function chunkAt({ chunks }: Making, offset: number): Uint8Array | undefined {
+  // Most readers are at the newest one.
+  return chunks.findLast(({ at }) => at === offset)?.bytes
+}

@@ -1,0 +1,64 @@
+/**
+ * Reports pods without a GatewaySync in their namespace, which are not watched. The replica that injected an agent into such a pod checks
+ * the namespace once more later, after users had time to create a GatewaySync.
+ */
+import { type Clock, pause } from '../../platform/clock.ts'
+import { asFault } from '../../platform/fault.ts'
+import { agentPodLabel } from '../../api/names.ts'
+import type { Kube } from '../../kube/client.ts'
+import type { EventRecorder } from '../../kube/events.ts'
+import { podType } from '../../kube/types.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import { projectPod } from '../../reconcile/store/records.ts'
+import { isUnfollowed, recordTrouble } from './pod-events.ts'
+
+type Deps = { kube: Pick<Kube, 'listPages'>; store: Store; events: Pick<EventRecorder, 'record'>; clock: Clock; log: Log }
+
+/** Namespaces to check once more. */
+export type Unfollowed = {
+  /** Call when an agent was injected in a namespace without a GatewaySync. */
+  note(namespace: string): void
+  /** Runs until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>
+}
+
+const lookEveryMs = 30_000
+/** Delay of the check; other pod problems are reported after at most this time too. */
+const reportAfterMs = 60_000
+const maxNamespaces = 1_000
+
+/** Keeps at most 1,000 namespaces; further ones are not checked. */
+export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unfollowed {
+  const notedMs = new Map<string, number>()
+
+  const look = async (namespace: string, signal: AbortSignal): Promise<void> => {
+    // The pods are watched now, so the leader reports their problems.
+    if (store.podsIn(namespace).length > 0) return
+    for await (const { items } of kube.listPages(podType, { namespace, labelSelector: `${agentPodLabel}=true` }, signal)) {
+      for (const item of items) {
+        const pod = projectPod(item)
+        if (pod !== undefined && !pod.terminating && isUnfollowed(store, pod)) recordTrouble(events, { pod, reason: 'NotFollowed' })
+      }
+    }
+  }
+  return {
+    note(namespace) {
+      if (notedMs.size < maxNamespaces || notedMs.has(namespace)) notedMs.set(namespace, clock.monotonicMs())
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        await pause(clock, lookEveryMs, signal)
+        const due = [...notedMs].filter(([, atMs]) => clock.monotonicMs() - atMs >= reportAfterMs)
+        for (const [namespace] of due) {
+          if (signal.aborted) return
+          notedMs.delete(namespace)
+          await look(namespace, signal).catch((error: unknown) => {
+            const { reason, message } = asFault(error)
+            if (!signal.aborted) log.info({ namespace, reason, message }, 'report pods without a GatewaySync failed')
+          })
+        }
+      }
+    },
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * Authorizes callers of the content server: a pod that follows the requested GatewaySync. The API server reviews each token once; from then
+ * on only the pod is checked. Obviously wrong tokens are rejected without a review, and concurrent reviews are limited, so that forged
+ * tokens do not delay others.
+ */
+import { LRUCache } from 'lru-cache'
+import { createHash } from 'node:crypto'
+import { type Clock, deadline } from '../../platform/clock.ts'
+import type { Authorization, Caller } from '../../content/server/server.ts'
+import { deliveryToken } from '../../api/names.ts'
+import { createLimits } from '../../http/limits.ts'
+import type { Kube } from '../../kube/client.ts'
+import { cacheTime } from '../../platform/async/cache-time.ts'
+import { FairLimiter } from '../../platform/async/fair-limiter.ts'
+import { readClaims, type TokenClaims } from '../../kube/token-claims.ts'
+import { reviewPodToken } from '../../kube/token-review.ts'
+import { podType } from '../../kube/types.ts'
+import type { Store } from '../../reconcile/store/store.ts'
+import { projectPod } from '../../reconcile/store/records.ts'
+
+/** Collaborators of agent authorization. */
+export type AuthorizerDeps = {
+  /** For reviews: a client with its own connections. */
+  kube: Pick<Kube, 'get' | 'post'>
+  store: Pick<Store, 'pod' | 'syncOfPod'>
+  /** The namespaces of this installation; empty: all. */
+  watched: readonly string[]
+  clock: Clock
+}
+
+/**
+ * A fleet of a thousand agents that starts at once is authenticated in five seconds. Twenty wrong tokens in ten seconds are not an
+ * accident.
+ */
+export const reviewLimits = { perSecond: 200, failuresPerPeer: 20 } as const
+/** Concurrent reviews; each takes the API server about 2 ms. One client address may be that of a whole node. */
+const reviews = { total: 8, perKey: 4, waitMs: 5_000, maxWaitingInAll: 256 } as const
+const reviewTimeoutMs = 5_000
+/** Tolerance for an expired token: clocks differ, and the API server's decides. */
+const skewMs = 600_000
+/**
+ * Maximum time that a reviewed token is trusted: agents' tokens last an hour, and a wrong clock or a longer token must not make it days.
+ */
+const longestKeptMs = 3_600_000
+/** How long a rejection is cached: a pod may begin to follow a GatewaySync right after a rejected call. */
+const refusalKeptMs = 5_000
+/** How many reviewed tokens are cached: those of the largest fleet, even while each agent has an old and a new one. */
+const maxConfirmed = 10_000
+const maxRefused = 1_000
+
+type Bearer = { namespace: string; pod: string; uid: string }
+type Refusal = Extract<Authorization, { kind: 'refused' }>
+
+/** Returns the `authorize` of the content server. It throws ApiUnavailable. */
+export function createAuthorizer({ kube, store, watched, clock }: AuthorizerDeps) {
+  const confirmed = new LRUCache<string, Bearer>({ max: maxConfirmed, ttl: longestKeptMs, ...cacheTime(clock) })
+  const refusals = new LRUCache<string, Refusal>({ max: maxRefused, ttl: refusalKeptMs, ...cacheTime(clock) })
+  const asking = new Map<string, Promise<Confirmed>>()
+  const limits = createLimits(reviewLimits)
+  const limiter = new FairLimiter({ ...reviews, clock })
+
+  const confirm = async (token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> => {
+    const all = await limits.call(peer)
+    if (all.kind === 'over') return { kind: 'busy', retryAfterSeconds: all.retryAfterSeconds }
+    const slot = await limiter.acquire({ tenant: peer })
+    if (slot === undefined) return { kind: 'busy', retryAfterSeconds: 1 }
+    try {
+      const review = await reviewPodToken((path, body) => kube.post(path, body, deadline(reviewTimeoutMs)), token, deliveryToken.audience)
+      if (review.kind === 'refused') return { kind: 'refused', status: 401, message: review.why }
+      const bearer = { namespace: review.namespace, pod: review.pod, uid: review.uid }
+      const ttl = Math.min(claims.expiresAtMs - clock.now().epochMilliseconds, longestKeptMs)
+      if (ttl > 0) confirmed.set(key, bearer, { ttl })
+      return { kind: 'bearer', bearer }
+    } finally {
+      slot.release()
+    }
+  }
+  /** Concurrent calls with the same token share one review. */
+  const confirmOnce = (token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> => {
+    const running = asking.get(key) ?? confirm(token, key, claims, peer).finally(() => asking.delete(key))
+    asking.set(key, running)
+    return running
+  }
+  const judge = async ({ namespace, pod: name, uid }: Bearer, wanted: Caller, signal: AbortSignal): Promise<Authorization> => {
+    if (namespace !== wanted.namespace) return refused(`the token is of namespace "${namespace}"`)
+    // A pod may call before the watch has delivered it, or the deletion of its predecessor of the same name.
+    const known = store.pod(namespace, name)
+    const pod = known?.uid === uid ? known : await readPod(kube, namespace, name, deadline(reviewTimeoutMs, signal))
+    if (pod === undefined || pod.uid !== uid) return refused(`pod "${name}" does not exist any more, or asks for no agent`)
+    if (store.syncOfPod(pod) !== wanted.name) return refused(`pod "${name}" does not follow GatewaySync "${wanted.name}"`)
+    return { kind: 'allowed', pod: `${namespace}/${name}` }
+  }
+
+  return async (caller: Caller, signal: AbortSignal): Promise<Authorization> => {
+    const { namespace, name, token, peer } = caller
+    const key = createHash('sha256').update(token).digest('base64')
+    const path = `${key} ${namespace}/${name}`
+    const refuse = async (refusal: Refusal): Promise<Authorization> => {
+      if (refusals.get(path) === undefined) refusals.set(path, refusal)
+      const { kind } = await limits.failure(peer)
+      return kind === 'over' ? { kind: 'busy', retryAfterSeconds: 1 } : refusal
+    }
+    const earlier = refusals.get(path)
+    if (earlier !== undefined) return await refuse(earlier)
+    // The controller has no permission to read pods in other namespaces.
+    if (watched.length > 0 && !watched.includes(namespace))
+      return await refuse(refused(`this installation does not work in namespace "${namespace}"`))
+    let bearer = confirmed.get(key)
+    if (bearer === undefined) {
+      const claims = readClaims(token)
+      const wrong = whyWrong(claims, namespace, clock)
+      if (wrong !== undefined || claims === undefined) return await refuse(wrong ?? unreadable)
+      const answer = await confirmOnce(token, key, claims, peer)
+      if (answer.kind === 'refused') return await refuse(answer)
+      if (answer.kind === 'busy') return answer
+      ;({ bearer } = answer)
+    }
+    const authorization = await judge(bearer, caller, signal)
+    return authorization.kind === 'refused' ? await refuse(authorization) : authorization
+  }
+}
+
+type Confirmed = { kind: 'bearer'; bearer: Bearer } | Exclude<Authorization, { kind: 'allowed' }>
+
+const unreadable: Refusal = { kind: 'refused', status: 401, message: 'there is no token of a pod' }
+
+/** Returns why a token cannot be valid, judged by its own unverified claims. */
+function whyWrong(claims: TokenClaims | undefined, namespace: string, clock: Clock): Refusal | undefined {
+  if (claims === undefined) return unreadable
+  if (!claims.audiences.includes(deliveryToken.audience)) return { ...unreadable, message: 'the token is not for this audience' }
+  if (claims.expiresAtMs + skewMs < clock.now().epochMilliseconds) return { ...unreadable, message: 'the token has expired' }
+  return claims.namespace === namespace ? undefined : refused(`the token is of namespace "${claims.namespace}"`)
+}
+
+async function readPod(kube: AuthorizerDeps['kube'], namespace: string, name: string, signal: AbortSignal) {
+  const object = await kube.get(podType, { namespace, name }, signal)
+  return object === undefined ? undefined : projectPod(object)
+}
+
+function refused(message: string): Refusal {
+  return { kind: 'refused', status: 403, message }
+}

@@ -1,8 +1,0 @@
-/**
- * Numbers with their noun, for messages. Pure.
- */
-
-/** `1 file`, `2 files`, `0 files`: nouns whose plural is an s. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}

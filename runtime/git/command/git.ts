@@ -1,0 +1,271 @@
+/**
+ * Runs git. Its environment is built, not inherited; its protocols are allowlisted; its memory, output and time are bounded; its error output becomes
+ * a reason (faults.ts).
+ */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { Socket } from 'node:net'
+import path from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { Fault } from '../../platform/fault.ts'
+import { faultOf, notGit } from './faults.ts'
+import type { GitTarget } from './error-patterns.ts'
+import { ErrorOutput } from './http-trace.ts'
+
+/** Limits that the kernel enforces; a shell sets them before it becomes git. */
+export type GitLimits = {
+  /** RLIMIT_DATA of git: the memory of a delta has no other bound. */
+  maxMemoryBytes: number
+  /** RLIMIT_FSIZE: the largest pack that a fetch may write. */
+  maxPackBytes: number
+}
+
+/** One git call. */
+export type GitRun = {
+  /** Repository to work in. */
+  folder: string
+  args: readonly string[]
+  /** The only protocols that this call may use; default: none. */
+  protocols?: readonly ('https' | 'http' | 'ssh' | 'file')[]
+  /** More git settings, `name=value`. Never a secret: they become arguments, which every process of the machine can read. */
+  settings?: readonly string[]
+  /** More environment variables for git; may hold secrets. */
+  environment?: Readonly<Record<string, string>>
+  /** Open files that git and its helpers inherit, as /proc/self/fd/3 and so on. */
+  files?: readonly number[]
+  /** An open file that git reads instead of a pipe from this process. */
+  source?: number
+  /** An open file that takes git's output instead of a pipe to this process. */
+  output?: number
+  /** The git host of the call, for the message of a fault. */
+  about?: GitTarget
+  /** Standard input; empty by default. */
+  input?: string | Uint8Array
+  timeoutMs: number
+}
+
+/** `signal` ends git with SIGTERM, and with SIGKILL two seconds later. */
+export type GitOptions = { limits: GitLimits; signal: AbortSignal }
+
+/** How a git process ended; `error`: it did not start. */
+export type GitEnd = { code: number | null; by: string | null; error: Error | undefined }
+
+/** A running git process, started by this thread or by another (relayed-git.ts). */
+export type GitProcess = {
+  stdin: Writable
+  stdout: Readable
+  stderr: Readable
+  /** Settles when git has ended and its output is closed; never rejects. */
+  ended: Promise<GitEnd>
+  /** Signals git and its helpers; ignores processes that have ended. */
+  signal(name: 'SIGTERM' | 'SIGKILL'): void
+}
+
+/** `startGit`, or its replacement in a worker thread. */
+export type StartGit = (run: GitRun, limits: GitLimits) => GitProcess
+
+/** Longer standard output is a fault in `runGit`; streams have no such limit. */
+const maxOutputBytes = 8 * 1024 * 1024
+/** Time for git to end after SIGTERM. */
+const graceMs = 2_000
+/** The cause of the fault of a git process that failed without a signal and without output. */
+const saidNo = new Error('git ended without a message')
+
+/** The system's program folders, independent of the PATH of this process. */
+export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+
+/** Settings against hostile repositories and for little memory; docs/development/benchmarks.md has the figures. */
+const settings = [
+  'protocol.version=2',
+  'protocol.allow=never',
+  'core.hooksPath=/dev/null',
+  'core.symlinks=false',
+  'core.fsmonitor=false',
+  'core.attributesFile=/dev/null',
+  'submodule.recurse=false',
+  'fetch.fsckObjects=true',
+  'transfer.fsckObjects=true',
+  // Trees written by old tools. git reads them with a warning, and refuses them only if all warnings are errors, as in a fetch.
+  'fetch.fsck.zeroPaddedFilemode=ignore',
+  'http.followRedirects=false',
+  'http.lowSpeedLimit=1000',
+  'credential.helper=',
+  'core.deltaBaseCacheLimit=8m',
+  'core.bigFileThreshold=1m',
+  // A fetch of one change adds each changed folder completely; compressing the thousands of ids of a large one takes a tenth of its time and saves
+  // nothing.
+  'core.looseCompression=0',
+  'pack.threads=2',
+  'fetch.unpackLimit=1',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'repack.writeBitmaps=false',
+]
+
+/**
+ * Arguments: KiB of memory, blocks of 512 bytes of a file, and those of git. A lower limit of the machine stays. A write beyond the file
+ * limit fails instead of ending git. Only the soft memory limit is set, which a git that reads a local repository may raise
+ * (local-repository.ts). One shell takes a millisecond less than a program for each limit.
+ */
+const underLimits = 'trap "" XFSZ && { ulimit -S -d "$1"; ulimit -f "$2"; shift 2; } 2>/dev/null && exec git "$@"'
+
+/**
+ * Starts git in a process group of its own, so that its helpers can be ended with it. Throws a Fault when no process can
+ * be started. `unref`: this process may end before git does.
+ */
+export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref(): void } {
+  const protocols = run.protocols ?? []
+  const configured = [...settings, ...protocols.map((name) => `protocol.${name}.allow=always`), ...(run.settings ?? [])]
+  const command = [
+    '-c',
+    underLimits,
+    'sh',
+    String(Math.ceil(limits.maxMemoryBytes / 1024)),
+    String(Math.ceil(limits.maxPackBytes / 512)),
+    '-C',
+    run.folder,
+    ...configured.flatMap((setting) => ['-c', setting]),
+    ...run.args,
+  ]
+  const child = started(run.folder, () =>
+    spawn('sh', command, {
+      stdio: [run.source ?? 'pipe', run.output ?? 'pipe', 'pipe', ...(run.files ?? [])] as ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      cwd: run.folder,
+      env: {
+        PATH: systemPath,
+        // Given, not discovered: in a damaged mirror git would otherwise work in a repository around its folder.
+        GIT_DIR: run.folder,
+        HOME: path.join(run.folder, 'no-home'),
+        LC_ALL: 'C',
+        GIT_CONFIG_NOSYSTEM: '1',
+        GIT_CONFIG_GLOBAL: '/dev/null',
+        GIT_TERMINAL_PROMPT: '0',
+        GIT_NO_REPLACE_OBJECTS: '1',
+        GIT_ALLOW_PROTOCOL: protocols.length === 0 ? 'none' : protocols.join(':'),
+        ...run.environment,
+      },
+    }),
+  )
+  const { stdin, stdout, stderr } = child
+  const ended = new Promise<GitEnd>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, by: null, error }))
+    child.once('close', (code, by) => resolve({ code, by, error: undefined }))
+  })
+  const unref = (): void => {
+    child.unref()
+    for (const pipe of child.stdio) if (pipe instanceof Socket) pipe.unref()
+  }
+  // Without a free descriptor Node creates no pipes, and reports that only later.
+  if ((stderr as unknown) == null) throw startFault(run.folder, new Error('EMFILE'))
+  return { stdin, stdout, stderr, ended, signal: (name) => signalGroup(child.pid, name), unref }
+}
+
+/** Signals sent by the system, its administrator or a helper; a crash caused by damaged files has other signals. */
+const outsideSignals: ReadonlySet<string> = new Set(['SIGKILL', 'SIGTERM', 'SIGHUP', 'SIGINT', 'SIGPIPE'])
+
+/** Whether a process could not start because its program is missing; an error from another thread has only its message. */
+export function isProgramMissing({ message }: Error): boolean {
+  return / (?:ENOENT|EACCES)$/.test(message)
+}
+
+/** The missing resource if no program can be started, and what to do, by error code. */
+const shortages: Readonly<Record<string, string>> = {
+  EMFILE: 'this process has too many files open; raise its limit (ulimit -n)',
+  ENFILE: 'this machine has too many files open; raise fs.file-max',
+  EAGAIN: 'no more processes may run; raise the limit of this user or container (ulimit -u, pids.max)',
+  ENOMEM: 'the system is out of memory; give the machine or the container more',
+}
+
+/** A failure to start: of the repository's folder, of a program, or of a machine that lacks something. */
+function startFault(folder: string, error: Error): Fault {
+  const { message } = error
+  // Node reports a missing program and a missing working directory with the same error.
+  if (!existsSync(`${folder}/`)) return new Fault('GitFailed', `git cannot be started: ${message}`, { cause: error })
+  if (isProgramMissing(error)) return new Fault('ToolMissing', `sh is not installed or cannot be run: ${message}`, { cause: error })
+  // For an error from another thread, the code may be in the message only.
+  const [code = ''] = /E[A-Z]+$/.exec(message) ?? []
+  return new Fault('GitKilled', `git cannot be started: ${shortages[code] ?? message}`, { cause: error })
+}
+
+/** Node throws some start failures, and emits others later. */
+function started<Child>(folder: string, start: () => Child): Child {
+  try {
+    return start()
+  } catch (error) {
+    throw startFault(folder, error as Error)
+  }
+}
+
+/** Runs git to completion and returns its output. Throws a Fault with a reason if git fails. */
+export async function runGit(run: GitRun, options: GitOptions): Promise<Buffer> {
+  const output = await runGitWithin(run, options)
+  if (output === undefined) throw new Fault('GitFailed', `git ${run.args[0] ?? ''} wrote more than ${maxOutputBytes} bytes`)
+  return output
+}
+
+/** As `runGit`, for calls with possibly long output: returns undefined if it is longer than 8 MiB. */
+export async function runGitWithin(run: GitRun, { limits, signal }: GitOptions): Promise<Buffer | undefined> {
+  const child = startGit(run, limits)
+  const chunks: Buffer[] = []
+  let size = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= maxOutputBytes) chunks.push(chunk)
+    else child.signal('SIGTERM')
+  })
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(run.input ?? '')
+  await waitForEnd(child, run, signal).catch((error: unknown) => {
+    // We ended it because of too much output: its exit status means nothing.
+    if (size <= maxOutputBytes) throw error
+  })
+  return size > maxOutputBytes ? undefined : Buffer.concat(chunks)
+}
+
+/**
+ * Settles when the child has exited with 0, and ends it at the deadline or the signal. Throws a Fault, or the signal's reason. A call that a page
+ * instead of git answered has failed, although git exits with 0.
+ */
+export async function waitForEnd(child: GitProcess, run: GitRun, signal: AbortSignal): Promise<void> {
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(run.timeoutMs)])
+  const output = new ErrorOutput()
+  child.stderr.on('data', (chunk: Buffer) => output.add(chunk))
+  const onStop = (): void => {
+    child.signal('SIGTERM')
+    const timer = setTimeout(() => child.signal('SIGKILL'), graceMs)
+    void child.ended.then(() => clearTimeout(timer))
+  }
+  if (stop.aborted) onStop()
+  else stop.addEventListener('abort', onStop, { once: true })
+  const ended = await child.ended
+  stop.removeEventListener('abort', onStop)
+  const { answer } = output
+  if (ended.code === 0 && !output.isNotGit) return
+  signal.throwIfAborted()
+  if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
+  if (ended.error !== undefined) throw startFault(run.folder, ended.error)
+  // A signal from outside, such as that of the kernel's OOM killer, does not depend on the repository.
+  if (ended.by !== null && outsideSignals.has(ended.by)) throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
+  if (run.about !== undefined && answer !== undefined && output.isNotGit) throw notGit(run.about, answer)
+  const errors = output.text
+  // git reports errors of its files or of the host, but not that its transport helper was killed.
+  if (run.about !== undefined && ended.code !== null && errors === '')
+    throw new Fault('GitKilled', 'a helper of git ended without a word, as one does that is ended from outside')
+  const fault = faultOf(errors, run.args[0] ?? '', run.about, answer)
+  throw ended.code !== null && errors === '' ? new Fault(fault.reason, fault.message, { cause: saidNo }) : fault
+}
+
+/** Whether git exited with an error and no output, as `rev-parse --verify --quiet` does for a missing object. */
+export function isSilentNo(error: unknown): boolean {
+  return error instanceof Fault && error.cause === saidNo
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // Already gone.
+  }
+}

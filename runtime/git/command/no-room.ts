@@ -1,0 +1,30 @@
+/**
+ * Recognizes a full or read-only volume of mirrors by error codes and git output. Existing files on the volume can still be read.
+ */
+import { Fault } from '../../platform/fault.ts'
+
+/** Each with the code of a failed call of this process, a pattern of git's message for the same failure, and the product's message. */
+export const refusalsOfVolume = [
+  {
+    code: 'ENOSPC',
+    said: /No space left on device|Out of diskspace/i,
+    words: 'no space is left on the volume for mirrors (source.storage)',
+  },
+  { code: 'EDQUOT', said: /Disk quota exceeded/i, words: 'the disk quota of the volume for mirrors (source.storage) is used up' },
+  { code: 'EROFS', said: /Read-only file system/i, words: 'the volume for mirrors (source.storage) is read-only' },
+] as const
+
+/** SourceVolumeFull for a call that the volume refused; any other value unchanged. */
+export function volumeFault(error: unknown): unknown {
+  const refusal = refusalsOfVolume.find(({ code }) => error instanceof Error && 'code' in error && error.code === code)
+  return refusal === undefined ? error : new Fault('SourceVolumeFull', refusal.words, { cause: error })
+}
+
+/** Runs `work`, and throws SourceVolumeFull if the volume refuses it. */
+export async function onVolume<Value>(work: () => Promise<Value> | Value): Promise<Value> {
+  try {
+    return await work()
+  } catch (error) {
+    throw volumeFault(error)
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Suggests the intended path for a missing folder or file: one with a similar name, or for the root of collections a folder with the layout
+ * of one.
+ */
+import { editDistance } from '../../platform/text/edit-distance.ts'
+import { type CommitHash, parseRelativePath } from '../../api/values.ts'
+import type { GitLimits } from '../command/git.ts'
+import { listCommit } from './list-files.ts'
+
+/** The paths of a commit to compare with, and the folders that hold collections. */
+export type NamedPaths = { paths: Iterable<string>; roots: readonly string[] }
+
+/** Comparing takes the product of two lengths for each. */
+const maxCompared = 20_000
+const maxCharacters = 300
+const marker = /^(.*?)\/?[^/]+\/config-mode\.json$/
+
+/** Undefined if no path is similar. `isRoot`: the path should hold collections. Pure. */
+export function nearestPath(missing: string, { paths, roots }: NamedPaths, isRoot: boolean): string | undefined {
+  const name = missing.slice(missing.lastIndexOf('/') + 1)
+  const max = Math.max(2, Math.floor(name.length / 3))
+  let best: { path: string; edits: number } | undefined
+  for (const path of isRoot ? roots : paths) {
+    if (Math.abs(path.length - missing.length) > max || path === missing) continue
+    const edits = editDistance(missing.toLowerCase(), path.toLowerCase())
+    if (edits <= max && (best === undefined || edits < best.edits)) best = { path, edits }
+  }
+  return best?.path ?? (isRoot ? roots[0] : undefined)
+}
+
+/** Reads the whole listing of a commit. Throws what `listCommit` throws. */
+export async function findNearPath(
+  repository: { folder: string; limits: GitLimits },
+  { commit, missing, isRoot }: { commit: CommitHash; missing: string; isRoot: boolean },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (missing.length > maxCharacters) return undefined
+  const paths = new Set<string>()
+  const roots = new Set<string>()
+  for await (const batch of listCommit(repository, commit, [parseRelativePath('')], signal, false)) {
+    for (const { path } of batch) {
+      const root = marker.exec(path)?.[1]
+      if (root !== undefined && root !== '') roots.add(root)
+      for (let at = path.length; at > 0 && paths.size < maxCompared; at = path.lastIndexOf('/', at - 1)) {
+        const part = path.slice(0, at)
+        if (paths.has(part)) break
+        paths.add(part)
+      }
+    }
+  }
+  return nearestPath(missing, { paths, roots: [...roots] }, isRoot)
+}

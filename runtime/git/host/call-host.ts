@@ -1,0 +1,172 @@
+/**
+ * Runs the git calls to a mirror's git host: with its credentials, through its proxy, within a share of git's memory.
+ */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { systemClock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { connect } from './connect.ts'
+import type { Network } from '../remote/network.ts'
+import { type GitLimits, runGitWithin } from '../command/git.ts'
+import type { CallSize, GitMemory } from '../command/memory.ts'
+import { hostOf } from '../command/error-patterns.ts'
+import { localReceivePack, localUploadPack } from './local-repository.ts'
+import { sweep } from '../disk/mirror-folder.ts'
+import type { Remote } from '../remote/remote.ts'
+
+/**
+ * `at`: the repository to work in. `args` begin with a command that takes `--upload-pack`, or are a push; `input` is its standard input.
+ * `maxPackBytes`: the maximum size that it may write.
+ */
+export type HostCall = { at: string; args: readonly string[]; input?: string; timeoutMs: number; maxPackBytes?: number }
+
+/** Returns git's output. Throws RepositoryTooLarge when that is more than 8 MiB, and the faults of git and of connecting. */
+export type CallHost = (call: HostCall, signal: AbortSignal) => Promise<Buffer>
+
+type Options = {
+  remote: Remote
+  network: Network
+  limits: GitLimits
+  memory: GitMemory
+  /** The namespaces that use the mirror. */
+  namespaces(): Iterable<string>
+  /**
+   * How long the host may send almost nothing before git gives up. Grows fourfold after each such timeout, up to eight minutes, and returns
+   * to the default, or to the time that the host needed, once the host has answered all of those calls.
+   */
+  patienceSeconds?: number
+  /** How long the host may take to list its refs. Default: 30. */
+  refsSeconds?: number
+}
+
+const defaultPatienceSeconds = 30
+const maxPatienceSeconds = 480
+const moreEachTime = 4
+const maxUnanswered = 16
+const defaultRefsSeconds = 30
+const lessListed = 'name a tag or branch in spec.git.ref, give spec.git.tagPattern a longer beginning, or delete old branches and tags'
+/** Minimum average speed of a pack in bytes per second: links of plants are slow, but a slower host would occupy its share of git for too long. */
+const minPackBytes = 4 * 1024
+const watchEveryMs = 1_000
+
+/** Calls git for one remote. A call that runs out of memory is repeated once with the large share, and so are all later fetches. */
+export function openHost(options: Options): CallHost {
+  const {
+    remote,
+    network,
+    limits,
+    memory,
+    namespaces,
+    patienceSeconds = defaultPatienceSeconds,
+    refsSeconds = defaultRefsSeconds,
+  } = options
+  const { url } = remote
+  /** The timeout of the next call, raised for a host that accepted the call: a busy host needs a while to pack a large commit. */
+  let patience = patienceSeconds
+  /** The timeout that the host needed: a success that took longer than the default may have had a pause of that length. */
+  let minPatience = patienceSeconds
+  /**
+   * The calls for which the host was silent too long, until it has answered them: the answer to another request does not count for these.
+   */
+  const unanswered = new Set<string>()
+  /** The share of memory for fetches from this host. */
+  let fetchSize: 'small' | 'large' = 'small'
+
+  const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
+    const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes } = call
+    const [command = '', ...rest] = args
+    const asked = `${command} ${rest.at(-1) ?? ''}`
+    const local = command === 'push' ? localReceivePack : localUploadPack
+    const all = url.protocol === 'file' ? [command, local(url.text), ...rest] : args
+    // Before taking a share of memory: a name server or an API that does not answer must not occupy one.
+    const connection = await connect(remote, network, signal)
+    try {
+      const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
+      const run = { folder: at, args: all, input, ...connection.forGit, settings, protocols: [url.protocol], timeoutMs }
+      const user = { namespaces: namespaces(), host: url.host, repository: url.text }
+      const { output, tookSeconds } = await memory.run(size, user, signal, async (maxMemoryBytes, own) => {
+        const startedMs = systemClock.monotonicMs()
+        const ownLimits = { maxPackBytes, maxMemoryBytes: Math.min(maxMemoryBytes, limits.maxMemoryBytes) }
+        const over = new AbortController()
+        const allowance = { seconds: refsSeconds + patience, host: hostOf(remote) }
+        const watched = command === 'fetch' && url.protocol !== 'file' ? [watchPack(at, allowance, over.signal)] : []
+        try {
+          const output = await runGitWithin(run, { limits: ownLimits, signal: AbortSignal.any([own, ...watched]) })
+          return { output, tookSeconds: (systemClock.monotonicMs() - startedMs) / 1000 }
+        } catch (error) {
+          // Aborted by the limiter, which runs it again: leftovers of a fetch would fail the next one.
+          if (own.aborted && !signal.aborted && existsSync(at)) sweep(at)
+          throw error
+        } finally {
+          over.abort()
+        }
+      })
+      // Doubled, because the next pause may be longer. A call that waited no longer than the default needed no more than that.
+      if (tookSeconds > patienceSeconds) minPatience = Math.max(minPatience, Math.min(patience, Math.ceil(2 * tookSeconds)))
+      unanswered.delete(asked)
+      if (unanswered.size === 0) patience = minPatience
+      if (output === undefined)
+        throw new Fault('RepositoryTooLarge', `the git host lists more than 8 MiB of branches and tags; ${lessListed}`)
+      return output
+    } catch (error) {
+      if (error instanceof Fault && error.reason === 'GitTimeout') {
+        patience = Math.min(maxPatienceSeconds, patience * moreEachTime)
+        // A call that is never repeated stays here and keeps the timeout raised, so the set is bounded.
+        if (unanswered.size < maxUnanswered) unanswered.add(asked)
+      }
+      const { credentials } = remote.access
+      if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorized') credentials.refused()
+      throw error
+    } finally {
+      await connection.release()
+    }
+  }
+
+  return async (call, signal) => {
+    const size = isQuestion(call) ? 'question' : fetchSize
+    try {
+      return await callWith(size, call, signal)
+    } catch (error) {
+      if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+      fetchSize = 'large'
+      if (existsSync(call.at)) sweep(call.at)
+      return await callWith('large', call, signal)
+    }
+  }
+}
+
+/**
+ * A signal that is aborted with GitTimeout when a fetch takes longer than `seconds`, and a second for each `minPackBytes` that arrived. git
+ * itself ends a call only when next to nothing is sent.
+ */
+function watchPack(at: string, { seconds, host }: { seconds: number; host: string }, over: AbortSignal): AbortSignal {
+  const tooSlow = new AbortController()
+  const [startedMs, bytesBefore] = [systemClock.monotonicMs(), packBytes(at)]
+  let arrived = 0
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      await systemClock.wait(watchEveryMs, over)
+      // git removes a pack that it has read to the end when the mirror holds all of it already.
+      arrived = Math.max(arrived, packBytes(at) - bytesBefore)
+      if (systemClock.monotonicMs() - startedMs > (seconds + arrived / minPackBytes) * 1000) break
+    }
+    const sent = arrived === 0 ? `sent no pack within ${seconds} s` : `sent less than ${minPackBytes / 1024} KiB/s`
+    tooSlow.abort(new Fault('GitTimeout', `${host} ${sent}`))
+  }
+  watch().catch(() => undefined)
+  return tooSlow.signal
+}
+
+function packBytes(at: string): number {
+  const folder = path.join(at, 'objects/pack')
+  if (!existsSync(folder)) return 0
+  const packs = readdirSync(folder).filter((name) => name.startsWith('tmp_pack') || name.endsWith('.pack'))
+  return packs.reduce((sum, name) => sum + (statSync(path.join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+}
+
+/** A call that may write no more than this counts as a question. */
+const maxAnswerBytes = 1024 * 1024
+
+function isQuestion({ args: [command], maxPackBytes }: HostCall): boolean {
+  return command === 'ls-remote' || (maxPackBytes ?? Infinity) <= maxAnswerBytes
+}

@@ -1,0 +1,27 @@
+/**
+ * Prepares the settings, environment and files with which one git call reaches its host, for that process only; they are removed when it
+ * has ended.
+ */
+import { addressesOf, type Network } from '../remote/network.ts'
+import { prepareHttp } from '../credentials/http.ts'
+import { prepareSsh } from '../credentials/ssh.ts'
+import type { GitRun } from '../command/git.ts'
+import { proxyFor } from '../remote/proxy.ts'
+import type { Remote } from '../remote/remote.ts'
+
+/** `forGit` goes into the call's `GitRun`. To be released when git has ended. */
+export type Connection = { forGit: Pick<GitRun, 'settings' | 'environment' | 'files' | 'about'>; release(): Promise<void> }
+
+/** Throws RepositoryNotAllowed, GitHostUnknown, CredentialsInvalid, ToolMissing and the faults of a GitHub App. */
+export async function connect({ url, access }: Remote, network: Network, signal: AbortSignal): Promise<Connection> {
+  signal.throwIfAborted()
+  if (url.protocol === 'file') return { forGit: { about: { url, access, proxy: undefined } }, release: async () => undefined }
+  const proxy = url.protocol === 'ssh' ? undefined : proxyFor(url, access.proxy, network.proxy)
+  const about = { url, access, proxy }
+  const addresses = await addressesOf(url.host, proxy, network, signal)
+  const prepared =
+    url.protocol === 'ssh'
+      ? await prepareSsh(url, access.credentials, addresses?.[0], signal)
+      : await prepareHttp({ url, access, proxy, addresses }, signal)
+  return { forGit: { ...prepared.forGit, about }, release: prepared.release }
+}

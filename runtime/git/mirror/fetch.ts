@@ -1,0 +1,216 @@
+/**
+ * Fetches from the git host of one mirror: single refs and commits, without history, into a folder that the caller chooses.
+ */
+import { Fault, type Reason } from '../../platform/fault.ts'
+import { commonPrefix, isTagSelector } from '../../api/followed-ref.ts'
+import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
+import { type CommitHash, isCommitHash, type ObjectFormat, objectFormatOf, parseCommitHash } from '../../api/values.ts'
+import { Temporal } from '../../platform/temporal.ts'
+import { incomingId, incomingRef, isCommit, keepCommit, keepRef, sweep, writeConfig } from '../disk/mirror-folder.ts'
+import { type GitLimits, runGit } from '../command/git.ts'
+import type { CallHost, HostCall } from '../host/call-host.ts'
+import type { Remote } from '../remote/remote.ts'
+import { createHistorySearch } from './history-search.ts'
+import { type Fetched, type Indirect, type Listing, readListing } from './listing.ts'
+import type { Reservation } from './volume.ts'
+
+/** Runs a git without network in the folder `at` and returns its output. Throws the faults of git. */
+export type RunLocal = (at: string, args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>
+
+/** A folder of a mirror, and its object format. */
+type Into = { at: string; format: ObjectFormat }
+
+/** Only the one writer of a mirror may call these. */
+export type Fetches = {
+  /**
+   * Fetches one exact ref or full hash and keeps the commit behind it under a ref of the mirror. Throws RefNotFound, CommitNotServed and
+   * the faults of git.
+   */
+  fetch(into: Into, what: string, signal: AbortSignal): Promise<Fetched>
+  /** Lists the followed ref on the host, without fetching it. Throws RepositoryTooLarge and the faults of git. */
+  list(into: Into, followed: Indirect, signal: AbortSignal): Promise<Listing>
+  /** Whether the host has a ref; fetched objects are not kept. Throws the faults of git. */
+  isThere(into: Into, ref: string, signal: AbortSignal): Promise<boolean>
+  /**
+   * The object format of the host, `fallback` if the host shows no object; a mirror with the other format cannot fetch from it. Throws the faults of
+   * git.
+   */
+  formatOfHost(at: string, what: string, fallback: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
+  /**
+   * Creates a branch at the host for a commit of the folder, or moves one that points to an ancestor. Throws PushRefused if the branch is
+   * something else by then, and the faults of git.
+   */
+  push(at: string, what: Push, signal: AbortSignal): Promise<void>
+}
+
+/** A commit to push. `moves`: the branch exists and moves to this commit; otherwise it must be new. `as`: with other credentials. */
+export type Push = { commit: CommitHash; branch: string; moves?: boolean; as?: Remote }
+
+type Deps = {
+  url: RepositoryUrl
+  callHost: CallHost
+  /** The same host, called with the credentials of another remote. */
+  hostAs(remote: Remote): CallHost
+  limits: GitLimits
+  /** Reserves space for the pack of a fetch. Throws SourceVolumeFull. */
+  reserve(size: 'usual' | 'most'): Promise<Reservation>
+}
+
+const askTimeoutMs = 30_000
+const fetchTimeoutMs = 600_000
+const localTimeoutMs = 60_000
+/** The maximum size of a fetch that only checks whether a ref exists: enough for a tag of a commit that is held here. */
+const glimpseBytes = 64 * 1024
+/** Faults that prove that the host has the ref: it had begun to send it. */
+const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
+
+/** Each call is ended after a minute. */
+export function createRunLocal(limits: GitLimits): RunLocal {
+  return (at, args, signal, input = '') => runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
+}
+
+/** Fetches no submodules, no tags beside a commit, and history only if a commit cannot be fetched without it. */
+export function createFetches(deps: Deps): Fetches {
+  const { url, callHost, hostAs, limits } = deps
+  const local = createRunLocal(limits)
+  const history = createHistorySearch({
+    async list(at, signal) {
+      const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', 'refs/heads/*', 'refs/tags/*']
+      return (await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)).toString('latin1')
+    },
+    fetch: (at, refspecs, depth, signal) =>
+      fetchPack(deps, { at, args: fetchArguments(url, undefined, depth), input: refspecs.join('\n') }, signal),
+    has: (at, commit, signal) => isCommit((...call) => local(at, ...call), commit, signal),
+    maxPackBytes: limits.maxPackBytes,
+  })
+  return {
+    async fetch({ at, format }, what, signal) {
+      writeConfig(at, format)
+      try {
+        await fetchPack(deps, { at, args: fetchArguments(url, `+${what}:${incomingRef}`) }, signal)
+      } catch (error) {
+        if (!isCommitHash(what) || !(error instanceof Fault) || error.reason !== 'CommitNotServed') throw error
+        await history.find(at, what, signal)
+        keepCommit(at, what)
+        return { commit: what, tag: undefined }
+      }
+      if (!isCommitHash(what)) history.follow(what)
+      // A branch always holds a commit, which the caller verifies when it reads the commit time: no further git call is needed.
+      const held = what.startsWith('refs/heads/') ? incomingId(at) : undefined
+      const commit = held ?? (await idOf(local, at, `${incomingRef}^{commit}`, signal))
+      keepCommit(at, commit)
+      return { commit, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, commit, signal) : undefined }
+    },
+    async list({ at, format }, followed, signal) {
+      writeConfig(at, format)
+      const [kind, pattern] = isTagSelector(followed) ? ['--tags', `refs/tags/${commonPrefix(followed)}*`] : ['--symref', followed]
+      const args = ['ls-remote', '-q', kind, '--end-of-options', url.text, pattern]
+      const output = await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)
+      return await readListing(output, followed, signal)
+    },
+    async isThere({ at, format }, ref, signal) {
+      writeConfig(at, format)
+      try {
+        const args = ['fetch', '--dry-run', ...fetchArguments(url, ref)]
+        await callHost({ at, args, timeoutMs: askTimeoutMs, maxPackBytes: glimpseBytes }, signal)
+        return true
+      } catch (error) {
+        sweep(at)
+        if (!signal.aborted && error instanceof Fault && error.reason === 'RefNotFound') return false
+        if (!signal.aborted && error instanceof Fault && hasBegunToSend.has(error.reason)) return true
+        throw error
+      }
+    },
+    async formatOfHost(at, what, fallback, signal) {
+      if (isCommitHash(what)) return objectFormatOf(what)
+      const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what]
+      const output = await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)
+      const [id = ''] = output.toString('latin1').split('\t')
+      return id === '' ? fallback : objectFormatOf(id)
+    },
+    async push(at, { commit, branch, moves = false, as }, signal) {
+      const ref = `refs/heads/${branch}`
+      // An empty lease: the branch must not exist yet. Without one the host moves a branch only to a descendant. No commit of others is
+      // lost.
+      const args = [
+        'push',
+        '-q',
+        '--no-verify',
+        '--no-follow-tags',
+        ...(moves ? [] : [`--force-with-lease=${ref}:`]),
+        '--end-of-options',
+        url.text,
+        `${commit}:${ref}`,
+      ]
+      await (as === undefined ? callHost : hostAs(as))({ at, args, timeoutMs: fetchTimeoutMs }, signal)
+    },
+  }
+}
+
+/** Few fetches need more than a small share of the volume; one that does is repeated with space for the largest pack allowed. */
+async function fetchPack(
+  { callHost, reserve, limits }: Deps,
+  { at, args, input = '' }: Pick<HostCall, 'at' | 'args' | 'input'>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const size of ['usual', 'most'] as const) {
+    const { maxPackBytes, release } = await reserve(size)
+    try {
+      await callHost({ at, args: ['fetch', ...args], input, timeoutMs: fetchTimeoutMs, maxPackBytes }, signal)
+      return
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
+      sweep(at)
+      if (size === 'most' || maxPackBytes >= limits.maxPackBytes) throw tooLarge(limits.maxPackBytes, error)
+    } finally {
+      release()
+    }
+  }
+}
+
+/** The arguments after `fetch`: this number of commits of one ref, or of those that git reads from its input if there is no `refspec`. */
+function fetchArguments({ text }: RepositoryUrl, refspec: string | undefined, depth = 1): string[] {
+  return [
+    '-q',
+    '--no-tags',
+    '--no-write-fetch-head',
+    '--no-recurse-submodules',
+    `--depth=${depth}`,
+    // Offers the host one commit to compare with; offering every kept one doubles the time in a large repository.
+    `--negotiation-tip=${incomingRef}*`,
+    '--force',
+    ...(refspec === undefined ? ['--stdin'] : []),
+    '--end-of-options',
+    text,
+    ...(refspec === undefined ? [] : [refspec]),
+  ]
+}
+
+/** The tag that the last fetch brought; undefined when it brought the commit itself. */
+async function tagBefore(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<CommitHash | undefined> {
+  const id = await idOf(local, at, incomingRef, signal)
+  return id === commit ? undefined : id
+}
+
+/** Throws the faults of git. */
+async function idOf(local: RunLocal, at: string, name: string, signal: AbortSignal): Promise<CommitHash> {
+  return parseCommitHash((await local(at, ['rev-parse', '--verify', '--end-of-options', name], signal)).toString('latin1').trim())
+}
+
+/**
+ * The commit time of a kept commit, RFC 3339; undefined if the commit claims an impossible time. Throws RefNotFound for an object that is
+ * not a commit, and the faults of git.
+ */
+export async function committedAt(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<string | undefined> {
+  const line = (await local(at, ['log', '-1', '--format=%H %ct', keepRef(commit), '--'], signal)).toString('latin1')
+  const [id = '', time = ''] = line.trim().split(' ')
+  if (id !== commit) throw new Fault('RefNotFound', `the git host has ${commit} for a commit, and it is none`)
+  const seconds = Number(time)
+  const isTime = Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
+  return isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString({ smallestUnit: 'second' }) : undefined
+}
+
+function tooLarge(maxPackBytes: number, cause: Fault): Fault {
+  const limit = Math.round(maxPackBytes / (1024 * 1024))
+  return new Fault('RepositoryTooLarge', `the pack of the commit is larger than ${limit} MiB, which is the most for one fetch`, { cause })
+}

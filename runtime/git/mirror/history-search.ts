@@ -1,0 +1,117 @@
+/**
+ * Finds a commit on a git host that serves branches and tags but no commit by its hash: git's protocol v0 by default, and some hosts with v2.
+ * The history of the branches and tags is fetched, the refs that were fetched before first, until the commit is in the mirror.
+ */
+import { hash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import path from 'node:path'
+import { Fault } from '../../platform/fault.ts'
+import type { CommitHash } from '../../api/values.ts'
+import { incomingRef, setShallow, shallowCommits } from '../disk/mirror-folder.ts'
+import { evictOldest } from './bounded.ts'
+
+/** One for each mirror. Only its writer may call `find`. */
+export type HistorySearch = {
+  /** Remembers a ref that was fetched: it is searched first. */
+  follow(ref: string): void
+  /**
+   * Fetches the commit into the folder `at` together with some history, which the next clean-up of the mirror removes. Throws CommitNotServed
+   * when no branch or tag leads to it within the pack limit, and the faults of git.
+   */
+  find(at: string, commit: CommitHash, signal: AbortSignal): Promise<void>
+}
+
+type Deps = {
+  /** HEAD, when the host has one, and its branches and tags, a line each: hash, tab, full name. Throws the faults of git. */
+  list(at: string, signal: AbortSignal): Promise<string>
+  /** Fetches so many commits of each of these refs. `refspecs` may be thousands. Throws the faults of git. */
+  fetch(at: string, refspecs: readonly string[], depth: number, signal: AbortSignal): Promise<void>
+  has(at: string, commit: CommitHash, signal: AbortSignal): Promise<boolean>
+  maxPackBytes: number
+}
+
+/** The number of commits of a followed ref that are fetched first, and after that: a rollback seldom goes further back. */
+const firstDepth = 64
+const secondDepth = 1_024
+/** git's value for the whole history. */
+const wholeHistory = 0x7fffffff
+/** Begins as the ref of other fetches, so that git compares with both. */
+const historyRef = `${incomingRef}-history`
+const maxFollowed = 4
+const maxMisses = 1_000
+
+export function createHistorySearch({ list, fetch, has, maxPackBytes }: Deps): HistorySearch {
+  /** The refs that were fetched last, the latest at the end. */
+  const followed = new Set<string>()
+  /** Commits that were not found, and a digest of the branches and tags that the host had then. */
+  const misses = new Map<CommitHash, { digest: string; fault: Fault }>()
+
+  const search = async (at: string, commit: CommitHash, refs: readonly string[], signal: AbortSignal): Promise<boolean> => {
+    const known = [...followed].toReversed().filter((ref) => refs.includes(ref))
+    for (const ref of known.length === 0 ? refs.slice(0, 1) : known) {
+      for (const depth of [firstDepth, secondDepth]) {
+        await fetch(at, [`+${ref}:${historyRef}`], depth, signal)
+        if (await has(at, commit, signal)) return true
+      }
+    }
+    if (refs.length > 0) await fetch(at, refs, wholeHistory, signal)
+    return await has(at, commit, signal)
+  }
+
+  return {
+    follow(ref) {
+      followed.delete(ref)
+      followed.add(ref)
+      evictOldest(followed, maxFollowed)
+    },
+    async find(at, commit, signal) {
+      const listed = await list(at, signal)
+      const digest = hash('sha256', listed)
+      const refs = refsIn(listed)
+      const missed = misses.get(commit)
+      if (missed?.digest === digest) throw missed.fault
+      const miss = (fault: Fault): Fault => {
+        misses.set(commit, { digest, fault })
+        evictOldest(misses, maxMisses)
+        return fault
+      }
+      const shallow = shallowCommits(at)
+      try {
+        if (!(await search(at, commit, refs, signal))) throw miss(notServed(commit))
+        shallow.push(commit)
+      } catch (error) {
+        if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
+        throw miss(historyTooLarge(commit, maxPackBytes, error))
+      } finally {
+        // The mirror keeps single commits, so that a clean-up removes the history around them.
+        setShallow(at, shallow)
+        rmSync(path.join(at, historyRef), { force: true })
+      }
+    },
+  }
+}
+
+/** The full names in a listing, HEAD first. A line with `^{}` has the object that a tag points to. */
+function refsIn(listed: string): string[] {
+  const names = listed.split('\n').flatMap((line) => line.split('\t')[1] ?? [])
+  return names.filter((name) => !name.endsWith('^{}'))
+}
+
+const advice =
+  'Point a branch or tag at the commit, or let the git host serve commits by hash (uploadpack.allowReachableSHA1InWant, or protocol v2)'
+
+function notServed(commit: CommitHash): Fault {
+  return new Fault(
+    'CommitNotServed',
+    `the git host serves no commit by its hash, and commit ${commit} is in the history of none of its branches and tags. ${advice}`,
+  )
+}
+
+function historyTooLarge(commit: CommitHash, maxPackBytes: number, cause: Fault): Fault {
+  const limit = `the limit of ${Math.round(maxPackBytes / (1024 * 1024))} MiB for one fetch`
+  return new Fault(
+    'CommitNotServed',
+    `the git host serves no commit by its hash, and commit ${commit} was not found in its branches and tags before their history exceeded ${limit}. ${advice}`,
+    { cause },
+  )
+}

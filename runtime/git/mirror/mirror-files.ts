@@ -1,0 +1,150 @@
+/**
+ * Guards the files of one mirror: any number of readers, and one writer at a time that fetches, cleans up or drops.
+ */
+import type { Clock } from '../../platform/clock.ts'
+import type { CommitHash } from '../../api/values.ts'
+import { countPacks } from '../disk/mirror-folder.ts'
+import { onVolume } from '../command/no-room.ts'
+import { readRawObject } from '../disk/raw-object.ts'
+import { committedAt, createRunLocal, type Push } from './fetch.ts'
+import type { Fetched, Indirect, Listing } from './listing.ts'
+import { type FolderOptions, type FolderState, openFolderState } from './folder-state.ts'
+import { createOneWriter } from './one-writer.ts'
+
+/** The operations on a mirror's files; each waits for its turn if it writes. */
+export type MirrorFiles = {
+  /**
+   * Fetches one exact ref or full hash and keeps the commit behind it under a ref of the mirror. Throws RefNotFound and the faults of git.
+   */
+  fetch(what: string, signal: AbortSignal): Promise<Fetched>
+  /**
+   * An object byte by byte as git stores it; undefined if it does not exist with that type. Throws NotVerified for one that is too large.
+   */
+  rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined>
+  /** Lists the followed ref on the host, without fetching it. Throws RepositoryTooLarge and the faults of git. */
+  list(followed: Indirect, signal: AbortSignal): Promise<Listing>
+  /** Whether the host has a ref; fetched objects are not kept. Undefined when the files are doubted. Throws the faults of git. */
+  isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
+  /** Creates a commit on top of one in these files, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
+  commit: FolderState['commit']
+  /** Pushes a commit of these files. Throws PushRefused and the faults of git. */
+  push(what: Push, signal: AbortSignal): Promise<void>
+  /** Whether a commit was fetched and kept. */
+  has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
+  /** The commit time of a held commit, RFC 3339; undefined if it claims an impossible time. Throws the faults of git. */
+  committedAt(commit: CommitHash, signal: AbortSignal): Promise<string | undefined>
+  /** Whether a failed read may be caused by these files; if so, the next fetch makes a new mirror. */
+  doubt(error: unknown): boolean
+  isDoubted(): boolean
+  /** The host lacks the requested object. If a new mirror got the same answer, these files count as sound again. */
+  trust: FolderState['trust']
+  /** When there are many packs, merges them once nothing has been fetched for two seconds. Returns at once; never throws. */
+  tidyUp(): void
+  /** Removes everything from the disk; the next use creates the mirror again. */
+  drop(): Promise<void>
+  /** Drops, or tidies up thoroughly, only when no work is running or waiting; returns false otherwise, without doing anything. */
+  dropIfIdle(): Promise<boolean>
+  tidyIfIdle(): Promise<boolean>
+  /** Settles when no work is running. */
+  settled(): Promise<void>
+}
+
+/** `signal` ends the clean-up that runs beside other work. */
+type Options = FolderOptions & { clock: Clock; signal: AbortSignal }
+
+/** From this many packs on they are merged once nothing has been fetched for a while. */
+const packsToTidy = 30
+/** A push that arrives during the clean-up has to wait for it, and one push is often followed by another. */
+const quietMs = 2_000
+/** From this many packs on they are merged before the next fetch: a process that is always busy, or ends after each fetch, has no other time. */
+const maxPacks = 55
+
+/**
+ * Nothing is read or written before the first call. Reads throw the faults of git; the caller passes them to `doubt`. A full volume is
+ * SourceVolumeFull.
+ */
+export function openMirrorFiles(options: Options): MirrorFiles {
+  const { folder, limits, clock, signal: stop } = options
+  const local = createRunLocal(limits)
+  const writer = createOneWriter()
+  const state = openFolderState(options)
+  const write = async <Value>(work: () => Promise<Value>): Promise<Value> => await writer.run(() => onVolume(work))
+  let fetches = 0
+  let tidying: Promise<void> | undefined
+
+  const ready = async (signal: AbortSignal): Promise<void> => {
+    if (state.is('unseen')) await write(() => state.prepare(signal))
+  }
+  const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
+    await ready(signal)
+    return await state.has(commit, signal)
+  }
+  const isTidyDue = (minPacks: number): boolean => state.is('sound') && countPacks(folder) >= minPacks
+  const tidyWhenQuiet = async (): Promise<void> => {
+    for (let before = -1; before !== fetches;) {
+      before = fetches
+      await clock.wait(quietMs, stop)
+    }
+    await write(async () => {
+      if (isTidyDue(packsToTidy)) await state.tidy(stop)
+    })
+  }
+  return {
+    fetch: (what, signal) =>
+      write(async () => {
+        fetches += 1
+        await state.prepare(signal)
+        if (isTidyDue(maxPacks)) await state.tidy(signal)
+        return await state.fetch(what, signal)
+      }),
+    list: (followed, signal) =>
+      write(async () => {
+        await state.prepare(signal)
+        return await state.list(followed, signal)
+      }),
+    isThere: (ref, signal) =>
+      write(async () => {
+        await state.prepare(signal)
+        return await state.isThere(ref, signal)
+      }),
+    commit: (parent, edits, message, signal) =>
+      write(async () => {
+        await state.prepare(signal)
+        return await state.commit(parent, edits, message, signal)
+      }),
+    push: (what, signal) => write(() => state.push(what, signal)),
+    async rawObject(type, id, signal) {
+      await ready(signal)
+      return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
+    },
+    has,
+    committedAt: (commit, signal) => committedAt(local, folder, commit, signal),
+    doubt: state.doubt,
+    isDoubted: () => state.is('doubted'),
+    trust: state.trust,
+    tidyUp() {
+      if (tidying !== undefined || !isTidyDue(packsToTidy)) return
+      tidying = tidyWhenQuiet()
+        .catch(() => undefined)
+        .finally(() => (tidying = undefined))
+    },
+    drop: () => write(async () => state.drop()),
+    async dropIfIdle() {
+      if (!writer.isIdle()) return false
+      await write(async () => state.drop())
+      return true
+    },
+    async tidyIfIdle() {
+      if (!writer.isIdle() || state.is('doubted')) return false
+      await write(async () => {
+        await state.prepare(stop)
+        if (state.is('sound')) await state.tidy(stop, true)
+      })
+      return true
+    },
+    async settled() {
+      await tidying
+      await writer.settled()
+    },
+  }
+}

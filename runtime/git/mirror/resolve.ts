@@ -1,0 +1,113 @@
+/**
+ * Resolves a ref to a commit at the git host. Concurrent identical requests share a result; after a push, only one that started after the push.
+ */
+import type { Clock } from '../../platform/clock.ts'
+import { isIndirect } from '../../api/followed-ref.ts'
+import { isCommitHash } from '../../api/values.ts'
+import type { Reading } from '../content/reading.ts'
+import { evictOldest } from './bounded.ts'
+import { createCoalesce } from './coalesce.ts'
+import type { Commits, NamedCommit } from './commits.ts'
+import type { MirrorFiles } from './mirror-files.ts'
+import { ambiguousRef, candidateRefs, nothingFollowed, refNotFound } from './refs.ts'
+
+/** `name` is the full name of the chosen ref, or the requested hash. `fetchedAt`: the time of the request to the host, RFC 3339. */
+export type Resolved = NamedCommit & {
+  fetchedAt: string
+  /**
+   * RFC 3339; undefined if the commit claims an impossible time. Throws RefNotFound for an object that is not a commit, and the faults of
+   * git.
+   */
+  committedAt: Promise<string | undefined>
+}
+
+/**
+ * `ref`: a ref, or a default branch or selector as `followedRef` writes it. `fresh`: after a push, so that an earlier answer does not
+ * suffice. Throws RefNotFound, AmbiguousRef and the faults of git.
+ */
+export type Resolve = (ref: string, options: { fresh: boolean }, signal: AbortSignal) => Promise<Resolved>
+
+type Deps = {
+  files: Pick<MirrorFiles, 'committedAt' | 'isThere' | 'list' | 'tidyUp'>
+  commits: Pick<Commits, 'byHash' | 'byRef' | 'listed'>
+  reading: Pick<Reading, 'whole'>
+  clock: Clock
+}
+
+/** Maximum number of branches in the cache of branches without a tag of the same name. */
+const maxBranches = 1_000
+/** Lifetime of an entry of that cache. */
+const untaggedForMs = 3_600_000
+
+/** `signal` aborts all running work. */
+export function createResolve({ files, commits, reading, clock }: Deps, signal: AbortSignal): Resolve {
+  const shared = createCoalesce<Resolved>(signal)
+  const tagChecks = createTagChecks({ files, clock })
+  const find = async (ref: string, own: AbortSignal): Promise<NamedCommit> => {
+    if (isCommitHash(ref)) return await commits.byHash(ref, own)
+    if (!isIndirect(ref)) return await namedCommit(commits, ref, own)
+    const { found, tags } = await files.list(ref, own)
+    if (found === undefined) throw nothingFollowed(ref, tags)
+    return await commits.listed(found, own)
+  }
+  const resolveNow = async (ref: string, fresh: boolean, own: AbortSignal): Promise<Resolved> => {
+    const fetchedAt = clock.now().toString({ smallestUnit: 'second' })
+    const found = await find(ref, own)
+    if (found.name === `refs/heads/${ref}`) {
+      if (await tagChecks.hasTag(ref, fresh, own)) throw ambiguousRef(ref)
+    } else {
+      tagChecks.forget(ref)
+    }
+    const committedAt = reading.whole(found.commit, () => files.committedAt(found.commit, signal), signal)
+    // Callers that use it get its failure.
+    committedAt.catch(() => undefined)
+    files.tidyUp()
+    return { ...found, fetchedAt, committedAt }
+  }
+
+  /** For each ref the latest request caused by a push. */
+  const asked = new Map<string, Promise<unknown>>()
+  /** A caller that arrives during a request may have pushed after it began, so it shares the next one. */
+  const resolveFresh = (ref: string, own: AbortSignal): Promise<Resolved> => {
+    const running = asked.get(ref)
+    const ask = async (together: AbortSignal): Promise<Resolved> => {
+      await running?.catch(() => undefined)
+      const answer = resolveNow(ref, true, together)
+      asked.set(ref, answer)
+      return await answer.finally(() => asked.get(ref) === answer && asked.delete(ref))
+    }
+    return shared(`${running === undefined ? 'push' : 'next push'} ${ref}`, ask, own)
+  }
+  return (ref, { fresh }, own) =>
+    fresh ? resolveFresh(ref, own) : shared(`poll ${ref}`, (together) => resolveNow(ref, false, together), own)
+}
+
+/** Tries one name after the other instead of listing all refs: fetching an exact ref brings nothing that is already held. */
+async function namedCommit(commits: Pick<Commits, 'byRef'>, ref: string, signal: AbortSignal): Promise<NamedCommit> {
+  const found = await commits.byRef(candidateRefs(ref), signal)
+  if (found === undefined) throw refNotFound(ref)
+  return found
+}
+
+/**
+ * Whether a tag has the name of a branch. That needs a separate request, made when a branch is first resolved by its short name and hourly
+ * with a poll; once such a tag exists, each time.
+ */
+function createTagChecks({ files, clock }: Pick<Deps, 'files' | 'clock'>) {
+  /** By branch: the time until which a poll can skip the request, in ms of the monotonic clock. */
+  const untaggedUntilMs = new Map<string, number>()
+  return {
+    /** Throws the faults of git. */
+    async hasTag(branch: string, fresh: boolean, signal: AbortSignal): Promise<boolean> {
+      const untilMs = untaggedUntilMs.get(branch)
+      if (untilMs !== undefined && (fresh || clock.monotonicMs() < untilMs)) return false
+      untaggedUntilMs.delete(branch)
+      const isThere = await files.isThere(`refs/tags/${branch}`, signal)
+      if (isThere === false) untaggedUntilMs.set(branch, clock.monotonicMs() + untaggedForMs)
+      evictOldest(untaggedUntilMs, maxBranches)
+      return isThere === true
+    },
+    /** For a name that is not a branch, or no longer one. */
+    forget: (ref: string) => void untaggedUntilMs.delete(ref),
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * The volume that all mirrors share. Each fetch reserves space before it begins and gets no more than that. When space runs short, mirrors
+ * are tidied up, then dropped: first unused ones, then those of namespaces that hold more than their share, the least recently used first.
+ * A namespace within its share keeps its mirrors.
+ */
+import { Fault } from '../../platform/fault.ts'
+import { planRoom, type StoredMirror } from './volume-plan.ts'
+
+/** A mirror as a tenant of the volume. Both `IfIdle` act only while the mirror is not in use, and return whether they did. */
+export type Tenant = {
+  /** The current disk usage in bytes. */
+  measure(): number
+  packs(): number
+  tidyIfIdle(): Promise<boolean>
+  dropIfIdle(): Promise<boolean>
+}
+
+/** Space for one fetch, to be released when it has ended. `maxPackBytes`: the maximum size that git may write. */
+export type Reservation = { maxPackBytes: number; release(): void }
+
+/** One for each process. */
+export type Volume = {
+  /** Records a mirror and the namespace that uses it; call it on each use. */
+  use(key: string, tenant: Tenant, namespace: string): void
+  forget(key: string): void
+  /** The namespaces that have used a mirror. */
+  namespaces(key: string): Iterable<string>
+  /**
+   * Reserves space for a fetch of `key`: `usual` suffices for most fetches, `most` is the largest allowed. One at a time. Throws
+   * SourceVolumeFull.
+   */
+  reserve(key: string, size: 'usual' | 'most'): Promise<Reservation>
+}
+
+type Options = {
+  /** Limit of all mirrors together. */
+  maxBytes: number
+  /** Limit of one pack. */
+  maxPackBytes: number
+  nowMs(): number
+  /** Receives what the volume's metrics show. */
+  figures?: VolumeFigures
+}
+
+/** `fetchedBytes`: after each fetch, by how much its mirror grew. `volume`: each time that a mirror is measured. */
+export type VolumeFigures = { fetchedBytes(bytes: number): void; volume(room: { usedBytes: number; limitBytes: number }): void }
+
+const mebibyte = 1024 * 1024
+/** Default space of a fetch, which brings the changes of a push. At least the mirror's own size, in case a damaged one is fetched again. */
+const defaultBytes = 64 * mebibyte
+
+type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number; reserved: number }
+
+/** Accounts for all mirrors of one process; `nowMs` is monotonic. */
+export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options): Volume {
+  const entries = new Map<string, Entry>()
+  let queue: Promise<unknown> = Promise.resolve()
+
+  const used = (): number => [...entries.values()].reduce((sum, { bytes, reserved }) => sum + bytes + reserved, 0)
+  const measure = (entry: Entry): void => {
+    entry.bytes = entry.tenant.measure()
+    figures?.volume({ usedBytes: used(), limitBytes: maxBytes })
+  }
+  const stored = (): StoredMirror[] =>
+    [...entries].map(([key, { bytes, namespaces, usedAtMs, reserved }]) => ({
+      key,
+      bytes,
+      namespaces: [...namespaces],
+      usedAtMs,
+      isBusy: reserved > 0,
+    }))
+
+  /** Repacks idle mirrors, which drops unneeded objects; while it runs it needs as much additional space as the mirror has. */
+  const tidyUp = async (needed: number): Promise<void> => {
+    const worth = [...entries.values()].filter(({ reserved, tenant }) => reserved === 0 && tenant.packs() > 1)
+    for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {
+      const free = maxBytes - used()
+      if (free >= needed) return
+      if (free >= entry.bytes && (await entry.tenant.tidyIfIdle())) measure(entry)
+    }
+  }
+
+  const makeRoom = async (key: string, needed: number): Promise<void> => {
+    if (maxBytes - used() >= needed) return
+    for (const entry of entries.values()) measure(entry)
+    await tidyUp(needed)
+    const { drop } = planRoom({ mirrors: stored(), maxBytes: maxBytes - sumReserved(), needed, key })
+    for (const victim of drop) {
+      const entry = entries.get(victim)
+      if (entry !== undefined && (await entry.tenant.dropIfIdle())) measure(entry)
+    }
+  }
+  const sumReserved = (): number => [...entries.values()].reduce((sum, { reserved }) => sum + reserved, 0)
+
+  const reserveNow = async (key: string, size: 'usual' | 'most'): Promise<Reservation> => {
+    const entry = entries.get(key)
+    if (entry === undefined) throw new Fault('Unexpected', `mirror ${key} is not known to the volume`)
+    measure(entry)
+    const desiredBytes = Math.min(maxPackBytes, size === 'most' ? maxPackBytes : Math.max(defaultBytes, entry.bytes))
+    await makeRoom(key, desiredBytes)
+    const free = maxBytes - used()
+    const granted = Math.min(desiredBytes, free)
+    if (granted < (size === 'most' ? desiredBytes : Math.min(desiredBytes, mebibyte))) {
+      throw new Fault(
+        'SourceVolumeFull',
+        `${mib(used())} MiB of ${mib(maxBytes)} MiB for mirrors are in use, and ${mib(desiredBytes)} MiB may be needed`,
+      )
+    }
+    entry.reserved += granted
+    let isHeld = true
+    return {
+      maxPackBytes: granted,
+      release() {
+        if (!isHeld) return
+        isHeld = false
+        entry.reserved -= granted
+        const before = entry.bytes
+        measure(entry)
+        if (entry.bytes > before) figures?.fetchedBytes(entry.bytes - before)
+      },
+    }
+  }
+
+  return {
+    use(key, tenant, namespace) {
+      const known = entries.get(key)
+      const entry = known ?? { tenant, bytes: tenant.measure(), namespaces: new Set<string>(), usedAtMs: 0, reserved: 0 }
+      entry.tenant = tenant
+      entry.usedAtMs = nowMs()
+      if (namespace !== '') entry.namespaces.add(namespace)
+      if (known === undefined) entries.set(key, entry)
+    },
+    forget(key) {
+      const entry = entries.get(key)
+      if (entry?.reserved === 0) entries.delete(key)
+    },
+    namespaces: (key) => entries.get(key)?.namespaces ?? [],
+    reserve(key, size) {
+      const run = queue.then(() => reserveNow(key, size))
+      queue = run.catch(() => undefined)
+      return run
+    },
+  }
+}
+
+function mib(bytes: number): number {
+  return Math.round(bytes / mebibyte)
+}

@@ -1,0 +1,134 @@
+/**
+ * Manages all mirrors of one process: one for each pair of repository and credentials, in one folder, with common limits for disk and memory.
+ */
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import type { Clock } from '../platform/clock.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { GitLimits } from './command/git.ts'
+import { createGitMemory, type GitMemory } from './command/memory.ts'
+import { type Network, openNetwork } from './remote/network.ts'
+import { type Mirror, openMirror } from './mirror/mirror.ts'
+import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
+import { onVolume } from './command/no-room.ts'
+import { rememberListedBlobs } from './content/listed-blobs.ts'
+import { rememberBlobs } from './content/recent-blobs.ts'
+import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote/remote.ts'
+import { createVolume, type VolumeFigures } from './mirror/volume.ts'
+
+export type { Mirror } from './mirror/mirror.ts'
+export type { NamedRemote, Remote } from './remote/remote.ts'
+
+/** Built once by each entry that reads repositories. */
+export type Mirrors = {
+  /** The mirror of a repository, used by `namespace`. Throws InvalidConfiguration when other users may write to the folder, and SourceVolumeFull. */
+  of(remote: Remote, namespace?: string): Mirror
+  /**
+   * Removes all mirrors except those of these repositories, also those of an earlier process. If the credentials for a repository are
+   * unknown now, all of its mirrors stay.
+   */
+  prune(named: readonly NamedRemote[]): Promise<void>
+  /** The namespaces' use of the memory for git. */
+  memory: GitMemory['limiter']
+  /** Aborts every running git, and settles when all have ended. */
+  close(): Promise<void>
+}
+
+type Options = {
+  /** On a disk, not a tmpfs; losing it costs one fetch for each repository. */
+  folder: string
+  clock: Clock
+  log: Log
+  /** All commits that are still needed, in any mirror; a clean-up drops the others. Undefined while unknown: all are kept. */
+  needed?: () => ReadonlySet<string> | undefined
+  /** Limits of one pack (1 GiB by default) and of all mirrors together (none by default). */
+  maxPackBytes?: number
+  maxBytes?: number
+  network?: Network
+  /** Receives the size of the mirrors. */
+  figures?: VolumeFigures
+}
+
+/** RLIMIT_DATA of git. Two similar texts of 20 MB need 42 MiB; nothing else bounds the memory of a delta. */
+const maxMemoryBytes = 96 * 1024 * 1024
+const defaultMaxPackBytes = 1024 * 1024 * 1024
+
+const mirrorNames = /^[0-9a-f]{32}(?:-[0-9a-f]{32})?(?:\.new)?$/
+
+/** Opens each mirror on its first use. Never throws; `of` checks the folder. */
+export function createMirrors({
+  folder,
+  clock,
+  log,
+  needed = () => undefined,
+  maxPackBytes = defaultMaxPackBytes,
+  maxBytes = Number.MAX_SAFE_INTEGER,
+  network = openNetwork,
+  figures,
+}: Options): Mirrors {
+  const mirrors = new Map<string, Mirror>()
+  const stopping = new AbortController()
+  const listedBlobs = rememberListedBlobs()
+  const recentBlobs = rememberBlobs()
+  const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
+  const memory = createGitMemory()
+  const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
+  /** Mirrors of an earlier process count as well, until they are used again or removed. */
+  const accountForLeftovers = (): void => {
+    for (const name of readdirSync(folder)) {
+      const left = path.join(folder, name)
+      const drop = async (): Promise<boolean> => {
+        if (mirrors.has(name)) return false
+        rmSync(left, { recursive: true, force: true })
+        return true
+      }
+      if (mirrorNames.test(name))
+        volume.use(name, { measure: () => sizeOfFolder(left), packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: drop }, '')
+    }
+  }
+  const open = (key: string, remote: Remote): Mirror => {
+    requireOwnFolder(folder)
+    if (mirrors.size === 0) accountForLeftovers()
+    const mirror = openMirror({
+      folder: path.join(folder, key),
+      remote,
+      network,
+      limits,
+      memory,
+      namespaces: () => volume.namespaces(key),
+      reserve: (size) => volume.reserve(key, size),
+      listedBlobs,
+      recentBlobs,
+      needed,
+      clock,
+      log,
+      signal: stopping.signal,
+    })
+    mirrors.set(key, mirror)
+    return mirror
+  }
+  return {
+    memory: memory.limiter,
+    of(remote, namespace = '') {
+      const key = mirrorKey(remote)
+      const mirror = mirrors.get(key) ?? open(key, remote)
+      volume.use(key, mirror.tenant, namespace)
+      return mirror
+    },
+    async prune(named) {
+      const kept = new Set(named.map(({ url, access }) => (access === undefined ? repositoryKey(url) : mirrorKey({ url, access }))))
+      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+        const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
+        if (key === undefined || kept.has(key) || kept.has(repository)) continue
+        // The entry stays, so that a call still under way and one that begins now share one writer.
+        await mirrors.get(key)?.drop()
+        await onVolume(() => rmSync(path.join(folder, name), { recursive: true, force: true }))
+        volume.forget(key)
+      }
+    },
+    async close() {
+      stopping.abort(new Error('closing'))
+      await Promise.all([...mirrors.values()].map((mirror) => mirror.settled()))
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Describes a repository and how to reach its host. Parses repository URLs of users. Pure.
+ */
+import { createHash } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import { Fault } from '../../platform/fault.ts'
+import { parseRepositoryUrl, type RepositoryUrl } from '../../api/schema/repository-url.ts'
+import { printable } from '../../api/values.ts'
+import { redactUrls } from '../../platform/log/redact.ts'
+import { type Access, anonymousAccess } from './access.ts'
+
+/** A repository with the credentials to read it. */
+export type Remote = { url: RepositoryUrl; access: Access }
+
+/** A repository that needs no credentials. Throws RepositoryNotAllowed. */
+export function anonymousRemote(repo: string, options: { allowLocal: boolean }): Remote {
+  return { url: requireRepository(repo, options), access: anonymousAccess }
+}
+
+/** Parses what a user wrote as a repository; undefined when it is not one. `allowLocal` also accepts a path or a `file:` URL. */
+export function readRepository(repo: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl | undefined {
+  return parseRepositoryUrl(repo) ?? (allowLocal ? localRepository(repo) : undefined)
+}
+
+/** As `readRepository`, but throws RepositoryNotAllowed. */
+export function requireRepository(repo: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl {
+  const url = readRepository(repo, { allowLocal })
+  if (url !== undefined) return url
+  const kinds = allowLocal ? 'https, http, ssh, git@host:path, a path or file:' : 'https, http, ssh or git@host:path'
+  throw new Fault('RepositoryNotAllowed', `"${redactUrls(printable(repo))}" is not a repository URL of a permitted kind: ${kinds}`)
+}
+
+/** A path or a `file:` URL, but nothing that git could interpret as an option, a host or a program. */
+function localRepository(repo: string): RepositoryUrl | undefined {
+  if (repo.startsWith('file://')) {
+    const path = pathOf(repo)
+    return path === undefined ? undefined : local(path)
+  }
+  if (repo === '' || repo.startsWith('-') || repo.includes('://') || repo.includes('::') || /^[^/]*@[^/]*:/.test(repo)) return undefined
+  return local(repo)
+}
+
+function local(text: string): RepositoryUrl {
+  return { text, protocol: 'file', user: undefined, host: '', port: undefined }
+}
+
+function pathOf(url: string): string | undefined {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    return undefined
+  }
+}
+
+/** A repository whose credentials may not be known at the moment, as when its Secret cannot be read. */
+export type NamedRemote = { url: RepositoryUrl; access: Access | undefined }
+
+/**
+ * The name of a mirror's folder: equal only for the same text of the URL and the same credentials, so that no tenant's spelling leads to
+ * another tenant's content. Its first half names the repository alone.
+ */
+export function mirrorKey({ url, access }: Remote): string {
+  return `${repositoryKey(url)}-${digest(access.identity)}`
+}
+
+/** Names a repository by the exact text of its URL; 32 hex digits. */
+export function repositoryKey({ text }: RepositoryUrl): string {
+  return digest(text)
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}

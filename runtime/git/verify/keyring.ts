@@ -1,0 +1,80 @@
+/**
+ * Reads the signing keys from a Secret: each entry of its data is a file of OpenPGP public keys in ASCII armor, or of SSH public keys, one a line. An
+ * unreadable entry makes the whole Secret unusable, so that a key that was added or revoked is never ignored. Pure.
+ */
+import { printable } from '../../api/values.ts'
+import { decodePgp } from './armor.ts'
+import { keysOf, packetsOf, type PgpKey, privateKey } from './openpgp.ts'
+import { parseKeyLine, type SshKey } from './ssh-keys.ts'
+
+/** Every key of one Secret; fingerprints are as gpgv and ssh-keygen print them. */
+export type Keyring = {
+  /** All OpenPGP keys, as gpgv takes them; empty when there are none. */
+  pgp: Buffer
+  /** Keys and subkeys by fingerprint. */
+  pgpKeys: ReadonlyMap<string, PgpKey>
+  /** By fingerprint. */
+  sshKeys: ReadonlyMap<string, SshKey>
+}
+
+const pgpLabel = 'PGP PUBLIC KEY BLOCK'
+const pgpBegin = `-----BEGIN ${pgpLabel}-----`
+const pgpEnd = `-----END ${pgpLabel}-----`
+
+/** `files`: the Secret's data. `why` names the entry, and is worded to follow the name of the Secret. */
+export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyring'; keyring: Keyring } | { kind: 'unusable'; why: string } {
+  const blocks: Buffer[] = []
+  const pgpKeys = new Map<string, PgpKey>()
+  const sshKeys = new Map<string, SshKey>()
+  const unusable = (file: string, why: string) => ({ kind: 'unusable', why: `key ${printable(file)} ${why}` }) as const
+  for (const [file, content] of files) {
+    const found = readFile(content.toString('latin1'))
+    if ('why' in found) return unusable(file, found.why)
+    for (const key of found.pgpKeys) {
+      // gpgv uses the first of two copies, which may be the one from before the key was revoked.
+      if (pgpKeys.has(key.fingerprint)) return unusable(file, `holds ${key.fingerprint} a second time`)
+      pgpKeys.set(key.fingerprint, key)
+    }
+    for (const key of found.sshKeys) {
+      if (sshKeys.has(key.fingerprint)) return unusable(file, `holds ${key.fingerprint} a second time`)
+      sshKeys.set(key.fingerprint, key)
+    }
+    blocks.push(...found.blocks)
+  }
+  if (pgpKeys.size + sshKeys.size === 0) return { kind: 'unusable', why: 'holds no key' }
+  return { kind: 'keyring', keyring: { pgp: Buffer.concat(blocks), pgpKeys, sshKeys } }
+}
+
+type Found = { blocks: Buffer[]; pgpKeys: PgpKey[]; sshKeys: SshKey[] }
+
+/** The blocks and lines of one file; empty lines and comments are skipped. */
+function readFile(text: string): Found | { why: string } {
+  const found: Found = { blocks: [], pgpKeys: [], sshKeys: [] }
+  const lines = text.split(/\r?\n/)
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at]?.trim() ?? ''
+    if (line === '' || line.startsWith('#')) continue
+    if (line === pgpBegin) {
+      const end = lines.findIndex((one, index) => index > at && one.trim() === pgpEnd)
+      const block = readBlock(lines.slice(at, end < 0 ? at : end + 1).map((one) => one.trim()))
+      if ('why' in block) return block
+      found.blocks.push(block.bytes)
+      found.pgpKeys.push(...block.keys)
+      at = end
+      continue
+    }
+    if (/^-----BEGIN [A-Z ]*PRIVATE KEY/.test(line)) return { why: privateKey }
+    const key = parseKeyLine(line)
+    if ('why' in key) return { why: `${key.why} (line ${at + 1})` }
+    found.sshKeys.push(key)
+  }
+  return found.blocks.length + found.sshKeys.length === 0 ? { why: 'holds no key' } : found
+}
+
+function readBlock(lines: readonly string[]): { bytes: Buffer; keys: PgpKey[] } | { why: string } {
+  const decoded = decodePgp(lines.join('\n'), pgpLabel)
+  const packets = decoded.kind === 'bytes' ? packetsOf(decoded.bytes) : undefined
+  if (decoded.kind !== 'bytes' || packets === undefined) return { why: 'holds a damaged PGP block' }
+  const keys = keysOf(packets)
+  return 'why' in keys ? keys : { bytes: decoded.bytes, keys }
+}

@@ -1,0 +1,279 @@
+/**
+ * Shares a limited amount, such as memory or slots, fairly among tenants.
+ *
+ * - A tenant has a share, and a key of a tenant, such as a git host, has a share of that. Work of a key that was quick the last time may
+ *   exceed the tenant's share, because it releases its amount soon.
+ * - A reserve stays free of slow work. It serves keys that were quick the last time, and tenants that hold nothing; work in it that becomes
+ *   slow is aborted, and starts again outside of the reserve.
+ * - Waiting work: quick keys go before new ones, and slow keys last; then the tenant that has used the least goes first, and within a tenant
+ *   urgent work.
+ */
+import { LRUCache } from 'lru-cache'
+import { type ShareLimits, Shares } from './shares.ts'
+import { compareRanks, type Rank, rankOfTenant, rankOfWork } from './start-order.ts'
+import { type Pool, TenantAccount, type Work } from './tenant-account.ts'
+import { type Hold, type Waiter, WaitingWork } from './waiting-work.ts'
+
+/** Monotonic time; `wait` rejects when the signal is aborted. */
+export type LimiterClock = { monotonicMs(): number; wait(ms: number, signal: AbortSignal): Promise<void> }
+
+export type LimiterOptions = ShareLimits & {
+  /** Maximum number of waiting pieces of work, per tenant and in total. Default: unlimited. */
+  maxWaiting?: number
+  maxWaitingInAll?: number
+  /** How long a piece of work waits before it fails. Default: until its signal aborts. */
+  waitMs?: number
+  /** Work that takes this long is slow. */
+  slowAfterMs?: number
+  clock: LimiterClock
+}
+
+/**
+ * `tenant`: the namespace, or the client address if no namespace is known; never a name that a tenant chooses. `key`: the subject of the
+ * work, such as a git host. `owner`: whose work it is within the tenant; only `waits` returns it.
+ */
+export type LimiterRequest = { tenant: string; key?: string; owner?: string | undefined; amount?: number; urgent?: boolean }
+
+/** What a tenant holds, and how many of its pieces of work wait. `usedSeconds`: amount times seconds since the start, over `total`. */
+export type TenantUse = { tenant: string; held: number; waiting: number; usedSeconds: number }
+
+/** Waiting work. `exceedsShare`: the tenant holds its share. `longestKey`: the key of the tenant's longest running work. */
+export type Wait = {
+  tenant: string
+  key: string
+  owner: string | undefined
+  waitedMs: number
+  exceedsShare: boolean
+  longestKey: string | undefined
+}
+
+type Tenant = { account: TenantAccount; waiting: WaitingWork }
+
+const defaultSlowAfterMs = 3_000
+/** Work that has waited this long is not overtaken by work that would delay it further. */
+const patienceMs = 10_000
+/** How often to check whether waiting work may start although nothing was released. */
+const retryMs = 5_000
+/** Maximum number of remembered idle tenants. */
+const maxIdleTenants = 1_000
+
+export class FairLimiter {
+  readonly #options: LimiterOptions
+  readonly #slowAfterMs: number
+  readonly #shares: Shares
+  readonly #active = new Map<string, Tenant>()
+  readonly #idle = new LRUCache<string, Tenant>({ max: maxIdleTenants })
+  #waiting = 0
+  /** Stops the repeated check whether waiting work may start; undefined: nothing waits. */
+  #retrying: AbortController | undefined
+
+  constructor(options: LimiterOptions) {
+    this.#options = options
+    this.#slowAfterMs = options.slowAfterMs ?? defaultSlowAfterMs
+    this.#shares = new Shares(options, this.#slowAfterMs, () => this.#now())
+  }
+
+  /** Waits for the amount. Undefined: too many wait already, or none became free within `waitMs`. Throws the signal's reason. */
+  async acquire(request: LimiterRequest, signal?: AbortSignal): Promise<Hold | undefined> {
+    signal?.throwIfAborted()
+    const { waiting, ...work } = this.#workOf(request)
+    const { waitMs, maxWaiting = Infinity, maxWaitingInAll = Infinity } = this.#options
+    this.#shares.measure()
+    // Waiting work could not start at the last release, and cannot start now: only this piece of work may.
+    const pool = this.#shares.poolFor(work, this.#late())
+    if (pool !== undefined) return this.#hold(work, pool)
+    if (waiting.size >= maxWaiting || this.#waiting >= maxWaitingInAll) {
+      this.#settle(work.account.name)
+      return undefined
+    }
+    const { promise, resolve } = Promise.withResolvers<Hold>()
+    const waiter: Waiter = { ...work, owner: request.owner, sinceMs: this.#now(), start: resolve }
+    waiting.add(waiter)
+    this.#waiting += 1
+    this.#retry().catch(() => undefined)
+    return await this.#wait(waiter, promise, waitMs, signal)
+  }
+
+  /** Takes the amount if it is free now. It may be held for any time, even in the reserve. */
+  tryAcquire(request: LimiterRequest): Hold | undefined {
+    this.#shares.measure()
+    const { waiting, ...work } = this.#workOf(request)
+    const pool = waiting.size > 0 ? undefined : this.#shares.poolFor(work)
+    if (pool !== undefined) return this.#hold(work, pool)
+    this.#settle(work.account.name)
+    return undefined
+  }
+
+  /**
+   * Runs `work` while it holds the amount. In the reserve, the signal of `work` is aborted when it becomes slow, and it runs again when it
+   * holds the amount elsewhere. Returns undefined and throws as `acquire` does; throws what `work` throws.
+   */
+  async run<Result>(
+    request: LimiterRequest,
+    signal: AbortSignal,
+    work: (signal: AbortSignal, isReserve: boolean) => Promise<Result>,
+  ): Promise<{ result: Result } | undefined> {
+    for (;;) {
+      const hold = await this.acquire(request, signal)
+      if (hold === undefined) return undefined
+      const [tooSlow, over] = [new AbortController(), new AbortController()]
+      const end = (): void => tooSlow.abort(new Error('too slow for the reserve'))
+      if (hold.isReserve) this.#options.clock.wait(this.#slowAfterMs, over.signal).then(end, () => undefined)
+      try {
+        return { result: await work(hold.isReserve ? AbortSignal.any([signal, tooSlow.signal]) : signal, hold.isReserve) }
+      } catch (error) {
+        if (signal.aborted || !tooSlow.signal.aborted) throw error
+      } finally {
+        over.abort()
+        hold.release()
+      }
+    }
+  }
+
+  /** Returns which of the tenants that share a piece of work can start it first. */
+  leastUsed(tenants: Iterable<string>, key: string): string {
+    const accountOf = (name: string): TenantAccount | undefined => (this.#active.get(name) ?? this.#idle.peek(name))?.account
+    const ranked = [...tenants].map((name) => ({ name, rank: rankOfTenant(accountOf(name), key, this.#now()) }))
+    return ranked.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.name ?? ''
+  }
+
+  /** Returns the tenants that hold something, wait, or did recently. */
+  uses(): TenantUse[] {
+    this.#shares.measure()
+    return [...this.#active.values(), ...this.#idle.values()].map(({ account, waiting }) => ({
+      tenant: account.name,
+      held: account.held,
+      waiting: waiting.size,
+      usedSeconds: account.used(this.#now()) / Math.max(1, this.#shares.total) / 1000,
+    }))
+  }
+
+  /** Returns the work that waits, of one tenant or of all. */
+  waits(tenant?: string): Wait[] {
+    if (this.#waiting === 0) return []
+    this.#shares.measure()
+    const tenants = tenant === undefined ? [...this.#active.values()] : [this.#active.get(tenant) ?? []].flat()
+    return tenants.flatMap(({ account, waiting }) =>
+      [...waiting.all()].map((waiter) => ({
+        tenant: account.name,
+        key: waiter.key,
+        owner: waiter.owner,
+        waitedMs: this.#now() - waiter.sinceMs,
+        exceedsShare: this.#shares.exceedsShare(waiter),
+        longestKey: account.longest?.key,
+      })),
+    )
+  }
+
+  #now(): number {
+    return this.#options.clock.monotonicMs()
+  }
+
+  #workOf({ tenant: name, key = '', amount = 1, urgent = false }: LimiterRequest): Work & Pick<Tenant, 'waiting'> {
+    const fresh = (): Tenant => ({ account: new TenantAccount(name, this.#slowAfterMs), waiting: new WaitingWork() })
+    const tenant = this.#active.get(name) ?? this.#idle.get(name) ?? fresh()
+    this.#idle.delete(name)
+    this.#active.set(name, tenant)
+    return { ...tenant, key, amount, urgent }
+  }
+
+  async #wait(waiter: Waiter, promise: Promise<Hold>, waitMs: number | undefined, signal?: AbortSignal): Promise<Hold | undefined> {
+    const over = new AbortController()
+    const left = Promise.withResolvers<undefined>()
+    const leave = (): void => {
+      this.#leave(waiter)
+      if (signal?.aborted === true) left.reject(signal.reason as Error)
+      else left.resolve(undefined)
+    }
+    signal?.addEventListener('abort', leave, { once: true })
+    if (waitMs !== undefined) this.#options.clock.wait(waitMs, over.signal).then(leave, () => undefined)
+    try {
+      return await Promise.race([promise, left.promise])
+    } finally {
+      signal?.removeEventListener('abort', leave)
+      over.abort()
+    }
+  }
+
+  /** While work waits: the total may have grown, or a piece of work with priority may have become slow. */
+  async #retry(): Promise<void> {
+    if (this.#retrying !== undefined) return
+    const { signal } = (this.#retrying = new AbortController())
+    const { reserveAfterMs = 0, clock } = this.#options
+    for (;;) {
+      await clock.wait(Math.min(retryMs, reserveAfterMs / 4 || retryMs), signal)
+      this.#startNext()
+    }
+  }
+
+  #leave(waiter: Waiter): void {
+    if (!this.#remove(waiter)) return
+    this.#settle(waiter.account.name)
+    this.#startNext()
+  }
+
+  #remove(waiter: Waiter): boolean {
+    const isRemoved = this.#active.get(waiter.account.name)?.waiting.remove(waiter) ?? false
+    if (isRemoved) this.#waiting -= 1
+    if (this.#waiting === 0) {
+      this.#retrying?.abort()
+      this.#retrying = undefined
+    }
+    return isRemoved
+  }
+
+  #hold(work: Work, pool: Pool): Hold {
+    const held = this.#shares.hold(work, pool)
+    const release = (): void => {
+      if (!this.#shares.release(held)) return
+      this.#settle(work.account.name)
+      this.#startNext()
+    }
+    return { isReserve: pool === 'reserve', release }
+  }
+
+  #settle(name: string): void {
+    const tenant = this.#active.get(name)
+    if (tenant === undefined || tenant.account.held > 0 || tenant.waiting.size > 0) return
+    this.#active.delete(name)
+    this.#idle.set(name, tenant)
+  }
+
+  #startNext(): void {
+    this.#shares.measure()
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      const { waiter, pool } = next
+      this.#remove(waiter)
+      waiter.start(this.#hold(waiter, pool))
+    }
+  }
+
+  /** What may start next, tenant by tenant. */
+  #first(): Waiter[][] {
+    return [...this.#active.values()].flatMap(({ waiting }) => (waiting.size > 0 ? [waiting.first()] : []))
+  }
+
+  /** The longest waiting work that has waited too long because of others. */
+  #late(): Waiter | undefined {
+    if (this.#waiting === 0) return undefined
+    const before = this.#now() - patienceMs
+    const late = this.#first().flatMap((waiters) => waiters.filter((waiter) => waiter.sinceMs < before))
+    return late.toSorted((a, b) => a.sinceMs - b.sinceMs).find((waiter) => !this.#shares.isLimited(waiter))
+  }
+
+  #next(): { waiter: Waiter; pool: Pool } | undefined {
+    if (this.#waiting === 0 || this.#shares.isFull) return undefined
+    const late = this.#late()
+    let next: { waiter: Waiter; pool: Pool; rank: Rank } | undefined
+    for (const waiters of this.#first()) {
+      const sinceMs = Math.min(...waiters.map((waiter) => waiter.sinceMs))
+      for (const waiter of waiters) {
+        const rank = rankOfWork(waiter, late, sinceMs, this.#now())
+        if (next !== undefined && compareRanks(rank, next.rank) >= 0) continue
+        const pool = this.#shares.poolFor(waiter, late)
+        if (pool !== undefined) next = { waiter, pool, rank }
+      }
+    }
+    return next
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Processes a webhook call for one or several GatewaySyncs: authenticate, choose the ref, write the request.
+ */
+import type { Context } from 'hono'
+import { timestamp } from '../platform/clock.ts'
+import { moveText } from '../reconcile/decide/request.ts'
+import { requestAnnotations } from '../api/names.ts'
+import { printable } from '../api/values.ts'
+import { expectedBytes } from '../http/body.ts'
+import type { BodyBudget } from '../http/body-budget.ts'
+import { redactUrls } from '../platform/log/redact.ts'
+import { ignored, tooMany } from './answers.ts'
+import type { ReceiverDeps } from './receiver-deps.ts'
+import { bodyLimits, hashLimits, maxHeldOfBody } from './limits.ts'
+import { callId } from './payload/headers.ts'
+import type { Event, NamedRef } from './payload/parts.ts'
+import type { Keys, Proof } from './prove/authenticate.ts'
+import { type Answered, type AskingPayload, type Call, readCall, type UsablePayload } from './read-call.ts'
+import { chooseRef, type NotAsked, type ReceiverTarget } from './request/choose-ref.ts'
+import type { Dedupe } from './request/dedupe.ts'
+import type { RequestToWrite, WriteQueues } from './request/write-queue.ts'
+
+/** The state of an app. */
+export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget }
+
+/** The GatewaySync that a call is about. */
+export type Resource = { namespace: string; name: string }
+
+/** The authentication result of each named GatewaySync, in order; without keys: not tried. */
+export type Authenticated = Omit<Call, 'proofs'> & { each: readonly Judged[] }
+export type Judged = { name: string; proof: Proof; keys: Keys | undefined }
+
+/** Reads the body once there is memory for it, and authenticates it with the keys that `readKeys` returns for each named GatewaySync. */
+export async function authenticate(
+  receiver: Receiver,
+  context: Context,
+  { namespace, names }: { namespace: string; names: readonly string[] },
+  peer: string,
+): Promise<Authenticated | Answered> {
+  const { bodies, notify, observe, clock, log } = receiver
+  const sources = names.map((name) => receiver.keySource?.(namespace, name) ?? name)
+  const keys = await readKeys(receiver, namespace, new Map(names.map((name, index) => [sources[index] ?? name, name])))
+  const body = { bytes: Math.min(expectedBytes(context.req.raw, bodyLimits.maxBytes), maxHeldOfBody), peer }
+  const keyMissing = (): void =>
+    names.forEach((name, index) => keys.get(sources[index] ?? name)?.fault !== undefined && notify?.(namespace, name, 'AuthNotReady'))
+  const read = (): Promise<Call | Answered> => readCall({ observe, clock, log, keyMissing }, context, [...keys.values()])
+  const call = await bodies.hold(body, read)
+  if (call === undefined) {
+    return { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }
+  }
+  if (call.kind === 'answered') return call
+  const proofs = new Map([...keys.keys()].map((source, index) => [source, call.proofs[index]]))
+  return {
+    kind: 'call',
+    payload: call.payload,
+    each: names.map((name, index) => {
+      const source = sources[index] ?? name
+      return { name, proof: proofs.get(source) ?? { kind: 'refused' }, keys: keys.get(source) }
+    }),
+  }
+}
+
+/**
+ * Returns the keys of each source; `names` has a GatewaySync for each. Sources beyond `hashLimits.maxKeys` are not read, and those with
+ * more than so many keys before them are left out: that bounds the cost of unauthenticated callers.
+ */
+async function readKeys(receiver: Receiver, namespace: string, names: ReadonlyMap<string, string>): Promise<Map<string, Keys>> {
+  const first = [...names].slice(0, hashLimits.maxKeys)
+  const all = await Promise.all(first.map(async ([source, name]) => [source, await receiver.keys(namespace, name)] as const))
+  let count = 0
+  return new Map(
+    all.filter(([, { hmac = [], tokens = [] }]) => {
+      count += hmac.length + tokens.length
+      return count <= hashLimits.maxKeys
+    }),
+  )
+}
+
+/** The answer to a call that requests no ref. */
+export function asksNothing(
+  receiver: Receiver,
+  context: Context,
+  resource: Partial<Resource>,
+  payload: Exclude<UsablePayload, AskingPayload>,
+): Response {
+  if (payload.kind === 'ping') return ignored(receiver, context, 'Ping')
+  receiver.log.info({ ...resource, reason: payload.reason }, 'push ignored')
+  return ignored(receiver, context, payload.reason)
+}
+
+/** Returns the requested ref, or why there is none; the owner of the GatewaySync is notified of a ref that is not allowed. */
+export function choose(
+  { log, notify }: Receiver,
+  { namespace, name }: Resource,
+  payload: AskingPayload,
+  target: ReceiverTarget,
+): NamedRef | { why: NotAsked } {
+  const chosen = chooseRef(payload, target)
+  if (!('why' in chosen)) return chosen
+  log.info({ namespace, name, reason: chosen.why, ref: payload.ref, message: whyIgnored(chosen.why, payload, target) }, 'push ignored')
+  if (chosen.why === 'RefNotAllowed') notify?.(namespace, name, 'RefNotAllowed')
+  return chosen
+}
+
+/** One sentence for the log, with what to do if the call may have been intended. */
+function whyIgnored(why: NotAsked, { event, repository }: NamedRef, { desiredRef, repository: own = '' }: ReceiverTarget): string {
+  if (why !== 'OtherRepository') return `a ${event} event while ${desiredRef} is followed`
+  const named = repository?.urls[0] ?? repository?.path ?? ''
+  return redactUrls(`the event is of ${printable(named)}, not of ${own}; where both are one repository, set spec.webhook.repository`, 1_024)
+}
+
+/** The answer to an accepted call. */
+export type Written = { ref: string; requestId: string; source: Event; duplicate?: true }
+
+/** Writes the request of a call, or returns the one shared with its repeats and with other calls for the same ref. */
+export async function write(
+  { dedupe, queues, request, isRefused, began, observe, clock, log }: Receiver,
+  context: Context,
+  { namespace, name }: Resource,
+  { ref, event, move, startedMs }: NamedRef & { startedMs: number },
+  { specRef }: ReceiverTarget,
+): Promise<Written> {
+  const writeNow = async ({ id, superseded }: RequestToWrite): Promise<void> => {
+    const annotations = {
+      [requestAnnotations.ref]: ref,
+      [requestAnnotations.at]: timestamp(clock.now()),
+      [requestAnnotations.by]: event,
+      [requestAnnotations.id]: id,
+      [requestAnnotations.specRef]: specRef,
+      // Empty, so that the move of an earlier request does not stay.
+      [requestAnnotations.move]: moveText(move) ?? '',
+    }
+    await request(namespace, name, annotations, superseded)
+    const now = { endedAtMs: clock.now().epochMilliseconds, durationMs: clock.monotonicMs() - startedMs }
+    began?.(id, { name: 'push', kind: 'server', ...now, reason: 'ok', attributes: { namespace, name, ref, source: event } })
+  }
+  const scope = JSON.stringify([name, ref])
+  const isLost = (requestId: string): boolean => isRefused?.(namespace, name, requestId) === true
+  const enqueue = (): Promise<string> => queues.enqueue(`${namespace}/${name}`, ref, writeNow)
+  const { requestId, duplicate } = await dedupe.once(namespace, scope, callId(context.req.header()), enqueue, isLost)
+  observe(duplicate ? 'duplicate' : 'accepted', event)
+  log.info({ namespace, name, ref, requestId }, duplicate ? 'push repeated' : 'push accepted')
+  return { ...(duplicate ? { duplicate } : {}), ref, requestId, source: event }
+}

@@ -1,0 +1,48 @@
+/**
+ * Builds the Prometheus query about one gateway and interprets the answer. Pure.
+ */
+import * as v from 'valibot'
+import type { CheckAnswer } from '../../api/check-record.ts'
+import type { PrometheusCheck } from '../../api/schema/spec.ts'
+
+/** One question. `about` identifies the question, commit and configuration. */
+export type CheckQuestion = { pod: string; about: string; url: string; query: string }
+
+type Asked = { pod: string; name: string; namespace: string; commit: string; configuration: string }
+
+/** Excludes characters that could end the string in the query. */
+const harmless = /^[^"'`\\\p{Cc}]*$/u
+
+/** Returns the question about one gateway; undefined if its name cannot be part of a query. */
+export function questionOf(
+  { query, url }: PrometheusCheck,
+  { pod, name, namespace, commit, configuration }: Asked,
+): CheckQuestion | undefined {
+  if (!harmless.test(name)) return undefined
+  const values: Readonly<Record<string, string>> = { 'gateway.name': name, 'gateway.pod': pod, namespace, commit }
+  const filled = query.replaceAll(/\{\{ ?([a-z.]+) ?\}\}/g, (written, key: string) => values[key] ?? written)
+  return { pod, about: [commit, configuration, url, filled].join(' '), url, query: filled }
+}
+
+const sample = v.tuple([v.number(), v.string()])
+const instantAnswer = v.object({
+  status: v.literal('success'),
+  data: v.variant('resultType', [
+    v.object({ resultType: v.literal('vector'), result: v.array(v.object({ value: v.optional(sample) })) }),
+    v.object({ resultType: v.literal('scalar'), result: sample }),
+  ]),
+})
+
+/** Healthy means that every sample of the result is a number other than 0. The answer is untrusted and never repeated. */
+export function answerOfPrometheus(status: number, body: unknown): CheckAnswer {
+  if (status !== 200) return { kind: 'none', why: `Prometheus answered ${status}` }
+  const parsed = v.safeParse(instantAnswer, body)
+  if (!parsed.success) return { kind: 'none', why: 'the answer is no vector and no scalar of Prometheus within 64 KiB' }
+  const { data } = parsed.output
+  const values = (data.resultType === 'scalar' ? [data.result] : data.result.map(({ value }) => value)).map((one) =>
+    Number(one?.[1].replace('Inf', 'Infinity')),
+  )
+  if (values.length === 0) return { kind: 'wrong', why: 'the query has no result' }
+  const bad = values.filter((value) => Number.isNaN(value) || value === 0).length
+  return bad === 0 ? { kind: 'right' } : { kind: 'wrong', why: `${bad} of ${values.length} samples are 0 or no number` }
+}

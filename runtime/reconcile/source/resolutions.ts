@@ -1,0 +1,266 @@
+/**
+ * Runs source resolutions concurrently with reconciles, so that a slow host delays only its own GatewaySyncs. At most one runs per
+ * GatewaySync; its result is kept until a reconcile has used it.
+ */
+import { type Clock, unlessAborted } from '../../platform/clock.ts'
+import { asFault, Fault, isAbort } from '../../platform/fault.ts'
+import type { SourceObservation } from '../decide/observation.ts'
+import type { Due, LastResolution, ResolvedCommit, SharedResolution } from '../decide/source-resolution.ts'
+import type { DesiredRef } from '../decide/request.ts'
+import type { FairLimiter, LimiterRequest } from '../../platform/async/fair-limiter.ts'
+import { createSharedResults, type HostAnswer, sharedResolution, type SharedResult, type SharedResults } from './shared-results.ts'
+import type { SyncKey } from '../store/records.ts'
+
+/** One source resolution. */
+export type Resolution = {
+  /** Digest of the parts of the spec, besides the ref, on which the result depends. */
+  specKey: string
+  /** Ref and `specKey`: equal keys are equal resolutions. */
+  resolutionKey: string
+  /** Repository, ref and credentials: resolutions with equal keys share the git host's answer. */
+  sharingKey: string
+  /** The git host. Within its namespace, a slow host leaves slots to the others. */
+  host: string
+  /** URL of the repository, as git gets it. */
+  repository: string
+  wanted: DesiredRef
+  why: Extract<Due, { kind: 'now' }>['why']
+  /** Queries the git host through `share`, and validates the commit. */
+  run(share: Share, signal: AbortSignal): Promise<SourceObservation>
+}
+
+/** Returns another resolution's answer, or calls `ask` and shares its answer. */
+export type Share = (ask: (signal: AbortSignal) => Promise<ResolvedCommit>) => Promise<ResolvedCommit>
+
+/** The result of a finished resolution, with its input. */
+export type ResolutionResult = { specKey: string; wanted: DesiredRef; source: SourceObservation }
+
+/** The source resolutions of one leader. */
+export type Resolutions = {
+  /** Returns the last finished resolution. */
+  last(key: SyncKey): LastResolution | undefined
+  /** Returns the git host's latest answer for a sharing key; from now on the GatewaySync is notified of new ones. */
+  shared(key: SyncKey, sharingKey: string): SharedResolution | undefined
+  /**
+   * Whether the running resolution will also answer this one: same ref and spec. One started by a poll is replaced when a request comes,
+   * because it may have read the ref before the push; one started by a request never is, or a stream of pushes would never be answered.
+   */
+  isRunning(key: SyncKey, lookup: Pick<Resolution, 'resolutionKey' | 'wanted'>): boolean
+  /** Starts a resolution and cancels the one running for the key. */
+  start(key: SyncKey, lookup: Resolution): void
+  /** Returns the unused result; it stays until a reconcile has used it. */
+  result(key: SyncKey): ResolutionResult | undefined
+  /** Drops a result that has been used or is obsolete. */
+  done(key: SyncKey, result: ResolutionResult): void
+  forget(key: SyncKey): void
+  /** Returns the GatewaySyncs of a namespace with a running resolution of a repository. */
+  resolving(namespace: string, repository: string): SyncKey[]
+  /** Settles when no resolution runs any more; call after `signal` was aborted. */
+  settled(): Promise<void>
+}
+
+type Entry = {
+  running: { resolutionKey: string; repository: string; requestId: string | undefined; cancel: AbortController } | undefined
+  result: ResolutionResult | undefined
+  last: LastResolution | undefined
+}
+
+type Options = {
+  clock: Clock
+  /** Limits concurrent queries to git hosts. */
+  hosts: FairLimiter
+  /** Called when a result is ready, or when a git host gave a new answer for this GatewaySync. */
+  ready(key: SyncKey): void
+  signal: AbortSignal
+}
+
+/** Concurrent resolutions of a controller; each may run a git process. Allowing for remote hosts, a query over 5 s is slow. */
+export const hostSlots = { total: 8, reserve: 2, perTenant: 4, slowAfterMs: 5_000 } as const
+
+/** `ready` is called outside of any reconcile and must not throw. */
+export function createResolutions({ clock, hosts, ready, signal }: Options): Resolutions {
+  const entries = new Map<SyncKey, Entry>()
+  const underWay = new Set<Promise<void>>()
+  const results = createSharedResults()
+  const asking = new Map<string, Promise<unknown>>()
+
+  const entryOf = (key: SyncKey): Entry => {
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    const fresh: Entry = { running: undefined, result: undefined, last: undefined }
+    entries.set(key, fresh)
+    return fresh
+  }
+
+  const run = async (key: SyncKey, entry: Entry, lookup: Resolution, own: AbortSignal): Promise<void> => {
+    const tell = (result: HostAnswer): void => {
+      const hearers = results.add(lookup.sharingKey, result, (hearer) => entries.get(hearer)?.last, lookup.why === 'changed')
+      for (const hearer of hearers) if (hearer !== key) ready(hearer)
+    }
+    const share = shareThrough({ clock, results, asking, tell }, lookup)
+    const [tenant = '', owner = ''] = key.split('/')
+    const request = { tenant, owner, key: lookup.host, urgent: lookup.why === 'request' }
+    let source: SourceObservation
+    let hostAnswer: string | undefined
+    try {
+      own.throwIfAborted()
+      source = await lookup.run(async (ask) => {
+        try {
+          const shared = (signal: AbortSignal): Promise<ResolvedCommit> => share(() => ask(signal), signal)
+          // A shared answer needs no slot.
+          const resolved = await (lookup.why === 'news' ? shared(own) : inTurn(hosts, request, shared, own))
+          hostAnswer = resolved.commit
+          return resolved
+        } catch (error) {
+          hostAnswer = asFault(error).reason
+          throw error
+        }
+      }, own)
+    } catch (error) {
+      if (isAbort(error, own) || own.aborted) return
+      source = { kind: 'fault', fault: asFault(error) }
+    }
+    // A replaced resolution is obsolete.
+    if (own.aborted || entries.get(key) !== entry) return
+    const { specKey, wanted, sharingKey } = lookup
+    entry.running = undefined
+    entry.result = { specKey, wanted, source }
+    const ended = { source, hostAnswer, sharedFailures: results.of(sharingKey)?.failures ?? 0, atMs: clock.monotonicMs() }
+    entry.last = lastResolutionOf(lookup, ended, entry.last)
+    ready(key)
+  }
+
+  return {
+    last: (key) => entries.get(key)?.last,
+    shared(key, sharingKey) {
+      results.follow(key, sharingKey)
+      const result = results.of(sharingKey)
+      return result === undefined ? undefined : sharedResolution(result)
+    },
+    isRunning(key, { resolutionKey, wanted }) {
+      const running = entries.get(key)?.running
+      if (running === undefined || running.resolutionKey !== resolutionKey) return false
+      return !wanted.undecided || running.requestId !== undefined
+    },
+    start(key, lookup) {
+      const entry = entryOf(key)
+      entry.running?.cancel.abort()
+      const cancel = new AbortController()
+      const { resolutionKey, repository, wanted } = lookup
+      entry.running = { resolutionKey, repository, requestId: requestIdOf(wanted), cancel }
+      const own = AbortSignal.any([signal, cancel.signal])
+      const work: Promise<void> = run(key, entry, lookup, own).finally(() => underWay.delete(work))
+      underWay.add(work)
+    },
+    result: (key) => entries.get(key)?.result,
+    done(key, result) {
+      const entry = entries.get(key)
+      // A newer result may have arrived meanwhile.
+      if (entry?.result === result) entry.result = undefined
+    },
+    forget(key) {
+      entries.get(key)?.running?.cancel.abort()
+      entries.delete(key)
+      results.forget(key)
+    },
+    resolving: (namespace, repository) =>
+      [...entries].flatMap(([key, { running }]) => (running?.repository === repository && key.startsWith(`${namespace}/`) ? [key] : [])),
+    async settled() {
+      await Promise.all(underWay)
+    },
+  }
+}
+
+/** Queries the git host in a slot of the namespace. Throws TooManyRequests, and what `ask` throws. */
+async function inTurn(
+  hosts: FairLimiter,
+  request: LimiterRequest,
+  ask: (signal: AbortSignal) => Promise<ResolvedCommit>,
+  signal: AbortSignal,
+): Promise<ResolvedCommit> {
+  const done = await hosts.run(request, signal, ask)
+  if (done === undefined) throw new Fault('TooManyRequests', `too many GatewaySyncs of namespace "${request.tenant}" wait for a git host`)
+  return done.result
+}
+
+/** `asking`: running queries to hosts, by sharing key. */
+type Sharing = { clock: Clock; results: SharedResults; asking: Map<string, Promise<unknown>>; tell(result: HostAnswer): void }
+
+/**
+ * Shares the host's answers. For a push, an earlier answer counts only if the query started after the push arrived; a poll joins any
+ * running query.
+ */
+function shareThrough({ clock, results, asking, tell }: Sharing, { sharingKey, why }: Resolution) {
+  const startedMs = clock.monotonicMs()
+  return async (ask: () => Promise<ResolvedCommit>, signal: AbortSignal): Promise<ResolvedCommit> => {
+    for (;;) {
+      const known = results.of(sharingKey)
+      if (known !== undefined && mayShare(known, why, startedMs)) {
+        if (known.kind === 'fault') throw known.fault
+        return known.resolved
+      }
+      const underWay = isPush(why) ? undefined : asking.get(sharingKey)
+      if (underWay === undefined) break
+      // The running query may be aborted before it answers; then the next caller starts one.
+      await unlessAborted(underWay, signal)
+    }
+    const askedMs = clock.monotonicMs()
+    const ended = Promise.withResolvers<void>()
+    asking.set(sharingKey, ended.promise)
+    try {
+      const resolved = await ask()
+      tell({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
+      return resolved
+    } catch (error) {
+      if (!signal.aborted) tell({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
+      throw error
+    } finally {
+      if (asking.get(sharingKey) === ended.promise) asking.delete(sharingKey)
+      ended.resolve()
+    }
+  }
+}
+
+/** Whether a resolution that began at `startedMs` may use another one's answer. */
+function mayShare(known: SharedResult, why: Resolution['why'], startedMs: number): boolean {
+  if (why === 'news') return true
+  return (isPush(why) ? known.startedMs : known.atMs) >= startedMs
+}
+
+function isPush(why: Resolution['why']): boolean {
+  return why === 'first' || why === 'changed' || why === 'request'
+}
+
+function requestIdOf({ request, undecided }: DesiredRef): string | undefined {
+  return undecided ? request?.id : undefined
+}
+
+type Ended = { source: SourceObservation; hostAnswer: string | undefined; sharedFailures: number; atMs: number }
+
+/** Returns the record of a finished resolution. */
+function lastResolutionOf(
+  lookup: Resolution,
+  { source, hostAnswer, sharedFailures, atMs }: Ended,
+  before: LastResolution | undefined,
+): LastResolution {
+  const { specKey, resolutionKey, wanted } = lookup
+  const fault = 'fault' in source ? source.fault : undefined
+  const requestId = requestIdOf(wanted)
+  // Failures with another host or other credentials, or from before a request, do not count.
+  const counted = before?.resolutionKey === resolutionKey && before.requestId === requestId ? before : undefined
+  const isAwaited = requestId !== undefined || before?.commit === undefined
+  const earlierFailures = isAwaited ? (counted?.earlierFailures ?? Math.max(0, sharedFailures - 1)) : 0
+  return {
+    specKey,
+    resolutionKey,
+    ref: wanted.ref,
+    requestId,
+    atMs,
+    commit: 'commit' in source ? source.commit : before?.commit,
+    hostAnswer,
+    // A GatewaySync that polls seldom counts shared failures too, and so backs off as long.
+    failures: fault === undefined ? 0 : Math.max(1 + (counted?.failures ?? 0), sharedFailures - earlierFailures),
+    earlierFailures,
+    fault,
+  }
+}

@@ -1,0 +1,199 @@
+/** Projects GatewaySyncs, pods and SyncReports to the fields the controller keeps, when a watch delivers them. */
+import { agentVariables } from '../../settings/agent.ts'
+import {
+  agentContainerName,
+  agentPodLabel,
+  captureAnnotations,
+  changesAnnotations,
+  confirmDeletionsAnnotation,
+  confirmOverwritesAnnotation,
+  gatewayContainerName,
+  podAnnotations,
+  requestAnnotations,
+  rolloutAnnotations,
+  skipStagesAnnotation,
+} from '../../api/names.ts'
+import { type GatewayPod, type GatewayReport, parseReport } from '../decide/gateways.ts'
+import type { Annotations } from '../decide/request.ts'
+import type { ReportBounds } from '../decide/report-details.ts'
+import type { GatewaySyncStatus } from '../../api/schema/status.ts'
+import type { KubeObject } from '../../kube/types.ts'
+
+/** A GatewaySync as the API server returns it; the spec is validated where it is used. */
+export type GatewaySyncRecord = {
+  namespace: string
+  name: string
+  uid: string
+  resourceVersion: string
+  generation: number
+  /** Only the project's annotations. */
+  annotations: Annotations
+  spec: unknown
+  /** Bytes of the spec and the annotations as JSON; absent outside of a cluster. */
+  keptBytes?: number
+  /** Why only the repository of the spec is kept. */
+  tooLarge?: string
+  status: GatewaySyncStatus
+}
+
+/** `serviceAccount`: the account that gets the agent's role. */
+export type PodRecord = GatewayPod & { serviceAccount: string }
+
+/** A SyncReport, which has the name of its pod. `gatewaySync`: the one it names. */
+export type ReportRecord = GatewayReport & { namespace: string; pod: string; gatewaySync: string }
+
+/** `<namespace>/<name>` of a GatewaySync: the queue's key. */
+export type SyncKey = string
+
+/** The key of a GatewaySync in queues and maps. */
+export function syncKey(namespace: string, name: string): SyncKey {
+  return `${namespace}/${name}`
+}
+
+/** Limit of one spec, and of all specs of a namespace: the controller parses and keeps the specs of all namespaces. */
+export const maxSpecBytes = 128 * 1024
+export const maxNamespaceSpecBytes = 4 * 1024 * 1024
+const maxRepoLength = 2048
+const maxAnnotationLength = 1024
+/** Of the list of superseded requests. */
+const maxEarlierRequestsLength = 8192
+
+/** Projects a GatewaySync. */
+export function projectGatewaySync(object: KubeObject): GatewaySyncRecord {
+  const { metadata } = object
+  const annotations = ours(metadata.annotations)
+  const specBytes = Buffer.byteLength(JSON.stringify(object.spec ?? null))
+  const record = {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    resourceVersion: metadata.resourceVersion,
+    generation: metadata.generation ?? 0,
+    annotations,
+    spec: object.spec,
+    keptBytes: specBytes + Buffer.byteLength(JSON.stringify(annotations)),
+    status: object.status ?? {},
+  }
+  return specBytes <= maxSpecBytes ? record : withoutSpec(record, `spec is ${specBytes} bytes, more than ${maxSpecBytes}; shorten it`)
+}
+
+/** Returns the record, without its spec if the specs of its namespace exceed their share; `others` are the other GatewaySyncs there. */
+export function withinShare(record: GatewaySyncRecord, others: Iterable<GatewaySyncRecord>): GatewaySyncRecord {
+  let bytes = record.keptBytes ?? 0
+  for (const other of others) if (other.tooLarge === undefined) bytes += other.keptBytes ?? 0
+  if (bytes <= maxNamespaceSpecBytes || record.tooLarge !== undefined) return record
+  const why = `the specs in namespace "${record.namespace}" are more than ${maxNamespaceSpecBytes} bytes together`
+  return withoutSpec(record, `${why}; shorten or delete others, then change this one`)
+}
+
+/** Without the annotations too. Its mirror stays, because the repository is still named. */
+function withoutSpec(record: GatewaySyncRecord, tooLarge: string): GatewaySyncRecord {
+  const repo = (record.spec as { git?: { repo?: unknown } } | null)?.git?.repo
+  return { ...record, annotations: {}, spec: typeof repo === 'string' && repo.length <= maxRepoLength ? { git: { repo } } : {}, tooLarge }
+}
+
+type PodShape = {
+  serviceAccountName?: string
+  initContainers?: ContainerShape[]
+  containers?: ContainerShape[]
+}
+type ContainerShape = { name: string; env?: { name: string }[] }
+type ContainerStatus = {
+  name: string
+  restartCount?: number
+  state?: { waiting?: { reason?: string; message?: string }; terminated?: { reason?: string; exitCode?: number; finishedAt?: string } }
+  lastState?: { terminated?: { finishedAt?: string } }
+}
+type PodStatusShape = { initContainerStatuses?: ContainerStatus[]; containerStatuses?: ContainerStatus[]; phase?: string }
+
+/** Projects a pod that requested an agent; undefined for every other pod and for one that has completed. */
+export function projectPod(object: KubeObject): PodRecord | undefined {
+  const { metadata } = object
+  const annotations = ours(metadata.annotations)
+  if (annotations[podAnnotations.inject] !== 'true') return undefined
+  const spec = (object.spec ?? {}) as PodShape
+  const status = (object.status ?? {}) as PodStatusShape
+  if (status.phase === 'Succeeded' || status.phase === 'Failed') return undefined
+  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    annotations,
+    labels: choosing(metadata.labels),
+    injected: metadata.labels?.[agentPodLabel] === 'true' && containers.some(isWorkingAgent),
+    terminating: metadata.deletionTimestamp !== undefined,
+    agentDown: agentDown([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]),
+    ...gatewayEnd(status.containerStatuses ?? []),
+    serviceAccount: spec.serviceAccountName ?? 'default',
+  }
+}
+
+/** Whether a container is an agent with a data volume; without one an agent does nothing. */
+function isWorkingAgent({ name, env = [] }: ContainerShape): boolean {
+  return name === agentContainerName && env.some((entry) => entry.name === agentVariables.dataDir)
+}
+
+/** Returns why the agent's container is not running, if it had been started before. */
+function agentDown(statuses: readonly ContainerStatus[]): string | undefined {
+  const state = statuses.find(({ name }) => name === agentContainerName)?.state
+  if (state?.terminated !== undefined)
+    return `the agent ended: ${state.terminated.reason ?? 'exit'} ${state.terminated.exitCode ?? ''}`.trim()
+  const waiting = state?.waiting?.reason
+  const harmless = waiting === undefined || waiting === 'PodInitializing' || waiting === 'ContainerCreating'
+  return harmless ? undefined : `the agent does not start: ${waiting}`
+}
+
+function gatewayEnd(statuses: readonly ContainerStatus[]): Pick<PodRecord, 'gatewayEndedAt'> {
+  const gateway = statuses.find(({ name }) => name === gatewayContainerName)
+  const finishedAt = (gateway?.state?.terminated ?? gateway?.lastState?.terminated)?.finishedAt
+  return finishedAt === undefined ? {} : { gatewayEndedAt: finishedAt }
+}
+
+/** Projects a SyncReport. `bounds` limits the details kept for display (default: none). */
+export function projectReport(object: KubeObject, bounds?: ReportBounds): ReportRecord {
+  const spec = (object.spec ?? {}) as { gatewaySync?: unknown; podUid?: unknown }
+  return {
+    namespace: object.metadata.namespace ?? '',
+    pod: object.metadata.name,
+    gatewaySync: typeof spec.gatewaySync === 'string' ? spec.gatewaySync : '',
+    ...parseReport(spec.podUid, object.status, bounds),
+  }
+}
+
+/** Labels that differ with each pod or each revision of a workload, so that stages cannot select by them. */
+const passing: ReadonlySet<string> = new Set(['controller-revision-hash', 'pod-template-hash', 'statefulset.kubernetes.io/pod-name'])
+
+/** A pod has about ten labels; the first hundred by name are kept. */
+const maxLabels = 100
+
+/** Returns the labels that rollout stages may select by. */
+function choosing(labels: Readonly<Record<string, string>> | undefined): Record<string, string> {
+  const chosen = Object.entries(labels ?? {}).filter(([key]) => !passing.has(key))
+  if (chosen.length <= maxLabels) return Object.fromEntries(chosen)
+  return Object.fromEntries(chosen.toSorted(([a], [b]) => (a < b ? -1 : 1)).slice(0, maxLabels))
+}
+
+const ownAnnotations: readonly string[] = [
+  ...[podAnnotations, requestAnnotations, captureAnnotations, changesAnnotations, rolloutAnnotations].flatMap((names) =>
+    Object.values(names),
+  ),
+  confirmDeletionsAnnotation,
+  confirmOverwritesAnnotation,
+  skipStagesAnnotation,
+]
+
+/**
+ * Returns the known annotations, truncated: the API server accepts texts of any length. They are copied, because V8 keeps the whole text for a
+ * part of it.
+ */
+function ours(annotations: Annotations = {}): Annotations {
+  return Object.fromEntries(
+    ownAnnotations.flatMap((key) => {
+      const value = annotations[key]
+      const maxLength = key === requestAnnotations.superseded ? maxEarlierRequestsLength : maxAnnotationLength
+      if (value === undefined || value.length <= maxLength) return value === undefined ? [] : [[key, value]]
+      return [[key, Buffer.from(value.slice(0, maxLength)).toString()]]
+    }),
+  )
+}

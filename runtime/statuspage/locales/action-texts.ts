@@ -1,0 +1,189 @@
+/**
+ * Localized texts of logins and actions. Pure.
+ */
+import { isCommitHash, shortCommit } from '../../api/values.ts'
+import type { Language } from './texts.ts'
+import { type Action, type ActionName, partsOfRollout } from '../actions/action.ts'
+
+/** `label` is the text of a link or button, `means` describes the effect. */
+type ActionText = { label(of: string): string; means(of: string): string }
+
+export type ActionWords = {
+  actions: string
+  texts: Readonly<Record<ActionName, ActionText>>
+  /** For going back to an earlier commit. */
+  goBack: string
+  cancel: string
+  asWhom(name: string): string
+  account: string
+  youAre: string
+  groups: string
+  noGroups: string
+  logIn: string
+  logOut: string
+  loggedOut: string
+  alsoThere: string
+  again: string
+  /** Why an action was refused. */
+  refused: Readonly<Record<'right' | 'origin' | 'form' | 'rate' | 'state' | 'away' | 'large', string>>
+}
+
+function named(of: string): string {
+  return isCommitHash(of) ? shortCommit(of) : of
+}
+
+function rolledOut(of: string): string {
+  return named(partsOfRollout(of).commit)
+}
+
+const english: ActionWords = {
+  actions: 'What you may do',
+  texts: {
+    sync: {
+      label: () => 'Sync now',
+      means: () => 'The git host is checked at once, without waiting for the next time, and what is new there goes to the gateways.',
+    },
+    pause: {
+      label: () => 'Pause',
+      means: () => 'Nothing is written to its gateways until it is resumed. Commits are still fetched and validated.',
+    },
+    resume: {
+      label: () => 'Resume',
+      means: (of) =>
+        `Its gateways follow what is published again${of === '' ? '' : `, and the rollout of commit ${rolledOut(of)} that has stopped goes on`}.`,
+    },
+    rollback: {
+      label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),
+      means: (of) =>
+        isCommitHash(of)
+          ? `spec.git.ref becomes this commit (${of}): its gateways go back to it and stay there, whatever is pushed, until a branch or tag is followed again. Where another tool applies this GatewaySync (GitOps), it has to be set there too.`
+          : `spec.git.ref becomes ${of}: its gateways follow what is pushed there. Where another tool applies this GatewaySync (GitOps), it has to be set there too.`,
+    },
+    'confirm-deletions': {
+      label: (of) => `Confirm the deletions of ${named(of)}`,
+      means: (of) =>
+        `Every gateway takes commit ${named(of)} as soon as it is its turn, although it deletes more than maxDeletions permits.`,
+    },
+    'confirm-overwrites': {
+      label: (of) => `Let ${named(of)} overwrite local changes`,
+      means: (of) =>
+        `Every gateway takes commit ${named(of)} as soon as it is its turn: what the commit changes and was changed on a gateway too is lost there. To keep it, capture it first.`,
+    },
+    approve: {
+      label: (of) => `Approve stage ${partsOfRollout(of).stage}`,
+      means: (of) => `The rollout of commit ${rolledOut(of)} goes on to the gateways of stage ${partsOfRollout(of).stage}.`,
+    },
+    abort: {
+      label: () => 'Abort the rollout',
+      means: (of) =>
+        `The rollout of commit ${rolledOut(of)} ends: gateways that took it go back to the one before, and all others keep what they have.`,
+    },
+    capture: {
+      label: () => 'Capture local changes',
+      means: () => 'What was changed by hand on its gateways is pushed to a branch for review. The gateways keep it.',
+    },
+  },
+  goBack: 'Back to an earlier commit',
+  cancel: 'Cancel',
+  asWhom: (name) => `This is done in your name (${name}), and an Event records it.`,
+  account: 'Account',
+  youAre: 'You are',
+  groups: 'Your groups',
+  noGroups: 'none',
+  logIn: 'Log in',
+  logOut: 'Log out',
+  loggedOut: 'You are logged out.',
+  alsoThere: 'Log out of the identity provider too',
+  again: 'Go back and try again',
+  refused: {
+    right: 'You may not change this GatewaySync: that takes the right to patch gatewaysyncs.clustersync.io in its namespace.',
+    origin: 'The request did not come from this site, so nothing was changed.',
+    form: 'This form is no longer valid: it holds for ten minutes, in one browser that keeps cookies. Nothing was done.',
+    rate: 'Too many actions within a minute. Nothing was done; try again in a minute.',
+    state: 'This is not possible any more, so nothing was done.',
+    away: 'The cluster does not answer, so nothing is known to be done. Try again later.',
+    large: 'This form is too large. Nothing was done.',
+  },
+}
+
+const german: ActionWords = {
+  actions: 'Was Sie tun können',
+  texts: {
+    sync: {
+      label: () => 'Jetzt synchronisieren',
+      means: () =>
+        'Der Git-Server wird sofort abgefragt, ohne auf die nächste Abfrage zu warten, und was dort neu ist, geht an die Gateways.',
+    },
+    pause: {
+      label: () => 'Pausieren',
+      means: () => 'Auf die Gateways wird nichts mehr geschrieben, bis jemand fortsetzt. Commits werden trotzdem geholt und geprüft.',
+    },
+    resume: {
+      label: () => 'Fortsetzen',
+      means: (of) =>
+        `Die Gateways folgen wieder dem, was veröffentlicht ist${of === '' ? '' : `, und der angehaltene Rollout von Commit ${rolledOut(of)} geht weiter`}.`,
+    },
+    rollback: {
+      label: (of) => (isCommitHash(of) ? `Zurück zu ${named(of)}` : `Wieder ${of} folgen`),
+      means: (of) =>
+        isCommitHash(of)
+          ? `spec.git.ref wird dieser Commit (${of}): Die Gateways gehen darauf zurück und bleiben dort, was auch immer gepusht wird, bis jemand wieder einem Branch oder Tag folgt. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), muss es auch dort gesetzt werden.`
+          : `spec.git.ref wird ${of}: Die Gateways folgen dem, was dort gepusht wird. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), muss es auch dort gesetzt werden.`,
+    },
+    'confirm-deletions': {
+      label: (of) => `Löschungen von ${named(of)} bestätigen`,
+      means: (of) =>
+        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind, obwohl er mehr löscht, als ohne Bestätigung erlaubt ist.`,
+    },
+    'confirm-overwrites': {
+      label: (of) => `Änderungen vor Ort durch ${named(of)} überschreiben`,
+      means: (of) =>
+        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind: Was er ändert und auch vor Ort geändert wurde, geht dort verloren. Wer es behalten will, sichert es vorher.`,
+    },
+    approve: {
+      label: (of) => `Stufe ${partsOfRollout(of).stage} freigeben`,
+      means: (of) => `Der Rollout von Commit ${rolledOut(of)} geht weiter zu den Gateways der Stufe ${partsOfRollout(of).stage}.`,
+    },
+    abort: {
+      label: () => 'Rollout abbrechen',
+      means: (of) =>
+        `Der Rollout von Commit ${rolledOut(of)} wird abgebrochen: Gateways, die ihn haben, gehen auf den vorigen zurück, alle anderen behalten ihren Stand.`,
+    },
+    capture: {
+      label: () => 'Lokale Änderungen sichern',
+      means: () => 'Was auf den Gateways von Hand geändert wurde, wird zur Durchsicht in einen Branch gepusht. Die Gateways behalten es.',
+    },
+  },
+  goBack: 'Zurück zu einem früheren Commit',
+  cancel: 'Abbrechen',
+  asWhom: (name) => `Dies geschieht in Ihrem Namen (${name}), und ein Event hält es fest.`,
+  account: 'Konto',
+  youAre: 'Sie sind',
+  groups: 'Ihre Gruppen',
+  noGroups: 'keine',
+  logIn: 'Anmelden',
+  logOut: 'Abmelden',
+  loggedOut: 'Sie sind abgemeldet.',
+  alsoThere: 'Auch beim Identitätsanbieter abmelden',
+  again: 'Zurück und noch einmal versuchen',
+  refused: {
+    right:
+      'Sie dürfen diesen GatewaySync nicht ändern: Dazu braucht es das Recht patch auf gatewaysyncs.clustersync.io in seinem Namespace.',
+    origin: 'Die Anfrage kam nicht von dieser Anwendung, deshalb wurde nichts getan.',
+    form: 'Dieses Formular ist abgelaufen: Es gilt zehn Minuten und nur in einem Browser, der Cookies behält. Es wurde nichts getan.',
+    rate: 'Zu viele Aktionen in einer Minute. Es wurde nichts getan; versuchen Sie es in einer Minute noch einmal.',
+    state: 'Das ist nicht mehr möglich, deshalb wurde nichts getan.',
+    away: 'Der Cluster antwortet nicht, deshalb ist nicht bekannt, ob etwas getan wurde. Versuchen Sie es später noch einmal.',
+    large: 'Dieses Formular ist zu groß. Es wurde nichts getan.',
+  },
+}
+
+/** The texts of forms and buttons. */
+export function actionWordsIn(language: Language): ActionWords {
+  return language === 'de' ? german : english
+}
+
+/** The label of an action, for its link and button. */
+export function labelOf({ name, of }: Action, words: ActionWords): string {
+  return words.texts[name].label(of)
+}

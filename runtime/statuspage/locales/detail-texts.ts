@@ -1,0 +1,191 @@
+/**
+ * Localized texts of the pages of a GatewaySync, a commit and a gateway. Pure.
+ */
+import type { DriftPolicy, Notice } from '../../fleet/sync-detail.ts'
+import type { Warning } from '../../fleet/facts.ts'
+import { inGerman, type Language } from './texts.ts'
+
+export type DetailWords = {
+  state: string
+  versions: string
+  changes: string
+  outcomes: Readonly<Record<'Published' | 'Refused' | 'Superseded' | 'Handled' | 'Pending', string>>
+  isPublished: string
+  runIt(count: number): string
+  by(who: string): string
+  signedBy(key: string): string
+  took(seconds: string): string
+  polled(interval: string): string
+  notPolled: string
+  nextPoll(time: string): string
+  rollout: string
+  rolledOut(updated: number, of: number): string
+  failed(count: number): string
+  silent(count: number): string
+  held(count: number): string
+  approvedBy(who: string): string
+  localChanges: string
+  localFiles(count: number): string
+  becomes: Readonly<Record<DriftPolicy | 'unknown', string>>
+  designers: string
+  /** `count` is the number of affected gateways; undefined: all. */
+  notices: Readonly<Record<Notice['kind'], (count: number | undefined) => string>>
+  warnings: Readonly<Record<Warning['kind'], (until: string) => string>>
+  commitChanged: string
+  comparedWith: string
+  filesChanged(count: number): string
+  ops: Readonly<Record<'add' | 'change' | 'remove', string>>
+  notShown: string
+  linesHidden: string
+  nothingBefore: string
+  noFiles: string
+  cannotRead(why: string): string
+  gateway: string
+  agent: string
+  lastSync: string
+  files: string
+  fileCounts(added: number, changed: number, removed: number, unchanged: number): string
+  scanned: string
+  complaints: string
+  projects: string
+  dryRun: string
+  lastSyncs: string
+  inPart: string
+  taken: string
+}
+
+const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`
+
+const gateways = (count: number | undefined): string => (count === undefined ? 'all gateways' : many(count, 'gateway', 'gateways'))
+
+const english: DetailWords = {
+  state: 'State',
+  versions: 'Versions',
+  changes: 'Last changes',
+  outcomes: { Published: 'published', Refused: 'refused', Superseded: 'overtaken', Handled: 'done', Pending: 'pending' },
+  isPublished: 'published now',
+  runIt: (count) => `${many(count, 'gateway runs', 'gateways run')} it`,
+  by: (who) => (who === 'generic' ? 'asked for by webhook' : `asked for by ${who}`),
+  signedBy: (key) => `signed by ${key}`,
+  took: (seconds) => `took ${seconds} s`,
+  polled: (interval) => `checked every ${interval} and at each push`,
+  notPolled: 'checked at each push',
+  nextPoll: (time) => `next in about ${time}`,
+  rollout: 'Rollout',
+  rolledOut: (updated, of) => `${updated} of ${of} run it`,
+  failed: (count) => `${count} failed`,
+  silent: (count) => `${count} silent`,
+  held: (count) => `${count} held by local changes`,
+  approvedBy: (who) => `approved by ${who}`,
+  localChanges: 'Changed on gateways',
+  localFiles: (count) => many(count, 'file', 'files'),
+  becomes: {
+    Report: 'The next commit that changes one of these files overwrites it.',
+    Restore: 'They are put back at the next check.',
+    Hold: 'They are kept: a commit that would undo them waits.',
+    unknown: 'Whether they are kept is not known.',
+  },
+  designers: 'Open Designers',
+  notices: {
+    paused: (count) => (count === undefined ? 'Paused: no gateway is written to.' : `Paused: nothing is written to ${gateways(count)}.`),
+    dryRun: (count) => `Dry run on ${gateways(count)}: what would change is shown, and nothing is written.`,
+    outdatedAgents: (count) => `The agent of ${gateways(count)} is too old for this GatewaySync: recreate the pods.`,
+    otherVersion: (count) => `The agent of ${gateways(count)} has another version than the controller.`,
+  },
+  warnings: {
+    openReceiver: () => 'The push receiver has no secret: everyone who can reach it can start a sync.',
+    certificate: (until) => `The certificate of the controller expires on ${until} and has not been renewed.`,
+  },
+  commitChanged: 'What this commit changed',
+  comparedWith: 'compared with',
+  filesChanged: (count) => `${many(count, 'file', 'files')} changed`,
+  ops: { add: 'new', change: 'changed', remove: 'deleted' },
+  notShown: 'Not shown: the file is large, binary, or may hold a secret.',
+  linesHidden: 'The content of files is shown only after a login.',
+  nothingBefore: 'No earlier commit is known to compare it with.',
+  noFiles: 'It changes no file that gateways receive.',
+  cannotRead: (why) => `What it changed cannot be read now: ${why}`,
+  gateway: 'Gateway',
+  agent: 'agent',
+  lastSync: 'last sync',
+  files: 'files',
+  fileCounts: (added, changed, removed, unchanged) => `${added} new, ${changed} changed, ${removed} deleted, ${unchanged} unchanged`,
+  scanned: 'read by the gateway',
+  complaints: 'What the gateway complains about',
+  projects: 'projects',
+  dryRun: 'What a sync would change',
+  lastSyncs: 'Last syncs',
+  inPart: 'The report cannot be read right now; this is the part of it that is kept.',
+  taken: 'Done. What comes of it appears on this page.',
+}
+
+const aufGateways = (count: number | undefined): string => (count === undefined ? 'allen Gateways' : many(count, 'Gateway', 'Gateways'))
+
+const german: DetailWords = {
+  state: 'Zustand',
+  versions: 'Versionen',
+  changes: 'Letzte Änderungen',
+  outcomes: { Published: 'veröffentlicht', Refused: 'abgelehnt', Superseded: 'überholt', Handled: 'erledigt', Pending: 'offen' },
+  isPublished: 'jetzt veröffentlicht',
+  runIt: (count) => `auf ${many(count, 'Gateway', 'Gateways')}`,
+  by: (who) => (who === 'generic' ? 'angefordert per Webhook' : `angefordert von ${who}`),
+  signedBy: (key) => `signiert mit ${key}`,
+  took: (seconds) => `Dauer ${seconds.replace('.', ',')} s`,
+  polled: (interval) => `Abfrage alle ${inGerman(interval)} und bei jedem Push`,
+  notPolled: 'Abfrage bei jedem Push',
+  nextPoll: (time) => `nächste in etwa ${inGerman(time)}`,
+  rollout: 'Rollout',
+  rolledOut: (updated, of) => `${updated} von ${of} haben ihn`,
+  failed: (count) => `${count} fehlgeschlagen`,
+  silent: (count) => `${count} ohne Rückmeldung`,
+  held: (count) => `${count} warten wegen Änderungen vor Ort`,
+  approvedBy: (who) => `freigegeben von ${who}`,
+  localChanges: 'Vor Ort geändert',
+  localFiles: (count) => many(count, 'Datei', 'Dateien'),
+  becomes: {
+    Report: 'Der nächste Commit, der eine dieser Dateien ändert, überschreibt sie.',
+    Restore: 'Bei der nächsten Prüfung werden sie zurückgesetzt.',
+    Hold: 'Sie bleiben erhalten: Ein Commit, der sie rückgängig machen würde, wartet.',
+    unknown: 'Ob sie erhalten bleiben, ist nicht bekannt.',
+  },
+  designers: 'Offene Designer',
+  notices: {
+    paused: (count) =>
+      count === undefined
+        ? 'Pausiert: Es wird auf kein Gateway geschrieben.'
+        : `Pausiert: Auf ${aufGateways(count)} wird nichts geschrieben.`,
+    dryRun: (count) => `Probelauf auf ${aufGateways(count)}: Es wird nur gezeigt, was geschehen würde.`,
+    outdatedAgents: (count) => `Auf ${aufGateways(count)} ist der Agent für diesen GatewaySync zu alt: Pods neu erzeugen.`,
+    otherVersion: (count) => `Auf ${aufGateways(count)} hat der Agent eine andere Version als der Controller.`,
+  },
+  warnings: {
+    openReceiver: () => 'Der Push-Empfänger verlangt keinen Nachweis: Wer ihn erreicht, kann eine Synchronisierung anfordern.',
+    certificate: (until) => `Das Zertifikat des Controllers läuft am ${until} ab und wurde nicht erneuert.`,
+  },
+  commitChanged: 'Was dieser Commit geändert hat',
+  comparedWith: 'gegenüber',
+  filesChanged: (count) => `${many(count, 'Datei', 'Dateien')} geändert`,
+  ops: { add: 'neu', change: 'geändert', remove: 'gelöscht' },
+  notShown: 'Inhalt nicht gezeigt: Die Datei ist groß, binär oder kann ein Geheimnis enthalten.',
+  linesHidden: 'Der Inhalt von Dateien wird nur nach einer Anmeldung gezeigt.',
+  nothingBefore: 'Es ist kein früherer Commit bekannt, mit dem dieser verglichen werden könnte.',
+  noFiles: 'Er ändert keine Datei, die Gateways erhalten.',
+  cannotRead: (why) => `Was er geändert hat, ist derzeit nicht lesbar: ${why}`,
+  gateway: 'Gateway',
+  agent: 'Agent',
+  lastSync: 'letzte Synchronisierung',
+  files: 'Dateien',
+  fileCounts: (added, changed, removed, unchanged) => `${added} neu, ${changed} geändert, ${removed} gelöscht, ${unchanged} unverändert`,
+  scanned: 'vom Gateway eingelesen',
+  complaints: 'Was das Gateway beanstandet',
+  projects: 'Projekte',
+  dryRun: 'Was eine Synchronisierung ändern würde',
+  lastSyncs: 'Letzte Synchronisierungen',
+  inPart: 'Der Bericht ist derzeit nicht lesbar; gezeigt wird der gespeicherte Auszug.',
+  taken: 'Erledigt. Was daraus wird, ist auf dieser Seite zu sehen.',
+}
+
+/** The texts of the pages of a GatewaySync, a commit or a gateway. */
+export function detailWordsIn(language: Language): DetailWords {
+  return language === 'de' ? german : english
+}

@@ -1,0 +1,139 @@
+/**
+ * Localized next steps for users without a terminal: the action, and the button or role that performs it. Pure.
+ */
+import type { Step } from '../../fleet/steps.ts'
+import { shortCommit } from '../../api/values.ts'
+import type { ActionName } from '../actions/action.ts'
+import type { Language } from './texts.ts'
+
+export type StepWords = {
+  sentence(step: Step): string
+  /** The reader sees the button `label` on this page. */
+  byButton(label: string): string
+  byOthers: string
+}
+
+/** The action that performs a step. */
+export const actionOfStep: Readonly<Partial<Record<Step['kind'], ActionName>>> = {
+  approve: 'approve',
+  resumeRollout: 'resume',
+  abortRollout: 'abort',
+  retryRollout: 'resume',
+  resume: 'resume',
+  confirmDeletions: 'confirm-deletions',
+  confirmOverwrites: 'confirm-overwrites',
+}
+
+function english(step: Step): string {
+  const stays = (published: string | undefined): string =>
+    published === undefined ? 'until then nothing is published' : `until then commit ${shortCommit(published)} stays`
+  switch (step.kind) {
+    case 'approve':
+      return `Stage ${step.stage} begins after approval.`
+    case 'resumeRollout':
+      return 'When the cause is fixed, resume the rollout.'
+    case 'abortRollout':
+      return 'Or abort the rollout: all gateways go back to the commit before.'
+    case 'retryRollout':
+      return 'Push a corrected commit, or try this one again.'
+    case 'correctFindings':
+      return `Correct what the findings name, in the repository, and push; ${stays(step.published)}.`
+    case 'sign':
+      return `Sign the commit with a key that is accepted for this repository, and push; ${stays(step.published)}.`
+    case 'resume':
+      return 'Nothing is written to its gateways until it is resumed.'
+    case 'resumeInFile':
+      return 'It goes on when spec.paused in its file is false.'
+    case 'leaveDryRun':
+      return 'Nothing is written while dryRun is true in its spec (or in the profile). The owner of the GatewaySync can change that.'
+    case 'checkOperator':
+      return 'If this lasts, ask the cluster administrator whether the operator runs.'
+    case 'passes':
+      return `The sync retries automatically; ${stays(step.published)}.`
+    case 'waitsForChange':
+      return `It is tried again when the GatewaySync, its Secret or the commit has changed; ${stays(step.published)}.`
+    case 'recreatePod':
+      return `Ask the cluster administrator to delete the pod ${step.pod}: its owner recreates it with the agent that it needs.`
+    case 'confirmDeletions':
+      return `If these deletions are right, have them confirmed for commit ${shortCommit(step.commit)}.`
+    case 'confirmOverwrites':
+      return `If these changes may be lost, have commit ${shortCommit(step.commit)} overwrite them.`
+    case 'raiseMaxDeletions':
+      return 'If these deletions are right, raise spec.sync.defaults.maxDeletions in the file.'
+    case 'captureOrGiveUp':
+      return 'Keep the changes with "cluster-sync capture", or give them up: set spec.sync.defaults.drift in the file to report.'
+    case 'gatewayTriesAgain':
+      return 'The sync retries automatically.'
+    case 'gatewayWaitsForChange':
+      return 'It is tried again when the GatewaySync, its Secret or the commit has changed.'
+    case 'lookAtChanges':
+      return 'Its page lists the files that were changed on it, and what the next sync does with them.'
+    default:
+      return `See ${step.reason} in the runbook of the operator.`
+  }
+}
+
+function german(step: Step): string {
+  const stays = (published: string | undefined): string =>
+    published === undefined ? 'bis dahin ist nichts veröffentlicht' : `bis dahin bleibt Commit ${shortCommit(published)}`
+  switch (step.kind) {
+    case 'approve':
+      return `Stufe ${step.stage} beginnt, sobald jemand sie freigibt.`
+    case 'resumeRollout':
+      return 'Sobald die Ursache behoben ist, kann der Rollout fortgesetzt werden.'
+    case 'abortRollout':
+      return 'Oder der Rollout wird abgebrochen: Alle Gateways gehen auf den vorigen Commit zurück.'
+    case 'retryRollout':
+      return 'Einen berichtigten Commit pushen oder es mit diesem noch einmal versuchen.'
+    case 'correctFindings':
+      return `Im Repository beheben, was die Befunde nennen, und pushen; ${stays(step.published)}.`
+    case 'sign':
+      return `Den Commit mit einem Schlüssel signieren, der für dieses Repository gilt, und pushen; ${stays(step.published)}.`
+    case 'resume':
+      return 'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt.'
+    case 'resumeInFile':
+      return 'Es geht weiter, sobald spec.paused in der Datei false ist.'
+    case 'leaveDryRun':
+      return 'Geschrieben wird, sobald dryRun in der Spezifikation (oder im Profil) false ist: Das ändert, wer den GatewaySync pflegt.'
+    case 'checkOperator':
+      return 'Wenn das so bleibt, die Betreiber des Clusters fragen, ob der Operator läuft.'
+    case 'passes':
+      return `Es wird von selbst erneut versucht; ${stays(step.published)}.`
+    case 'waitsForChange':
+      return `Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat; ${stays(step.published)}.`
+    case 'recreatePod':
+      return `Die Betreiber des Clusters bitten, den Pod ${step.pod} zu löschen: Er wird neu erzeugt, mit dem Agenten, den er braucht.`
+    case 'confirmDeletions':
+      return `Wenn diese Löschungen richtig sind, müssen sie für Commit ${shortCommit(step.commit)} bestätigt werden.`
+    case 'confirmOverwrites':
+      return `Wenn diese Änderungen verloren gehen dürfen, kann Commit ${shortCommit(step.commit)} sie überschreiben.`
+    case 'raiseMaxDeletions':
+      return 'Wenn diese Löschungen richtig sind, in der Datei spec.sync.defaults.maxDeletions erhöhen.'
+    case 'captureOrGiveUp':
+      return 'Die Änderungen mit „cluster-sync capture“ sichern, oder auf sie verzichten: in der Datei spec.sync.defaults.drift auf report setzen.'
+    case 'gatewayTriesAgain':
+      return 'Es wird von selbst erneut versucht.'
+    case 'gatewayWaitsForChange':
+      return 'Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat.'
+    case 'lookAtChanges':
+      return 'Seine Seite zeigt, welche Dateien vor Ort geändert wurden und was aus ihnen wird.'
+    default:
+      return `Mehr dazu steht im Runbook des Operators unter ${step.reason}.`
+  }
+}
+
+const inEnglish: StepWords = {
+  sentence: english,
+  byButton: (label) => `The button “${label}” does it.`,
+  byOthers: 'Whoever may change this GatewaySync can do that.',
+}
+
+const inGerman: StepWords = {
+  sentence: german,
+  byButton: (label) => `Dafür gibt es die Schaltfläche „${label}“.`,
+  byOthers: 'Das kann tun, wer diesen GatewaySync ändern darf.',
+}
+
+export function stepWordsIn(language: Language): StepWords {
+  return language === 'de' ? inGerman : inEnglish
+}

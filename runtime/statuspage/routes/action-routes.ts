@@ -1,0 +1,167 @@
+/**
+ * Serves actions over HTTP: the confirmation page, its form, and the account. A form is accepted only if the browser reports that it comes from our
+ * page, its token was issued for this user, browser and action, and the user has permission.
+ */
+import type { Context, Hono } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import type { Clock } from '../../platform/clock.ts'
+import { asFault, Fault, type Reason } from '../../platform/fault.ts'
+import type { FleetFacts, SyncFacts } from '../../fleet/facts.ts'
+import { readBody } from '../../http/body.ts'
+import { headersOf } from '../../http/client-address.ts'
+import { isCommitHash } from '../../api/values.ts'
+import { type Commits, rollbackPair, wordsOf as commitWords } from '../views/commits.ts'
+import { frame, type Html, type PageContext } from '../views/page.ts'
+import type { Doing, Env, PagesOf, Person, SyncKey } from '../views/people.ts'
+import { type Action, changeOf, parseAction } from '../actions/action.ts'
+import { confirmBody, refusalBody } from '../views/action-pages.ts'
+import { type ActionWords, actionWordsIn, labelOf } from '../locales/action-texts.ts'
+import { type Form, formCookie, formCookiePattern, formToken, isFormToken } from './form-token.ts'
+
+type Deps = PagesOf & {
+  doing: Doing
+  facts(): FleetFacts
+  sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
+  commits: Commits | undefined
+  clock: Pick<Clock, 'now' | 'uuid'>
+}
+
+/** Shows a confirmation after an action, without the script and without a link that could be shared. */
+const doneCookie = 'cluster-sync-done'
+const doneSeconds = 20
+
+/** Whether the user has just acted on the GatewaySync of the page. */
+export function hasJustActed(context: Context): boolean {
+  return getCookie(context, doneCookie) !== undefined
+}
+
+/** Maximum size of a form; ours have some hundred bytes. */
+const maxFormBytes = 4 * 1024
+
+type Refusal = keyof ActionWords['refused']
+const statusOf = { right: 403, origin: 403, form: 403, rate: 429, state: 409, away: 503, large: 413 } as const satisfies Record<
+  Refusal,
+  number
+>
+
+const refusalOf: Partial<Record<Reason, Refusal>> = {
+  Forbidden: 'right',
+  TooManyRequests: 'rate',
+  InvalidConfiguration: 'state',
+  NotFound: 'state',
+}
+
+type Asked = { person: Person; sync: SyncFacts; action: Action; words: ActionWords; page: PageContext }
+
+/** The commits before and after a rollback; undefined if the action does not go back to a commit. */
+async function rollbackCommits({ sync, action: { name, of }, page }: Asked, commits: Commits | undefined): Promise<Html | undefined> {
+  if (name !== 'rollback' || !isCommitHash(of)) return undefined
+  const { history = [], published } = sync.status
+  return rollbackPair(of, sync.status, { words: await commitWords(commits, sync, [of, published?.commit]), history }, page)
+}
+
+/** Adds the routes; requests are already authenticated. */
+export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, wordsOf, commits, clock }: Deps): void {
+  const path = '/gatewaysyncs/:namespace/:name/actions/:action'
+  const refuse = async (context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> => {
+    deleteCookie(context, doneCookie, { path: pathOf(sync), secure: true })
+    const body = refusalBody(sync, words.refused[why], detail, words)
+    return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
+  }
+  /** Undefined if the action does not exist or the user cannot see the GatewaySync; a refusal while permissions cannot be read. */
+  const asked = async (context: Context<Env, typeof path>): Promise<Asked | Response | undefined> => {
+    const { namespace, name, action: named } = context.req.param()
+    const person = context.get('person')
+    const action = parseAction(named, context.req.query('of'))
+    const sync = facts().syncs.find((one) => one.namespace === namespace && one.name === name)
+    // Checks existence first, so that requests with invented names cause no permission checks.
+    if (person === undefined || action === undefined || sync === undefined) return undefined
+    const words = wordsOf(context)
+    const it = { person, sync, action, words: actionWordsIn(words.language), page: { ...contextOf(words), isStill: true } }
+    try {
+      return (await sees(person, [namespace])).has(namespace) ? it : undefined
+    } catch {
+      return await refuse(context, it, 'away')
+    }
+  }
+  /** Responds with the reason why the action is not possible. */
+  const fault = async (context: Context<Env>, asked: Asked, error: unknown): Promise<Response> => {
+    const { reason, message } = asFault(error)
+    const why = refusalOf[reason] ?? 'away'
+    return await refuse(context, asked, why, why === 'state' ? message : undefined)
+  }
+  app.get(path, async (context) => {
+    const it = await asked(context)
+    if (it === undefined) return await context.notFound()
+    if (it instanceof Response) return it
+    try {
+      if (!(await doing.may(it.person, it.sync))) throw new Fault('Forbidden', 'no right to patch')
+      changeOf(it.action, it.sync, { by: '', at: '', id: '' })
+    } catch (error) {
+      return await fault(context, it, error)
+    }
+    const keys = await doing.formKeys()
+    if (keys.length === 0) return await refuse(context, it, 'away')
+    const token = formToken(keys, formOf(browserOf(context, clock), it), clock.now())
+    const about = await rollbackCommits(it, commits)
+    const all = it.page.words.allGatewaySyncs
+    const body = confirmBody(it.sync, it.action, { token, person: it.person.name, words: it.words, all, about })
+    return context.html(await frame(labelOf(it.action, it.words), body, it.page))
+  })
+  app.post(path, async (context) => {
+    const it = await asked(context)
+    if (it === undefined) return await context.notFound()
+    if (it instanceof Response) return it
+    const { namespace, name } = it.sync
+    if (!isOurs(context)) return await refuse(context, it, 'origin')
+    const body = await readBody(context.req.raw, maxFormBytes)
+    if (body.kind !== 'whole') return await refuse(context, it, 'large')
+    const token = new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('token') ?? ''
+    const form = formOf(getCookie(context, formCookie) ?? '', it)
+    if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, it, 'form')
+    try {
+      await doing.act(it.person, { namespace, name }, it.action)
+    } catch (error) {
+      return await fault(context, it, error)
+    }
+    const page = pathOf(it.sync)
+    setCookie(context, doneCookie, '1', { path: page, secure: true, httpOnly: true, sameSite: 'Strict', maxAge: doneSeconds })
+    return context.redirect(page, 303)
+  })
+}
+
+function pathOf({ namespace, name }: SyncKey): string {
+  return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+}
+
+/** Whether a form comes from a page of ours. */
+export function isOurs(context: Context): boolean {
+  const one = (name: string): string | undefined => {
+    const values = headersOf(context, name)
+    return values.length === 0 ? undefined : values.join(', ')
+  }
+  return isOwnRequest({ site: one('sec-fetch-site'), origin: one('origin'), host: one('host') })
+}
+
+/** The random id of this browser; sets the cookie if there is none. */
+export function browserOf(context: Context, clock: Pick<Clock, 'uuid'>): string {
+  const known = getCookie(context, formCookie)
+  if (known !== undefined && formCookiePattern.test(known)) return known
+  const made = Buffer.from(clock.uuid().replaceAll('-', ''), 'hex').toString('base64url')
+  setCookie(context, formCookie, made, { path: '/', secure: true, httpOnly: true, sameSite: 'Strict' })
+  return made
+}
+
+function formOf(browser: string, { person, sync, action }: { person: Person; sync: SyncKey; action: Action }): Form {
+  return { browser, person, act: [sync.namespace, sync.name, action.name, action.of] }
+}
+
+/**
+ * Checks that a form comes from a page of ours: by Sec-Fetch-Site (W3C Fetch Metadata), which no script can set, or by Origin (RFC 6454) in browsers
+ * without it. `host`: the Host header, with the port. A proxy may have changed it, which does not affect Sec-Fetch-Site.
+ */
+function isOwnRequest({ site, origin, host }: Readonly<Record<'site' | 'origin' | 'host', string | undefined>>): boolean {
+  if (site !== undefined) return site === 'same-origin'
+  if (origin === undefined || host === undefined || !URL.canParse(origin)) return false
+  return new URL(origin).host === host.toLowerCase()
+}

@@ -1,0 +1,66 @@
+/**
+ * Reads commits for the page, with deadlines. The results are not kept with the fleet.
+ */
+import { html } from 'hono/html'
+import type { GatewaySyncStatus } from '../../api/schema/status.ts'
+import { shortCommit } from '../../api/values.ts'
+import { deadline } from '../../platform/clock.ts'
+import type { CommitWords } from '../../git/content/commit-words.ts'
+import type { FileDiff } from '../../sync/plan/preview.ts'
+import type { Html, PageContext } from './page.ts'
+import type { SyncKey } from './people.ts'
+import { joined, timed } from './times.ts'
+
+/** `total`: the number of changed files; `files`: the first of them, with their lines if they may be shown. */
+export type CommitChanges = { total: number; files: FileDiff[] }
+
+export type Commits = {
+  /** Undefined if it cannot be read, or the GatewaySync does not exist. Rejects only with the signal's reason. */
+  words(sync: SyncKey, commit: string, signal: AbortSignal): Promise<CommitWords | undefined>
+  /** `pair`: commits of the GatewaySync's history. Throws Faults. */
+  changes(sync: SyncKey, pair: { from: string; commit: string }, signal: AbortSignal): Promise<CommitChanges>
+}
+
+/** Deadline after which a page omits commit descriptions. */
+const wordsMs = 1_500
+
+/** The descriptions of those commits that can be read in time, by hash. Never rejects. */
+export async function wordsOf(
+  commits: Commits | undefined,
+  sync: SyncKey,
+  hashes: readonly (string | undefined)[],
+): Promise<ReadonlyMap<string, CommitWords>> {
+  const found = new Map<string, CommitWords>()
+  if (commits === undefined) return found
+  const limit = deadline(wordsMs)
+  await Promise.allSettled(
+    [...new Set(hashes.flatMap((hash) => hash ?? []))].map(async (hash) => {
+      const words = await commits.words(sync, hash, limit)
+      if (words !== undefined) found.set(hash, words)
+    }),
+  )
+  return found
+}
+
+/** Commit descriptions from the git host, and the history of the GatewaySync. */
+type DescribedCommits = {
+  words: ReadonlyMap<string, CommitWords>
+  history: readonly { commit?: string | undefined; at: string; outcome: string }[]
+}
+
+/** Empty if nothing is known of the commit. */
+export function aboutCommit(commit: string, { words: known, history }: DescribedCommits, { words, now }: PageContext): Html {
+  const { subject, author } = known.get(commit) ?? {}
+  const published = history.find((entry) => entry.commit === commit && entry.outcome === 'Published')
+  const facts = joined([author, timed(published?.at, now, words.publishedAgo)], ' · ')
+  return html`${subject ?? ''} <span class="quiet">${facts}</span>`
+}
+
+/** The commits to show before a rollback: the target, and the published one. */
+export function rollbackPair(of: string, status: GatewaySyncStatus, known: DescribedCommits, context: PageContext): Html {
+  const { words } = context
+  const row = (name: string, commit: string): Html =>
+    html`<dt>${name}</dt>
+      <dd><code title="${commit}">${shortCommit(commit)}</code> ${aboutCommit(commit, known, context)}</dd>`
+  return html`<dl>${row(words.commit, of)} ${status.published === undefined ? '' : row(words.published, status.published.commit)}</dl>`
+}

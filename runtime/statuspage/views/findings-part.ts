@@ -1,0 +1,33 @@
+/**
+ * Renders findings as a list, with the fixes of "cluster-sync lint". Pure.
+ */
+import { html } from 'hono/html'
+import { rules } from '../../validation/rules/rules.ts'
+import type { StatusFinding } from '../../api/schema/status.ts'
+import { shortHashes } from '../../api/values.ts'
+import { type Html, said, symbols } from './page.ts'
+import type { Words } from '../locales/texts.ts'
+
+type Shown = Omit<StatusFinding, 'severity'> & { severity?: StatusFinding['severity'] }
+
+/** The fix appears at the first finding of each rule only: a commit may violate one a hundred times. `more`: the number of omitted findings. */
+export function findingsList(findings: readonly Shown[], words: Words, more = 0): Html {
+  const first = new Map(findings.toReversed().map((finding) => [finding.rule, finding]))
+  return html`<ul class="entries">
+    ${findings.map((finding) => {
+      const { severity, path, message, rule } = finding
+      const advice = first.get(rule) === finding ? fixOf(rule) : undefined
+      return html`<li>
+        ${severity === undefined ? '' : html`<span class="light ${severity}">${symbols[severity]} ${words.severities[severity]}</span>`}
+        <code>${path}</code> ${said(shortHashes(message), words)} <span class="quiet">${rule}</span>
+        ${advice === undefined ? '' : html`<div>${said(advice, words)}</div>`}
+      </li>`
+    })}
+    ${more > 0 ? html`<li class="quiet">${words.more(more)}</li>` : ''}
+  </ul>`
+}
+
+/** Undefined for a rule of another release, and for template findings of an agent. */
+function fixOf(rule: string): string | undefined {
+  return Object.hasOwn(rules, rule) ? rules[rule as keyof typeof rules].fix : undefined
+}

@@ -1,0 +1,119 @@
+/**
+ * Defines the order in which an apply changes the disk, and how a failure is handled. One rule: a journal is removed only when the folder
+ * and the manifest are both at the old commit or both at the new one, or when the manifest says that the folder must be verified. Any other
+ * failure leaves the journal, and the next start resumes from it. Accesses the disk through `Ground` only, so that a test can let each
+ * effect fail.
+ */
+import { Fault } from '../../platform/fault.ts'
+import { type Boundary, carryOut, type Entries, undo } from './carry-out.ts'
+import type { Step } from './steps.ts'
+
+/**
+ * What one apply does to the disk besides its steps. Each function throws faults of the disk, and may then have done a part of its work.
+ */
+export type Ground = Entries & {
+  /** Writes the journal; from then on the apply is finished or undone, whatever happens to the process. */
+  writeJournal(): void
+  /** Writes the changes and the state of the journal to the manifest, durably. */
+  record(): void
+  /** Removes the folders that the steps left empty. */
+  removeEmptied(): void
+  dropJournal(): void
+  /** Removes the folder with the staged and the kept content. Never throws: the next start sweeps the rest. */
+  removeRun(): void
+}
+
+/**
+ * Carries out an apply whose new content is staged. Throws a fault of the disk; then the folder is at the old commit, or the journal
+ * exists.
+ */
+export function publishSteps(ground: Ground, steps: readonly Step[], boundary: Boundary): void {
+  try {
+    ground.writeJournal()
+  } catch (error) {
+    // The journal may exist although writing it failed; while it does, the run's folder is needed.
+    ground.dropJournal()
+    ground.removeRun()
+    throw error
+  }
+  boundary('journal')
+  try {
+    carryOut(ground, steps, false, boundary)
+  } catch (error) {
+    undoSteps(ground, steps, error)
+    ground.dropJournal()
+    ground.removeRun()
+    throw error
+  }
+  // From here on nothing is undone: a manifest that was not written completely may name the new commit nevertheless.
+  ground.record()
+  boundary('manifest')
+  ground.removeEmptied()
+  boundary('emptied')
+  ground.dropJournal()
+  boundary('journal dropped')
+  ground.removeRun()
+  boundary('run removed')
+}
+
+/** Throws the first fault even if undoing fails, because it is the cause of the failed apply. */
+function undoSteps(ground: Ground, steps: readonly Step[], cause: unknown): void {
+  try {
+    undo(ground, steps)
+  } catch (error) {
+    if (!(cause instanceof Fault)) throw cause
+    throw new Fault(cause.reason, `${cause.message}; the folder holds files of two commits until the next try`, { cause: error })
+  }
+}
+
+/** The manifest's state when recovery begins. `publish`: the id of the last apply that it records; null: none. */
+export type Recorded = { publish: string | null; doubt: string | undefined }
+
+/** How an interrupted apply ended. `doubt`: it is unknown what is in place, and every file must be verified by its content. */
+export type Outcome = { kind: 'finished' } | { kind: 'undone' } | { kind: 'doubt'; why: string }
+
+/** What recovery reads from the disk. Each function throws faults of the disk. */
+export type Remains = {
+  /** Whether the run's folder exists; without it the progress of the steps is unknown. */
+  hasRun(): boolean
+  /** A path that holds something else than what was staged for it; undefined: none. */
+  misplaced(): string | undefined
+  /** Whether every file that the publish was going to replace or delete is there as it was. */
+  isUndone(): boolean
+}
+
+/**
+ * Finishes an interrupted apply or, if that fails, undoes it. The caller drops the journal once the outcome is recorded. Throws a fault of
+ * the disk if neither is possible; calling it again resumes.
+ */
+export function resumeSteps(
+  ground: Omit<Ground, 'writeJournal'> & Remains,
+  { steps, base, publish }: { steps: readonly Step[]; base: string | null; publish: string },
+  recorded: Recorded,
+  boundary: Boundary,
+): Outcome {
+  if (!ground.hasRun()) return doubt('an interrupted publish lost the folder with its content')
+  const isRecorded = recorded.publish === publish
+  const isOther = !isRecorded && recorded.publish !== base
+  const unknown = recorded.doubt ?? (isOther ? 'the manifest is not the one from which an interrupted publish began' : undefined)
+  try {
+    carryOut(ground, steps, true, boundary)
+  } catch {
+    // Files of the old commit under a manifest that names the new one would count as local changes.
+    if (isRecorded) return doubt('an interrupted publish is recorded and could not be finished')
+    undo(ground, steps)
+    if (!ground.isUndone()) return doubt('an interrupted publish could be neither finished nor undone')
+    return unknown === undefined ? { kind: 'undone' } : doubt(unknown)
+  }
+  const misplaced = ground.misplaced()
+  if (misplaced !== undefined) return doubt(`an interrupted publish lost the content of "${misplaced}"`)
+  if (unknown !== undefined) return doubt(unknown)
+  ground.record()
+  boundary('manifest')
+  ground.removeEmptied()
+  return { kind: 'finished' }
+}
+
+function doubt(why: string): Outcome {
+  return { kind: 'doubt', why }
+}

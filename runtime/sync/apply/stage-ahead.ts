@@ -1,0 +1,268 @@
+/**
+ * Stages the files of a first sync while they arrive with the listing that names them, so that it needs only one response. The staged files
+ * lie in the run's folder, which no gateway reads; the plan decides whether they are used, and anything that it does not need exactly so is
+ * discarded as a whole.
+ */
+import type { Clock } from '../../platform/clock.ts'
+import { engineFolder } from '../../api/names.ts'
+import { encryptionOf } from '../../validation/model/json-damage.ts'
+import { isLfsPointer } from '../../validation/model/lfs-pointer.ts'
+import type { DesiredFile } from '../desired/desired-tree.ts'
+import { overlapping } from '../desired/mappings.ts'
+import { type ArrivingContents, contentsInVain } from '../desired/read-listing.ts'
+import type { Ownership } from '../disk/disk.ts'
+import { type Folders, openFolders } from '../disk/folders.ts'
+import type { Finding } from '../model/findings.ts'
+import type { FileStat } from '../model/manifest.ts'
+import type { Wanted } from '../model/desired.ts'
+import { createObserver, type Observer } from '../plan/observe.ts'
+import type { Plan } from '../plan/plan.ts'
+import { type Boundary, type Places, removeRun } from './carry-out.ts'
+import { createReceiver, createStageFolders, type Staged } from './receive-blobs.ts'
+import { createRunFolder } from './stage.ts'
+
+/** Content staged before a plan that needs all of it. */
+export type StagedAhead = {
+  id: string
+  places: Places
+  /** The names in the run's folder of the folders that are renamed as a whole. */
+  trees: ReadonlyMap<string, string>
+  /** Every folder created below the run's folder. */
+  made: Set<string>
+  /** By index in the plan's `puts`; `count`: how many there are. */
+  stats: readonly (FileStat | undefined)[]
+  count: number
+  findings: readonly Finding[]
+}
+
+/** Created once per cycle. Never fails a cycle: the plan meets any error again, if it matters. */
+export type StageAhead = {
+  contents: ArrivingContents
+  /** Returns the observer with its cached folders, once. */
+  observer(): Observer | undefined
+  /** Undefined if nothing was staged, or the plan differs from it: then it is removed. */
+  take(plan: Plan): StagedAhead | undefined
+  /** Removes what was not taken; returns whether there was anything. Never throws. */
+  discard(): boolean
+}
+
+/** Limit on content that is not desired, such as excluded files, beyond as much as is desired; above it a listing is requested instead. */
+const maxUnusedBytes = 1024 * 1024
+
+type Deps = { clock: Pick<Clock, 'uuid'>; boundary: Boundary }
+
+/** Creates nothing on the disk before the first file. */
+export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownership): StageAhead {
+  /** Caches thousands of folders, and is handed over once the listing has ended. */
+  let observer: Observer | undefined = createObserver(wanted.dataDir)
+  let alone: readonly boolean[] = []
+  let run: StagingRun | undefined
+  let isSkipped = false
+  let [stagedBytes, inVainBytes] = [0, 0]
+  let [isWell, isTaken] = [true, false]
+
+  /** The topmost folder above a file that does not exist yet; undefined if the file is not to be staged here. */
+  const newFolderOf = (file: DesiredFile | undefined): string | undefined => {
+    if (file === undefined || alone[file.mapping] !== true) return undefined
+    try {
+      const seen = observer?.look(file.path)
+      // Nothing below a missing folder can belong to the gateway, be owned already, or be in the way.
+      return seen?.kind === 'absent' && seen.topmost !== file.path ? seen.topmost : undefined
+    } catch {
+      // The plan inspects it too.
+      return undefined
+    }
+  }
+  /** The plan meets any error here again, for then it stages everything. */
+  const attempt = (work: () => void): void => {
+    try {
+      work()
+    } catch {
+      isWell = false
+      throw contentsInVain
+    }
+  }
+  return {
+    contents: {
+      takes(mappings) {
+        const shared = overlapping(mappings)
+        alone = mappings.map(({ recipe }, index) => recipe === undefined && shared[index] !== true)
+        return alone.includes(true)
+      },
+      begin(file) {
+        const topmost = newFolderOf(file)
+        isSkipped = topmost === undefined
+        if (file === undefined || topmost === undefined) return
+        attempt(() => {
+          run ??= createRun(deps, wanted, ownership)
+          run.begin(file, topmost)
+        })
+      },
+      data(chunk) {
+        if (isSkipped) {
+          inVainBytes += chunk.length
+          if (inVainBytes > maxUnusedBytes + stagedBytes) throw contentsInVain
+          return
+        }
+        stagedBytes += chunk.length
+        attempt(() => run?.data(chunk))
+      },
+      end() {
+        if (isSkipped) return
+        attempt(() => run?.end())
+        deps.boundary('staged ahead')
+      },
+      over() {
+        if (run?.finish() === 'unusable') isWell = false
+      },
+    },
+    observer() {
+      const given = observer
+      observer = undefined
+      return given
+    },
+    take(plan) {
+      if (run === undefined) return undefined
+      const { done, kept } = run
+      const count = done.files.length
+      const stats = isWell ? matched(done, plan) : undefined
+      isTaken = stats !== undefined
+      // The plan has its own objects for these files, and the apply needs the memory.
+      for (const list of [done.files, done.topmost, done.stats]) list.length = 0
+      if (stats !== undefined) return { ...kept, stats, count }
+      // The apply stages the same contents again, and the disk may not have space for both.
+      removeRun(kept.places)
+      return undefined
+    },
+    discard() {
+      if (isTaken || run === undefined) return false
+      run.close()
+      removeRun(run.kept.places)
+      return true
+    },
+  }
+}
+
+/** A run's folder into which files are staged as they arrive. */
+type StagingRun = {
+  kept: Omit<StagedAhead, 'stats' | 'count'>
+  /** The staged files, each with the topmost folder that does not exist yet. Parallel lists, to avoid an object per file. */
+  done: { files: DesiredFile[]; topmost: string[]; stats: Staged['stats'] }
+  /** All three throw what `createReceiver` throws. */
+  begin(file: DesiredFile, topmost: string): void
+  data(chunk: Uint8Array): void
+  end(): void
+  /** Writes what has arrived. Never throws; unusable if a file was cut off or could not be written. */
+  finish(): 'staged' | 'unusable'
+  /** Stops staging; may be called again. */
+  close(): void
+}
+
+/** Creates the folder. Throws faults of the disk. */
+function createRun(deps: Deps, wanted: Wanted, ownership: Ownership): StagingRun {
+  const id = deps.clock.uuid()
+  const places: Places = { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
+  const trees = new Map<string, string>()
+  const made = new Set<string>([''])
+  const findings: Finding[] = []
+  const done: StagingRun['done'] = { files: [], topmost: [], stats: [] }
+  let isWithinFile = false
+  let all: Folders | undefined = openFolders(wanted.dataDir)
+  const placeOf = (index: number): string => {
+    const topmost = done.topmost[index] ?? ''
+    return `${trees.get(topmost) ?? ''}${done.files[index]?.path.slice(topmost.length) ?? ''}`
+  }
+  const receiver = createReceiver({
+    folders: createStageFolders({ run: places.run, folders: all, ownership, placeOf, made }),
+    ownership,
+    staged: { stats: done.stats, rendered: new Map() },
+    needsRender: () => false,
+    render: () => undefined,
+    inspect: (put, content) => noteContent(put.path, content, findings),
+  })
+  const close = (): void => {
+    receiver.abandon()
+    all?.close()
+    all = undefined
+  }
+  createRunFolder(all.at(places.run), ownership)
+  deps.boundary('run created')
+  return {
+    kept: { id, places, trees, made, findings },
+    done,
+    begin(file, topmost) {
+      if (!trees.has(topmost)) trees.set(topmost, `t${trees.size}`)
+      const index = done.files.push(file) - 1
+      done.topmost.push(topmost)
+      isWithinFile = true
+      receiver.begin(file.id, file.size, [{ put: file, index }])
+    },
+    data: (chunk) => receiver.data(chunk),
+    end() {
+      receiver.end()
+      isWithinFile = false
+    },
+    finish() {
+      try {
+        receiver.finish()
+        return isWithinFile ? 'unusable' : 'staged'
+      } catch {
+        return 'unusable'
+      } finally {
+        close()
+      }
+    },
+    close,
+  }
+}
+
+/**
+ * Returns the stats of what was staged, by index in the plan's `puts`; undefined unless the plan needs every file of it in the same place.
+ * Both are iterated in the order of the paths: a map of thousands would cost memory at the point of peak usage.
+ */
+function matched({ files, topmost, stats }: StagingRun['done'], { puts }: Plan): (FileStat | undefined)[] | undefined {
+  const inOrder = orderOf(files)
+  const result: (FileStat | undefined)[] = Array.from({ length: puts.length })
+  let next = 0
+  for (let index = 0; index < puts.length && next < files.length; index += 1) {
+    const at = inOrder?.[next] ?? next
+    const put = puts[index]
+    const file = files[at]
+    if (put === undefined || file?.path !== put.path) continue
+    if (!isSame(file, put) || put.before !== 'absent' || put.topmost !== topmost[at]) return undefined
+    result[index] = stats[at]
+    next += 1
+  }
+  return next === files.length ? result : undefined
+}
+
+/**
+ * Returns the indexes in the order of the paths; undefined if the files are in that order, as git lists them unless names are beyond
+ * Unicode's first plane.
+ */
+function orderOf(files: readonly DesiredFile[]): Uint32Array | undefined {
+  let before = ''
+  const isInOrder = files.every(({ path }) => {
+    const follows = before <= path
+    before = path
+    return follows
+  })
+  if (isInOrder) return undefined
+  return Uint32Array.from(files.keys()).toSorted((a, b) => ((files[a]?.path ?? '') < (files[b]?.path ?? '') ? -1 : 1))
+}
+
+function isSame(one: DesiredFile, other: DesiredFile): boolean {
+  return one.id === other.id && one.exec === other.exec && one.mapping === other.mapping
+}
+
+/** Adds a finding if the content is a pointer of Git LFS, or encrypted by git-crypt or SOPS. */
+export function noteContent(path: string, content: Uint8Array, findings: Finding[]): void {
+  if (isLfsPointer(content)) {
+    findings.push({ rule: 'lfs-pointer', path, message: 'is a pointer of Git LFS and not the content; keep the file in git itself' })
+    return
+  }
+  const encryption = encryptionOf(content)
+  if (encryption === undefined) return
+  const message = `${encryption.problem}, and nothing decrypts it on the way; keep it unencrypted, and secrets out of it`
+  findings.push({ rule: 'encrypted-file', path, message })
+}

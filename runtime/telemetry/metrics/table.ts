@@ -1,0 +1,186 @@
+/**
+ * Defines all metrics: one table that the registry, the documentation, the alerts and the dashboards share. Names end in the unit; labels
+ * come from closed sets or are a resource's own name, never a ref, a commit or a URL. Pure.
+ */
+export type MetricType = 'gauge' | 'counter' | 'histogram' | 'summary'
+
+/** `help` is shown by Prometheus and in docs/reference/operations.md. */
+export type Metric = {
+  type: MetricType
+  help: string
+  labels?: readonly string[]
+  /** Upper bounds of a histogram, in the unit of its name. */
+  buckets?: readonly number[]
+}
+
+const object = ['namespace', 'name'] as const
+
+/** From a reconcile that changes nothing to one that waits for a slow API server. */
+const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+/** From a cached answer to a large first fetch. */
+const slow = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+
+/** One series per GatewaySync and value of the further labels; removed with the object. */
+export const objectMetrics = {
+  clustersync_ready: { type: 'gauge', help: '1 when every gateway runs exactly the desired commit and configuration', labels: object },
+  clustersync_condition: { type: 'gauge', help: '1 while a condition of the GatewaySync is True', labels: [...object, 'type'] },
+  clustersync_gateways: { type: 'gauge', help: 'gateways by state', labels: [...object, 'state'] },
+  clustersync_outdated_agents: { type: 'gauge', help: 'gateways whose agent is too old for the spec', labels: object },
+  clustersync_findings: { type: 'gauge', help: 'findings of validation by severity', labels: [...object, 'severity'] },
+  clustersync_published_info: {
+    type: 'gauge',
+    help: '1 once a commit is published, with whether its signature was verified',
+    labels: [...object, 'verified'],
+  },
+  clustersync_published_timestamp_seconds: { type: 'gauge', help: 'when the present commit was published', labels: object },
+  clustersync_source_checked_timestamp_seconds: { type: 'gauge', help: 'when the git host was last asked', labels: object },
+  clustersync_rollout_state: { type: 'gauge', help: '1 for the state that the staged rollout is in', labels: [...object, 'state'] },
+  clustersync_rollout_stage: { type: 'gauge', help: 'number of the stage that is at work, from 1; 0 while none is', labels: object },
+  clustersync_rollout_failed_gateways: {
+    type: 'gauge',
+    help: 'gateways of all stages that failed with what is rolled out',
+    labels: object,
+  },
+  clustersync_rollout_started_timestamp_seconds: { type: 'gauge', help: 'when the present or last rollout began', labels: object },
+} as const satisfies Record<string, Metric>
+
+/** Of each process, controller and agent; read at each scrape. */
+export const nodeMetrics = {
+  process_start_time_seconds: { type: 'gauge', help: 'when the process started' },
+  process_cpu_seconds_total: { type: 'counter', help: 'processor time of the process, without its children' },
+  process_resident_memory_bytes: { type: 'gauge', help: 'memory of the process that is in use, without its children' },
+  nodejs_heap_size_total_bytes: { type: 'gauge', help: 'heap that the process has taken' },
+  nodejs_heap_size_used_bytes: { type: 'gauge', help: 'heap that holds something' },
+  nodejs_external_memory_bytes: { type: 'gauge', help: 'memory of buffers outside of the heap' },
+} as const satisfies Record<string, Metric>
+
+/** Counted and timed by the controller. */
+export const processMetrics = {
+  clustersync_build_info: { type: 'gauge', help: '1, with the version of the controller', labels: ['version'] },
+  clustersync_leader: { type: 'gauge', help: '1 while this replica holds the Lease' },
+  clustersync_reconcile_total: { type: 'counter', help: 'reconciles of GatewaySyncs', labels: ['result', 'reason'] },
+  clustersync_reconcile_duration_seconds: { type: 'histogram', help: 'duration of a reconcile', buckets: quick },
+  clustersync_queue_depth: { type: 'gauge', help: 'GatewaySyncs that wait for a reconcile' },
+  clustersync_limiter_waiting: {
+    type: 'gauge',
+    help: 'work of a namespace that waits for its turn, of the 20 namespaces that used a resource the most',
+    labels: ['resource', 'namespace'],
+  },
+  clustersync_limiter_used_seconds_total: {
+    type: 'counter',
+    help: 'time for which a namespace used the whole of a shared resource, of the 20 namespaces that used it the most',
+    labels: ['resource', 'namespace'],
+  },
+  clustersync_queue_wait_seconds: {
+    type: 'histogram',
+    help: 'how long a GatewaySync waited for its reconcile once it was due',
+    buckets: quick,
+  },
+  clustersync_watch_restarts_total: {
+    type: 'counter',
+    help: 'watches that failed, and were resumed from their last position or listed again',
+    labels: ['kind', 'from'],
+  },
+  clustersync_relist_differences_total: {
+    type: 'counter',
+    help: 'changes that a list found and that the watch before it missed; more than 0 is a defect',
+    labels: ['kind'],
+  },
+  clustersync_event_loop_delay_seconds: {
+    type: 'histogram',
+    help: 'delay of a timer of one second',
+    buckets: quick,
+  },
+  clustersync_agents: {
+    type: 'gauge',
+    help: 'agents by their version compared with that of the leading controller',
+    labels: ['version'],
+  },
+  clustersync_source_fetch_total: { type: 'counter', help: 'calls to git hosts, fetches included', labels: ['result', 'reason'] },
+  clustersync_source_fetch_duration_seconds: { type: 'histogram', help: 'duration of a call to a git host', buckets: slow },
+  clustersync_source_fetched_bytes_total: { type: 'counter', help: 'by how much fetches made the mirrors larger' },
+  clustersync_source_volume_used_bytes: {
+    type: 'gauge',
+    help: 'what mirrors take of their volume, and what is reserved for fetches under way',
+  },
+  clustersync_source_volume_limit_bytes: { type: 'gauge', help: 'what all mirrors together may take' },
+  clustersync_signature_checks_total: {
+    type: 'counter',
+    help: 'commits and tags whose signatures were checked, by what was found',
+    labels: ['result'],
+  },
+  clustersync_push_to_applied_seconds: {
+    type: 'histogram',
+    help: 'from the receipt of a push until every gateway ran its commit',
+    buckets: slow,
+  },
+  clustersync_publish_to_applied_seconds: {
+    type: 'histogram',
+    help: 'from the publication of a commit until every gateway ran it',
+    buckets: slow,
+  },
+  clustersync_receiver_requests_total: {
+    type: 'counter',
+    help: 'calls to the push receiver by outcome and kind of event',
+    labels: ['outcome', 'source'],
+  },
+  clustersync_receiver_ignored_total: {
+    type: 'counter',
+    help: 'authenticated calls to the push receiver that changed nothing, by the reason of the answer',
+    labels: ['reason'],
+  },
+  clustersync_receiver_open: { type: 'gauge', help: '1 while the push receiver accepts calls without authentication' },
+  clustersync_watched_namespaces_forbidden: {
+    type: 'gauge',
+    help: 'namespaces of watchNamespaces that are gone or may not be listed; the others are served',
+  },
+  clustersync_admission_total: {
+    type: 'counter',
+    help: 'admission reviews; failed: this replica was not ready yet, or met a bug',
+    labels: ['outcome'],
+  },
+  clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },
+  clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'status'] },
+  clustersync_delivery_sent_bytes_total: { type: 'counter', help: 'content sent to agents' },
+  clustersync_delivery_open_streams: { type: 'gauge', help: 'answers to agents that are under way' },
+  clustersync_notifications_total: {
+    type: 'counter',
+    help: 'messages to git hosts and receivers by outcome of each attempt: sent, retried or dropped',
+    labels: ['to', 'outcome'],
+  },
+  clustersync_captures_total: {
+    type: 'counter',
+    help: 'captured changes of gateways by outcome: Pushed, Nothing, Refused, or Failed and retried',
+    labels: ['state'],
+  },
+  clustersync_certificate_issued_timestamp_seconds: { type: 'gauge', help: 'when the served certificate became valid' },
+  clustersync_certificate_expiry_timestamp_seconds: { type: 'gauge', help: 'when the served certificate ends' },
+} as const satisfies Record<string, Metric>
+
+/** Written by each agent itself, without a library: runtime/agent/metrics.ts. */
+export const agentMetrics = {
+  clustersync_agent_build_info: { type: 'gauge', help: '1, with the version of the agent', labels: ['version'] },
+  clustersync_agent_phase: { type: 'gauge', help: '1 for the phase that the gateway is in', labels: ['phase'] },
+  clustersync_agent_cycles_total: { type: 'counter', help: 'sync cycles by outcome', labels: ['outcome'] },
+  clustersync_agent_failures_in_a_row: { type: 'gauge', help: 'cycles that have failed since the last one that did not' },
+  clustersync_agent_last_success_timestamp_seconds: {
+    type: 'gauge',
+    help: 'when a cycle last ended with the published commit in place; absent before the first',
+  },
+  clustersync_agent_step_seconds: { type: 'summary', help: 'how long the steps of cycles took, however they ended', labels: ['step'] },
+  clustersync_agent_files_total: { type: 'counter', help: 'files put in place or removed', labels: ['operation'] },
+  clustersync_agent_written_bytes_total: { type: 'counter', help: 'content put in place' },
+  clustersync_agent_drifted_files: { type: 'gauge', help: 'owned files that were changed locally' },
+  clustersync_agent_scans_total: { type: 'counter', help: 'scans that the gateway was asked for, by outcome', labels: ['outcome'] },
+  clustersync_agent_gateway_state: {
+    type: 'gauge',
+    help: '1 for the state that the gateway was in when it was last asked',
+    labels: ['state'],
+  },
+  clustersync_agent_open_designers: { type: 'gauge', help: 'Designer sessions that the gateway reported at the last query' },
+} as const satisfies Record<string, Metric>
+
+export type ObjectMetric = keyof typeof objectMetrics
+export type ProcessMetric = keyof typeof processMetrics
+export type NodeMetric = keyof typeof nodeMetrics
+export type AgentMetric = keyof typeof agentMetrics

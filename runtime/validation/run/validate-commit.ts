@@ -1,0 +1,213 @@
+/**
+ * Validation: whether a commit may be published, based on the files that its profiles would deliver. One check at a time; each verdict is
+ * kept, so that a hundred GatewaySyncs of one repository cost one check.
+ */
+import type { Verdict } from '../../reconcile/decide/observation.ts'
+import { Fault } from '../../platform/fault.ts'
+import { checkCollections, type CheckOptions } from './check-root.ts'
+import type { CheckFinding } from '../rules/findings.ts'
+import { coveragesOf, type GateRequest, verdictKey } from './coverage.ts'
+import { contentReader, type Kept } from './delivered.ts'
+import { type GateMemory, pack, takeOver } from './snapshot.ts'
+import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
+import type { Previous } from './incremental-cache.ts'
+import { createReclaimer } from './collect-garbage.ts'
+import { recheckCollections } from './recheck.ts'
+import { aboveRepository } from '../model/tree.ts'
+import { isRuleId } from '../rules/rules.ts'
+import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../rules/severities.ts'
+
+type StatusFinding = Extract<Verdict, { kind: 'checked' }>['items'][number]
+
+/** Validates commits, one at a time, in the order of the calls. */
+export type Gate = {
+  /** `listing` must cover `gateRoots(profiles)`. Throws what reading throws. */
+  check(listing: VersionedListing, request: GateRequest, signal: AbortSignal): Promise<Verdict>
+  /** Hands over the state to another instance; only while no check runs. */
+  handOver(): GateMemory
+}
+
+/** A verdict is at most 50 findings, some 20 KiB. */
+const keptVerdicts = 200
+const maxItems = 50
+const maxPathLength = 4096
+const maxMessageLength = 1024
+
+/** `memory`: the state of an earlier instance. */
+export function createGate(memory?: GateMemory, reclaim: () => void = createReclaimer()): Gate {
+  const { verdicts, contents } = memory === undefined ? { verdicts: new Map<string, Verdict>(), contents: [] } : takeOver(memory)
+  const kept = createKeptContents(contents)
+  reclaim()
+  let queue: Promise<unknown> = Promise.resolve()
+  const oneAtATime = async (work: () => Promise<Verdict>): Promise<Verdict> => {
+    const run = queue.then(work, work)
+    queue = run.catch(() => undefined)
+    return await run
+  }
+  const remember = (key: string, verdict: Verdict): void => {
+    verdicts.set(key, verdict)
+    const [oldest] = verdicts.keys()
+    if (verdicts.size > keptVerdicts && oldest !== undefined) verdicts.delete(oldest)
+  }
+  return {
+    async check(listing, request, signal) {
+      if (request.validation.policy === 'Off' || request.profiles.length === 0) return { kind: 'notChecked' }
+      const key = verdictKey(request)
+      return await oneAtATime(async () => {
+        const known = verdicts.get(key)
+        if (known !== undefined) return known
+        signal.throwIfAborted()
+        const verdict = await checkCoverages(listing, request, kept, reclaim, signal)
+        reclaim()
+        remember(key, verdict)
+        return verdict
+      })
+    },
+    handOver: () => pack(verdicts, kept.takeAll()),
+  }
+}
+
+async function checkCoverages(
+  listing: VersionedListing,
+  request: GateRequest,
+  kept: KeptContents,
+  reclaim: () => void,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const coverages = coveragesOf(request.profiles)
+  const contentOf = contentReader(listing, coverages)
+  const counts = { errors: 0, warnings: 0 }
+  const items = new Map<string, StatusFinding>()
+  const add = (item: StatusFinding): void => {
+    items.set(`${item.rule} ${item.path} ${item.message}`, item)
+  }
+  let options: Omit<CheckOptions, 'root'> | undefined
+  let isChecked = false
+  for (const coverage of coverages) {
+    const key = `${request.line} ${coverage.key}`
+    const content = await contentOf(coverage, kept.take(key), signal)
+    if (options === undefined) {
+      const { settings, problem } = await readSettings(listing, content.settings, signal)
+      const severity = gateSeverity(settings, request.validation.rules)
+      options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500, reclaim }
+      for (const item of settingsProblems(problem, request.validation.rules)) {
+        counts.warnings += 1
+        add(item)
+      }
+    }
+    const all = [
+      ...content.roots.map((root) => ({ root, kind: 'collections' as const })),
+      ...content.projectRoots.map((root) => ({ root, kind: 'projects' as const })),
+    ]
+    isChecked ||= all.length > 0
+    const learned = new Map<string, Previous['learned']>()
+    for (const { root, kind } of all) {
+      const memory = content.memory(root, kind)
+      // Every gateway reads all projects that it receives.
+      const decidingOnly = kind === 'collections'
+      const own = {
+        ...options,
+        root,
+        kind,
+        roots: { collections: content.roots, projects: content.projectRoots },
+        decidingOnly,
+        templated: coverage.templated(root === aboveRepository ? '' : root),
+        files: content.files,
+        memory,
+      }
+      const { findings, summary } = (await recheckCollections(listing, own, signal)) ?? (await checkCollections(listing, own, signal))
+      learned.set(`${kind} ${root}`, memory.learned)
+      counts.errors += summary.errors
+      counts.warnings += summary.warnings
+      for (const finding of findings) add(itemOf(finding))
+    }
+    const { settings, roots, projectRoots, projects, files } = content
+    kept.set(key, { commit: request.commit, settings, roots, projectRoots, projects, files, learned })
+  }
+  if (!isChecked) return { kind: 'notChecked' }
+  const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
+  return { kind: 'checked', ...exact(counts, sorted), items: sorted.slice(0, maxItems) }
+}
+
+/** Profiles that share a root report the same twice; if every finding was kept, the distinct ones are counted. */
+function exact(counts: { errors: number; warnings: number }, items: readonly StatusFinding[]): { errors: number; warnings: number } {
+  if (counts.errors + counts.warnings >= 500) return counts
+  const errors = items.filter(({ severity }) => severity === 'error').length
+  return { errors, warnings: items.length - errors }
+}
+
+function itemOf({ rule, severity, path, message }: CheckFinding): StatusFinding {
+  return { rule, severity, path: path.slice(0, maxPathLength), message: message.slice(0, maxMessageLength) }
+}
+
+async function readSettings(
+  listing: Listing,
+  file: Entry | undefined,
+  signal: AbortSignal,
+): Promise<{ settings: Settings; problem: string | undefined }> {
+  if (file === undefined) return { settings: noSettings, problem: undefined }
+  const bytes = (await readTexts(listing, [file], maxSettingsBytes, signal)).get(settingsFile)
+  if (bytes === undefined) return { settings: noSettings, problem: `${settingsFile} is larger than ${maxSettingsBytes} bytes` }
+  try {
+    return { settings: await parseSettings(bytes.toString('utf8')), problem: undefined }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { settings: noSettings, problem: error.message }
+  }
+}
+
+/** Settings without effect never block a commit, and are always reported. */
+function* settingsProblems(problem: string | undefined, rules: Readonly<Record<string, string>>): Generator<StatusFinding> {
+  const item = { rule: 'invalid-settings', severity: 'warning' } as const
+  if (problem !== undefined) yield { ...item, path: settingsFile, message: problem.slice(0, maxMessageLength) }
+  for (const rule of Object.keys(rules)) {
+    if (!isRuleId(rule)) yield { ...item, path: 'spec.validation.rules', message: `there is no rule "${rule}"` }
+  }
+}
+
+/** Some 200 bytes each, with their findings. A larger repository is validated from its full list each time. */
+const maxFiles = 40_000
+/** Most entries have no file, because their repositories have no collections. */
+const maxContents = 1_000
+
+/** The kept contents, by line and coverage. */
+type KeptContents = {
+  /** Removes and returns it: a state that changes during a check is kept again only if the check succeeds. */
+  take(key: string): Kept | undefined
+  set(key: string, kept: Kept): void
+  /** Removes and returns everything, in insertion order. */
+  takeAll(): [key: string, kept: Kept][]
+}
+
+/** Keeps at most 40,000 files and 1,000 contents; the least recently used go first. `before`: the entries of an earlier cache. */
+function createKeptContents(before: Iterable<readonly [key: string, kept: Kept]> = []): KeptContents {
+  const contents = new Map<string, Kept>()
+  let files = 0
+  const take = (key: string): Kept | undefined => {
+    const kept = contents.get(key)
+    contents.delete(key)
+    files -= kept?.files.length ?? 0
+    return kept
+  }
+  const set = (key: string, kept: Kept): void => {
+    take(key)
+    if (kept.files.length > maxFiles) return
+    contents.set(key, kept)
+    files += kept.files.length
+    for (const oldest of contents.keys()) {
+      if (files <= maxFiles && contents.size <= maxContents) return
+      take(oldest)
+    }
+  }
+  for (const [key, kept] of before) set(key, kept)
+  return {
+    take,
+    set,
+    takeAll() {
+      const all = [...contents]
+      contents.clear()
+      files = 0
+      return all
+    },
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * Records on disk which checks were started and did not end, so that a commit that kills the process is not retried endlessly. A mark costs
+ * a small file for each check; in the status of a GatewaySync it would cost a write to the API server before each publication.
+ */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import * as v from 'valibot'
+
+/** Attempts by the id of a check (`checkId`). Never throws. */
+export type AttemptMarks = {
+  /** Records an attempt and returns its number, from 1. */
+  begin(id: string): number
+  /** The attempt has ended, in any way. */
+  end(id: string): void
+  forget(id: string): void
+}
+
+const attempts = v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(1)))
+/** The maximum number of marks: few checks are running when a process ends. */
+const maxMarks = 100
+
+/** `file` must outlive the process; if it cannot be read or written, nothing counts as attempted before. */
+export function createMarks(file: string): AttemptMarks {
+  const begun = readMarks(file)
+  const write = (): void => {
+    try {
+      mkdirSync(path.dirname(file), { recursive: true })
+      writeFileSync(`${file}.tmp`, JSON.stringify(Object.fromEntries(begun)))
+      renameSync(`${file}.tmp`, file)
+    } catch {
+      // A full disk must not prevent a check.
+    }
+  }
+  return {
+    begin(id) {
+      const attempt = (begun.get(id) ?? 0) + 1
+      begun.delete(id)
+      begun.set(id, attempt)
+      const [oldest] = begun.keys()
+      if (begun.size > maxMarks && oldest !== undefined) begun.delete(oldest)
+      write()
+      return attempt
+    },
+    end(id) {
+      if (begun.delete(id)) write()
+    },
+    forget: (id) => void begun.delete(id),
+  }
+}
+
+function readMarks(file: string): Map<string, number> {
+  try {
+    return new Map(Object.entries(v.parse(attempts, JSON.parse(readFileSync(file, 'utf8')))))
+  } catch {
+    return new Map()
+  }
+}

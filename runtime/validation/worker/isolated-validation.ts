@@ -1,0 +1,256 @@
+/**
+ * Validates commits in a thread with its own heap and time limit, because committers control the contents of a repository. If a commit ends
+ * the thread, that becomes a finding about the commit; the next commit gets a new thread.
+ *
+ * Node grants a thread with a full heap 16 MiB more to end, and ends the whole process if that does not suffice. So no single uninterrupted
+ * step, such as parsing one file, may need more: `json-cost.ts` limits what is parsed at all.
+ */
+import { hash } from 'node:crypto'
+import { constrainedMemory } from 'node:process'
+import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
+import type { Clock } from '../../platform/clock.ts'
+import { coverageKey, type GateRequest, verdictKey } from '../run/coverage.ts'
+import type { GateMemory } from '../run/snapshot.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { Verdict } from '../../reconcile/decide/observation.ts'
+import { canonicalJson } from '../../api/canonical-json.ts'
+import { printable } from '../../api/values.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { FairLimiter } from '../../platform/async/fair-limiter.ts'
+import type { Repository } from '../../git/content/mirror-listing.ts'
+import { version } from '../../platform/version.ts'
+import type { AttemptMarks } from './attempt-log.ts'
+import { type Ended, startThread, type Thread } from './thread.ts'
+
+/** Validation, as its callers use it. */
+export type IsolatedGate = {
+  /**
+   * The verdict on a commit of the repository, in a turn of the namespace. `name`: of the GatewaySync that waits for it. `again`: the check
+   * was requested, so earlier failures do not count. Throws TooManyRequests, and what reading the commit throws.
+   */
+  check(
+    repository: Repository,
+    request: GateRequest,
+    by: { namespace: string; name?: string; again: boolean },
+    signal: AbortSignal,
+  ): Promise<Verdict>
+  /** Call when a commit will soon be validated: the thread starts while the commit is fetched. */
+  prepare(): void
+  /** How many threads have ended; the memory of each is returned by the next garbage collection of the process. */
+  endedThreads(): number
+  /** The namespaces' use of validation time; a key is a repository and ref. */
+  limiter: Pick<FairLimiter, 'uses' | 'waits'>
+  close(): Promise<void>
+}
+
+/** Limits of the thread, and where attempts are recorded. */
+export type IsolateOptions = {
+  clock: Clock
+  log: Log
+  /** Records attempts on disk, so that a commit that ends the process is not retried endlessly. */
+  marks: AttemptMarks
+  /** The heap of the thread. Default: three eighths of the container's memory, from 48 to 512 MiB. */
+  heapMiB?: number
+  /** How long the thread may compute for one commit; waiting for git does not count. */
+  maxBusyMs?: number
+  /** How long the thread waits for another commit before it ends. */
+  restAfterMs?: number
+}
+
+/** After this number of attempts that ended the process itself a commit is not tried again. */
+const maxAttempts = 2
+/** A thread takes 10 MiB, and some 50 ms to start, which repeated pushes should not wait for. */
+const defaultRestMs = 30_000
+/** A full check of 20,000 files takes a second; on a busy machine, ten. */
+const defaultBusyMs = 120_000
+const mib = 1024 * 1024
+const keptFailures = 200
+/** Of some kilobytes each. */
+const keptFound = 50
+/** A thread needs this for a small commit. */
+const minHeapMiB = 24
+
+/** The key of a failed check: version of the checks, commit, delivered content and severities. */
+export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'commit' | 'profiles' | 'validation'>): string {
+  const subject = canonicalJson({ commit, rules: validation.rules, delivered: profiles.map(coverageKey) })
+  return `${version} ${hash('sha256', subject, 'hex').slice(0, 16)}`
+}
+
+/**
+ * One check at a time, and one more beside a check that takes longer than a second: a quick one, or one of a namespace without a running
+ * check. It has its own thread, which ends with it.
+ */
+export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, maxWaiting: 1_000 } as const
+
+/** No thread is started before the first commit that has to be validated. */
+export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
+  const {
+    clock,
+    log,
+    marks,
+    maxBusyMs = defaultBusyMs,
+    restAfterMs = defaultRestMs,
+    heapMiB = defaultHeapMiB(constrainedMemory()),
+  } = options
+  const limiter = new FairLimiter({ ...checkSlots, clock })
+  const failures = openFailures(log)
+  /** Verdicts of reserve threads. */
+  const found = new LRUCache<string, Verdict>({ max: keptFound })
+  let thread: Thread | undefined
+  let memory: GateMemory | undefined
+  let ended = 0
+  let idle = new AbortController()
+  /** The thread answers one request at a time, and may get a rest request only in between. */
+  const oneAtATime = pLimit(1)
+
+  const threadNow = (): Thread => {
+    if (thread !== undefined) return thread
+    thread = startThread({ heapMiB, memory }, () => {
+      thread = undefined
+      ended += 1
+    })
+    memory = undefined
+    return thread
+  }
+  /** Ends the thread and takes over its state. */
+  const rest = async (signal: AbortSignal): Promise<void> => {
+    if (signal.aborted || thread === undefined) return
+    memory = await thread.rest({ ...options, maxBusyMs })
+  }
+  const restLater = (): void => {
+    idle.abort()
+    idle = new AbortController()
+    const { signal } = idle
+    const resting = clock.wait(restAfterMs, signal).then(() => oneAtATime(() => rest(signal)))
+    resting.catch(() => undefined)
+  }
+  type Check = { repository: Repository; request: GateRequest; id: string }
+  const checkInThread = async ({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> => {
+    try {
+      const answer = await threadNow().check({ repository, request }, { ...options, maxBusyMs }, own)
+      if (answer.kind !== 'verdict' && answer.kind !== 'fault') own.throwIfAborted()
+      return failures.verdictOf(answer, id, request)
+    } finally {
+      restLater()
+    }
+  }
+  const checkInSpareThread = async ({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> => {
+    const spare = startThread({ heapMiB: Math.max(minHeapMiB, heapMiB / 2), memory: undefined }, () => (ended += 1))
+    const end = (): void => void spare.end()
+    own.addEventListener('abort', end, { once: true })
+    try {
+      const answer = await spare.check({ repository, request }, { ...options, maxBusyMs }, own)
+      // It has less memory, so its end is not a verdict about the commit: the limiter ends this soon and repeats the check in the other
+      // thread.
+      if (answer.kind === 'gone') await clock.wait(maxBusyMs, own)
+      const verdict = failures.verdictOf(answer, id, request)
+      found.set(verdictKey(request), verdict)
+      return verdict
+    } finally {
+      own.removeEventListener('abort', end)
+      await spare.end()
+    }
+  }
+  const attempts = openAttempts(marks)
+  /** A poll finds the commit that was checked before; if no thread runs, none is started for it. */
+  const knownOf = (id: string, request: GateRequest): Verdict | undefined =>
+    failures.get(id) ?? memory?.verdicts.get(verdictKey(request)) ?? found.get(verdictKey(request))
+
+  return {
+    async check(repository, request, { namespace, name, again }, signal) {
+      if (request.validation.policy === 'Off' || request.profiles.length === 0) return { kind: 'notChecked' }
+      const id = checkId(request)
+      const turn = { tenant: namespace, key: request.line, owner: name, urgent: again }
+      const done = await limiter.run(turn, signal, async (own, isReserve) => {
+        if (again) {
+          failures.forget(id)
+          attempts.forget(id)
+        }
+        const known = knownOf(id, request)
+        if (known !== undefined) return known
+        const check = { repository, request, id }
+        const verdict = await attempts.run(id, () =>
+          isReserve ? checkInSpareThread(check, own) : oneAtATime(() => checkInThread(check, own)),
+        )
+        return verdict ?? failures.add(id, request, 'ended the controller itself twice and were not tried again', '')
+      })
+      if (done === undefined) throw new Fault('TooManyRequests', `too many commits of namespace "${namespace}" wait for validation`)
+      return done.result
+    },
+    prepare() {
+      threadNow()
+      restLater()
+    },
+    endedThreads: () => ended,
+    limiter,
+    async close() {
+      idle.abort()
+      await thread?.end()
+      thread = undefined
+    },
+  }
+}
+
+/** Counts the attempts to check a commit, for a process that a check may end. */
+function openAttempts(marks: AttemptMarks) {
+  /** The number of running checks of an id. Together they are one attempt, which ends with the last of them. */
+  const underWay = new Map<string, number>()
+  return {
+    /** Undefined, without `work`: too many attempts ended the process. */
+    async run(id: string, work: () => Promise<Verdict>): Promise<Verdict | undefined> {
+      const others = underWay.get(id) ?? 0
+      if (others === 0 && marks.begin(id) > maxAttempts) return undefined
+      underWay.set(id, others + 1)
+      try {
+        return await work()
+      } finally {
+        const left = (underWay.get(id) ?? 1) - 1
+        if (left > 0) underWay.set(id, left)
+        else {
+          underWay.delete(id)
+          marks.end(id)
+        }
+      }
+    },
+    /** The mark of a running check stays: it counts if that check ends the process. */
+    forget(id: string): void {
+      if (!underWay.has(id)) marks.forget(id)
+    },
+  }
+}
+
+/** Keeps the checks that did not end, so that no commit is checked repeatedly. */
+function openFailures(log: Log) {
+  const verdicts = new LRUCache<string, Verdict>({ max: keptFailures })
+  const add = (id: string, request: GateRequest, why: string, path: string): Verdict => {
+    log.error({ reason: 'CheckFailed', commit: request.commit, path, message: why }, 'the checks of a commit did not come to an end')
+    const verdict = failedVerdict(id, why, path)
+    verdicts.set(id, verdict)
+    return verdict
+  }
+  return {
+    add,
+    get: (id: string): Verdict | undefined => verdicts.get(id),
+    forget: (id: string) => void verdicts.delete(id),
+    /** Throws the fault that a check ended with. */
+    verdictOf(answer: Ended, id: string, request: GateRequest): Verdict {
+      if (answer.kind === 'verdict') return answer.verdict
+      if (answer.kind === 'fault') throw new Fault(answer.reason, answer.message)
+      if (answer.kind === 'bug') log.error({ reason: 'Unexpected', commit: request.commit, message: answer.stack }, 'a check met a bug')
+      return add(id, request, answer.kind === 'bug' ? `met a bug: ${printable(answer.message, 512)}` : answer.why, answer.path)
+    },
+  }
+}
+
+/** `available`: the container's memory in bytes; without a limit it is 0 or absurdly large. */
+function defaultHeapMiB(available: number): number {
+  const share = available > 0 ? Math.floor((available / mib) * 0.375) : Number.POSITIVE_INFINITY
+  return Math.min(512, Math.max(48, share))
+}
+
+/** The verdict on a commit whose check did not finish: it counts as one error, with the reason. */
+export function failedVerdict(id: string, why: string, path: string): Verdict {
+  const item = { rule: 'check-failed', severity: 'error', path, message: `the checks of this commit ${why}` } as const
+  return { kind: 'checked', errors: 1, warnings: 0, items: [item], unfinished: id }
+}

@@ -1,0 +1,27 @@
+/**
+ * The messages between the process and the validation thread.
+ */
+import type { GateMemory } from '../run/snapshot.ts'
+import type { Reason } from '../../platform/fault.ts'
+import type { Verdict } from '../../reconcile/decide/observation.ts'
+import type { Repository } from '../../git/content/mirror-listing.ts'
+import type { GitAsked } from '../../git/command/relayed-git.ts'
+import type { GateRequest } from '../run/coverage.ts'
+
+/** `rest` requests the thread's state, before it is ended. */
+export type ToIsolate = { kind: 'check'; repository: Repository; request: GateRequest } | { kind: 'cancel' } | { kind: 'rest' }
+
+/** `git`: the thread requests a git process. `fault`: reading the commit failed; `bug`: anything else was thrown. */
+export type FromIsolate =
+  | { kind: 'ready' }
+  | { kind: 'git'; asked: GitAsked }
+  | { kind: 'verdict'; verdict: Verdict }
+  | { kind: 'rested'; memory: GateMemory }
+  | { kind: 'fault'; reason: Reason; message: string }
+  | { kind: 'bug'; message: string; stack: string }
+
+/** Size of the shared buffer with the path of the file being read (two bytes of length, then UTF-8), which outlives the thread. */
+export const judgedBytes = 2 + 1024
+
+/** The start data of a thread. `memory`: the state of an earlier thread. */
+export type IsolateData = { judged: SharedArrayBuffer; memory: GateMemory | undefined }

@@ -1,0 +1,83 @@
+/**
+ * The program of the validation thread: validates one commit after the other, with its own heap. The content of a repository may end this
+ * thread, but not the controller.
+ */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { systemClock } from '../../platform/clock.ts'
+import { gateRoots } from '../run/coverage.ts'
+import { createGate } from '../run/validate-commit.ts'
+import { buffersOf } from '../run/snapshot.ts'
+import type { VersionedListing } from '../model/listing.ts'
+import { Fault } from '../../platform/fault.ts'
+import { parseRelativePath } from '../../api/values.ts'
+import { gateListing, openGateReader } from '../../git/content/validation-listing.ts'
+import type { StartGit } from '../../git/command/git.ts'
+import { relayedGit } from '../../git/command/relayed-git.ts'
+import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
+
+const { judged: shared, memory } = workerData as IsolateData
+const judged = Buffer.from(shared)
+const gate = createGate(memory)
+const reader = openGateReader(systemClock)
+const start: StartGit = (run, limits) => relayedGit(run, limits, (asked, moved) => say({ kind: 'git', asked }, moved))
+let cancel = new AbortController()
+
+parentPort?.on('message', (message: ToIsolate) => {
+  if (message.kind === 'cancel') cancel.abort()
+  else if (message.kind === 'rest') rest()
+  else void answer(message)
+})
+
+say({ kind: 'ready' })
+
+async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check' }>): Promise<void> {
+  cancel = new AbortController()
+  const roots = gateRoots(request.profiles).map(parseRelativePath)
+  const listing = telling(gateListing({ ...repository, start }, request.commit, roots, reader))
+  const said: FromIsolate = await gate.check(listing, request, cancel.signal).then(
+    (verdict) => ({ kind: 'verdict', verdict }),
+    (error: unknown) => {
+      if (error instanceof Fault) return { kind: 'fault', reason: error.reason, message: error.message }
+      const { message, stack = '' } = error instanceof Error ? error : new Error(String(error))
+      // A system error, such as a failed process start, does not depend on the commit.
+      if (error instanceof Error && 'syscall' in error) return { kind: 'fault', reason: 'Unexpected', message }
+      return { kind: 'bug', message, stack }
+    },
+  )
+  tell('')
+  say(said)
+}
+
+function rest(): void {
+  const handed = gate.handOver()
+  say({ kind: 'rested', memory: handed }, buffersOf(handed))
+}
+
+/** The same listing, which records in the shared buffer which file is being read. */
+function telling(listing: VersionedListing): VersionedListing {
+  return {
+    ...listing,
+    read: (entries, sink, signal) =>
+      listing.read(
+        entries,
+        {
+          begin(entry, size) {
+            tell(entry.path)
+            sink.begin(entry, size)
+          },
+          data: (chunk) => sink.data(chunk),
+          end: () => sink.end(),
+        },
+        signal,
+      ),
+  }
+}
+
+function say(message: FromIsolate, moved: (ArrayBuffer | MessagePort)[] = []): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
+  parentPort?.postMessage(message, moved)
+}
+
+function tell(path: string): void {
+  judged.writeUInt16LE(judged.write(path, 2, judgedBytes - 2), 0)
+}

@@ -1,0 +1,165 @@
+/**
+ * The output of real programs when something is missing, too large, damaged or owned by another user, and the reason for each. Refusals of
+ * git hosts are tested in credentials/ and git-http.component.test.ts.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chownSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { Fault } from '../../../../runtime/platform/fault.ts'
+import { anonymousAccess } from '../../../../runtime/git/remote/access.ts'
+import { openNetwork } from '../../../../runtime/git/remote/network.ts'
+import { createGitMemory, type GitMemory } from '../../../../runtime/git/command/memory.ts'
+import { type GitRun, runGit } from '../../../../runtime/git/command/git.ts'
+import { faultOf } from '../../../../runtime/git/command/faults.ts'
+import { openHost } from '../../../../runtime/git/host/call-host.ts'
+import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
+import { openPlant } from '../../../support/access-remotes.ts'
+import { matchObject } from '../../../support/assertions.ts'
+import { makeAuthority } from '../../../support/authority.ts'
+import { startGitHost } from '../../../support/git-host.ts'
+import { commitSimilar, mebibyte } from '../../../support/large-packs.ts'
+import { makeRepository, temporaryFolder } from '../../../support/repository.ts'
+import { absent, requires } from '../../../support/requires.ts'
+import { makeSshKey, startSshHost } from '../../../support/ssh-host.ts'
+
+const signal = AbortSignal.timeout(280_000)
+const roomy = { maxMemoryBytes: 1024 * mebibyte, maxPackBytes: 1024 * mebibyte }
+
+/** `reason: message`, or the output of git. */
+async function outcome(work: Promise<Buffer | string>): Promise<string> {
+  try {
+    return (await work).toString()
+  } catch (error) {
+    if (error instanceof Fault) return `${error.reason}: ${error.message}`
+    throw error
+  }
+}
+
+/** A PATH with only these programs. */
+function pathWith(t: Test, ...names: string[]): string {
+  const folder = temporaryFolder(t, 'path')
+  for (const name of names) symlinkSync(execFileSync('which', [name], { encoding: 'utf8' }).trim(), path.join(folder, name))
+  return folder
+}
+
+void t.test('a missing program is named', async (t) => {
+  if (!requires(t, 'git', 'sh', 'env')) return
+  const { folder, commit } = makeRepository(path.join(temporaryFolder(t, 'tools'), 'plant'))
+  commit({ a: '1' })
+  const { url } = anonymousRemote('ssh://git@git.example/plant.git', { allowLocal: false })
+  const about = { url, access: anonymousAccess, proxy: undefined }
+  const ask = async (run: Partial<GitRun>): Promise<string> =>
+    await outcome(
+      runGit({ folder: path.join(folder, '.git'), args: ['rev-parse', 'HEAD'], timeoutMs: 60_000, ...run }, { limits: roomy, signal }),
+    )
+  const only = (...names: string[]) => ({ environment: { PATH: pathWith(t, ...names) } })
+  t.equal(await ask(only('sh')), 'ToolMissing: git is not installed or cannot be run')
+  t.equal(await ask(only('git')), 'ToolMissing: sh is not installed or cannot be run: spawn sh ENOENT')
+  const args = ['ls-remote', '-q', url.text]
+  t.equal(await ask({ ...only('env', 'git', 'sh'), args, protocols: ['ssh'], about }), 'ToolMissing: ssh is not installed or cannot be run')
+  const helpers = { environment: { GIT_EXEC_PATH: temporaryFolder(t, 'exec') } }
+  t.equal(
+    await ask({ ...helpers, args: ['ls-remote', '-q', 'https://git.example/plant.git'], protocols: ['https'], about }),
+    'ToolMissing: git-remote-https is not installed; git is there without its support of https',
+  )
+})
+
+void t.test('ssh without a user entry for its user ID is reported as such', async (t) => {
+  if (!requires(t, 'ssh', 'setpriv')) return
+  if (process.getuid?.() !== 0) {
+    absent(t, 'only root may run a program as another user')
+    return
+  }
+  const { stderr } = spawnSync('setpriv', ['--reuid', '54321', '--clear-groups', 'ssh', 'git.example'], { encoding: 'utf8' })
+  matchObject(t, faultOf(stderr, 'fetch', undefined), {
+    reason: 'ToolMissing',
+    message: /^ssh knows no user of this number; install libnss_wrapper/,
+  })
+})
+
+void t.test('a pack too large for the small memory share is fetched with the large one, or refused', async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'memory')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  await commitSimilar(host.repository('plant'), 20 * mebibyte)
+  const remote = anonymousRemote(host.url('plant/.git'), { allowLocal: false })
+  const fetchWith = async (large: number): Promise<string> => {
+    const at = path.join(folder, `mirror-${large}`)
+    execFileSync('git', ['init', '-q', '--bare', at])
+    const taken: string[] = []
+    const memory: GitMemory = {
+      limiter: createGitMemory().limiter,
+      async run(size, _user, own, work) {
+        taken.push(size)
+        return await work((size === 'small' ? 40 : large) * mebibyte, own)
+      },
+    }
+    const call = openHost({ remote, network: openNetwork, limits: roomy, memory, namespaces: () => ['plant'] })
+    const args = ['fetch', '-q', '--depth=1', remote.url.text, '+main:refs/w/incoming']
+    return [await outcome(call({ at, args, timeoutMs: 120_000 }, signal)), ...taken].join(' ').trim()
+  }
+  t.equal(await fetchWith(256), 'small large')
+  t.equal(await fetchWith(41), 'GitOutOfMemory: a file or pack of this repository needs more memory than git may have small large')
+})
+
+void t.test('an object that the host has lost is reported, over HTTP and over SSH', async (t) => {
+  if (!requires(t, 'git', 'ssh', 'ssh-agent', 'ssh-keygen')) return
+  const folder = temporaryFolder(t, 'lost')
+  const host = await startGitHost(path.join(folder, 'git'))
+  t.teardown(async () => host.stop())
+  const repository = host.repository('plant')
+  repository.commit({ a: '1', b: '2' })
+  const blob = repository.git('rev-parse', 'HEAD:b').toString('utf8').trim()
+  rmSync(path.join(repository.folder, '.git/objects', blob.slice(0, 2), blob.slice(2)))
+  const { privateKey, publicKey } = makeSshKey(folder, 'plant')
+  const ssh = await startSshHost(path.join(folder, 'sshd'), [publicKey])
+  t.teardown(async () => ssh.stop())
+  const { ask } = openPlant(t, { ssh: { identity: privateKey, known_hosts: ssh.knownHosts() } })
+  const lost = 'GitObjectMissing: the git host has lost an object of this commit; git fsck in the repository names it'
+  t.equal(await ask({ repo: host.url('plant/.git') }), lost)
+  const key = (name: string) => ({ secretRef: { name: 'ssh', key: name } })
+  const auth = { sshKey: { ...key('identity'), knownHosts: key('known_hosts') } }
+  t.equal(await ask({ repo: `ssh://${ssh.user}@127.0.0.1:${ssh.port}${repository.folder}/.git`, auth }), lost)
+})
+
+void t.test('a repository owned by another user at an SSH host is reported as such, not as missing', async (t) => {
+  if (!requires(t, 'git', 'ssh', 'ssh-agent', 'ssh-keygen')) return
+  if (process.getuid?.() !== 0) {
+    absent(t, 'only root may give a repository to another user')
+    return
+  }
+  const folder = temporaryFolder(t, 'owner')
+  const repository = makeRepository(path.join(folder, 'plant'))
+  repository.commit({ a: '1' })
+  for (const name of ['', ...readdirSync(repository.folder, { recursive: true, encoding: 'utf8' })])
+    chownSync(path.join(repository.folder, name), 12_345, 12_345)
+  const { privateKey, publicKey } = makeSshKey(folder, 'key')
+  const ssh = await startSshHost(path.join(folder, 'sshd'), [publicKey])
+  t.teardown(async () => ssh.stop())
+  const { ask } = openPlant(t, { ssh: { identity: privateKey, known_hosts: ssh.knownHosts() } })
+  const key = (name: string) => ({ secretRef: { name: 'ssh', key: name } })
+  const auth = { sshKey: { ...key('identity'), knownHosts: key('known_hosts') } }
+  const advice = `give it to that user there, or name it in safe.directory of that user's git`
+  t.equal(
+    await ask({ repo: `ssh://${ssh.user}@127.0.0.1:${ssh.port}${repository.folder}/.git`, auth }),
+    `RepositoryNotOwned: at 127.0.0.1:${ssh.port} the repository belongs to another user than ${ssh.user}; ${advice}`,
+  )
+  t.match(await ask({ repo: repository.folder }), /^[0-9a-f]{40}$/, 'on this machine naming it is enough')
+})
+
+void t.test('a certificate for another name, a closed port and an unknown host have different reasons over HTTPS', async (t) => {
+  if (!requires(t, 'git', 'openssl')) return
+  const folder = temporaryFolder(t, 'https')
+  const authority = await makeAuthority(folder, 'Plant CA', ['another.example'])
+  const host = await startGitHost(path.join(folder, 'git'), { tls: { key: authority.server.key, cert: authority.server.certificate } })
+  t.teardown(async () => host.stop())
+  mkdirSync(path.join(folder, 'git'), { recursive: true })
+  const { ask } = openPlant(t, { ca: { 'ca.crt': authority.certificate } })
+  const git = { repo: host.url('plant/.git'), caBundle: { secretRef: { name: 'ca', key: 'ca.crt' } } }
+  t.match(await ask(git), /^GitTlsUntrusted: the certificate of 127\.0\.0\.1:\d+ is not trusted by spec\.git\.caBundle \(CN=Plant CA\)/)
+  await host.stop()
+  t.equal(await ask(git), `GitConnectionRefused: nothing answers at 127.0.0.1:${host.port}`)
+  t.equal(await ask({ ...git, repo: 'https://nowhere.invalid/plant.git' }), 'GitHostUnknown: no address is known for nowhere.invalid')
+})

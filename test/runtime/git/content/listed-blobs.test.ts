@@ -1,0 +1,46 @@
+import t from 'tap'
+import type { Change } from '../../../../runtime/content/protocol/protocol.ts'
+import { parseCommitHash, parseRelativePath } from '../../../../runtime/api/values.ts'
+import { rememberListedBlobs } from '../../../../runtime/git/content/listed-blobs.ts'
+
+const hash = (number: number) => parseCommitHash(number.toString(16).padStart(40, '0'))
+const roots = [parseRelativePath('projects')]
+
+function puts(from: number, count: number): Change[] {
+  return Array.from({ length: count }, (_, index) => ({
+    op: 'put' as const,
+    path: parseRelativePath(`projects/${index}`),
+    mode: '100644' as const,
+    id: hash(from + index),
+    size: 1,
+  }))
+}
+
+void t.test('a blob counts as listed for its own commit and folders only', (t) => {
+  const listed = rememberListedBlobs()
+  listed.add(hash(1), roots, puts(100, 2))
+  listed.add(hash(1), roots, [{ op: 'delete', path: parseRelativePath('projects/gone') }, ...puts(102, 1)])
+  t.ok(listed.includesAll(hash(1), roots, [hash(100), hash(101), hash(102)]))
+  t.notOk(listed.includesAll(hash(1), roots, [hash(100), hash(103)]))
+  t.notOk(listed.includesAll(hash(2), roots, [hash(100)]))
+  t.notOk(listed.includesAll(hash(1), [parseRelativePath('config')], [hash(100)]))
+  t.end()
+})
+
+void t.test('a submodule is not a blob', (t) => {
+  const listed = rememberListedBlobs()
+  listed.add(hash(1), roots, [{ op: 'put', path: parseRelativePath('projects/sub'), mode: '160000', id: hash(7), size: 0 }])
+  t.notOk(listed.includesAll(hash(1), roots, [hash(7)]))
+  t.end()
+})
+
+void t.test('beyond 50,000 blobs the least recently listed are evicted across all mirrors', (t) => {
+  const listed = rememberListedBlobs()
+  for (const commit of [1, 2, 3]) listed.add(hash(commit), roots, puts(commit * 100_000, 20_000))
+  t.notOk(listed.includesAll(hash(1), roots, [hash(100_000)]))
+  t.ok(listed.includesAll(hash(2), roots, [hash(200_000)]))
+  t.ok(listed.includesAll(hash(3), roots, [hash(300_000), hash(319_999)]))
+  listed.add(hash(4), roots, puts(400_000, 60_000))
+  t.notOk(listed.includesAll(hash(4), roots, [hash(400_000)]), 'one that is too large alone is not remembered')
+  t.end()
+})

@@ -1,0 +1,187 @@
+/**
+ * Repositories behind a GitHub App: real git, a host that accepts only current tokens, and an API that verifies signatures.
+ */
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import { systemClock } from '../../../../runtime/platform/clock.ts'
+import { Fault } from '../../../../runtime/platform/fault.ts'
+import type { ResolveHost } from '../../../../runtime/git/remote/addresses.ts'
+import { createAppTokens } from '../../../../runtime/git/credentials/github-app.ts'
+import { openPlant, type Secrets } from '../../../support/access-remotes.ts'
+import { rejectsWith } from '../../../support/assertions.ts'
+import { makeAuthority } from '../../../support/authority.ts'
+import { startConnectProxy } from '../../../support/connect-proxy.ts'
+import { startGitHost } from '../../../support/git-host.ts'
+import { startGithubApi } from '../../../support/github-api.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+import { until } from '../../../support/world.ts'
+
+const app = { appId: 7, installationId: 11 }
+
+async function setUp(t: Test) {
+  const folder = temporaryFolder(t, 'app')
+  const authority = await makeAuthority(folder, 'Plant CA')
+  const tls = { key: authority.server.key, cert: authority.server.certificate }
+  const api = await startGithubApi(tls, app)
+  t.teardown(async () => api.stop())
+  const taken = { token: 'ghs_0' }
+  const host = await startGitHost(path.join(folder, 'git'), {
+    tls,
+    before({ headers }, response) {
+      if (headers.authorization === `Basic ${Buffer.from(`x-access-token:${taken.token}`).toString('base64')}`) return false
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
+      return true
+    },
+  })
+  t.teardown(async () => host.stop())
+  const commit = host.repository('plant.git').commit({ a: '1' })
+  const secrets: Secrets = { ca: { 'ca.crt': authority.certificate }, app: { 'key.pem': api.privateKey } }
+  const git = {
+    repo: host.url('plant.git/.git'),
+    caBundle: { secretRef: { name: 'ca', key: 'ca.crt' } },
+    auth: { githubApp: { ...app, privateKeySecretRef: { name: 'app', key: 'key.pem' }, apiBaseURL: api.url } },
+  }
+  return { api, secrets, git, commit, taken, where: new URL(api.url).host, authority }
+}
+
+void t.test('an App token is used while it lasts, and replaced when the host rejects it', async (t) => {
+  if (!requires(t, 'git', 'openssl')) return
+  const { api, secrets, git, commit, taken } = await setUp(t)
+  const { ask } = openPlant(t, secrets)
+  for (const fresh of [true, false, true]) t.equal(await ask(git, fresh), commit)
+  t.strictSame(api.given, ['ghs_0'])
+  taken.token = 'ghs_1'
+  t.match(await ask(git), /^GitUnauthorized: .* refused the token of the GitHub App \(401\)$/)
+  t.equal(await ask(git), commit)
+  t.strictSame(api.given, ['ghs_0', 'ghs_1'])
+})
+
+void t.test("each refusal of the API says what to check, and contains nothing of the API's response", async (t) => {
+  if (!requires(t, 'git', 'openssl')) return
+  const { api, secrets, git, where } = await setUp(t)
+  const { ask } = openPlant(t, secrets)
+  const another = await startGithubApi({}, app)
+  await another.stop()
+  secrets['app'] = { 'key.pem': another.privateKey }
+  t.equal(
+    await ask(git),
+    `GithubAppRefused: ${where} refused App 7: appId and private key are not of one App, or the clock of this machine is wrong (401)`,
+  )
+  secrets['app'] = { 'key.pem': 'no key' }
+  t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.githubApp.privateKeySecretRef holds no private key, PEM')
+  secrets['app'] = { 'key.pem': api.privateKey }
+  const elsewhere = { ...git, auth: { githubApp: { ...git.auth.githubApp, installationId: 12 } } }
+  t.equal(await ask(elsewhere), `GithubAppRefused: ${where} knows no installation 12 of App 7 (404)`)
+  for (const body of ['hunter2', '{"token":7}', '{"token":"hunter2"}', 'x'.repeat(100_000)]) {
+    api.answer = { status: 201, body }
+    t.equal(await ask(git), `GithubAppRefused: ${where} gave no token for App 7: status 201`)
+  }
+  api.answer = { status: 302, body: '' }
+  t.equal(await ask(git), `GithubAppRefused: ${where} gave no token for App 7: status 302`, 'no redirect is followed')
+  await api.stop()
+  t.equal(await ask(git), `GithubAppRefused: the API at ${where} cannot be reached: ECONNREFUSED`)
+})
+
+void t.test('the API is called through the same proxy as the git host', async (t) => {
+  if (!requires(t, 'git', 'openssl')) return
+  const { secrets, git, commit, where } = await setUp(t)
+  const proxy = await startConnectProxy('worker:s3cret')
+  t.teardown(async () => proxy.stop())
+  secrets['proxy'] = { url: `http://worker:s3cret@127.0.0.1:${proxy.port}` }
+  const { ask } = openPlant(t, secrets)
+  t.equal(await ask({ ...git, proxy: { secretRef: { name: 'proxy' } } }), commit)
+  t.ok(proxy.asked.some(({ target }) => target === where))
+})
+
+void t.test('a proxy is reached at the address permitted for its name, and not used for a forbidden address', async (t) => {
+  if (!requires(t, 'git', 'openssl')) return
+  const { secrets, git, commit, where } = await setUp(t)
+  const proxy = await startConnectProxy('worker:100%')
+  t.teardown(async () => proxy.stop())
+  // No resolver knows this name, so only the address found by `resolve` leads to the proxy.
+  secrets['proxy'] = { url: `http://worker:100%@proxy.invalid:${proxy.port}` }
+  const asked: string[] = []
+  const resolve: ResolveHost = async (host) => {
+    asked.push(host)
+    if (host === '169.254.169.254') throw new Fault('RepositoryNotAllowed', 'not there')
+    return ['127.0.0.1']
+  }
+  const { ask } = openPlant(t, secrets, { resolve, proxy: undefined })
+  const proxied = { ...git, proxy: { secretRef: { name: 'proxy' } } }
+  t.equal(await ask(proxied), commit)
+  t.ok(proxy.asked.some(({ target }) => target === where))
+  const before = proxy.asked.length
+  t.equal(await ask({ ...proxied, repo: 'https://169.254.169.254/plant.git' }), 'RepositoryNotAllowed: not there')
+  const elsewhere = { githubApp: { ...git.auth.githubApp, apiBaseURL: 'https://169.254.169.254' } }
+  t.equal(await ask({ ...proxied, auth: elsewhere }), 'RepositoryNotAllowed: not there')
+  t.equal(proxy.asked.length, before)
+})
+
+void t.test('tokens are cached by owner and API, and renewed by a timer before they expire', async (t) => {
+  const folder = temporaryFolder(t, 'tokens')
+  const authority = await makeAuthority(folder, 'Plant CA')
+  const api = await startGithubApi({ key: authority.server.key, cert: authority.server.certificate }, app)
+  t.teardown(async () => api.stop())
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  const timers: (() => void)[] = []
+  const clock = { ...systemClock, wait: async () => await new Promise<void>((resolve) => void timers.push(resolve)) }
+  const tokens = createAppTokens(clock, stop.signal)
+  const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
+  const key = (owner: string) => ({ owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
+  const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
+  t.equal(await ask('plant/a'), 'ghs_0')
+  t.equal(await ask('plant/a'), 'ghs_0')
+  t.equal(await ask('other/a'), 'ghs_1', 'another tenant with the same numbers gets a token of its own')
+  t.strictSame(await Promise.all([ask('third/a'), ask('third/a')]), ['ghs_2', 'ghs_2'], 'one question for all who wait')
+  for (const due of timers.splice(0)) due()
+  // The host has issued a token before the client has read it.
+  let renewed = 'ghs_0'
+  while (renewed === 'ghs_0') {
+    await new Promise((resolve) => setImmediate(resolve))
+    renewed = await ask('plant/a')
+  }
+  t.match(renewed, /^ghs_[345]$/)
+  while (api.given.length < 6) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(api.given.length, 6, 'the timers have asked, nobody else')
+})
+
+void t.test('a token is renewed only while it is used, whatever expiry the API gives', async (t) => {
+  const authority = await makeAuthority(temporaryFolder(t, 'lapse'), 'Plant CA')
+  const api = await startGithubApi({ key: authority.server.key, cert: authority.server.certificate }, app)
+  t.teardown(async () => api.stop())
+  const stop = new AbortController()
+  t.teardown(() => stop.abort())
+  let nowMs = 0
+  const timers: { ms: number; end(): void }[] = []
+  const clock = {
+    ...systemClock,
+    monotonicMs: () => nowMs,
+    wait: async (ms: number) => await new Promise<void>((end) => void timers.push({ ms, end })),
+  }
+  const tokens = createAppTokens(clock, stop.signal)
+  const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
+  const key = (owner: string) => ({ owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
+  const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
+  const endLast = (): void => timers.at(-1)?.end()
+  t.equal(await ask('plant/a'), 'ghs_0')
+  nowMs += 3_300_000
+  t.equal(await ask('plant/a'), 'ghs_0')
+  endLast()
+  await until(() => (timers.length === 2 ? true : undefined), 'it is renewed')
+  t.strictSame(api.given, ['ghs_0', 'ghs_1'])
+  nowMs += 3_300_000
+  endLast()
+  await new Promise((resolve) => setImmediate(resolve))
+  t.equal(await ask('plant/a'), 'ghs_2', 'what lapsed is asked for when somebody needs it')
+  t.strictSame(api.given, ['ghs_0', 'ghs_1', 'ghs_2'])
+  api.lastsMs = 100 * 365 * 86_400_000
+  await ask('plant/b')
+  t.equal(timers.at(-1)?.ms, 86_400_000)
+
+  const left = new AbortController()
+  const waiting = tokens.token(key('plant/c'), async () => await new Promise<never>(() => undefined), left.signal)
+  left.abort(new Error('nobody waits any more'))
+  await rejectsWith(t, waiting, { message: 'nobody waits any more' }, 'an API that does not answer holds nobody who has left')
+})

@@ -1,0 +1,43 @@
+/**
+ * A key is reported as invalid only if ssh-add has read it. A private mount hides or replaces the real tool.
+ */
+import path from 'node:path'
+import t from 'tap'
+import { asFault } from '../../../../runtime/platform/fault.ts'
+import { addKey, startAgent } from '../../../../runtime/git/credentials/ssh-agent.ts'
+import { askThere, type Lesser, mayTakeToolsAway } from '../../../support/lesser-machine.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+import { makeSshKey } from '../../../support/ssh-host.ts'
+
+void t.test('an ssh-add that is missing, killed or slow does not make the key invalid', async (t) => {
+  if (!mayTakeToolsAway(t) || !requires(t, 'ssh-add', 'ssh-agent', 'ssh-keygen')) return
+  const { privateKey } = makeSshKey(temporaryFolder(t, 'key'), 'plant')
+  const gone = 'ToolMissing: ssh-add is not installed or cannot be run: spawn ssh-add'
+  const invalid =
+    'CredentialsInvalid: spec.git.auth.sshKey: this is no private key that ssh can read, or it has a passphrase (spec.git.auth.sshKey.passphrase)'
+  const rows: [string, Lesser, string, string][] = [
+    ['a good key', {}, privateKey, 'added'],
+    ['no key', {}, 'no key', invalid],
+    ['gone', { commands: ['rm /usr/bin/ssh-add'] }, privateKey, `${gone} ENOENT`],
+    ['not to be run', { commands: ['chmod a-x /usr/bin/ssh-add'] }, privateKey, `${gone} EACCES`],
+    ['killed', { tools: { 'ssh-add': 'kill -KILL $$' } }, privateKey, 'GitKilled: ssh-add was ended by SIGKILL'],
+    ['slow', { tools: { 'ssh-add': 'exec sleep 60' } }, privateKey, 'Timeout: ssh-add did not end within 10 s'],
+  ]
+  await Promise.all(
+    rows.map(async ([name, lesser, key, expected]) => t.equal(await askThere(t, lesser, 'add-key.ts', key), expected, name)),
+  )
+})
+
+void t.test('an ssh-agent that has ended does not make the key invalid', async (t) => {
+  if (!requires(t, 'ssh-add', 'ssh-agent', 'ssh-keygen')) return
+  const folder = temporaryFolder(t, 'agent')
+  const { privateKey } = makeSshKey(folder, 'plant')
+  const signal = AbortSignal.timeout(60_000)
+  const agent = await startAgent(path.join(folder, 'agent'), 60, signal)
+  await agent.stop()
+  const fault = asFault(
+    await addKey(agent, { privateKey, passphrase: undefined, askProgram: '/bin/false' }, signal).catch((thrown) => thrown),
+  )
+  t.strictSame([fault.reason, fault.message], ['GitKilled', 'ssh-agent was ended before it had the key of spec.git.auth.sshKey'])
+})

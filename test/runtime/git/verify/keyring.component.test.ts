@@ -1,0 +1,72 @@
+import t from 'tap'
+import { readKeyring } from '../../../../runtime/git/verify/keyring.ts'
+import { matchObject } from '../../../support/assertions.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+import { makeGpg, makeSshKey } from '../../../support/signing.ts'
+
+function read(files: Record<string, string | Buffer>) {
+  return readKeyring(new Map(Object.entries(files).map(([name, content]) => [name, Buffer.from(content)])))
+}
+
+function whyNot(files: Record<string, string | Buffer>): string {
+  const found = read(files)
+  return found.kind === 'unusable' ? found.why : 'usable'
+}
+
+void t.test('a Secret may hold PGP and SSH keys, several in one file, with comments', async (t) => {
+  if (!requires(t, 'gpg', 'ssh-keygen')) return
+  const folder = temporaryFolder(t, 'keyring')
+  const gpg = makeGpg(t)
+  const [ann, ben] = [gpg.key('Ann'), gpg.key('Ben')]
+  const subkey = gpg.subkey(ann)
+  const [cleo, dora] = [makeSshKey(folder, 'cleo'), makeSshKey(folder, 'dora')]
+  const found = read({
+    'team.asc': `# the team\r\n\r\n${ann.publicKey().toString('latin1').replaceAll('\n', '\r\n')}\n${ben.publicKey().toString('latin1')}`,
+    allowed_signers: `cleo@example.com,c@example.com namespaces="git",valid-after="20200101Z" ${cleo.publicKey}\n# more\n${dora.publicKey}`,
+  })
+  if (found.kind === 'unusable') throw new Error(found.why)
+  t.strictSame([...found.keyring.pgpKeys.keys()].toSorted(), [ann, ben, subkey].map(({ fingerprint }) => fingerprint).toSorted())
+  matchObject(t, found.keyring.sshKeys.get(cleo.fingerprint), { by: 'cleo@example.com,c@example.com', validAfter: '20200101Z' })
+  matchObject(t, found.keyring.sshKeys.get(dora.fingerprint), { by: 'dora@example.com', validAfter: undefined })
+})
+
+void t.test('a file that cannot be parsed completely makes the Secret unusable and is named', async (t) => {
+  if (!requires(t, 'gpg', 'ssh-keygen')) return
+  const folder = temporaryFolder(t, 'keyring')
+  const ann = makeGpg(t).key('Ann')
+  const block = ann.publicKey().toString('latin1')
+  const { publicKey: line } = makeSshKey(folder, 'ben')
+  const [type = '', encoded = ''] = line.split(' ')
+  const damaged = block.replace(/\n\n(.)/, (_all, first: string) => `\n\n${first === 'm' ? 'n' : 'm'}`)
+  const rows: [string, Record<string, string | Buffer>, string][] = [
+    ['nothing', {}, 'holds no key'],
+    ['an empty file', { a: '\n' }, 'key a holds no key'],
+    ['some text', { a: line, b: 'hello' }, 'key b is neither a public key of SSH nor a line of allowed_signers (line 1)'],
+    ['a damaged block', { a: damaged }, 'key a holds a damaged PGP block'],
+    ['half a block', { a: block.slice(0, 120) }, 'key a holds a damaged PGP block'],
+    ['a damaged line', { a: `${type} ${encoded.slice(0, -8)}` }, 'key a holds a damaged key (line 1)'],
+    ['another type than the key has', { a: `ssh-rsa ${encoded}` }, 'key a holds a damaged key (line 1)'],
+    [
+      'a certificate authority',
+      { a: `* cert-authority ${line}` },
+      'key a has the option "cert-authority", which is not supported (line 1)',
+    ],
+    ['another namespace', { a: `* namespaces="file" ${line}` }, 'key a is for namespaces that do not include git (line 1)'],
+    ['a time that is none', { a: `* valid-before="soon" ${line}` }, 'key a has a valid-before that is no time (line 1)'],
+    ['a binary keyring', { a: Buffer.from(block.split('\n').slice(2, -3).join(''), 'base64') }, 'neither'],
+    ['a key twice', { a: block, b: block }, `key b holds ${ann.fingerprint} a second time`],
+  ]
+  for (const [name, files, expected] of rows) t.ok(whyNot(files).includes(expected), `${name}: ${whyNot(files)}`)
+})
+
+void t.test('a private key is refused and not repeated in the message', async (t) => {
+  if (!requires(t, 'gpg')) return
+  const gpg = makeGpg(t)
+  const ann = gpg.key('Ann')
+  t.equal(whyNot({ a: ann.privateKey() }), 'key a holds a private key; export the public one')
+  t.equal(
+    whyNot({ a: '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n' }),
+    'key a holds a private key; export the public one',
+  )
+})

@@ -1,0 +1,117 @@
+/**
+ * Tests fairness in simulated time with the limits of the controller: whatever other namespaces do, a push of a well-behaved namespace is
+ * published at most 5 s later than without them.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import { checkSlots } from '../../../../runtime/validation/worker/isolated-validation.ts'
+import { FairLimiter } from '../../../../runtime/platform/async/fair-limiter.ts'
+import { hostSlots } from '../../../../runtime/reconcile/source/resolutions.ts'
+import { type CallSize, createGitMemory } from '../../../../runtime/git/command/memory.ts'
+import { SimulatedClock } from '../../../support/simulated-clock.ts'
+
+/** The load of one GatewaySync: how long fetches and validation take, and how long it waits between pushes. */
+type Load = { host: string; size: CallSize; fetchMs: number; checkMs: number; restMs: number; fails: boolean }
+type Tenant = { name: string; loads: readonly Load[] }
+
+const simulatedMs = 60_000
+/** The controller aborts a fetch that transfers almost nothing after the first limit, and a validation after the second. */
+const [maxFetchMs, maxCheckMs] = [30_000, 120_000]
+
+function controllerOf(clock: SimulatedClock) {
+  const hosts = new FairLimiter({ ...hostSlots, clock })
+  const memory = createGitMemory({ left: () => Infinity, clock })
+  const checks = new FairLimiter({ ...checkSlots, clock })
+  const push = async (namespace: string, { host, size, fetchMs, checkMs, fails }: Load, signal: AbortSignal): Promise<void> => {
+    await hosts.run({ tenant: namespace, key: host, urgent: true }, signal, (asking) =>
+      memory.run(size, { namespaces: [namespace], host, repository: host }, asking, (_bytes, own) => clock.wait(fetchMs, own)),
+    )
+    if (!fails) await checks.run({ tenant: namespace, key: host }, signal, (own) => clock.wait(checkMs, own))
+  }
+  return { push }
+}
+
+/** Returns the longest delay of a push of the well-behaved namespace compared with running alone. */
+async function delayBeside(tenants: readonly Tenant[], well: Load): Promise<number> {
+  const clock = new SimulatedClock()
+  const { push } = controllerOf(clock)
+  const stop = new AbortController()
+  const play = async (): Promise<number> => {
+    // The well-behaved namespace publishes once before the others start.
+    await push('well', well, stop.signal)
+    const others = tenants.flatMap(({ name, loads }) =>
+      loads.map(async (load) => {
+        for (;;) {
+          await push(name, load, stop.signal)
+          await clock.wait(load.restMs, stop.signal)
+        }
+      }),
+    )
+    let longestMs = 0
+    while (clock.monotonicMs() < simulatedMs) {
+      await clock.wait(well.restMs, stop.signal)
+      const startedMs = clock.monotonicMs()
+      await push('well', well, stop.signal)
+      longestMs = Math.max(longestMs, clock.monotonicMs() - startedMs)
+    }
+    stop.abort()
+    await Promise.allSettled(others)
+    return longestMs - well.fetchMs - well.checkMs
+  }
+  return await clock.runUntil(play())
+}
+
+const loads = {
+  slow: fc.record({ fetchMs: fc.integer({ min: 2_000, max: maxFetchMs }), checkMs: fc.constant(50), size: fc.constant('small' as const) }),
+  huge: fc.record({
+    fetchMs: fc.integer({ min: 500, max: maxFetchMs }),
+    checkMs: fc.integer({ min: 1_000, max: maxCheckMs }),
+    size: fc.constant('large' as const),
+  }),
+  many: fc.record({
+    fetchMs: fc.integer({ min: 50, max: 500 }),
+    checkMs: fc.integer({ min: 20, max: 300 }),
+    size: fc.constantFrom('question' as const, 'small' as const),
+  }),
+}
+const load: fc.Arbitrary<Load> = fc
+  .tuple(
+    fc.oneof(loads.slow, loads.huge, loads.many),
+    fc.record({ host: fc.constantFrom('a', 'b', 'c'), restMs: fc.integer({ min: 500, max: 10_000 }), fails: fc.boolean() }),
+  )
+  .map(([work, about]) => ({ ...work, ...about }))
+/** Generates up to `count` namespaces with up to `syncs` GatewaySyncs each. */
+const namespaces = (count: number, syncs: number) =>
+  fc
+    .array(fc.array(load, { minLength: 1, maxLength: syncs }), { maxLength: count })
+    .map((all) => all.map((own, index): Tenant => ({ name: `tenant-${index}`, loads: own })))
+const wellBehaved: fc.Arbitrary<Load> = fc.record({
+  host: fc.constant('git.example'),
+  size: fc.constant('small' as const),
+  fetchMs: fc.integer({ min: 30, max: 500 }),
+  checkMs: fc.integer({ min: 10, max: 300 }),
+  restMs: fc.integer({ min: 1_000, max: 20_000 }),
+  fails: fc.constant(false),
+})
+
+const cases = [
+  { name: 'one misbehaving namespace delays a push of another by less than 5 s', others: namespaces(1, 12), maxDelayMs: 5_000 },
+  { name: 'two delay it by less than 5 s', others: namespaces(2, 6), maxDelayMs: 5_000 },
+  // Each namespace starts as new and may use the reserve until it proves slow.
+  { name: 'four delay it by less than 10 s', others: namespaces(4, 6), maxDelayMs: 10_000 },
+]
+for (const { name, others, maxDelayMs } of cases) {
+  void t.test(name, async (t) => {
+    const isInTime = async (hostile: readonly Tenant[], well: Load): Promise<void> => {
+      const delayMs = await delayBeside(hostile, well)
+      if (delayMs >= maxDelayMs) throw new Error(`delayed by ${delayMs} ms`)
+    }
+    await t.resolves(fc.assert(fc.asyncProperty(others, wellBehaved, isInTime), { numRuns: 15, endOnFailure: true }))
+  })
+}
+
+void t.test('four slow GatewaySyncs of one namespace do not delay another namespace', async (t) => {
+  const drip: Load = { host: 'drip', size: 'small', fetchMs: maxFetchMs, checkMs: 0, restMs: 1_000, fails: true }
+  const well: Load = { host: 'git.example', size: 'small', fetchMs: 100, checkMs: 50, restMs: 2_000, fails: false }
+  t.equal(await delayBeside([{ name: 'evil', loads: [drip, drip, drip, drip] }], well), 0)
+})

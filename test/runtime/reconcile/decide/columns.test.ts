@@ -1,0 +1,51 @@
+/**
+ * Tests the columns for `kubectl get`: short, on one line, and with the same counts as elsewhere.
+ */
+import t from 'tap'
+import * as v from 'valibot'
+import { gatewaySyncColumns, syncReportColumns } from '../../../../runtime/reconcile/decide/columns.ts'
+import { countGateways, type GatewayState } from '../../../../runtime/reconcile/decide/gateways.ts'
+import { syncReportStatus } from '../../../../runtime/api/schema/report.ts'
+import { gatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
+import { matchObject } from '../../../support/assertions.ts'
+
+const commit = '24a7d5c9c97cf8e04c02ea0114063d89b0766069'
+const at = '2026-01-01T00:00:00Z'
+const gateways = (...states: GatewayState[]) =>
+  countGateways(states.map((state, index) => ({ pod: `gw-${index}`, state, reason: '', message: '', commit, mode: undefined })))
+const ready = (message: string) => [{ type: 'Ready', status: 'False' as const, reason: 'GatewaysFailed', message, lastTransitionTime: at }]
+
+void t.test('a gateway with local changes counts as running the published commit', async (t) => {
+  t.strictSame(gatewaySyncColumns({ gateways: gateways('synced', 'drifted', 'failed') }), { gateways: '2/3' })
+})
+
+void t.test('a commit is shortened to eight digits, also within a message', async (t) => {
+  const columns = gatewaySyncColumns({ published: { commit, ref: 'main', at }, conditions: ready(`commit ${commit} is wanted`) })
+  t.strictSame(columns, { commit: '24a7d5c9', message: 'commit 24a7d5c9 is wanted' })
+  matchObject(t, syncReportColumns({ phase: 'Synced', commit }), { commit: '24a7d5c9' })
+})
+
+void t.test('a message stays on one line within its width and ends with an ellipsis where it is cut', async (t) => {
+  const long = `3 of 3 gateways:\n  ${'gw-0: CollectionsInvalid, '.repeat(20)}`
+  const { message = '' } = gatewaySyncColumns({ conditions: ready(long) })
+  t.equal(message, '3 of 3 gateways: gw-0: CollectionsInvalid, gw-0: Co…')
+  const report = syncReportColumns({ phase: 'Failed', message: long })
+  t.equal(report.message, '3 of 3 gateways: gw-0: CollectionsInvalid…')
+})
+
+void t.test('a message of emoji is cut to the limit of the schema and stays well-formed', async (t) => {
+  for (const message of ['🏭'.repeat(60), `a${'🏭'.repeat(60)}`, '🏭'.repeat(30)]) {
+    const columns = gatewaySyncColumns({ conditions: ready(message) })
+    t.ok(v.safeParse(gatewaySyncStatus, { columns }).success, message)
+    t.ok(columns.message?.isWellFormed())
+    t.match(columns.message, /🏭.*…$/u)
+    const report = syncReportColumns({ phase: 'Failed', message })
+    t.ok(v.safeParse(syncReportStatus, { phase: 'Failed', columns: report }).success, message)
+  }
+})
+
+void t.test('without a message the reason is shown, and unknown values stay empty', async (t) => {
+  t.equal(gatewaySyncColumns({ conditions: ready('') }).message, 'GatewaysFailed')
+  t.strictSame(syncReportColumns({ phase: 'Paused', reason: 'Paused' }), { message: 'Paused' })
+  t.strictSame(gatewaySyncColumns({}), {})
+})

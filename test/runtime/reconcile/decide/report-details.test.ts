@@ -1,0 +1,32 @@
+/**
+ * Tests the report details kept for display: bounded for any report, with the rest counted.
+ */
+import t from 'tap'
+import { keptReport, reportDetails, wholeReport } from '../../../../runtime/reconcile/decide/report-details.ts'
+import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
+import { matchObject } from '../../../support/assertions.ts'
+
+const findings = Array.from({ length: 20 }, (_, index) => ({
+  rule: 'a-rule',
+  path: `${index}/${'x'.repeat(4000)}`,
+  message: 'm'.repeat(1000),
+}))
+const drift = { count: 30, paths: Array.from({ length: 20 }, (_, index) => `${index}/${'y'.repeat(4000)}`) }
+const largest: SyncReportStatus = { phase: 'Drifted', gateway: 'gw', profile: 'line', finishedAt: '2026-01-01T00:00:00Z', findings, drift }
+
+void t.test('the details of the longest report stay small and count what is omitted', async (t) => {
+  const told = reportDetails(largest, keptReport)
+  matchObject(t, told, { gateway: 'gw', profile: 'line', finishedAt: '2026-01-01T00:00:00Z' })
+  matchObject(t, told.drift, { count: 30, paths: [0, 1, 2].map((index) => new RegExp(`^${index}/y+\\.\\.\\.$`)) })
+  t.equal(told.drift?.paths.length, keptReport.paths)
+  t.equal(told.remarks.length, keptReport.remarks + 1)
+  t.match(told.remarks[0], /^0\/x+\.\.\.$/)
+  t.equal(told.remarks.at(-1), 'and 16 more in its SyncReport')
+  t.ok(JSON.stringify(told).length < 3072, `${JSON.stringify(told).length} characters`)
+})
+
+void t.test('a single complete read returns all remarks', async (t) => {
+  const { remarks } = reportDetails(largest, wholeReport)
+  t.equal(remarks.length, 20)
+  t.match(remarks[19], /m \(a-rule\)$/)
+})

@@ -1,0 +1,412 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import * as v from 'valibot'
+import { systemClock } from '../../../../runtime/platform/clock.ts'
+import { Fault } from '../../../../runtime/platform/fault.ts'
+import type { SourceObservation } from '../../../../runtime/reconcile/decide/observation.ts'
+import { dueForResolution, type ResolvedCommit } from '../../../../runtime/reconcile/decide/source-resolution.ts'
+import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts'
+import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
+import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
+import { FairLimiter, type LimiterOptions } from '../../../../runtime/platform/async/fair-limiter.ts'
+import { createResolutions, type Resolution } from '../../../../runtime/reconcile/source/resolutions.ts'
+import { matchObject } from '../../../support/assertions.ts'
+
+const wanted: DesiredRef = { ref: parseRefName('main'), request: undefined, undecided: false }
+const found: SourceObservation = {
+  kind: 'resolved',
+  commit: parseCommitHash('a'.repeat(40)),
+  committedAt: undefined,
+  fetchedAt: '2026-01-01T00:00:00Z',
+  verified: undefined,
+  verdict: { kind: 'notChecked' },
+  durationMs: 1,
+}
+
+const resolved: ResolvedCommit = {
+  commit: parseCommitHash('a'.repeat(40)),
+  name: 'refs/heads/main',
+  tag: undefined,
+  fetchedAt: '2026-01-01T00:00:00Z',
+  committedAt: Promise.resolve(undefined),
+}
+
+function setUp(concurrency = 2, limits: Partial<LimiterOptions> = {}) {
+  const stop = new AbortController()
+  const answered: string[] = []
+  const hosts = new FairLimiter({ total: concurrency, clock: systemClock, ...limits })
+  const lookups = createResolutions({ clock: systemClock, hosts, ready: (key) => answered.push(key), signal: stop.signal })
+  return { lookups, answered, stop }
+}
+
+/** A source resolution that is answered by the test or ends with its signal. */
+function openLookup(text: string, changes: Partial<Resolution> = {}): Resolution & { answer(): void; asked(): boolean } {
+  const gate = Promise.withResolvers<SourceObservation>()
+  gate.promise.catch(() => undefined)
+  let asked = false
+  return {
+    specKey: 'plant.git',
+    host: 'git.example',
+    repository: 'plant',
+    resolutionKey: text,
+    wanted,
+    sharingKey: text,
+    why: 'poll',
+    async run(share, signal) {
+      signal.addEventListener('abort', () => gate.reject(signal.reason as Error))
+      await share(async () => {
+        asked = true
+        await gate.promise
+        return resolved
+      })
+      return await gate.promise
+    },
+    answer: () => gate.resolve(found),
+    asked: () => asked,
+    ...changes,
+  }
+}
+
+void t.test('a result is kept until a reconcile has handled it', async (t) => {
+  const { lookups, answered } = setUp()
+  const lookup = openLookup('q')
+  lookups.start('plant/a', lookup)
+  t.equal(lookups.isRunning('plant/a', lookup), true)
+  t.strictSame(lookups.resolving('plant', 'plant'), ['plant/a'])
+  t.strictSame([...lookups.resolving('plan', 'plant'), ...lookups.resolving('plant', 'other')], [])
+  lookup.answer()
+  while (answered.length === 0) await turn()
+  const answer = lookups.result('plant/a')
+  t.strictSame(answer, { specKey: 'plant.git', wanted, source: found })
+  if (answer !== undefined) lookups.done('plant/a', answer)
+  t.equal(lookups.result('plant/a'), undefined)
+  matchObject(t, lookups.last('plant/a'), { resolutionKey: 'q', failures: 0, fault: undefined })
+})
+
+void t.test('a git host that hangs delays only its own resource', async (t) => {
+  const { lookups, answered, stop } = setUp(2)
+  lookups.start('plant/hangs', openLookup('h'))
+  const other = openLookup('o')
+  lookups.start('plant/other', other)
+  other.answer()
+  while (answered.length === 0) await turn()
+  t.strictSame(answered, ['plant/other'])
+  stop.abort()
+  await lookups.settled()
+})
+
+void t.test('a git host that hangs does not delay other hosts, however many resources use it', async (t) => {
+  const { lookups, answered, stop } = setUp(4, { reserve: 1, perTenant: 2 })
+  const hanging = Array.from({ length: 20 }, (_, index) => openLookup(`h${index}`, { host: 'hangs.example' }))
+  for (const [index, lookup] of hanging.entries()) lookups.start(`plant/${index}`, lookup)
+  const others = [openLookup('o1', { host: 'works.example' }), openLookup('o2', { host: 'works.example' })]
+  for (const [index, other] of others.entries()) {
+    lookups.start(`other/${index}`, other)
+    other.answer()
+  }
+  for (let turns = 0; turns < 100 && answered.length < 2; turns += 1) await turn()
+  t.strictSame(answered, ['other/0', 'other/1'])
+  t.equal(hanging.filter((lookup) => lookup.asked()).length, 2, 'the share of their namespace')
+  stop.abort()
+  await lookups.settled()
+})
+
+void t.test('concurrency is limited, and each source resolution gets its turn', async (t) => {
+  const { lookups, answered } = setUp(1)
+  const [first, second] = [openLookup('1'), openLookup('2')]
+  lookups.start('plant/a', first)
+  lookups.start('plant/b', second)
+  await turn()
+  t.strictSame([first.asked(), second.asked()], [true, false])
+  first.answer()
+  while (!second.asked()) await turn()
+  second.answer()
+  while (answered.length < 2) await turn()
+  t.strictSame(answered, ['plant/a', 'plant/b'])
+})
+
+void t.test('a new source resolution cancels the running one, whose result is discarded', async (t) => {
+  const { lookups, answered } = setUp()
+  lookups.start('plant/a', openLookup('old'))
+  const fresh = openLookup('new')
+  lookups.start('plant/a', fresh)
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'old', wanted }), false)
+  fresh.answer()
+  while (answered.length === 0) await turn()
+  t.equal(lookups.last('plant/a')?.resolutionKey, 'new')
+  await lookups.settled()
+  t.strictSame(answered, ['plant/a'])
+})
+
+void t.test('a request does not wait for a poll of its ref, but shares the resolution of another request', async (t) => {
+  const { lookups, stop } = setUp()
+  const of = (id: string): DesiredRef => {
+    const request = { id, ref: parseRefName('main'), specRef: 'main', by: undefined, at: undefined }
+    return { ...wanted, request, undecided: true }
+  }
+  lookups.start('plant/a', openLookup('q'))
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', wanted: of('r1') }), false)
+  lookups.start('plant/a', openLookup('q', { wanted: of('r1') }))
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', wanted: of('r2') }), true)
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'another ref', wanted: of('r2') }), false)
+  stop.abort()
+  await lookups.settled()
+})
+
+void t.test('failures are counted until a success', async (t) => {
+  const { lookups, answered } = setUp()
+  const failing = {
+    specKey: 's',
+    host: 'h',
+    repository: 'plant',
+    resolutionKey: 'q',
+    sharingKey: 'q',
+    why: 'poll' as const,
+    wanted,
+    run: () => Promise.reject(new Fault('GitTimeout', 'slow')),
+  }
+  for (let i = 1; i <= 2; i++) {
+    lookups.start('plant/a', failing)
+    while (answered.length < i) await turn()
+    matchObject(t, lookups.last('plant/a'), { failures: i, fault: { reason: 'GitTimeout' } })
+  }
+  matchObject(t, lookups.result('plant/a'), { source: { kind: 'fault' } })
+  lookups.start('plant/a', {
+    specKey: 's',
+    host: 'h',
+    repository: 'plant',
+    resolutionKey: 'q',
+    sharingKey: 'q',
+    why: 'poll' as const,
+    wanted,
+    run: async () => found,
+  })
+  while (answered.length < 3) await turn()
+  matchObject(t, lookups.last('plant/a'), { failures: 0 })
+  lookups.forget('plant/a')
+  t.equal(lookups.last('plant/a'), undefined)
+})
+
+void t.test('failures are counted per source: after a change the first retry wait is short again', async (t) => {
+  const { lookups, answered } = setUp()
+  const failing = (text: string): Resolution => ({
+    ...openLookup(text),
+    async run() {
+      throw new Fault('GitTimeout', 'slow')
+    },
+  })
+  for (const [index, text] of ['old', 'old', 'new', 'new'].entries()) {
+    lookups.start('plant/a', failing(text))
+    while (answered.length <= index) await turn()
+    t.equal(lookups.last('plant/a')?.failures, 1 + (index % 2), text)
+  }
+})
+
+/** A source resolution as in a reconcile: the answer of the host is shared, and nothing is validated. */
+function sharedResolution(why: Resolution['why'], host: () => Promise<string>, changes: Partial<Resolution> = {}): Resolution {
+  return {
+    specKey: 's',
+    host: 'git.example',
+    repository: 'plant',
+    resolutionKey: 'q',
+    wanted,
+    sharingKey: 'plant.git main',
+    why,
+    async run(share) {
+      const resolved = await share(async () => ({
+        commit: parseCommitHash((await host()).repeat(40)),
+        committedAt: Promise.resolve(undefined),
+        fetchedAt: '2026-01-01T00:00:00Z',
+        name: 'refs/heads/main',
+        tag: undefined,
+      }))
+      const { commit, fetchedAt } = resolved
+      const committedAt = await resolved.committedAt
+      return { kind: 'resolved', commit, committedAt, fetchedAt, verified: undefined, verdict: { kind: 'notChecked' }, durationMs: 1 }
+    },
+    ...changes,
+  }
+}
+
+void t.test('a hundred concurrent source resolutions of one ref cause at most two fetches', async (t) => {
+  const { lookups, answered } = setUp(8)
+  let asked = 0
+  let [running, fetches] = [undefined as Promise<string> | undefined, 0]
+  // A mirror shares a running lookup with equal ones.
+  const host = async (): Promise<string> => {
+    asked += 1
+    if (running === undefined) {
+      fetches += 1
+      running = turn().then(() => 'a')
+      void running.finally(() => (running = undefined))
+    }
+    return await running
+  }
+  const keys = Array.from({ length: 100 }, (_, index) => `plant/${index}` as const)
+  for (const key of keys) {
+    lookups.shared(key, 'plant.git main')
+    lookups.start(key, sharedResolution('first', host))
+  }
+  while (answered.length < keys.length) await turn()
+  t.ok(fetches <= 2, `${fetches} fetches`)
+  t.ok(asked <= 12, `${asked} resources asked for themselves`)
+  for (const key of keys) t.equal(lookups.last(key)?.commit, 'a'.repeat(40))
+})
+
+void t.test('polls join a running query of the host, and one of them starts over if it is abandoned', async (t) => {
+  const { lookups, answered } = setUp(8)
+  const answers: PromiseWithResolvers<string>[] = []
+  const host = async (): Promise<string> => {
+    const answer = Promise.withResolvers<string>()
+    answers.push(answer)
+    return await answer.promise
+  }
+  const keys = ['plant/a', 'plant/b', 'plant/c'] as const
+  for (const key of keys) lookups.shared(key, 'plant.git main')
+  for (const key of keys) {
+    lookups.start(key, sharedResolution('poll', host))
+    await turn()
+  }
+  t.equal(answers.length, 1)
+  lookups.forget('plant/a')
+  answers[0]?.reject(new Error('nobody waits'))
+  while (answers.length < 2) await turn()
+  lookups.start('plant/a', sharedResolution('request', host))
+  while (answers.length < 3) await turn()
+  answers[1]?.resolve('a')
+  while (!answered.includes('plant/b') || !answered.includes('plant/c')) await turn()
+  t.notOk(answered.includes('plant/a'), 'a push is not answered by a question from before it')
+  answers[2]?.resolve('a')
+  while (!answered.includes('plant/a')) await turn()
+  t.equal(answers.length, 3)
+})
+
+void t.test('a result for one follower is news for all followers of the ref, without another query', async (t) => {
+  const { lookups, answered } = setUp(8)
+  let commit = 'a'
+  let asked = 0
+  const host = async (): Promise<string> => {
+    asked += 1
+    return commit
+  }
+  const keys = ['plant/a', 'plant/b', 'plant/c'] as const
+  for (const key of keys) {
+    lookups.shared(key, 'plant.git main')
+    lookups.start(key, sharedResolution('first', host))
+  }
+  while (answered.length < 3) await turn()
+  answered.length = 0
+  commit = 'b'
+  asked = 0
+  lookups.start('plant/a', sharedResolution('request', host))
+  while (answered.length < 3) await turn()
+  t.strictSame(answered.toSorted(), [...keys], 'who asked has an answer, the others have news')
+  matchObject(t, lookups.shared('plant/b', 'plant.git main'), { hostAnswer: 'b'.repeat(40), fault: undefined })
+  for (const key of ['plant/b', 'plant/c'] as const) lookups.start(key, sharedResolution('news', host))
+  while (lookups.last('plant/c')?.commit !== 'b'.repeat(40)) await turn()
+  t.equal(asked, 1)
+  lookups.forget('plant/b')
+  commit = 'c'
+  answered.length = 0
+  lookups.start('plant/a', sharedResolution('poll', host))
+  while (!answered.includes('plant/a')) await turn()
+  t.strictSame(answered.toSorted(), ['plant/a', 'plant/c'], 'who is gone hears of nothing')
+})
+
+void t.test('a shared fault counts as one failure, and clears for all when the host answers', async (t) => {
+  const { lookups, answered } = setUp(8)
+  let down = true
+  const host = async (): Promise<string> => {
+    await turn()
+    if (down) throw new Fault('GitUnreachable', 'away')
+    return 'a'
+  }
+  const keys = ['plant/a', 'plant/b', 'plant/c'] as const
+  for (const key of keys) {
+    lookups.shared(key, 'plant.git main')
+    lookups.start(key, sharedResolution('poll', host))
+  }
+  while (keys.some((key) => lookups.last(key) === undefined)) await turn()
+  matchObject(t, lookups.shared('plant/a', 'plant.git main'), { failures: 1, fault: { reason: 'GitUnreachable' } })
+  lookups.start('plant/a', sharedResolution('retry', host))
+  while (lookups.shared('plant/a', 'plant.git main')?.failures !== 2) await turn()
+  down = false
+  answered.length = 0
+  lookups.start('plant/b', sharedResolution('retry', host))
+  while (answered.length < 3) await turn()
+  matchObject(t, lookups.shared('plant/c', 'plant.git main'), { failures: 0, fault: undefined })
+})
+
+void t.test('a push is not answered by an earlier result, and goes before waiting polls', async (t) => {
+  const { lookups, answered, stop } = setUp(1)
+  let commit = 'a'
+  const host = async (): Promise<string> => commit
+  lookups.shared('plant/a', 'plant.git main')
+  lookups.start('plant/a', sharedResolution('poll', host))
+  while (answered.length === 0) await turn()
+  commit = 'b'
+  const held = openLookup('holds the only place')
+  lookups.start('plant/held', held)
+  const polls = [openLookup('p1'), openLookup('p2')]
+  for (const [index, poll] of polls.entries()) lookups.start(`plant/p${index}`, poll)
+  answered.length = 0
+  lookups.start('plant/a', sharedResolution('request', host))
+  held.answer()
+  while (!answered.includes('plant/a')) await turn()
+  t.equal(lookups.last('plant/a')?.commit, 'b'.repeat(40))
+  stop.abort()
+  await lookups.settled()
+})
+
+void t.test('a host is polled at the shortest interval of its followers, and less often while it fails', async (t) => {
+  let nowMs = 0
+  const stop = new AbortController()
+  const clock = { ...systemClock, monotonicMs: () => nowMs }
+  const lookups = createResolutions({ clock, hosts: new FairLimiter({ total: 8, clock }), ready: () => undefined, signal: stop.signal })
+  let [asked, isAway] = [0, false]
+  let running: Promise<string> | undefined
+  // A mirror shares a running lookup with equal ones.
+  const host = async (): Promise<string> => {
+    running ??= turn().then(() => {
+      asked += 1
+      running = undefined
+      if (isAway) throw new Fault('GitTimeout', 'slow')
+      return 'a'
+    })
+    return await running
+  }
+  const specFor = (interval: string) =>
+    v.parse(gatewaySyncSpec({ allowLocal: false }), {
+      git: { repo: 'https://git.example/plant.git', ref: 'main' },
+      polling: { interval },
+      sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }] } } },
+    })
+  const [patient, impatient] = [specFor('5m'), specFor('20s')]
+  const followers = Array.from({ length: 30 }, (_, index) => ({ key: `plant/${index}` as const, spec: index === 17 ? impatient : patient }))
+  /** Lets each follower check every second whether a source resolution is due. */
+  const pass = async (seconds: number): Promise<number> => {
+    const before = asked
+    for (let second = 0; second < seconds; second += 1) {
+      nowMs += 1_000
+      for (const { key, spec } of followers) {
+        const [last, shared] = [lookups.last(key), lookups.shared(key, 'plant.git main')]
+        const due = dueForResolution({ spec, wanted, resolutionKey: 'q', last, shared, nowMs, jitter: clock.random() })
+        if (due.kind === 'now') lookups.start(key, sharedResolution(due.why, host))
+      }
+      await lookups.settled()
+    }
+    return asked - before
+  }
+  await pass(10)
+  // Every 20 s, give or take a tenth, and checked once a second.
+  const polls = await pass(3_600)
+  t.ok(polls >= 3_600 / 23 && polls <= 3_600 / 18, `${polls} polls in an hour`)
+  isAway = true
+  await pass(60)
+  const retries = await pass(3_600)
+  t.ok(retries >= 11 && retries <= 18, `${retries} tries in an hour: after 30 s, doubling up to 5 min`)
+  isAway = false
+  await pass(400)
+  const again = await pass(600)
+  t.ok(again >= 600 / 23 && again <= 600 / 18, `${again} polls in ten minutes once it answers`)
+})

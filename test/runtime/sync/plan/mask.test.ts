@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { lineDiff } from '../../../../runtime/sync/plan/line-diff.ts'
+import { maskSecrets } from '../../../../runtime/sync/plan/mask.ts'
+
+/** The diff of a change as a plan shows it. */
+function shown(before: string | undefined, after: string): string | undefined {
+  const sides = maskSecrets(before === undefined ? undefined : Buffer.from(before), Buffer.from(after))
+  return sides === undefined ? undefined : lineDiff(sides.before, sides.after)
+}
+
+const pretty = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`
+
+void t.test('secrets in JSON files are hidden anywhere, and a changed one is marked as changed', async (t) => {
+  const connection = (password: unknown, more: object = {}) => pretty({ username: 'sa', password, ...more })
+  t.equal(shown(undefined, connection('hunter2')), '+{\n+  "username": "sa",\n+  "password": "(hidden)"\n+}')
+  t.equal(shown(connection('hunter2'), connection('hunter3')), '-  "password": "(hidden)"\n+  "password": "(hidden, changed)"')
+  t.equal(shown(connection('hunter2'), connection('hunter2', { port: 1 }))?.includes('changed'), false)
+  const nested = shown(undefined, connection({ type: 'Embedded', data: { ciphertext: 'hunter2', iv: 'hunter2' } }))
+  t.equal(nested, '+{\n+  "username": "sa",\n+  "password": "(hidden)"\n+}')
+  const texts = shown(undefined, pretty({ url: 'jdbc:x://h/db;user=sa;password=hunter2', repo: 'https://me:hunter2@git.example/a' }))
+  t.equal(texts, '+{\n+  "url": "(hidden)",\n+  "repo": "(hidden)"\n+}')
+  t.equal(shown(undefined, '{\n"password":\n"hunter2",\n"password":\n"other"\n}'), undefined, 'a name that stands twice')
+})
+
+void t.test('other text is masked line by line, and text that cannot be parsed safely is not shown', async (t) => {
+  const properties = shown('a=1\n', 'a=2\ndb.password = hunter2\nurl=x?token=hunter2&b=1\n')
+  t.equal(properties, '-a=1\n+a=2\n+db.password = (hidden)\n+(hidden)')
+  t.equal(shown(undefined, 'connect(user="sa", password="hunter2")\nelse\n'), '+(hidden)\n+else', 'the argument of a call')
+  t.equal(shown(undefined, 'a: 1\npassword: |\n  hunter2\nb: 2\n'), '+a: 1\n+password: (hidden)\n+(hidden)\n+b: 2', 'a block of YAML')
+  t.equal(shown(undefined, '<password>hunter2</password>\n'), '+(hidden)')
+  t.equal(shown(undefined, '{"password": {\n"data": "hunter2"'), undefined, 'half a document')
+  t.equal(shown(undefined, '-----BEGIN RSA PRIVATE KEY-----\nhunter2\n'), undefined)
+  t.equal(shown('one\n', 'two\n'), '-one\n+two')
+})
+
+void t.test('thousands of secrets are hidden in a single scan', async (t) => {
+  const document = (value: string) =>
+    pretty(Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`password${index}`, `${value} ${'x'.repeat(100)}`])))
+  const sides = [document('hunter2'), document('hunter3')] as const
+  const startedMs = performance.now()
+  const text = shown(...sides)
+  // One scan per secret would take half a minute.
+  t.ok(performance.now() - startedMs < 5_000)
+  t.match(text, /"password4999": "\(hidden, changed\)"/)
+  t.notMatch(text, /hunter/)
+})
+
+void t.test('the value of a secret key is never shown', async (t) => {
+  const secret = fc.constantFrom('hunter2', ['hunter2'], { data: 'hunter2' }, { 'a b': [{ x: 'hunter2' }] })
+  const key = fc.constantFrom('password', 'dbPassword', 'apiKey', 'api_key', 'clientSecret', 'token', 'privateKey')
+  const document = fc.tuple(key, secret, fc.integer({ min: 0, max: 4 })).map(([name, value, indent]) => {
+    const inner = { [name]: value, after: 1 }
+    return JSON.stringify({ before: 'x', list: [inner], inner }, undefined, indent)
+  })
+  const property = fc.property(fc.option(document, { nil: undefined }), document, (before, after) => {
+    return !(shown(before, after) ?? '').includes('hunter2')
+  })
+  fc.assert(property)
+  t.pass('none was')
+})

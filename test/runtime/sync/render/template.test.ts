@@ -1,0 +1,189 @@
+/**
+ * Tests what a template cannot do: read a file, differ between two renders, access anything but its context, or exhaust time or memory.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { filters, Liquid } from 'liquidjs'
+import t from 'tap'
+import { Fault } from '../../../../runtime/platform/fault.ts'
+import type { TemplateContext } from '../../../../runtime/sync/render/context.ts'
+import { createTemplateEngine } from '../../../../runtime/sync/render/template.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+
+const context: TemplateContext = {
+  gateway: { name: 'gw' },
+  pod: { name: 'gw-0', ordinal: 0, labels: { site: 'north' } },
+  namespace: 'plant',
+  ref: 'main',
+  commit: 'c'.repeat(40),
+  vars: { host: 'h', list: 'a,b,c', file: '/etc/passwd', number: '3' },
+}
+
+/** Returns the rendered text, or the reason of the failure. */
+function render(text: string): string {
+  try {
+    return createTemplateEngine().parse(text, 'test').render(context)
+  } catch (error) {
+    if (error instanceof Fault && error.reason === 'TemplateFailed') return 'TemplateFailed'
+    throw error
+  }
+}
+
+const tags = Object.keys(new Liquid().tags)
+
+void t.test('no tag and no filter reads /etc/passwd, the service account token or any other file', async (t) => {
+  const folder = temporaryFolder(t, 'template')
+  const secret = 'root:x:0:0'
+  mkdirSync(path.join(folder, 'serviceaccount'))
+  const token = path.join(folder, 'serviceaccount/token')
+  writeFileSync(token, secret)
+  writeFileSync(path.join(folder, 'partial.liquid'), secret)
+  const names = [token, path.relative(process.cwd(), token), path.join(folder, 'partial'), '/etc/passwd', '../../../../etc/passwd']
+  names.push('/var/run/secrets/kubernetes.io/serviceaccount/token', 'package.json', `file://${token}`)
+  const uses = [
+    ...tags.flatMap((tag) => [
+      (name: string) => `{% ${tag} "${name}" %}`,
+      (name: string) => `{% ${tag} ${name} %}`,
+      (name: string) => `{% ${tag} "${name}" %}{% end${tag} %}`,
+      () => `{% ${tag} vars.file %}{% end${tag} %}`,
+      (name: string) => `{% ${tag} x = "${name}" %}{{ x }}`,
+      (name: string) => `{% ${tag} "${name}" with vars as v %}`,
+      (name: string) => `{% ${tag} x in "${name}" %}{{ x }}{% end${tag} %}`,
+      (name: string) => `{% liquid ${tag} "${name}" %}`,
+    ]),
+    ...Object.keys(filters).flatMap((filter) => [
+      (name: string) => `{{ "${name}" | ${filter} }}`,
+      (name: string) => `{{ "${name}" | ${filter}: "${name}" }}`,
+      (name: string) => `{{ "${name}" | split: "," | ${filter}: "x", "${name}" }}`,
+    ]),
+  ]
+  for (const use of uses) {
+    for (const name of names) {
+      const made = render(use(name))
+      if (made.includes(secret) || made.includes('"dependencies"')) t.fail(`${use(name)} reads a file`)
+    }
+  }
+  for (const tag of ['include', 'render', 'layout', 'block']) t.equal(render(`{% ${tag} "a" %}{% end${tag} %}`), 'TemplateFailed', tag)
+  t.ok(uses.length > 300, `${uses.length} uses of ${names.length} files`)
+})
+
+void t.test('two renders never differ, for any time and random values', async (t) => {
+  const values = [
+    '""',
+    '"now"',
+    '"today"',
+    '" NOW "',
+    'vars.list',
+    'vars.number',
+    '0',
+    '-1',
+    'nil',
+    'pod',
+    '"2026-01-15"',
+    '"10:00"',
+    '"0"',
+    'empty',
+    'blank',
+  ]
+  const rest = ['', ': "%Y-%m-%dT%H:%M:%S.%L %s %N"', ': "x"', ': 1', ': "x", "y"', ': "%c", "Europe/Vienna"']
+  const templates = Object.keys(filters).flatMap((filter) =>
+    values.flatMap((value) => [
+      ...rest.map((text) => `{{ ${value} | ${filter}${text} }}`),
+      `{{ vars.list | split: "," | ${filter}: ${value} }}`,
+    ]),
+  )
+  templates.push(
+    '{{ now }}',
+    '{{ today }}',
+    '{% cycle "a", "b" %}',
+    '{% increment x %}',
+    '{{ "now" | append: "" | date: "%s" }}',
+    '{{ "no" | append: "w" | date: "%s" }}',
+  )
+  templates.push('{% assign n = "n" | append: "ow" %}{{ n | date: "%s" }}', '{% capture n %}now{% endcapture %}{{ n | date: "%s" }}')
+  const first = templates.map(render)
+  const RealDate = Date
+  const { random } = Math
+  const later = 1_000_000_007_000
+  class LaterDate extends RealDate {
+    constructor(...args: [] | [string | number | Date]) {
+      if (args.length === 0) super(RealDate.now() + later)
+      else super(...args)
+    }
+    static override now(): number {
+      return RealDate.now() + later
+    }
+  }
+  Object.assign(globalThis, { Date: LaterDate })
+  Math.random = () => 0.987654321
+  try {
+    const second = templates.map(render)
+    for (const [index, template] of templates.entries())
+      if (first[index] !== second[index]) t.fail(`${template}: ${first[index]} and ${second[index]}`)
+  } finally {
+    Object.assign(globalThis, { Date: RealDate })
+    Math.random = random
+  }
+  t.ok(
+    first.some((text) => text !== 'TemplateFailed' && text !== ''),
+    `${templates.length} templates`,
+  )
+})
+
+void t.test('only existing values of the context can be read', async (t) => {
+  for (const name of [
+    'process',
+    'global',
+    'globalThis',
+    'require',
+    'constructor',
+    'vars.constructor',
+    'vars.__proto__',
+    'vars["__proto__"]',
+    'vars.toString',
+    'gateway.name.constructor',
+    'pod.labels.missing',
+    'vars.missing',
+    'env',
+    'this',
+    'page',
+    'vars.hasOwnProperty',
+  ]) {
+    t.equal(render(`{{ ${name} }}`), 'TemplateFailed', name)
+  }
+  t.equal(render('{{ gateway.name }} {{ pod.ordinal }} {{ pod.labels.site }} {{ vars.host }}'), 'gw 0 north h')
+})
+
+/** In processor time, so that other work on the machine does not count. */
+const maxMicroseconds = 30_000_000
+
+void t.test('a template that would exhaust time or memory ends in time with its reason', { timeout: 600_000 }, async (t) => {
+  const rows: [string, string][] = [
+    ['a range without an end', '{% for i in (1..100000000) %}x{% endfor %}'],
+    ['loops in loops', '{% for i in (1..1000) %}{% for j in (1..1000) %}{% for k in (1..1000) %}{% endfor %}{% endfor %}{% endfor %}'],
+    ['a string that doubles', `{% assign a = "xxxxxxxx" %}${'{% assign a = a | append: a %}'.repeat(40)}{{ a }}`],
+    ['a replacement that grows', `{% assign a = "xxxxxxxx" %}${'{% assign a = a | replace: "x", "xxxxxxxx" %}'.repeat(20)}{{ a }}`],
+    ['a capture that grows', `{% assign a = "xxxxxxxx" %}${'{% capture a %}{{ a }}{{ a }}{% endcapture %}'.repeat(40)}`],
+    ['an output that grows', `{% assign a = "${'x'.repeat(1000)}" %}{% for i in (1..1000000) %}{{ a }}{% endfor %}`],
+    ['padding of a date', '{{ "2026-01-01" | date: "%999999999d" }}'],
+    ['padding of a date, as digits', '{{ "2026-01-01" | date: "%0999999999Y" }}'],
+    ['arrays that grow', `{% assign a = "x,y,z" | split: "," %}${'{% assign a = a | concat: a %}'.repeat(40)}{{ a.size }}`],
+    ['a join of many', `{% assign a = (1..1000000) | join: "${'x'.repeat(1000)}" %}`],
+    ['deep nesting', `${'{% if true %}'.repeat(100_000)}${'{% endif %}'.repeat(100_000)}`],
+    ['a long expression', `{{ ${'vars.host | append: '.repeat(20_000)} "x" }}`],
+    ['many long expressions', `{{ ${'vars.host | append: '.repeat(800)} "x" }}`.repeat(500)],
+    ['many small tags', '{{ vars.host }}'.repeat(500_000)],
+    ['many beginnings without an end', '{{ '.repeat(2_000_000)],
+    ['many raw tags', `{% raw %}${'{{ x }}'.repeat(500_000)}{% endraw %}`],
+    ['many columns', '{% tablerow i in (1..100000000) cols: 2 %}{% endtablerow %}'],
+  ]
+  for (const [name, text] of rows) {
+    const before = process.cpuUsage()
+    const made = render(text)
+    t.ok(made === 'TemplateFailed' || made.length < 8 * 1024 * 1024, `${name}: ${made.slice(0, 20)}`)
+    const { user, system } = process.cpuUsage(before)
+    t.ok(user + system < maxMicroseconds, `${name} took ${Math.round((user + system) / 1000)} ms of a processor`)
+  }
+  const heap = process.memoryUsage().rss / 1024 / 1024
+  t.ok(heap < 1_500, `${Math.round(heap)} MiB`)
+})

@@ -1,0 +1,138 @@
+/**
+ * Tests that the validation thread ends while idle, and that a new one validates the next commit.
+ */
+import path from 'node:path'
+import t, { type Test } from 'tap'
+import * as v from 'valibot'
+import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
+import { type IsolateOptions, openIsolatedGate } from '../../../../runtime/validation/worker/isolated-validation.ts'
+import { type AttemptMarks, createMarks } from '../../../../runtime/validation/worker/attempt-log.ts'
+import { resolveProfile } from '../../../../runtime/api/schema/profile.ts'
+import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
+import { parseCommitHash } from '../../../../runtime/api/values.ts'
+import { silentLog } from '../../../../runtime/platform/log/log.ts'
+import { matchObject } from '../../../support/assertions.ts'
+import { childProcesses } from '../../../support/child-processes.ts'
+import { config, resource, root, validTree } from '../../../support/collection-tree.ts'
+import { largeTree } from '../../../support/large-tree.ts'
+import { importCommits, makeRepository, temporaryFolder } from '../../../support/repository.ts'
+import { requires } from '../../../support/requires.ts'
+import { until } from '../../../support/world.ts'
+
+const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
+const signal = new AbortController().signal
+const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
+  git: { repo: 'https://git.example.com/a.git', ref: 'main' },
+  sync: { profiles: { default: { collections: { root } } } },
+})
+
+/** The thread becomes idle when `isQuiet` says so; the timeout for long validations never fires. */
+const quietWhen = (isQuiet: () => boolean): Clock => ({
+  ...systemClock,
+  wait: (ms, own) => systemClock.wait(ms >= 10_000 && isQuiet() ? 1 : 3_600_000, own),
+})
+
+function gateOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<IsolateOptions>) {
+  const marks = createMarks(path.join(folder, 'state/checking.json'))
+  const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks, ...options })
+  t.teardown(() => gate.close())
+  const judge = async (commit: string, namespace = 'plant') => {
+    const profiles = [resolveProfile(spec.sync, 'default')]
+    const request = { profiles, validation: spec.validation, modesInUse: undefined, line: 'a', commit: parseCommitHash(commit) }
+    return await gate.check({ folder: path.join(folder, '.git'), limits }, request, { namespace, again: false }, signal)
+  }
+  return { gate, judge }
+}
+
+void t.test('an idle thread ends, and the next one continues from its state', async (t) => {
+  const folder = temporaryFolder(t, 'isolate')
+  const broken = resource('dev/ignition/cobranding', config({}))
+  const gone = Object.fromEntries(Object.keys(broken).map((file) => [file, null]))
+  const [good = '', bad = '', mended = ''] = importCommits(makeRepository(folder), [validTree(), broken, gone])
+  const { gate, judge } = gateOver(t, folder, { clock: quietWhen(() => true) })
+  matchObject(t, await judge(good), { kind: 'checked', errors: 0 })
+  await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
+  matchObject(t, await judge(bad), { kind: 'checked', errors: 1, items: [{ rule: 'singleton-only-in-mode' }] })
+  await until(() => gate.endedThreads() === 2 || undefined, 'the thread has ended')
+  matchObject(t, await judge(mended), { kind: 'checked', errors: 0 })
+})
+
+void t.test('no thread is started for a commit that was validated earlier', async (t) => {
+  const folder = temporaryFolder(t, 'isolate')
+  const broken = resource('dev/ignition/cobranding', config({}))
+  const [good = '', bad = ''] = importCommits(makeRepository(folder), [validTree(), broken])
+  const { gate, judge } = gateOver(t, folder, { clock: quietWhen(() => true) })
+  const verdicts = [await judge(good), await judge(bad)]
+  await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
+  t.strictSame([await judge(good), await judge(bad)], verdicts)
+  await gate.close()
+  t.equal(gate.endedThreads(), 1)
+})
+
+void t.test('a prepared thread validates the commit, and ends if none arrives', async (t) => {
+  const folder = temporaryFolder(t, 'isolate')
+  const [good = ''] = importCommits(makeRepository(folder), [validTree()])
+  let isQuiet = false
+  const { gate, judge } = gateOver(t, folder, { clock: quietWhen(() => isQuiet) })
+  gate.prepare()
+  matchObject(t, await judge(good), { kind: 'checked', errors: 0 })
+  t.equal(gate.endedThreads(), 0)
+  isQuiet = true
+  gate.prepare()
+  await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
+})
+
+void t.test('a terminated thread leaves no process behind, not even a zombie', async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'isolate')
+  const changes = { ...resource('core/ignition/schedule/one', config({})), ...largeTree(2_000) }
+  const [small = '', large = ''] = importCommits(makeRepository(folder), [validTree(), changes])
+  let isHasty = false
+  const clock: Clock = { ...systemClock, wait: (ms, own) => systemClock.wait(isHasty ? ms / 100 : 3_600_000, own) }
+  const { gate, judge } = gateOver(t, folder, { clock, maxBusyMs: 20 })
+  matchObject(t, await judge(small), { kind: 'checked', unfinished: undefined })
+  await until(() => childProcesses().length > 0 || undefined, 'git waits for another question')
+  isHasty = true
+  matchObject(t, await judge(large), { items: [{ rule: 'check-failed', message: /took longer than/ }] })
+  t.equal(gate.endedThreads(), 1)
+  await until(() => childProcesses().length === 0 || undefined, 'git has ended')
+})
+
+void t.test('a thread closed while git waits leaves no process behind', async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'isolate')
+  const [small = ''] = importCommits(makeRepository(folder), [validTree()])
+  const { gate, judge } = gateOver(t, folder, {})
+  matchObject(t, await judge(small), { kind: 'checked', errors: 0 })
+  t.ok(childProcesses().length > 0)
+  await gate.close()
+  await until(() => childProcesses().length === 0 || undefined, 'git has ended')
+})
+
+void t.test('concurrent validations of one commit in two namespaces count as one attempt', async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'isolate')
+  const [commit = ''] = importCommits(makeRepository(folder), [largeTree(500)])
+  const real = createMarks(path.join(folder, 'state/checking.json'))
+  const calls: string[] = []
+  const marks: AttemptMarks = {
+    begin: (id) => (calls.push('begin'), real.begin(id)),
+    end: (id) => (calls.push('end'), real.end(id)),
+    forget: (id) => real.forget(id),
+  }
+  let passedMs = 0
+  // The second validation must not be aborted as too slow.
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => systemClock.monotonicMs() + passedMs,
+    wait: (_, own) => systemClock.wait(3_600_000, own),
+  }
+  const { gate, judge } = gateOver(t, folder, { marks, clock })
+  const first = judge(commit, 'one')
+  await until(() => calls.length > 0 || undefined, 'the first check has begun')
+  passedMs = 60_000
+  const second = judge(commit, 'two')
+  await until(() => gate.limiter.uses().every(({ held }) => held === 1) || undefined, 'both are under way')
+  t.strictSame(await first, await second)
+  t.strictSame(calls, ['begin', 'end'])
+})
