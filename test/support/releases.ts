@@ -22,7 +22,7 @@ const root = path.resolve(import.meta.dirname, '../..')
  * Tests omit values and settings that it does not know.
  */
 const previous = {
-  commit: '40d31365b7bd7c4e179875cba14a4ec41f1d746f',
+  commit: 'e984a2afa405cff2ee48d3fd700cb4118a13d82b',
   unknownSourceValues: [],
   unknownSettings: [],
 } as const
