@@ -36,11 +36,9 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
   const answers = answersFrom(namespaces, monotonicMs)
 
   const inNamespace = (namespace: string): Namespace => {
-    const known = namespaces.get(namespace)
-    if (known !== undefined) return known
-    const fresh: Namespace = { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map(), modes: createPodModes() }
-    namespaces.set(namespace, fresh)
-    return fresh
+    const own = namespaces.get(namespace) ?? emptyNamespace()
+    namespaces.set(namespace, own)
+    return own
   }
   /** Pods that name no GatewaySync follow the only one of their namespace, so the first two of a namespace concern each other. */
   const onlyOneChanged = (namespace: string, count: 1 | 2, except = ''): void => {
@@ -65,10 +63,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
     share(record)
     syncs.set(record.name, record)
     seen()
-    // The controller's own status writes come back through the watch and trigger no reconcile.
-    const sameWish =
-      before?.uid === record.uid && before.generation === record.generation && sameAnnotations(before.annotations, record.annotations)
-    if (!sameWish) changed(syncKey(record.namespace, record.name), 'other')
+    if (!isSameWish(before, record)) changed(syncKey(record.namespace, record.name), 'other')
     if (before === undefined) onlyOneChanged(record.namespace, 2, record.name)
   }
 
@@ -140,6 +135,15 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
       if (before !== undefined && before.gatewaySync !== '') changed(syncKey(namespace, before.gatewaySync), 'report')
     },
   }
+}
+
+function emptyNamespace(): Namespace {
+  return { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map(), modes: createPodModes() }
+}
+
+/** The controller's own status writes come back through the watch and trigger no reconcile. */
+function isSameWish(before: GatewaySyncRecord | undefined, after: GatewaySyncRecord): boolean {
+  return before?.uid === after.uid && before.generation === after.generation && sameAnnotations(before.annotations, after.annotations)
 }
 
 /** The queries of the store. */
