@@ -6,7 +6,7 @@ set -euo pipefail
 declare -A package_of=([git]=git [ssh]=openssh-client [sshd]=openssh-server [openssl]=openssl [ip]=iproute2 [prlimit]=util-linux [setpriv]=util-linux
   [gpg]=gnupg [gpgv]=gpgv [ssh-keygen]=openssh-client [fusermount3]=fuse3 [buildah]=buildah [prometheus]=prometheus [promtool]=prometheus
   [containerd]=containerd [ctr]=containerd [runc]=runc [iptables]=iptables [unshare]=util-linux [nsenter]=util-linux [nginx]=nginx
-  [chromium]=chromium [debootstrap]=debootstrap)
+  [chromium]=chromium [debootstrap]=debootstrap [docker-registry]=docker-registry)
 # A library is no program on PATH: it lets ssh run for a user without an entry in /etc/passwd, as in the controller's image.
 missing=()
 for program in "${!package_of[@]}"; do
@@ -31,7 +31,7 @@ elif [ "${#missing[@]}" -gt 0 ]; then
   fi
   $run apt-get update -qq
   DEBIAN_FRONTEND=noninteractive $run apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-  for service in prometheus nginx; do
+  for service in prometheus nginx docker-registry; do
     case " ${missing[*]} " in *" $service "*)
       if command -v systemctl >/dev/null; then $run systemctl disable --quiet "$service.service" 2>/dev/null || true; fi
       ;;

@@ -2,7 +2,10 @@
  * The program that builds the images: docker if its daemon answers, otherwise podman, otherwise buildah. Each gets the same options: files
  * and layers have one given time, and no cache is used.
  */
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 
 export const builders = ['docker', 'podman', 'buildah'] as const
 export type Builder = (typeof builders)[number]
@@ -52,4 +55,25 @@ export function buildArguments(builder: Builder, image: ImageBuild): string[] {
 export function saveArguments(builder: Builder, name: string, file: string): string[] {
   if (builder === 'docker') return ['save', '--output', file, name]
   return [...(builder === 'podman' ? ['push'] : ['push', '--quiet']), name, `docker-archive:${file}:${name}`]
+}
+
+/** Pushes an image to the registry in its name, with the credentials of the builder's own login. Returns its digest (`sha256:…`) there. */
+export function pushImage(builder: Builder, name: string): string {
+  const push = (...words: string[]): void => void execFileSync(builder, ['push', ...words], { stdio: ['ignore', 'inherit', 'inherit'] })
+  if (builder === 'docker') {
+    push(name)
+    const repository = name.slice(0, name.lastIndexOf(':'))
+    const format = '{{range .RepoDigests}}{{println .}}{{end}}'
+    const digests = execFileSync('docker', ['image', 'inspect', '--format', format, name], { encoding: 'utf8' }).split('\n')
+    const [, digest] = digests.map((line) => line.trim().split('@')).find(([pushedTo]) => pushedTo === repository) ?? []
+    if (digest === undefined) throw new Error(`docker knows no digest of ${name}, though it has pushed it`)
+    return digest
+  }
+  const folder = mkdtempSync(path.join(tmpdir(), 'cluster-sync-push-'))
+  try {
+    push('--digestfile', path.join(folder, 'digest'), name)
+    return readFileSync(path.join(folder, 'digest'), 'utf8').trim()
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }

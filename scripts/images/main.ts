@@ -1,6 +1,9 @@
 /**
  * `npm run images`: bundles the programs, makes the folder that they copy from, and builds all three with docker, podman or buildah.
- *   --repository NAME  where they will be pulled from; the images are NAME/controller, NAME/agent and NAME/cli (default: clustersync)
+ *   --push PREFIX      pushes them to PREFIX/controller, PREFIX/agent and PREFIX/cli, and writes the repositories and digests of controller
+ *                      and agent into the values file; log in to the registry first
+ *   --values FILE      the values file of --push, for `cdk8s synth` and Helm (default: values.yaml)
+ *   --repository NAME  the same names without a push (default: clustersync)
  *   --only NAME        one of them; may be repeated (default: all)
  *   --tag TAG          (default: the version)
  *   --base IMAGE       the base image, as in the Dockerfile; for a release with its digest
@@ -15,6 +18,7 @@ import {
   chmodSync,
   copyFileSync,
   type Dirent,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -27,8 +31,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
+import { Document, isMap, parseDocument } from 'yaml'
 import { version } from '../../runtime/platform/version.ts'
-import { buildArguments, type Builder, builders, findBuilder, saveArguments } from './builder.ts'
+import { buildArguments, type Builder, builders, findBuilder, pushImage, saveArguments } from './builder.ts'
 import { compileCli } from '../package/cli/compile.ts'
 import { bundledPackages, licenceTexts, type Metafile, readMetafile, spdxDocument } from './sbom.ts'
 
@@ -51,6 +56,8 @@ const stateFolder = 'cluster-sync'
 
 const { values } = parseArgs({
   options: {
+    push: { type: 'string' },
+    values: { type: 'string', default: 'values.yaml' },
     repository: { type: 'string', default: 'clustersync' },
     only: { type: 'string', multiple: true, default: [...targets] },
     tag: { type: 'string', default: version },
@@ -63,6 +70,11 @@ const { values } = parseArgs({
 })
 const builder = chosenBuilder(values.builder)
 const timestamp = sourceTime()
+const repository = values.push ?? values.repository
+/** The keys of the values that name an image; the command line has none. */
+const keyOf = { controller: 'image', agent: 'agentImage', cli: undefined } as const
+// Read first, so that a file with mistakes is refused before anything is built.
+const installed = values.push === undefined ? undefined : readValues(values.values)
 
 const wanted = chosenTargets(values.only)
 if (wanted.some((target) => target !== 'cli'))
@@ -70,17 +82,43 @@ if (wanted.some((target) => target !== 'cli'))
 
 for (const target of wanted) {
   await fillContext(target)
-  const name = `${values.repository}/${target}:${values.tag}`
+  const name = `${repository}/${target}:${values.tag}`
   const { base, release, platform } = values
   const image = { target, name, dockerfile: path.join(root, 'Dockerfile'), context, base, release, platform, timestamp }
   run(builder, buildArguments(builder, image))
   process.stdout.write(`built ${name}, ${(compressedBytes(path.join(context, target)) / 1e6).toFixed(1)} MB compressed beside its base\n`)
-  if (values.save === undefined) continue
-  mkdirSync(values.save, { recursive: true })
-  const archive = path.join(values.save, `${target}.tar`)
+  if (values.save !== undefined) save(name, path.join(values.save, `${target}.tar`))
+  if (installed === undefined) continue
+  const digest = pushImage(builder, name)
+  process.stdout.write(`pushed ${name}@${digest}\n`)
+  const key = keyOf[target]
+  if (key === undefined) continue
+  installed.setIn([key, 'repository'], `${repository}/${target}`)
+  installed.setIn([key, 'tag'], `${values.tag}@${digest}`)
+}
+if (installed !== undefined && wanted.some((target) => keyOf[target] !== undefined)) {
+  writeFileSync(values.values, installed.toString({ lineWidth: 0 }))
+  process.stdout.write(
+    `wrote ${values.values}: use it with CLUSTER_SYNC_VALUES=${values.values} npx cdk8s synth, or helm --values ${values.values}\n`,
+  )
+}
+
+function save(name: string, archive: string): void {
+  mkdirSync(path.dirname(archive), { recursive: true })
   rmSync(archive, { force: true })
   run(builder, saveArguments(builder, name, archive))
   process.stdout.write(`wrote ${archive}\n`)
+}
+
+/** Keeps comments and other keys. A new file is empty. */
+function readValues(file: string): Document {
+  if (!existsSync(file)) return new Document({})
+  const document: Document = parseDocument(readFileSync(file, 'utf8'))
+  const [error] = document.errors
+  if (error !== undefined) fail(`${file} is no YAML: ${error.message}`)
+  if (document.contents === null) return new Document({})
+  if (!isMap(document.contents)) fail(`${file} must be a map of values`)
+  return document
 }
 
 function chosenBuilder(named: string | undefined): Builder {

@@ -1,15 +1,18 @@
 /**
  * The images, built with a real builder on a base image of this machine's programs.
  */
-import { execFile, execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { parse } from 'yaml'
 import { containsText, matchObject } from '../support/assertions.ts'
 import { buildahEnvironment, makeLocalBase, whyNoImages } from '../support/local-base.ts'
+import { freePort } from '../support/ports.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
 import { composedService, jobsOfHosts } from './command-line.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -31,18 +34,38 @@ async function setUp(t: Test) {
     return undefined
   }
   makeLocalBase(folder, base, process.execPath, env)
-  const build = async (tag: string): Promise<void> => {
-    const words = [path.join(root, 'scripts/images/main.ts'), '--base', base, '--builder', 'buildah', '--tag', tag]
+  const build = async (...options: string[]): Promise<void> => {
+    const words = [path.join(root, 'scripts/images/main.ts'), '--base', base, '--builder', 'buildah', ...options]
     await promisify(execFile)(process.execPath, words, { env })
   }
-  return { buildah, build, env }
+  return { folder, buildah, build, env }
+}
+
+/** A registry on loopback, which the builder of `env` reaches by http. Returns its address. */
+async function startRegistry(t: Test, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const registry = `127.0.0.1:${await freePort()}`
+  const file = (name: string, text: string): string => {
+    writeFileSync(path.join(folder, name), text)
+    return path.join(folder, name)
+  }
+  env['CONTAINERS_REGISTRIES_CONF'] = file('registries.conf', `[[registry]]\nlocation = "${registry}"\ninsecure = true\n`)
+  const storage = { filesystem: { rootdirectory: path.join(folder, 'registry') } }
+  const config = file('registry.yml', JSON.stringify({ version: 0.1, log: { level: 'error' }, storage, http: { addr: registry } }))
+  const server = spawn('docker-registry', ['serve', config], { stdio: 'ignore' })
+  t.teardown(() => server.kill())
+  const answers = async (): Promise<true | undefined> => {
+    const answer = await fetch(`http://${registry}/v2/`).catch(() => undefined)
+    return answer?.ok === true ? true : undefined
+  }
+  await until(answers, 'the registry answers')
+  return registry
 }
 
 void t.test('the images of controller, agent and command line contain their files and start', { timeout: 600_000 }, async (t) => {
   const images = await setUp(t)
   if (images === undefined) return
   const { buildah, build, env } = images
-  await build('first')
+  await build('--tag', 'first')
 
   for (const [target, user, files, program] of [
     ['controller', '65532:65532', ['controller.js', 'isolate.mjs', 'tracing.mjs', 'login.mjs', 'temporal.mjs'], '/app/controller.js'],
@@ -107,9 +130,63 @@ void t.test('the images of controller, agent and command line contain their file
     buildah('rm', container)
   }
 
-  await build('second')
+  await build('--tag', 'second')
   for (const target of ['controller', 'agent', 'cli']) {
     const idOf = (tag: string) => buildah('images', '--quiet', '--no-trunc', `clustersync/${target}:${tag}`)
     t.equal(idOf('second'), idOf('first'), `two builds of ${target} have one digest`)
+  }
+})
+
+void t.test('--push pushes the images and writes their digests into the values file', { timeout: 600_000 }, async (t) => {
+  if (!requires(t, 'docker-registry')) return
+  const images = await setUp(t)
+  if (images === undefined) return
+  const { folder, build, env } = images
+  const registry = await startRegistry(t, folder, env)
+  const file = path.join(folder, 'plant-values.yaml')
+  writeFileSync(file, '# The plant in the north.\nreplicaCount: 2\nimage: { pullPolicy: Always }\n')
+
+  await build('--only', 'controller', '--only', 'agent', '--push', `${registry}/plant`, '--values', file)
+  const tagOf = async (target: string): Promise<string> => {
+    const accept = 'application/vnd.oci.image.manifest.v1+json'
+    const answer = await fetch(`http://${registry}/v2/plant/${target}/manifests/${version}`, { headers: { accept } })
+    return `${version}@${answer.headers.get('docker-content-digest')}`
+  }
+  const [controller, agent] = [await tagOf('controller'), await tagOf('agent')]
+  t.match(controller, /@sha256:[0-9a-f]{64}$/)
+  const written = readFileSync(file, 'utf8')
+  t.equal(written.split('\n')[0], '# The plant in the north.')
+  t.strictSame(parse(written), {
+    replicaCount: 2,
+    image: { pullPolicy: 'Always', repository: `${registry}/plant/controller`, tag: controller },
+    agentImage: { repository: `${registry}/plant/agent`, tag: agent },
+  })
+
+  const manifests = path.join(folder, 'manifests')
+  await promisify(execFile)('npx', ['cdk8s', 'synth', '--output', manifests], {
+    cwd: root,
+    env: { ...process.env, CLUSTER_SYNC_VALUES: file, CDK8S_CHECK_UPGRADE: 'false' },
+  })
+  const operator = readFileSync(path.join(manifests, 'operator.k8s.yaml'), 'utf8')
+  containsText(t, operator, `image: ${registry}/plant/controller:${controller}`)
+  containsText(t, operator, `${registry}/plant/agent:${agent}`)
+})
+
+void t.test('--push refuses a values file that is no map before it builds', async (t) => {
+  const folder = temporaryFolder(t, 'images')
+  const file = path.join(folder, 'values.yaml')
+  for (const [text, message] of [
+    ['- image', `${file} must be a map of values`],
+    ['image: [', `${file} is no YAML: `],
+  ] as const) {
+    writeFileSync(file, text)
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [path.join(root, 'scripts/images/main.ts'), '--builder', 'buildah', '--push', '127.0.0.1:1/plant', '--values', file],
+      { encoding: 'utf8' },
+    )
+    t.equal(status, 1)
+    t.equal(stderr.slice(0, message.length), message)
+    t.equal(readFileSync(file, 'utf8'), text)
   }
 })
