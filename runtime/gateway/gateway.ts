@@ -61,7 +61,10 @@ const lockTimes = { acquireTimeout: 10, holdTimeout: 60 }
 const lockTimeoutMs = 15_000
 const lockRetryMs = 1_000
 const lockAttempts = 5
-/** Statuses of a gateway that has no such route, or does not accept a POST there. */
+/**
+ * Statuses of a gateway that has no such route, or does not accept a POST there. Only `POST scan/config` is required: older gateways, and
+ * proxies that permit one path, would otherwise never load a commit. What a missing route would answer is unknown.
+ */
 const noSuchRoute: readonly number[] = [404, 405, 501]
 /** Only a scan releases a lock; otherwise the gateway releases it after a while. */
 export const lockReturnMs = 5_000

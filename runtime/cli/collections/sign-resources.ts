@@ -122,7 +122,8 @@ function outcomeOf({ manifest: parsed, hashes, damaged, pointers }: ResourceCont
     return { kind: 'impossible', why: `cannot be signed: ${why}` }
   }
   if (isSigned(parsed.text, written, hashOf, parsed.value) === true) return { kind: 'right' }
-  // Whether git stores such a file with LF depends on attributes and on the configuration of each user, and a signature covers every byte.
+  // Whether git stores such a file with LF depends on attributes, on filters that run programs, and on the configuration of each user, none
+  // of which git runs with here. A signature of the wrong bytes is one that no later command can repair.
   const withCrlf = parsed.manifest.files.find((file) => files.hasCrlf(file))
   if (withCrlf === undefined) return { kind: 'stale', signature }
   const advice =
