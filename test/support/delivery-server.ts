@@ -15,7 +15,8 @@ import { type Served, serve } from '../../runtime/http/serve.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
 import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { contractRoots, type SourceUnderTest } from '../contract/source.ts'
-import { makeRepository, temporaryFolder } from './repository.ts'
+import { type HostMode, startGitHost } from './git-host.ts'
+import { makeRepository, type Repository, temporaryFolder } from './repository.ts'
 
 const signal = AbortSignal.timeout(300_000)
 
@@ -26,11 +27,28 @@ export function overMirror(t: Pick<Test, 'teardown'>, log: Log = silentLog): Mir
   const folder = temporaryFolder(t, 'source')
   const repository = makeRepository(path.join(folder, 'repository'))
   repository.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  return mirrorOf(t, { folder, repository, url: repository.folder, log, unknownCommit: 'CommitGone' })
+}
+
+/** The same with the repository at a git host. */
+export async function overHost(t: Pick<Test, 'teardown'>, mode: HostMode): Promise<MirrorUnderTest> {
+  const folder = temporaryFolder(t, 'source')
+  const host = await startGitHost(path.join(folder, 'git'), { mode })
+  t.teardown(async () => host.stop())
+  const unknownCommit = mode === 'v0, tips only' ? 'CommitNotServed' : 'CommitGone'
+  const repository = host.repository('plant.git')
+  return mirrorOf(t, { folder, repository, url: host.url('plant.git/.git'), log: silentLog, unknownCommit })
+}
+
+type Given = { folder: string; repository: Repository; url: string; log: Log; unknownCommit: string }
+
+function mirrorOf(t: Pick<Test, 'teardown'>, { folder, repository, url, log, unknownCommit }: Given): MirrorUnderTest {
   const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log })
   t.teardown(async () => mirrors.close())
-  const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
+  const mirror = mirrors.of(anonymousRemote(url, { allowLocal: true }))
   return {
     repository,
+    unknownCommit,
     source: mirror.source((profile) => (profile === 'default' ? contractRoots : undefined)),
     publish: async (commit) => mirror.ensure(parseCommitHash(commit), signal),
   }

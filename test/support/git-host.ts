@@ -42,8 +42,8 @@ export function environmentOf(mode: HostMode): Record<string, string> {
 
 /**
  * Runs a test once for each kind of host. Use it for every test whose result can depend on what the host advertises or serves: which commit a ref or
- * hash resolves to, how many requests that takes, what a fetch brings, and whether a published commit that is not a tip can be fetched again. Tests
- * of credentials, limits, damage on the disk and pages in place of git use one host, because git handles these the same way with every protocol.
+ * hash resolves to, how many requests that takes, what a fetch brings, who may fetch, and whether a published commit that is not a tip can be fetched
+ * again. Tests of memory, of damage on the disk and of pages in place of git use one host, because these are the same with every protocol.
  */
 export function eachHost(t: Test, name: string, test: (t: Test, mode: HostMode) => Promise<void>): void {
   for (const mode of hostModes) void t.test(`${name} (${mode})`, async (t) => await test(t, mode))

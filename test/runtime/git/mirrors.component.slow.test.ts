@@ -255,9 +255,9 @@ eachHost(t, 'a forced push is followed, a branch or commit that is not there has
   )
 })
 
-void t.test('an unchanged ref adds nothing to the disk, and equal queries share one answer', async (t) => {
+eachHost(t, 'an unchanged ref adds nothing to the disk, and equal queries share one answer', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { host, repository, mirror, folder } = await setUp(t)
+  const { host, repository, mirror, folder } = await setUp(t, mode)
   repository.commit({ a: '1' })
   await resolve(mirror, 'main')
   // git keeps one empty pack, which always has the same name.
@@ -304,9 +304,9 @@ eachHost(t, 'a push that comes while its branch is being fetched is not answered
     t.ok(commits.indexOf(await answer) >= index, `push ${index} is answered by its own commit or a later one`)
 })
 
-void t.test('a clean-up keeps a commit that was resolved or found since the previous one, and drops it otherwise', async (t) => {
+eachHost(t, 'a clean-up keeps a commit that was resolved or found since the previous one, and drops it otherwise', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { host, repository, mirror } = await setUp(t)
+  const { host, repository, mirror } = await setUp(t, mode)
   const commit = parseCommitHash(repository.commit({ a: '1' }))
   /** Whether a read of the commit after a clean-up asks the host for nothing. */
   const isKept = async (): Promise<boolean> => {
@@ -349,9 +349,9 @@ eachHost(t, 'a host that hangs holds nobody longer than the signal, and nothing 
   t.strictSame(left, [])
 })
 
-void t.test('an unused mirror, even of an earlier process, is removed, and created again when it is needed', async (t) => {
+eachHost(t, 'an unused mirror, even of an earlier process, is removed, and created again when it is needed', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { host, repository, mirrors, mirror, folder } = await setUp(t)
+  const { host, repository, mirrors, mirror, folder } = await setUp(t, mode)
   const named = anonymousRemote(host.url('plant.git/.git'), { allowLocal: false })
   const commit = repository.commit({ a: '1' })
   const state = path.join(folder, 'mirrors')
@@ -395,9 +395,9 @@ eachHost(t, 'what a killed process left in a mirror holds up no later fetch', as
   await next.close()
 })
 
-void t.test('a repository or ref is never used as an option, a program or a local file', async (t) => {
+eachHost(t, 'a repository or ref is never used as an option, a program or a local file', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { mirror, repository, folder } = await setUp(t)
+  const { mirror, repository, folder } = await setUp(t, mode)
   repository.commit({ a: '1' })
   const repos = [
     '--upload-pack=touch /tmp/x',

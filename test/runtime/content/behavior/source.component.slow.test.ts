@@ -7,7 +7,8 @@ import { Fault } from '../../../../runtime/platform/fault.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
 import { sourceContract } from '../../../contract/source.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { overMirror, serveDelivery } from '../../../support/delivery-server.ts'
+import { overHost, overMirror, serveDelivery } from '../../../support/delivery-server.ts'
+import { eachHost } from '../../../support/git-host.ts'
 import { requires } from '../../../support/requires.ts'
 import { until } from '../../../support/world.ts'
 
@@ -24,17 +25,22 @@ async function reasonOf(source: Source, commit: string): Promise<string> {
   }
 }
 
-void t.test('an in-process mirror fulfills the source contract', async (t) => {
+void t.test('a mirror of a local repository fulfills the source contract', async (t) => {
   if (!requires(t, 'git')) return
   await sourceContract(t, async (t) => overMirror(t))
 })
 
-void t.test('the content server over TLS fulfills the source contract', async (t) => {
+eachHost(t, 'an in-process mirror fulfills the source contract', async (t, mode) => {
+  if (!requires(t, 'git')) return
+  await sourceContract(t, async (t) => overHost(t, mode))
+})
+
+eachHost(t, 'the content server over TLS fulfills the source contract', async (t, mode) => {
   if (!requires(t, 'git')) return
   await sourceContract(t, async (t) => {
-    const inner = overMirror(t)
+    const inner = await overHost(t, mode)
     const { client, publish } = await serveDelivery(t, inner)
-    return { repository: inner.repository, source: client('good'), publish }
+    return { repository: inner.repository, source: client('good'), publish, unknownCommit: 'CommitNotPublished' }
   })
 })
 

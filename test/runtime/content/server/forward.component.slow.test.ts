@@ -52,6 +52,7 @@ async function startReplicas(t: Test, leading: Partial<DeliveryDeps> = {}, mode:
     const mirror = mirrorOf(name)
     const inner: MirrorUnderTest = {
       repository,
+      unknownCommit: 'CommitGone',
       source: mirror.source((profile) => (profile === 'default' ? contractRoots : undefined)),
       publish: async (commit) => (publishes ? await mirror.ensure(parseCommitHash(commit), signal) : undefined),
     }
@@ -127,7 +128,7 @@ void t.test('a standby that forwards to the leader fulfills the source contract'
       await leader.publish(commit)
       await standby.publish(commit)
     }
-    return { repository, source: standby.client('good'), publish }
+    return { repository, source: standby.client('good'), publish, unknownCommit: 'CommitNotPublished' }
   })
 })
 

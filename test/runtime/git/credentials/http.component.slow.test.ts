@@ -7,7 +7,7 @@ import { tokenUser } from '../../../../runtime/git/credentials/token-users.ts'
 import { openPlant, type Secrets } from '../../../support/access-remotes.ts'
 import { type Authority, makeAuthority } from '../../../support/authority.ts'
 import { startConnectProxy } from '../../../support/connect-proxy.ts'
-import { type GitHost, type GitHostOptions, startGitHost } from '../../../support/git-host.ts'
+import { eachHost, type GitHost, type GitHostOptions, type HostMode, startGitHost } from '../../../support/git-host.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 
@@ -16,10 +16,14 @@ const basic = (userAndPassword: string): string => `Basic ${Buffer.from(userAndP
 type Host = { host: GitHost; authority: Authority; repo: string; commit: string }
 
 /** A host that accepts the permitted credentials and answers 403 to the known ones. */
-async function privateHost(t: Test, options: { permitted: string[]; known?: string[]; tls?: GitHostOptions['tls'] }): Promise<Host> {
+async function privateHost(
+  t: Test,
+  options: { mode: HostMode; permitted: string[]; known?: string[]; tls?: GitHostOptions['tls'] },
+): Promise<Host> {
   const folder = temporaryFolder(t, 'private')
   const authority = await makeAuthority(folder, 'Plant CA')
   const host = await startGitHost(path.join(folder, 'git'), {
+    mode: options.mode,
     tls: { ...serving(authority), ...options.tls },
     before(request, response) {
       const { authorization = '' } = request.headers
@@ -43,9 +47,10 @@ const serving = ({ server }: Authority) => ({ key: server.key, cert: server.cert
 const caBundle = { secretRef: { name: 'ca', key: 'ca.crt' } }
 const token = { token: { secretRef: { name: 'git', key: 'token' } } }
 
-void t.test('a token, or a user and password, opens a private repository of a host with a private CA', async (t) => {
+eachHost(t, 'a token, or a user and password, opens a private repository of a host with a private CA', async (t, mode) => {
   if (!requires(t, 'git', 'openssl')) return
   const { authority, commit, repo, host } = await privateHost(t, {
+    mode,
     permitted: [basic('x-access-token:to:ken"1'), basic('plant:pass word')],
   })
   const secrets: Secrets = {
@@ -63,9 +68,10 @@ void t.test('a token, or a user and password, opens a private repository of a ho
   )
 })
 
-void t.test('each refusal of an HTTPS host has its own reason and no text from the host', async (t) => {
+eachHost(t, 'each refusal of an HTTPS host has its own reason and no text from the host', async (t, mode) => {
   if (!requires(t, 'git', 'openssl')) return
   const { authority, repo, host } = await privateHost(t, {
+    mode,
     permitted: [basic('x-access-token:good')],
     known: [basic('x-access-token:other')],
   })
@@ -116,9 +122,9 @@ void t.test('a missing Secret, a missing key and an empty key are named', async 
   t.equal(await ask({ repo, proxy: { secretRef: { name: 'git' } } }), 'SecretNotFound: spec.git.proxy: Secret "git" has no key "url"')
 })
 
-void t.test('two credentials for one repository have two mirrors, and changed credentials are used at once', async (t) => {
+eachHost(t, 'two credentials for one repository have two mirrors, and changed credentials are used at once', async (t, mode) => {
   if (!requires(t, 'git', 'openssl')) return
-  const { authority, commit, repo } = await privateHost(t, { permitted: [basic('x-access-token:good')] })
+  const { authority, commit, repo } = await privateHost(t, { mode, permitted: [basic('x-access-token:good')] })
   const secrets: Secrets = { ca: { 'ca.crt': authority.certificate }, git: { token: 'good' }, other: { token: 'bad' } }
   const { ask, open } = openPlant(t, secrets)
   const git = { repo, caBundle, auth: token }
@@ -133,11 +139,12 @@ void t.test('two credentials for one repository have two mirrors, and changed cr
   t.equal(await ask(git), commit)
 })
 
-void t.test('a client certificate opens a host that requires one', async (t) => {
+eachHost(t, 'a client certificate opens a host that requires one', async (t, mode) => {
   if (!requires(t, 'git', 'openssl')) return
   const folder = temporaryFolder(t, 'clients')
   const clients = await makeAuthority(folder, 'Client CA')
   const { authority, commit, repo, host } = await privateHost(t, {
+    mode,
     permitted: [],
     tls: { requestCert: true, rejectUnauthorized: true, ca: clients.certificate },
   })
@@ -153,6 +160,7 @@ void t.test('a client certificate opens a host that requires one', async (t) => 
   const wanted = (port: number) =>
     `GitUnauthorized: 127.0.0.1:${port} wants a client certificate and was given no credentials; name some in spec.git.auth`
   const older = await startGitHost(path.join(folder, 'older'), {
+    mode,
     tls: { ...serving(authority), requestCert: true, rejectUnauthorized: true, ca: clients.certificate, maxVersion: 'TLSv1.2' },
   })
   t.teardown(async () => older.stop())
@@ -192,9 +200,9 @@ void t.test("credentials are sent only to the repository's host, even if it redi
   t.strictSame(elsewhere.requests, [])
 })
 
-void t.test('a proxy reaches a host that cannot be resolved locally, and receives no git credentials', async (t) => {
+eachHost(t, 'a proxy reaches a host that cannot be resolved locally, and receives no git credentials', async (t, mode) => {
   if (!requires(t, 'git', 'openssl')) return
-  const { authority, commit, host } = await privateHost(t, { permitted: [basic('x-access-token:good')] })
+  const { authority, commit, host } = await privateHost(t, { mode, permitted: [basic('x-access-token:good')] })
   const proxy = await startConnectProxy('worker:s3cr:t', { 'git.example': '127.0.0.1' })
   t.teardown(async () => proxy.stop())
   const repo = `https://git.example:${host.port}/plant.git/.git`
@@ -227,9 +235,9 @@ void t.test('a proxy reaches a host that cannot be resolved locally, and receive
   )
 })
 
-void t.test("the installation's proxy is used for every host except those in noProxy", async (t) => {
+eachHost(t, "the installation's proxy is used for every host except those in noProxy", async (t, mode) => {
   if (!requires(t, 'git', 'openssl')) return
-  const { authority, commit, repo, host } = await privateHost(t, { permitted: [] })
+  const { authority, commit, repo, host } = await privateHost(t, { mode, permitted: [] })
   const proxy = await startConnectProxy(undefined, { 'git.example': '127.0.0.1' })
   t.teardown(async () => proxy.stop())
   const url = `http://127.0.0.1:${proxy.port}`

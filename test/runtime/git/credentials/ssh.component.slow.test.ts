@@ -75,9 +75,9 @@ void t.test('a key with a passphrase needs that passphrase', async (t) => {
   t.equal(await ask(withPhrase), `${unreadable} the passphrase is not its own`)
 })
 
-void t.test('each refusal of an SSH host has its own reason and no text from the host', async (t) => {
+eachHost(t, 'each refusal of an SSH host has its own reason and no text from the host', async (t, mode) => {
   if (!requires(t, ...programs)) return
-  const { host, secrets, commit, git, folder, where, repo } = await setUp(t)
+  const { host, secrets, commit, git, folder, where, repo } = await setUp(t, { mode })
   const { ask } = openPlant(t, secrets)
   const own = secrets['ssh'] ?? {}
   t.equal(

@@ -11,14 +11,17 @@ import { createMirrors } from '../../../../runtime/git/mirrors.ts'
 import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
 import { containsText, lacksText, rejectsWith } from '../../../support/assertions.ts'
 import { specWith } from '../../../support/gatewaysync.ts'
-import { makeRepository, temporaryFolder } from '../../../support/repository.ts'
+import { temporaryFolder } from '../../../support/repository.ts'
+import { eachHost, type HostMode, startGitHost } from '../../../support/git-host.ts'
 import { requires } from '../../../support/requires.ts'
 
 const signal = new AbortController().signal
 
-function opened(t: Test) {
+async function opened(t: Test, mode: HostMode = 'v2') {
   const folder = temporaryFolder(t, 'commit-contents')
-  const repository = makeRepository(path.join(folder, 'repository'))
+  const host = await startGitHost(path.join(folder, 'git'), { mode })
+  t.teardown(async () => host.stop())
+  const repository = host.repository('plant.git')
   const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
   let opens = 0
@@ -26,7 +29,7 @@ function opened(t: Test) {
     mirrors: {
       async serving() {
         opens += 1
-        return mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
+        return mirrors.of(anonymousRemote(host.url('plant.git/.git'), { allowLocal: false }))
       },
     },
     clock: systemClock,
@@ -36,9 +39,9 @@ function opened(t: Test) {
   return { repository, contents, sync, changes, opens: () => opens }
 }
 
-void t.test('the changes of a commit are shown file by file, limited to delivered files and without secrets', async (t) => {
+eachHost(t, 'the changes of a commit are shown file by file, limited to delivered files and without secrets', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { repository, contents, sync, changes, opens } = opened(t)
+  const { repository, contents, sync, changes, opens } = await opened(t, mode)
   const from = repository.commit({ 'projects/a.txt': 'one\n', 'projects/gone.txt': 'x\n', 'ci/build.sh': 'a\n' })
   const commit = repository.commit(
     {
@@ -68,9 +71,9 @@ void t.test('the changes of a commit are shown file by file, limited to delivere
   t.equal(opens(), before, 'a commit never changes: it is read once')
 })
 
-void t.test('files that profiles exclude or that only a template can name are not shown', async (t) => {
+eachHost(t, 'files that profiles exclude or that only a template can name are not shown', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { repository, contents, sync } = opened(t)
+  const { repository, contents, sync } = await opened(t, mode)
   const from = repository.commit({ 'projects/a.txt': 'one\n' })
   const commit = repository.commit({
     'projects/a.txt': 'two\n',
@@ -84,9 +87,9 @@ void t.test('files that profiles exclude or that only a template can name are no
   t.strictSame([total, ...files.map((file) => file.path)], [1, 'projects/a.txt'])
 })
 
-void t.test('a large change is shown up to a limit, and the rest is counted', async (t) => {
+eachHost(t, 'a large change is shown up to a limit, and the rest is counted', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { repository, changes } = opened(t)
+  const { repository, changes } = await opened(t, mode)
   const from = repository.commit({ 'projects/big.txt': 'x\n' })
   const many = Object.fromEntries(Array.from({ length: 700 }, (_, index) => [`projects/n/${index}.txt`, `${index}\n`]))
   const commit = repository.commit({
@@ -104,19 +107,20 @@ void t.test('a large change is shown up to a limit, and the rest is counted', as
   t.ok(JSON.stringify(files).length < 200_000)
 })
 
-void t.test('an unknown commit has no message, and its changes are a fault with a reason', async (t) => {
+eachHost(t, 'an unknown commit has no message, and its changes are a fault with a reason', async (t, mode) => {
   if (!requires(t, 'git')) return
-  const { repository, contents, sync, changes } = opened(t)
+  const { repository, contents, sync, changes } = await opened(t, mode)
   const commit = repository.commit({ 'projects/a.txt': 'one\n' })
   const unknown = 'ab'.repeat(20)
   t.equal(await contents.words(sync, unknown, signal), undefined)
-  await rejectsWith(t, changes(commit, unknown), { message: /neither the mirror nor the git host/ })
+  const reason = mode === 'v0, tips only' ? 'CommitNotServed' : 'CommitGone'
+  await rejectsWith(t, changes(commit, unknown), { reason })
   t.strictSame((await changes(commit, commit)).total, 0, 'and the others are read as before')
 })
 
 void t.test('concurrent reads are serialized, and too many are refused', async (t) => {
   if (!requires(t, 'git')) return
-  const { repository, changes } = opened(t)
+  const { repository, changes } = await opened(t)
   const commits = Array.from({ length: 12 }, (_, index) => repository.commit({ 'projects/a.txt': `${index}\n` }))
   const looks = await Promise.allSettled(commits.slice(1).map(async (commit, index) => changes(commits[index] ?? '', commit)))
   const refused = looks.filter((look) => look.status === 'rejected')
