@@ -66,7 +66,7 @@ export function createMirrors({
   network = openNetwork,
   figures,
 }: Options): Mirrors {
-  const mirrors = new Map<string, Mirror>()
+  const mirrors = new Map<string, (namespace: string) => Mirror>()
   const stopping = new AbortController()
   const listedBlobs = rememberListedBlobs()
   const recentBlobs = rememberBlobs()
@@ -86,7 +86,7 @@ export function createMirrors({
         volume.use(name, { measure: () => sizeOfFolder(left), packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: drop }, '')
     }
   }
-  const open = (key: string, remote: Remote): Mirror => {
+  const open = (key: string, remote: Remote): ((namespace: string) => Mirror) => {
     requireOwnFolder(folder)
     if (mirrors.size === 0) accountForLeftovers()
     const mirror = openMirror({
@@ -95,8 +95,7 @@ export function createMirrors({
       network,
       limits,
       memory,
-      namespaces: () => volume.namespaces(key),
-      reserve: (size) => volume.reserve(key, size),
+      reserve: (_namespace, size) => volume.reserve(key, size),
       listedBlobs,
       recentBlobs,
       needed,
@@ -111,7 +110,7 @@ export function createMirrors({
     memory: memory.limiter,
     of(remote, namespace = '') {
       const key = mirrorKey(remote)
-      const mirror = mirrors.get(key) ?? open(key, remote)
+      const mirror = (mirrors.get(key) ?? open(key, remote))(namespace)
       volume.use(key, mirror.tenant, namespace)
       return mirror
     },
@@ -121,14 +120,14 @@ export function createMirrors({
         const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
         if (key === undefined || kept.has(key) || kept.has(repository)) continue
         // The entry stays, so that a call still under way and one that begins now share one writer.
-        await mirrors.get(key)?.drop()
+        await mirrors.get(key)?.('').drop()
         await onVolume(() => rmSync(path.join(folder, name), { recursive: true, force: true }))
         volume.forget(key)
       }
     },
     async close() {
       stopping.abort(new Error('closing'))
-      await Promise.all([...mirrors.values()].map((mirror) => mirror.settled()))
+      await Promise.all([...mirrors.values()].map((of) => of('').settled()))
     },
   }
 }

@@ -105,10 +105,9 @@ async function fetchFrom(t: Test, url: string): Promise<void> {
   const at = path.join(temporaryFolder(t, 'mirror'), 'mirror.git')
   execFileSync('git', ['init', '-q', '--bare', at])
   const remote = anonymousRemote(url, { allowLocal: false })
-  const namespaces = () => ['plant']
-  const call = openHost({ remote, network: openNetwork, limits, memory: createGitMemory(), namespaces, patienceSeconds: 2, refsSeconds: 1 })
+  const call = openHost({ remote, network: openNetwork, limits, memory: createGitMemory(), patienceSeconds: 2, refsSeconds: 1 })
   const args = ['fetch', '-q', remote.url.text, '+main:refs/w/incoming']
-  await call({ at, args, timeoutMs: 120_000 }, AbortSignal.timeout(100_000))
+  await call({ at, namespace: 'plant', args, timeoutMs: 120_000 }, AbortSignal.timeout(100_000))
 }
 
 void t.test('a fetch ends when the host lists refs endlessly', async (t) => {

@@ -9,11 +9,8 @@ import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 /** `question`: lists refs or fetches almost nothing. Most fetches are small. */
 export type CallSize = 'question' | 'small' | 'large'
 
-/**
- * The tenant of a git process: among the namespaces that share the mirror, the one that has used the least; and the git host. `repository`:
- * the URL of the mirror.
- */
-export type MemoryUser = { namespaces: Iterable<string>; host: string; repository: string }
+/** `namespace`: for which git runs. `repository`: the URL of the mirror. */
+export type MemoryUser = { namespace: string; host: string; repository: string }
 
 /** One for each process. */
 export type GitMemory = {
@@ -69,9 +66,9 @@ export function createGitMemory({ budget = defaultBudget, left = memoryLeft, clo
   })
   return {
     limiter,
-    async run(size, { namespaces, host, repository }, signal, work) {
+    async run(size, { namespace, host, repository }, signal, work) {
       const { maxMemoryBytes, weight } = sizes[size]
-      const request = { tenant: limiter.leastUsed(namespaces, host), key: host, owner: repository, amount: weight }
+      const request = { tenant: namespace, key: host, owner: repository, amount: weight }
       const done = await limiter.run(request, signal, (own) => work(maxMemoryBytes, own))
       if (done === undefined) throw new Error('the memory of git has no bound on what waits for it')
       return done.result

@@ -16,9 +16,9 @@ import type { Remote } from '../remote/remote.ts'
 
 /**
  * `at`: the repository to work in. `args` begin with a command that takes `--upload-pack`, or are a push; `input` is its standard input.
- * `maxPackBytes`: the maximum size that it may write.
+ * `maxPackBytes`: the maximum size that it may write. `namespace`: whose share of git's memory it takes.
  */
-export type HostCall = { at: string; args: readonly string[]; input?: string; timeoutMs: number; maxPackBytes?: number }
+export type HostCall = { at: string; args: readonly string[]; input?: string; timeoutMs: number; maxPackBytes?: number; namespace: string }
 
 /** Returns git's output. Throws RepositoryTooLarge when that is more than 8 MiB, and the faults of git and of connecting. */
 export type CallHost = (call: HostCall, signal: AbortSignal) => Promise<Buffer>
@@ -28,8 +28,6 @@ type Options = {
   network: Network
   limits: GitLimits
   memory: GitMemory
-  /** The namespaces that use the mirror. */
-  namespaces(): Iterable<string>
   /**
    * How long the host may send almost nothing before git gives up. Grows fourfold after each such timeout, up to eight minutes, and returns
    * to the default, or to the time that the host needed, once the host has answered all of those calls.
@@ -51,15 +49,7 @@ const watchEveryMs = 1_000
 
 /** Calls git for one remote. A call that runs out of memory is repeated once with the large share, and so are all later fetches. */
 export function openHost(options: Options): CallHost {
-  const {
-    remote,
-    network,
-    limits,
-    memory,
-    namespaces,
-    patienceSeconds = defaultPatienceSeconds,
-    refsSeconds = defaultRefsSeconds,
-  } = options
+  const { remote, network, limits, memory, patienceSeconds = defaultPatienceSeconds, refsSeconds = defaultRefsSeconds } = options
   const { url } = remote
   /** The timeout of the next call, raised for a host that accepted the call: a busy host needs a while to pack a large commit. */
   let patience = patienceSeconds
@@ -73,7 +63,7 @@ export function openHost(options: Options): CallHost {
   let fetchSize: 'small' | 'large' = 'small'
 
   const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
-    const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes } = call
+    const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes, namespace } = call
     const [command = '', ...rest] = args
     const asked = `${command} ${rest.at(-1) ?? ''}`
     const local = command === 'push' ? localReceivePack : localUploadPack
@@ -83,7 +73,7 @@ export function openHost(options: Options): CallHost {
     try {
       const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
       const run = { folder: at, args: all, input, ...connection.forGit, settings, protocols: [url.protocol], timeoutMs }
-      const user = { namespaces: namespaces(), host: url.host, repository: url.text }
+      const user = { namespace, host: url.host, repository: url.text }
       const { output, tookSeconds } = await memory.run(size, user, signal, async (maxMemoryBytes, own) => {
         const startedMs = systemClock.monotonicMs()
         const ownLimits = { maxPackBytes, maxMemoryBytes: Math.min(maxMemoryBytes, limits.maxMemoryBytes) }

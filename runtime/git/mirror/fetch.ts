@@ -17,8 +17,9 @@ import type { Reservation } from './volume.ts'
 /** Runs a git without network in the folder `at` and returns its output. Throws the faults of git. */
 export type RunLocal = (at: string, args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>
 
-/** A folder of a mirror, and its object format. */
-type Into = { at: string; format: ObjectFormat }
+/** A folder of a mirror, and the namespace that the call is for, which its cost is charged to. */
+type Place = { at: string; namespace: string }
+type Into = Place & { format: ObjectFormat }
 
 /** Only the one writer of a mirror may call these. */
 export type Fetches = {
@@ -35,12 +36,12 @@ export type Fetches = {
    * The object format of the host, `fallback` if the host shows no object; a mirror with the other format cannot fetch from it. Throws the faults of
    * git.
    */
-  formatOfHost(at: string, what: string, fallback: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
+  formatOfHost(place: Place, what: string, fallback: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
   /**
    * Creates a branch at the host for a commit of the folder, or moves one that points to an ancestor. Throws PushRefused if the branch is
    * something else by then, and the faults of git.
    */
-  push(at: string, what: Push, signal: AbortSignal): Promise<void>
+  push(place: Place, what: Push, signal: AbortSignal): Promise<void>
 }
 
 /** A commit to push. `moves`: the branch exists and moves to this commit; otherwise it must be new. `as`: with other credentials. */
@@ -53,7 +54,7 @@ type Deps = {
   hostAs(remote: Remote): CallHost
   limits: GitLimits
   /** Reserves space for the pack of a fetch. Throws SourceVolumeFull. */
-  reserve(size: 'usual' | 'most'): Promise<Reservation>
+  reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
 }
 
 const askTimeoutMs = 30_000
@@ -74,23 +75,23 @@ export function createFetches(deps: Deps): Fetches {
   const { url, callHost, hostAs, limits } = deps
   const local = createRunLocal(limits)
   const history = createHistorySearch({
-    async list(at, signal) {
+    async list(place, signal) {
       const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', 'refs/heads/*', 'refs/tags/*']
-      return (await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)).toString('latin1')
+      return (await callHost({ ...place, args, timeoutMs: askTimeoutMs }, signal)).toString('latin1')
     },
-    fetch: (at, refspecs, depth, signal) =>
-      fetchPack(deps, { at, args: fetchArguments(url, undefined, depth), input: refspecs.join('\n') }, signal),
-    has: (at, commit, signal) => isCommit((...call) => local(at, ...call), commit, signal),
+    fetch: (place, refspecs, depth, signal) =>
+      fetchPack(deps, { ...place, args: fetchArguments(url, undefined, depth), input: refspecs.join('\n') }, signal),
+    has: ({ at }, commit, signal) => isCommit((...call) => local(at, ...call), commit, signal),
     maxPackBytes: limits.maxPackBytes,
   })
   return {
-    async fetch({ at, format }, what, signal) {
+    async fetch({ at, namespace, format }, what, signal) {
       writeConfig(at, format)
       try {
-        await fetchPack(deps, { at, args: fetchArguments(url, `+${what}:${incomingRef}`) }, signal)
+        await fetchPack(deps, { at, namespace, args: fetchArguments(url, `+${what}:${incomingRef}`) }, signal)
       } catch (error) {
         if (!isCommitHash(what) || !(error instanceof Fault) || error.reason !== 'CommitNotServed') throw error
-        await history.find(at, what, signal)
+        await history.find({ at, namespace }, what, signal)
         keepCommit(at, what)
         return { commit: what, tag: undefined }
       }
@@ -101,18 +102,18 @@ export function createFetches(deps: Deps): Fetches {
       keepCommit(at, commit)
       return { commit, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, commit, signal) : undefined }
     },
-    async list({ at, format }, followed, signal) {
+    async list({ at, namespace, format }, followed, signal) {
       writeConfig(at, format)
       const [kind, pattern] = isTagSelector(followed) ? ['--tags', `refs/tags/${commonPrefix(followed)}*`] : ['--symref', followed]
       const args = ['ls-remote', '-q', kind, '--end-of-options', url.text, pattern]
-      const output = await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)
+      const output = await callHost({ at, namespace, args, timeoutMs: askTimeoutMs }, signal)
       return await readListing(output, followed, signal)
     },
-    async isThere({ at, format }, ref, signal) {
+    async isThere({ at, namespace, format }, ref, signal) {
       writeConfig(at, format)
       try {
         const args = ['fetch', '--dry-run', ...fetchArguments(url, ref)]
-        await callHost({ at, args, timeoutMs: askTimeoutMs, maxPackBytes: glimpseBytes }, signal)
+        await callHost({ at, namespace, args, timeoutMs: askTimeoutMs, maxPackBytes: glimpseBytes }, signal)
         return true
       } catch (error) {
         sweep(at)
@@ -121,14 +122,14 @@ export function createFetches(deps: Deps): Fetches {
         throw error
       }
     },
-    async formatOfHost(at, what, fallback, signal) {
+    async formatOfHost(place, what, fallback, signal) {
       if (isCommitHash(what)) return objectFormatOf(what)
       const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', what]
-      const output = await callHost({ at, args, timeoutMs: askTimeoutMs }, signal)
+      const output = await callHost({ ...place, args, timeoutMs: askTimeoutMs }, signal)
       const [id = ''] = output.toString('latin1').split('\t')
       return id === '' ? fallback : objectFormatOf(id)
     },
-    async push(at, { commit, branch, moves = false, as }, signal) {
+    async push(place, { commit, branch, moves = false, as }, signal) {
       const ref = `refs/heads/${branch}`
       // An empty lease: the branch must not exist yet. Without one the host moves a branch only to a descendant. No commit of others is
       // lost.
@@ -142,7 +143,7 @@ export function createFetches(deps: Deps): Fetches {
         url.text,
         `${commit}:${ref}`,
       ]
-      await (as === undefined ? callHost : hostAs(as))({ at, args, timeoutMs: fetchTimeoutMs }, signal)
+      await (as === undefined ? callHost : hostAs(as))({ ...place, args, timeoutMs: fetchTimeoutMs }, signal)
     },
   }
 }
@@ -150,13 +151,13 @@ export function createFetches(deps: Deps): Fetches {
 /** Few fetches need more than a small share of the volume; one that does is repeated with space for the largest pack allowed. */
 async function fetchPack(
   { callHost, reserve, limits }: Deps,
-  { at, args, input = '' }: Pick<HostCall, 'at' | 'args' | 'input'>,
+  { at, namespace, args, input = '' }: Pick<HostCall, 'at' | 'namespace' | 'args' | 'input'>,
   signal: AbortSignal,
 ): Promise<void> {
   for (const size of ['usual', 'most'] as const) {
-    const { maxPackBytes, release } = await reserve(size)
+    const { maxPackBytes, release } = await reserve(namespace, size)
     try {
-      await callHost({ at, args: ['fetch', ...args], input, timeoutMs: fetchTimeoutMs, maxPackBytes }, signal)
+      await callHost({ at, namespace, args: ['fetch', ...args], input, timeoutMs: fetchTimeoutMs, maxPackBytes }, signal)
       return
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error

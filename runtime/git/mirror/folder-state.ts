@@ -33,20 +33,23 @@ import type { Fetched, Indirect, Listing } from './listing.ts'
 import { createPresentCommits, type PresentCommits } from './present-commits.ts'
 import type { Reservation } from './volume.ts'
 
-/** Only the one writer may call `prepare`, `fetch`, `list`, `isThere`, `commit`, `push`, `tidy` and `drop`. */
+/**
+ * Only the one writer may call `prepare`, `fetch`, `list`, `isThere`, `commit`, `push`, `tidy` and `drop`. `namespace`: which one a call to
+ * the host is for.
+ */
 export type FolderState = {
   /** Opens the folder if that has not been done: creates an absent one, doubts a damaged one. Throws the faults of git. */
   prepare(signal: AbortSignal): Promise<void>
   /** Fetches into the folder or, when it is doubted, into a new one that replaces it. Throws RefNotFound and the faults of git. */
-  fetch(what: string, signal: AbortSignal): Promise<Fetched>
+  fetch(namespace: string, what: string, signal: AbortSignal): Promise<Fetched>
   /** Lists the followed ref on the host. Throws RepositoryTooLarge and the faults of git. */
-  list(followed: Indirect, signal: AbortSignal): Promise<Listing>
+  list(namespace: string, followed: Indirect, signal: AbortSignal): Promise<Listing>
   /** Whether the host has a ref; undefined when the folder is doubted. Throws the faults of git. */
-  isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
+  isThere(namespace: string, ref: string, signal: AbortSignal): Promise<boolean | undefined>
   /** Creates a commit on top of one in the folder, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
   commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash>
   /** Pushes a commit of the folder. Throws PushRefused and the faults of git. */
-  push(what: Push, signal: AbortSignal): Promise<void>
+  push(namespace: string, what: Push, signal: AbortSignal): Promise<void>
   /** Merges packs; a failure is logged. `thorough`: also drops unneeded objects; by default when that is due. */
   tidy(signal: AbortSignal, thorough?: boolean): Promise<void>
   drop(): void
@@ -68,10 +71,8 @@ export type FolderOptions = {
   network: Network
   limits: GitLimits
   memory: GitMemory
-  /** The namespaces that use the mirror. */
-  namespaces(): Iterable<string>
   /** Reserves space for the pack of a fetch. Throws SourceVolumeFull. */
-  reserve(size: 'usual' | 'most'): Promise<Reservation>
+  reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
   log: Log
   /** The commits that a clean-up keeps; undefined: all. */
   keptCommits(): ReadonlySet<string> | undefined
@@ -101,9 +102,9 @@ export function openFolderState(options: FolderOptions): FolderState {
   }
 
   /** Fetches into a new mirror, which replaces the old one only when it holds the requested commit. */
-  const fetchNew = async (what: string, signal: AbortSignal): Promise<Fetched> => {
+  const fetchNew = async (namespace: string, what: string, signal: AbortSignal): Promise<Fetched> => {
     try {
-      const { fetched, format: formatOfHost } = await fetchIntoNew({ folder, aside, format, fetches }, what, signal)
+      const { fetched, format: formatOfHost } = await fetchIntoNew({ folder, aside, namespace, format, fetches }, what, signal)
       format = formatOfHost
       present.forget()
       state = 'sound'
@@ -128,21 +129,21 @@ export function openFolderState(options: FolderOptions): FolderState {
       if (found.kind === 'sound') format = found.format
       else if (found.kind === 'damaged') doubt(new Fault('GitFailed', found.why))
     },
-    async fetch(what, signal) {
-      if (state !== 'sound') return await fetchNew(what, signal)
+    async fetch(namespace, what, signal) {
+      if (state !== 'sound') return await fetchNew(namespace, what, signal)
       try {
-        const fetched = await fetches.fetch({ at: folder, format }, what, signal)
+        const fetched = await fetches.fetch({ at: folder, namespace, format }, what, signal)
         present.add(fetched.commit)
         return fetched
       } catch (error) {
-        if (!signal.aborted && doubt(error)) return await fetchNew(what, signal)
+        if (!signal.aborted && doubt(error)) return await fetchNew(namespace, what, signal)
         // A killed fetch leaves lock files that would fail every later one.
         sweep(folder)
         throw error
       }
     },
-    async list(followed, signal) {
-      const read = (at: string) => fetches.list({ at, format }, followed, signal)
+    async list(namespace, followed, signal) {
+      const read = (at: string) => fetches.list({ at, namespace, format }, followed, signal)
       try {
         if (state === 'sound') return await read(folder)
       } catch (error) {
@@ -154,9 +155,10 @@ export function openFolderState(options: FolderOptions): FolderState {
         throw error
       })
     },
-    isThere: async (ref, signal) => (state === 'sound' ? await fetches.isThere({ at: folder, format }, ref, signal) : undefined),
+    isThere: async (namespace, ref, signal) =>
+      state === 'sound' ? await fetches.isThere({ at: folder, namespace, format }, ref, signal) : undefined,
     commit: (...how) => commitIn({ folder, limits, present }, ...how),
-    push: (what, signal) => fetches.push(folder, what, signal),
+    push: (namespace, what, signal) => fetches.push({ at: folder, namespace }, what, signal),
     async tidy(signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
       present.forget()
       try {
@@ -214,14 +216,20 @@ async function inNewFolder<Value>(at: string, format: ObjectFormat, work: (at: s
 
 /** Fetches into a new mirror with the object format of the host, and replaces the old one with it. */
 async function fetchIntoNew(
-  { folder, aside, format: fallback, fetches }: { folder: string; aside: string; format: ObjectFormat; fetches: Fetches },
+  {
+    folder,
+    aside,
+    namespace,
+    format: fallback,
+    fetches,
+  }: { folder: string; aside: string; namespace: string; format: ObjectFormat; fetches: Fetches },
   what: string,
   signal: AbortSignal,
 ): Promise<{ fetched: Fetched; format: ObjectFormat }> {
   return await inNewFolder(aside, fallback, async (at) => {
-    const format = await fetches.formatOfHost(at, what, fallback, signal)
+    const format = await fetches.formatOfHost({ at, namespace }, what, fallback, signal)
     if (format !== fallback) createFolder(at, format)
-    const fetched = await fetches.fetch({ at, format }, what, signal)
+    const fetched = await fetches.fetch({ at, namespace, format }, what, signal)
     replaceFolder(folder, at)
     return { fetched, format }
   })

@@ -15,18 +15,21 @@ export type HistorySearch = {
   /** Remembers a ref that was fetched: it is searched first. */
   follow(ref: string): void
   /**
-   * Fetches the commit into the folder `at` together with some history, which the next clean-up of the mirror removes. Throws CommitNotServed
+   * Fetches the commit into the folder together with some history, which the next clean-up of the mirror removes. Throws CommitNotServed
    * when no branch or tag leads to it within the pack limit, and the faults of git.
    */
-  find(at: string, commit: CommitHash, signal: AbortSignal): Promise<void>
+  find(into: Into, commit: CommitHash, signal: AbortSignal): Promise<void>
 }
+
+/** A folder of a mirror, and the namespace that the search is for. */
+type Into = { at: string; namespace: string }
 
 type Deps = {
   /** HEAD, when the host has one, and its branches and tags, a line each: hash, tab, full name. Throws the faults of git. */
-  list(at: string, signal: AbortSignal): Promise<string>
+  list(into: Into, signal: AbortSignal): Promise<string>
   /** Fetches so many commits of each of these refs. `refspecs` may be thousands. Throws the faults of git. */
-  fetch(at: string, refspecs: readonly string[], depth: number, signal: AbortSignal): Promise<void>
-  has(at: string, commit: CommitHash, signal: AbortSignal): Promise<boolean>
+  fetch(into: Into, refspecs: readonly string[], depth: number, signal: AbortSignal): Promise<void>
+  has(into: Into, commit: CommitHash, signal: AbortSignal): Promise<boolean>
   maxPackBytes: number
 }
 
@@ -46,16 +49,16 @@ export function createHistorySearch({ list, fetch, has, maxPackBytes }: Deps): H
   /** Commits that were not found, and a digest of the branches and tags that the host had then. */
   const misses = new Map<CommitHash, { digest: string; fault: Fault }>()
 
-  const search = async (at: string, commit: CommitHash, refs: readonly string[], signal: AbortSignal): Promise<boolean> => {
+  const search = async (into: Into, commit: CommitHash, refs: readonly string[], signal: AbortSignal): Promise<boolean> => {
     const known = [...followed].toReversed().filter((ref) => refs.includes(ref))
     for (const ref of known.length === 0 ? refs.slice(0, 1) : known) {
       for (const depth of [firstDepth, secondDepth]) {
-        await fetch(at, [`+${ref}:${historyRef}`], depth, signal)
-        if (await has(at, commit, signal)) return true
+        await fetch(into, [`+${ref}:${historyRef}`], depth, signal)
+        if (await has(into, commit, signal)) return true
       }
     }
-    if (refs.length > 0) await fetch(at, refs, wholeHistory, signal)
-    return await has(at, commit, signal)
+    if (refs.length > 0) await fetch(into, refs, wholeHistory, signal)
+    return await has(into, commit, signal)
   }
 
   return {
@@ -64,8 +67,8 @@ export function createHistorySearch({ list, fetch, has, maxPackBytes }: Deps): H
       followed.add(ref)
       evictOldest(followed, maxFollowed)
     },
-    async find(at, commit, signal) {
-      const listed = await list(at, signal)
+    async find(into, commit, signal) {
+      const listed = await list(into, signal)
       const digest = hash('sha256', listed)
       const refs = refsIn(listed)
       const missed = misses.get(commit)
@@ -75,17 +78,17 @@ export function createHistorySearch({ list, fetch, has, maxPackBytes }: Deps): H
         evictOldest(misses, maxMisses)
         return fault
       }
-      const shallow = shallowCommits(at)
+      const shallow = shallowCommits(into.at)
       try {
-        if (!(await search(at, commit, refs, signal))) throw miss(notServed(commit))
+        if (!(await search(into, commit, refs, signal))) throw miss(notServed(commit))
         shallow.push(commit)
       } catch (error) {
         if (!(error instanceof Fault) || error.reason !== 'RepositoryTooLarge') throw error
         throw miss(historyTooLarge(commit, maxPackBytes, error))
       } finally {
         // The mirror keeps single commits, so that a clean-up removes the history around them.
-        setShallow(at, shallow)
-        rmSync(path.join(at, historyRef), { force: true })
+        setShallow(into.at, shallow)
+        rmSync(path.join(into.at, historyRef), { force: true })
       }
     },
   }

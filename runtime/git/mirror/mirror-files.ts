@@ -1,17 +1,18 @@
 /**
- * Guards the files of one mirror: any number of readers, and one writer at a time that fetches, cleans up or drops.
+ * Guards the files of one mirror: any number of readers, and one writer at a time that fetches, cleans up or drops. The namespaces that
+ * share the mirror take turns, and each is charged for its own calls of git.
  */
 import type { Clock } from '../../platform/clock.ts'
-import type { CommitHash } from '../../api/values.ts'
+import { type CommitHash, isCommitHash } from '../../api/values.ts'
 import { countPacks } from '../disk/mirror-folder.ts'
 import { onVolume } from '../command/no-room.ts'
 import { readRawObject } from '../disk/raw-object.ts'
 import { committedAt, createRunLocal, type Push } from './fetch.ts'
 import type { Fetched, Indirect, Listing } from './listing.ts'
 import { type FolderOptions, type FolderState, openFolderState } from './folder-state.ts'
-import { createOneWriter } from './one-writer.ts'
+import { OneWriter, type WriterTurn } from './one-writer.ts'
 
-/** The operations on a mirror's files; each waits for its turn if it writes. */
+/** The operations of one namespace on a mirror's files; each waits for its turn if it writes. */
 export type MirrorFiles = {
   /**
    * Fetches one exact ref or full hash and keeps the commit behind it under a ref of the mirror. Throws RefNotFound and the faults of git.
@@ -60,15 +61,17 @@ const quietMs = 2_000
 const maxPacks = 55
 
 /**
- * Nothing is read or written before the first call. Reads throw the faults of git; the caller passes them to `doubt`. A full volume is
- * SourceVolumeFull.
+ * Returns the files as each namespace uses them. Nothing is read or written before the first call. Reads throw the faults of git; the caller
+ * passes them to `doubt`. A full volume is SourceVolumeFull.
  */
-export function openMirrorFiles(options: Options): MirrorFiles {
+export function openMirrorFiles(options: Options): (namespace: string) => MirrorFiles {
   const { folder, limits, clock, signal: stop } = options
   const local = createRunLocal(limits)
-  const writer = createOneWriter()
+  const writer = new OneWriter()
   const state = openFolderState(options)
-  const write = async <Value>(work: () => Promise<Value>): Promise<Value> => await writer.run(() => onVolume(work))
+  const writeFor = async <Value>(turn: WriterTurn, work: () => Promise<Value>): Promise<Value> =>
+    await writer.run(turn, () => onVolume(work))
+  const write = async <Value>(work: () => Promise<Value>): Promise<Value> => await writeFor({ namespace: '' }, work)
   let fetches = 0
   let tidying: Promise<void> | undefined
 
@@ -89,30 +92,35 @@ export function openMirrorFiles(options: Options): MirrorFiles {
       if (isTidyDue(packsToTidy)) await state.tidy(stop)
     })
   }
-  return {
-    fetch: (what, signal) =>
-      write(async () => {
-        fetches += 1
-        await state.prepare(signal)
-        if (isTidyDue(maxPacks)) await state.tidy(signal)
-        return await state.fetch(what, signal)
-      }),
+  const fetch = async (namespace: string, what: string, signal: AbortSignal): Promise<Fetched> => {
+    const waits = !writer.isIdle
+    return await writeFor({ namespace, equal: `fetch ${what}`, signal }, async () => {
+      fetches += 1
+      await state.prepare(signal)
+      // The namespace before may have fetched it.
+      if (waits && state.is('sound') && isCommitHash(what) && (await state.has(what, signal))) return { commit: what, tag: undefined }
+      if (isTidyDue(maxPacks)) await state.tidy(signal)
+      return await state.fetch(namespace, what, signal)
+    })
+  }
+  return (namespace) => ({
+    fetch: (what, signal) => fetch(namespace, what, signal),
     list: (followed, signal) =>
-      write(async () => {
+      writeFor({ namespace, equal: `list ${followed}`, signal }, async () => {
         await state.prepare(signal)
-        return await state.list(followed, signal)
+        return await state.list(namespace, followed, signal)
       }),
     isThere: (ref, signal) =>
-      write(async () => {
+      writeFor({ namespace, equal: `find ${ref}`, signal }, async () => {
         await state.prepare(signal)
-        return await state.isThere(ref, signal)
+        return await state.isThere(namespace, ref, signal)
       }),
     commit: (parent, edits, message, signal) =>
-      write(async () => {
+      writeFor({ namespace }, async () => {
         await state.prepare(signal)
         return await state.commit(parent, edits, message, signal)
       }),
-    push: (what, signal) => write(() => state.push(what, signal)),
+    push: (what, signal) => writeFor({ namespace }, () => state.push(namespace, what, signal)),
     async rawObject(type, id, signal) {
       await ready(signal)
       return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
@@ -130,12 +138,12 @@ export function openMirrorFiles(options: Options): MirrorFiles {
     },
     drop: () => write(async () => state.drop()),
     async dropIfIdle() {
-      if (!writer.isIdle()) return false
+      if (!writer.isIdle) return false
       await write(async () => state.drop())
       return true
     },
     async tidyIfIdle() {
-      if (!writer.isIdle() || state.is('doubted')) return false
+      if (!writer.isIdle || state.is('doubted')) return false
       await write(async () => {
         await state.prepare(stop)
         if (state.is('sound')) await state.tidy(stop, true)
@@ -146,5 +154,5 @@ export function openMirrorFiles(options: Options): MirrorFiles {
       await tidying
       await writer.settled()
     },
-  }
+  })
 }

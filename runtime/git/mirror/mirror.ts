@@ -20,7 +20,7 @@ import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
 import { createResolve, type Resolve } from './resolve.ts'
 import type { Tenant } from './volume.ts'
 
-/** The interface of a mirror for the rest of the process. */
+/** A mirror as one namespace uses it. Namespaces share its files and take turns in changing them. */
 export type Mirror = {
   /** The repository that is mirrored, and how its host is reached. */
   readonly remote: Remote
@@ -67,11 +67,20 @@ export type MirrorOptions = Omit<FolderOptions, 'keptCommits'> & {
   signal: AbortSignal
 }
 
-/** Opens a mirror without touching the disk: its folder is created or checked at the first use. */
-export function openMirror(options: MirrorOptions): Mirror {
-  const { folder, limits, remote, listedBlobs, recentBlobs, signal: stop } = options
+/** Opens a mirror for any namespace without touching the disk: its folder is created or checked at the first use. */
+export function openMirror(options: MirrorOptions): (namespace: string) => Mirror {
   const recent = createRecentCommits()
-  const files = openMirrorFiles({ ...options, keptCommits: () => keptCommits(options.needed(), recent) })
+  const filesOf = openMirrorFiles({ ...options, keptCommits: () => keptCommits(options.needed(), recent) })
+  const mirrors = new Map<string, Mirror>()
+  return (namespace) => {
+    const mirror = mirrors.get(namespace) ?? mirrorOf(options, filesOf(namespace), recent)
+    mirrors.set(namespace, mirror)
+    return mirror
+  }
+}
+
+function mirrorOf(options: MirrorOptions, files: MirrorFiles, recent: RecentCommits): Mirror {
+  const { folder, limits, remote, listedBlobs, recentBlobs, signal: stop } = options
   const commits = openCommits(files, recent, stop)
   const { has, ensure } = commits
   const repository = { folder, limits }

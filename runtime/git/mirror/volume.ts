@@ -23,8 +23,6 @@ export type Volume = {
   /** Records a mirror and the namespace that uses it; call it on each use. */
   use(key: string, tenant: Tenant, namespace: string): void
   forget(key: string): void
-  /** The namespaces that have used a mirror. */
-  namespaces(key: string): Iterable<string>
   /**
    * Reserves space for a fetch of `key`: `usual` suffices for most fetches, `most` is the largest allowed. One at a time. Throws
    * SourceVolumeFull.
@@ -134,7 +132,6 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
       const entry = entries.get(key)
       if (entry?.reserved === 0) entries.delete(key)
     },
-    namespaces: (key) => entries.get(key)?.namespaces ?? [],
     reserve(key, size) {
       const run = queue.then(() => reserveNow(key, size))
       queue = run.catch(() => undefined)

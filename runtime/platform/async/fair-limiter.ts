@@ -10,7 +10,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { type ShareLimits, Shares } from './shares.ts'
-import { compareRanks, type Rank, rankOfTenant, rankOfWork } from './start-order.ts'
+import { compareRanks, type Rank, rankOfWork } from './start-order.ts'
 import { type Pool, TenantAccount, type Work } from './tenant-account.ts'
 import { type Hold, type Waiter, WaitingWork } from './waiting-work.ts'
 
@@ -128,13 +128,6 @@ export class FairLimiter {
         hold.release()
       }
     }
-  }
-
-  /** Returns which of the tenants that share a piece of work can start it first. */
-  leastUsed(tenants: Iterable<string>, key: string): string {
-    const accountOf = (name: string): TenantAccount | undefined => (this.#active.get(name) ?? this.#idle.peek(name))?.account
-    const ranked = [...tenants].map((name) => ({ name, rank: rankOfTenant(accountOf(name), key, this.#now()) }))
-    return ranked.toSorted((a, b) => compareRanks(a.rank, b.rank))[0]?.name ?? ''
   }
 
   /** Returns the tenants that hold something, wait, or did recently. */

@@ -5,6 +5,7 @@
  */
 import { backoffMs, type Clock } from '../clock.ts'
 import { isAbort } from '../fault.ts'
+import { Turns } from './turns.ts'
 
 /** A work queue of keys; a key is never processed twice at a time. */
 export type Queue = {
@@ -63,46 +64,13 @@ function createAlarm(clock: Clock, ring: () => void): Alarm {
   }
 }
 
-/** Waiting keys. Namespaces take turns, so that one with many keys delays another by at most one reconcile. */
-class WaitingKeys {
-  /** In the order of turns; within a namespace, keys are in the order of arrival. */
-  readonly #namespaces = new Map<string, Set<string>>()
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  add(key: string): void {
-    const namespace = key.split('/')[0] ?? key
-    const keys = this.#namespaces.get(namespace) ?? new Set()
-    this.#namespaces.set(namespace, keys.add(key))
-    this.#size += 1
-  }
-
-  /** Removes and returns the next key that may run. */
-  take(mayRun: (key: string) => boolean): string | undefined {
-    for (const [namespace, keys] of this.#namespaces) {
-      for (const key of keys) {
-        if (!mayRun(key)) continue
-        keys.delete(key)
-        this.#size -= 1
-        this.#namespaces.delete(namespace)
-        if (keys.size > 0) this.#namespaces.set(namespace, keys)
-        return key
-      }
-    }
-    return undefined
-  }
-}
-
 /**
  * Keys wait for one of `workers`; a key added during its own reconcile gets one more. A reconcile that throws is retried with growing
  * delays.
  */
 export function createQueue({ clock, workers, pass, failed, depth, waited }: Options): Queue {
   const entries = new Map<string, Entry>()
-  const waiting = new WaitingKeys()
+  const waiting = new Turns<string>()
   let wakeWorker: (() => void) | undefined
 
   const entryOf = (key: string): Entry => {
@@ -119,7 +87,7 @@ export function createQueue({ clock, workers, pass, failed, depth, waited }: Opt
     if (entry.waiting) return
     entry.waiting = true
     entry.sinceMs = clock.monotonicMs()
-    waiting.add(key)
+    waiting.add(key.split('/')[0] ?? key, key)
     depth?.(waiting.size)
     wakeWorker?.()
   }

@@ -127,7 +127,7 @@ void t.test('git waiting for memory throttles the GatewaySyncs that resolve its 
   const { clock, memory, throttling, changes, pass } = setUp(t, resolving)
   const stop = new AbortController()
   const call = (repository: string): void => {
-    const user = { namespaces: ['plant'], host: 'git.example', repository }
+    const user = { namespace: 'plant', host: 'git.example', repository }
     memory.run('large', user, stop.signal, (_bytes, own) => clock.wait(60_000, own)).catch(() => undefined)
   }
   call('https://a')

@@ -96,9 +96,9 @@ void t.test('a pack too large for the small memory share is fetched with the lar
         return await work((size === 'small' ? 40 : large) * mebibyte, own)
       },
     }
-    const call = openHost({ remote, network: openNetwork, limits: roomy, memory, namespaces: () => ['plant'] })
+    const call = openHost({ remote, network: openNetwork, limits: roomy, memory })
     const args = ['fetch', '-q', '--depth=1', remote.url.text, '+main:refs/w/incoming']
-    return [await outcome(call({ at, args, timeoutMs: 120_000 }, signal)), ...taken].join(' ').trim()
+    return [await outcome(call({ at, namespace: 'plant', args, timeoutMs: 120_000 }, signal)), ...taken].join(' ').trim()
   }
   t.equal(await fetchWith(256), 'small large')
   t.equal(await fetchWith(41), 'GitOutOfMemory: a file or pack of this repository needs more memory than git may have small large')

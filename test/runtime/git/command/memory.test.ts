@@ -9,13 +9,13 @@ const plenty = (): number => Number.POSITIVE_INFINITY
 const never = new AbortController().signal
 
 /** Runs calls that do not end, by default each for its own namespace. Returns the sizes of the started calls. */
-async function startedOf(calls: readonly { size: CallSize; namespaces?: string[] }[], left = plenty): Promise<CallSize[]> {
+async function startedOf(calls: readonly { size: CallSize; namespace?: string }[], left = plenty): Promise<CallSize[]> {
   const memory = createGitMemory({ left })
   const stop = new AbortController()
   const started: CallSize[] = []
-  for (const [index, { size, namespaces = [`tenant-${index}`] }] of calls.entries())
+  for (const [index, { size, namespace = `tenant-${index}` }] of calls.entries())
     memory
-      .run(size, { namespaces, host: 'git.example', repository: 'https://git.example/plant.git' }, stop.signal, async (_max, signal) => {
+      .run(size, { namespace, host: 'git.example', repository: 'https://git.example/plant.git' }, stop.signal, async (_max, signal) => {
         started.push(size)
         await systemClock.wait(60_000, signal)
       })
@@ -25,7 +25,7 @@ async function startedOf(calls: readonly { size: CallSize; namespaces?: string[]
   return started
 }
 
-const many = (size: CallSize, namespaces?: string[]) => Array.from({ length: 20 }, () => ({ size, ...(namespaces && { namespaces }) }))
+const many = (size: CallSize, namespace?: string) => Array.from({ length: 20 }, () => ({ size, ...(namespace && { namespace }) }))
 
 void t.test('memory suffices for several queries or fetches, and for a large fetch beside a small one', async (t) => {
   t.equal((await startedOf(many('question'))).length, 6)
@@ -35,13 +35,8 @@ void t.test('memory suffices for several queries or fetches, and for a large fet
 })
 
 void t.test('one namespace with an unproven host leaves half of the memory to the others', async (t) => {
-  t.equal((await startedOf(many('question', ['plant']))).length, 3)
-  t.equal((await startedOf(many('small', ['plant']))).length, 2)
-})
-
-void t.test('of the namespaces that share a mirror, one with an unused share pays', async (t) => {
-  const calls = [...many('small', ['busy']), { size: 'small' as const, namespaces: ['busy', 'idle'] }]
-  t.equal((await startedOf(calls)).length, 3)
+  t.equal((await startedOf(many('question', 'plant'))).length, 3)
+  t.equal((await startedOf(many('small', 'plant'))).length, 2)
 })
 
 void t.test('the more memory the process itself uses, the fewer calls run at once, but at least one', async (t) => {
@@ -54,7 +49,7 @@ void t.test('the more memory the process itself uses, the fewer calls run at onc
 
 void t.test('each size has a limit that the kernel enforces, and errors of git are passed on', async (t) => {
   const memory = createGitMemory({ left: plenty })
-  const user = { namespaces: ['plant'], host: 'git.example', repository: 'https://git.example/plant.git' }
+  const user = { namespace: 'plant', host: 'git.example', repository: 'https://git.example/plant.git' }
   t.equal(await memory.run('small', user, never, async (maxMemoryBytes) => maxMemoryBytes), 48 * mebibyte)
   t.equal(await memory.run('large', user, never, async (maxMemoryBytes) => maxMemoryBytes), 96 * mebibyte)
   await rejectsWith(

@@ -45,11 +45,10 @@ void t.test('a host that never answers the first request is unreachable, and its
     network: openNetwork,
     limits,
     memory: createGitMemory(),
-    namespaces: () => ['plant'],
     patienceSeconds: 1,
   })
   const args = ['ls-remote', '-q', remote.url.text, 'main']
-  const asked = call({ at: path.join(repository.folder, '.git'), args, timeoutMs: 120_000 }, signal)
+  const asked = call({ at: path.join(repository.folder, '.git'), namespace: 'plant', args, timeoutMs: 120_000 }, signal)
   await rejectsWith(t, asked, { reason: 'GitUnreachable', message: `127.0.0.1:${host.port} did not answer in time` })
 })
 
@@ -82,13 +81,12 @@ async function plannedHost(t: Test) {
     network: openNetwork,
     limits,
     memory: createGitMemory(),
-    namespaces: () => ['plant'],
     patienceSeconds: 1,
   })
   const ask = async (how: typeof next, ref = 'main'): Promise<string> => {
     next = how
     const args = ['ls-remote', '-q', remote.url.text, ref]
-    const asked = call({ at: path.join(repository.folder, '.git'), args, timeoutMs: 120_000 }, signal)
+    const asked = call({ at: path.join(repository.folder, '.git'), namespace: 'plant', args, timeoutMs: 120_000 }, signal)
     return await asked.then(
       () => 'answered',
       (error: unknown) => (error instanceof Fault ? `${error.reason}: ${error.message}` : String(error)),

@@ -24,7 +24,7 @@ function controllerOf(clock: SimulatedClock) {
   const checks = new FairLimiter({ ...checkSlots, clock })
   const push = async (namespace: string, { host, size, fetchMs, checkMs, fails }: Load, signal: AbortSignal): Promise<void> => {
     await hosts.run({ tenant: namespace, key: host, urgent: true }, signal, (asking) =>
-      memory.run(size, { namespaces: [namespace], host, repository: host }, asking, (_bytes, own) => clock.wait(fetchMs, own)),
+      memory.run(size, { namespace, host, repository: host }, asking, (_bytes, own) => clock.wait(fetchMs, own)),
     )
     if (!fails) await checks.run({ tenant: namespace, key: host }, signal, (own) => clock.wait(checkMs, own))
   }
