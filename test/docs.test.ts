@@ -1,9 +1,10 @@
 /**
  * The files, scripts and options in the documentation exist.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
+import { gatewaySyncCrd } from '../infra/crd.ts'
 import { podAnnotations } from '../runtime/api/names.ts'
 import { folderUnverifiedRule } from '../runtime/api/schema/report.ts'
 import { parseStandaloneSync } from '../runtime/standalone/settings.ts'
@@ -54,6 +55,33 @@ void t.test('every link to a heading leads to an existing one', async (t) => {
       [],
       page,
     )
+  }
+})
+
+/** The enumerated fields of a GatewaySync's spec, by name, if all their values start with a capital letter. */
+function capitalizedValues(): Map<string, string[]> {
+  type Schema = { enum?: string[]; properties?: Record<string, Schema>; items?: Schema; additionalProperties?: Schema }
+  const found = new Map<string, string[]>()
+  const visit = (name: string, schema: Schema): void => {
+    if (schema.enum?.every((value) => /^[A-Z]/.test(value)) === true)
+      found.set(name, [...new Set([...(found.get(name) ?? []), ...schema.enum])])
+    for (const [member, below] of Object.entries(schema.properties ?? {})) visit(member, below)
+    for (const below of [schema.items, schema.additionalProperties]) if (typeof below === 'object') visit(name, below)
+  }
+  const { versions } = (gatewaySyncCrd() as { spec: { versions: { schema: { openAPIV3Schema: Schema } }[] } }).spec
+  for (const { schema } of versions) visit('spec', schema.openAPIV3Schema.properties?.['spec'] ?? {})
+  return found
+}
+
+void t.test('texts spell the values of enumerated fields as the API does', async (t) => {
+  const values = capitalizedValues()
+  t.strictSame(values.get('drift'), ['Report', 'Restore', 'Hold'])
+  const sources = globSync('runtime/**/*.ts', { cwd: root })
+  for (const [name, allowed] of values) {
+    const lower = allowed.map((value) => `${value[0]?.toLowerCase()}${value.slice(1)}`).join('|')
+    const misspelled = new RegExp(`\\b${name}\\b[\`"']?(?: is| to| auf|:) [\`"']?(?:${lower})\\b[^(]`, 'g')
+    const found = [...pages, ...sources].flatMap((file) => [...read(file).matchAll(misspelled)].map(([text]) => `${file}: ${text}`))
+    t.strictSame(found, [], name)
   }
 })
 

@@ -49,7 +49,7 @@ export const tagEvents = ['tag-push', 'release'] as const satisfies readonly (ty
 /** Permits the deletions of one commit that exceed `maxDeletions`; the value is the commit hash. */
 export const confirmDeletionsAnnotation = `${group}/confirm-deletions`
 
-/** Permits one commit to undo local changes although `drift` is `hold`; the value is the commit hash. */
+/** Permits one commit to undo local changes although `drift` is `Hold`; the value is the commit hash. */
 export const confirmOverwritesAnnotation = `${group}/confirm-overwrites`
 
 /** Request a capture: time (identifies the request), requester, and one gateway or pod (default: all). */

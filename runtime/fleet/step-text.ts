@@ -43,7 +43,7 @@ export function stepText({ namespace, name }: { namespace: string; name: string 
     case 'raiseMaxDeletions':
       return 'If these deletions are right, raise spec.sync.defaults.maxDeletions.'
     case 'captureOrGiveUp':
-      return 'Keep the changes: cluster-sync capture. To give them up, set spec.sync.defaults.drift to report.'
+      return 'Keep the changes: cluster-sync capture. To give them up, set spec.sync.defaults.drift to Report.'
     default:
       return `More about it: ${step.entry}`
   }

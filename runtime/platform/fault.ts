@@ -96,7 +96,7 @@ export const reasons = {
   MassDeletion: { retry: 'on-change', help: 'more files than maxDeletions would be deleted; confirm by annotation' },
   LocalChanges: {
     retry: 'on-change',
-    help: 'drift is hold, and the commit would undo what was changed on the gateway; capture or confirm it',
+    help: 'drift is Hold, and the commit would undo what was changed on the gateway; capture or confirm it',
   },
   ModeRemoved: {
     retry: 'on-change',

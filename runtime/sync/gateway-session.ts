@@ -17,7 +17,7 @@ const maxProblemCharacters = 1024
 const watchedMs = 3_600_000
 
 /**
- * Returns the open Designer sessions as `user in project`; empty if the policy is `proceed` or the gateway is not running. Called before
+ * Returns the open Designer sessions as `user in project`; empty if the policy is `Proceed` or the gateway is not running. Called before
  * every write to a running gateway. Throws the fault of a running gateway that does not respond, so that nothing is written.
  */
 export async function designersInTheWay(

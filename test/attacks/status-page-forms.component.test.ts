@@ -26,7 +26,7 @@ async function question(t: Pick<Test, 'teardown'>, where = pause) {
 void t.test("a confirmed action is written once, in the user's name, with an Event", async (t) => {
   const { answer, cookie, patched, told, asked } = await question(t)
   t.equal(asked.status, 200)
-  t.match(asked.text, /done in your name \(bob\)/)
+  t.match(asked.text, /done as bob and recorded in an Event/)
   const { status, headers } = await answer({ ...by('bob'), ...ours, cookie })
   t.strictSame([status, headers.location], [303, place])
   t.strictSame(patched, [
@@ -103,7 +103,7 @@ void t.test('a user with read-only permissions sees no action, gets no form and 
   lacksText(t, (await get(place, by('ann'))).text, '/actions/')
   const { status, text } = await get(pause, by('ann'))
   t.strictSame([status, text.includes('name="token"')], [403, false])
-  containsText(t, text, 'right to patch')
+  containsText(t, text, 'permission to patch')
   const hidden = await get('/gatewaysyncs/south/line-south/actions/pause', by('ann'))
   t.equal(hidden.status, 404, 'and what is hidden is not there')
   t.strictSame(patched, [])

@@ -101,7 +101,7 @@ const steps: Readonly<Record<Reason, string>> = {
     'Read in the rollout or in the report of the gateway why there is no answer, and correct `check`, the gateway or Prometheus; then `cluster-sync resume <name>`.',
   GatewayRestarted:
     "See the last log lines of the gateway's container before it ended; correct the commit, or continue with `cluster-sync resume <name>`.",
-  DesignerOpen: 'Close the Designer, or set designerSessionPolicy to proceed.',
+  DesignerOpen: 'Close the Designer, or set designerSessionPolicy to Proceed.',
   // receiver
   NotAuthenticated: 'Give both sides the same secret or token, and have the host sign in a format of docs/how-to/webhooks.',
   AuthNotReady: 'Create the Secret with the key of the webhook, or correct its name.',

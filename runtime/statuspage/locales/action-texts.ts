@@ -41,7 +41,7 @@ const english: ActionWords = {
   texts: {
     sync: {
       label: () => 'Sync now',
-      means: () => 'The git host is checked at once, without waiting for the next time, and what is new there goes to the gateways.',
+      means: () => 'Checks the git host now, without waiting for the next poll, and publishes what is new.',
     },
     pause: {
       label: () => 'Pause',
@@ -50,7 +50,7 @@ const english: ActionWords = {
     resume: {
       label: () => 'Resume',
       means: (of) =>
-        `Its gateways follow what is published again${of === '' ? '' : `, and the rollout of commit ${rolledOut(of)} that has stopped goes on`}.`,
+        `Its gateways follow the published commit again${of === '' ? '' : `, and the stopped rollout of commit ${rolledOut(of)} continues`}.`,
     },
     rollback: {
       label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),
@@ -85,7 +85,7 @@ const english: ActionWords = {
   },
   goBack: 'Back to an earlier commit',
   cancel: 'Cancel',
-  asWhom: (name) => `This is done in your name (${name}), and an Event records it.`,
+  asWhom: (name) => `This is done as ${name} and recorded in an Event.`,
   account: 'Account',
   youAre: 'You are',
   groups: 'Your groups',
@@ -96,12 +96,12 @@ const english: ActionWords = {
   alsoThere: 'Log out of the identity provider too',
   again: 'Go back and try again',
   refused: {
-    right: 'You may not change this GatewaySync: that takes the right to patch gatewaysyncs.clustersync.io in its namespace.',
+    right: 'You may not change this GatewaySync: this needs permission to patch gatewaysyncs.clustersync.io in its namespace.',
     origin: 'The request did not come from this site, so nothing was changed.',
-    form: 'This form is no longer valid: it holds for ten minutes, in one browser that keeps cookies. Nothing was done.',
+    form: 'This form has expired. A form is valid for ten minutes, in one browser that accepts cookies. Nothing was done.',
     rate: 'Too many actions within a minute. Nothing was done; try again in a minute.',
-    state: 'This is not possible any more, so nothing was done.',
-    away: 'The cluster does not answer, so nothing is known to be done. Try again later.',
+    state: 'This is no longer possible, so nothing was done.',
+    away: 'The cluster does not answer, so it is unknown whether anything was done. Try again later.',
     large: 'This form is too large. Nothing was done.',
   },
 }

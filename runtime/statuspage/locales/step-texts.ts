@@ -61,7 +61,7 @@ function english(step: Step): string {
     case 'raiseMaxDeletions':
       return 'If these deletions are right, raise spec.sync.defaults.maxDeletions in the file.'
     case 'captureOrGiveUp':
-      return 'Keep the changes with "cluster-sync capture", or give them up: set spec.sync.defaults.drift in the file to report.'
+      return 'Keep the changes with "cluster-sync capture", or give them up: set spec.sync.defaults.drift in the file to Report.'
     case 'gatewayTriesAgain':
       return 'The sync retries automatically.'
     case 'gatewayWaitsForChange':
@@ -110,7 +110,7 @@ function german(step: Step): string {
     case 'raiseMaxDeletions':
       return 'Wenn diese Löschungen richtig sind, in der Datei spec.sync.defaults.maxDeletions erhöhen.'
     case 'captureOrGiveUp':
-      return 'Die Änderungen mit „cluster-sync capture“ sichern, oder auf sie verzichten: in der Datei spec.sync.defaults.drift auf report setzen.'
+      return 'Die Änderungen mit „cluster-sync capture“ sichern, oder auf sie verzichten: in der Datei spec.sync.defaults.drift auf Report setzen.'
     case 'gatewayTriesAgain':
       return 'Es wird von selbst erneut versucht.'
     case 'gatewayWaitsForChange':

@@ -95,7 +95,7 @@ export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, word
     if (it === undefined) return await context.notFound()
     if (it instanceof Response) return it
     try {
-      if (!(await doing.may(it.person, it.sync))) throw new Fault('Forbidden', 'no right to patch')
+      if (!(await doing.may(it.person, it.sync))) throw new Fault('Forbidden', 'no permission to patch')
       changeOf(it.action, it.sync, { by: '', at: '', id: '' })
     } catch (error) {
       return await fault(context, it, error)

@@ -28,7 +28,7 @@ export type Wanted = {
   facts: Facts
   /** The commit whose deletions beyond `maxDeletions` a user has confirmed. */
   confirmDeletions?: CommitHash | undefined
-  /** The commit that may undo local changes although `drift` is `hold`. */
+  /** The commit that may undo local changes although `drift` is `Hold`. */
   confirmOverwrites?: CommitHash | undefined
   /** Before a rollout: the last commit that every gateway had; undefined: no rollout, or unknown. */
   rolledOutBefore?: string | undefined
