@@ -40,11 +40,16 @@ const rows: Readonly<Record<string, Row>> = {
     by: {
       'test/quickstart.component.slow.test.ts': ['npm start'],
       [cliPackage]: ['npm run package:cli', 'npm install --global ./build/cluster-sync-operator-cli-0.1.0.tgz'],
-      [installPage]: ['npx cdk8s synth', 'kubectl apply -f dist/'],
-      [helm]: ['helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace'],
+      [installPage]: ['kubectl apply -f dist/'],
     },
     left: {
       'npm ci': 'the packages of the checkout serve; the gate installs them first',
+      [pushImages]: pushedElsewhere,
+      ...leftOut(
+        'the installation page has the same commands without values of their own, which are run',
+        'CLUSTER_SYNC_VALUES=values.yaml npx cdk8s synth',
+        'helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace --values values.yaml',
+      ),
       'cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway http://localhost:8088':
         'the page of one machine has the same command, which is run',
     },

@@ -168,12 +168,9 @@ void t.test('the page of the standalone runner and its help text have the same o
 })
 
 void t.test('the images are built before anything is installed on a cluster', async (t) => {
-  for (const [page, images] of [
-    ['README.md', 'built and pushed the images'],
-    ['docs/how-to/install.md', 'npm run images'],
-  ] as const) {
+  for (const page of ['README.md', 'docs/how-to/install.md']) {
     const first = read(page).search(/kubectl apply|helm install/)
-    const built = read(page).indexOf(images)
+    const built = read(page).indexOf('npm run images')
     t.ok(built >= 0 && first >= 0 && built < first, page)
   }
 })
