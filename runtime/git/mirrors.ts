@@ -95,7 +95,7 @@ export function createMirrors({
       network,
       limits,
       memory,
-      reserve: (_namespace, size) => volume.reserve(key, size),
+      reserve: (namespace, size) => volume.reserve(key, namespace, size),
       listedBlobs,
       recentBlobs,
       needed,

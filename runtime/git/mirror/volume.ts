@@ -1,10 +1,10 @@
 /**
  * The volume that all mirrors share. Each fetch reserves space before it begins and gets no more than that. When space runs short, mirrors
  * are tidied up, then dropped: first unused ones, then those of namespaces that hold more than their share, the least recently used first.
- * A namespace within its share keeps its mirrors.
+ * A namespace within its share keeps its mirrors. One beyond its share leaves room for the small repositories of others.
  */
 import { Fault } from '../../platform/fault.ts'
-import { planRoom, type StoredMirror } from './volume-plan.ts'
+import { leftToOthers, maxLeftBytes, planRoom, type Reserved, type StoredMirror } from './volume-plan.ts'
 
 /** A mirror as a tenant of the volume. Both `IfIdle` act only while the mirror is not in use, and return whether they did. */
 export type Tenant = {
@@ -24,10 +24,10 @@ export type Volume = {
   use(key: string, tenant: Tenant, namespace: string): void
   forget(key: string): void
   /**
-   * Reserves space for a fetch of `key`: `usual` suffices for most fetches, `most` is the largest allowed. One at a time. Throws
+   * Reserves space for a fetch of `key` for a namespace: `usual` suffices for most fetches, `most` is the largest allowed. One at a time. Throws
    * SourceVolumeFull.
    */
-  reserve(key: string, size: 'usual' | 'most'): Promise<Reservation>
+  reserve(key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation>
 }
 
 type Options = {
@@ -47,30 +47,33 @@ const mebibyte = 1024 * 1024
 /** Default space of a fetch, which brings the changes of a push. At least the mirror's own size, in case a damaged one is fetched again. */
 const defaultBytes = 64 * mebibyte
 
-type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number; reserved: number }
+type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number }
 
 /** Accounts for all mirrors of one process; `nowMs` is monotonic. */
 export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options): Volume {
   const entries = new Map<string, Entry>()
+  /** Of running fetches, so few. */
+  const reserved = new Set<Reserved & { key: string }>()
   let queue: Promise<unknown> = Promise.resolve()
 
-  const used = (): number => [...entries.values()].reduce((sum, { bytes, reserved }) => sum + bytes + reserved, 0)
+  const used = (): number => [...entries.values(), ...reserved].reduce((sum, { bytes }) => sum + bytes, 0)
+  const isBusy = (key: string): boolean => reserved.values().some((reservation) => reservation.key === key)
   const measure = (entry: Entry): void => {
     entry.bytes = entry.tenant.measure()
     figures?.volume({ usedBytes: used(), limitBytes: maxBytes })
   }
   const stored = (): StoredMirror[] =>
-    [...entries].map(([key, { bytes, namespaces, usedAtMs, reserved }]) => ({
+    [...entries].map(([key, { bytes, namespaces, usedAtMs }]) => ({
       key,
       bytes,
       namespaces: [...namespaces],
       usedAtMs,
-      isBusy: reserved > 0,
+      isBusy: isBusy(key),
     }))
 
   /** Repacks idle mirrors, which drops unneeded objects; while it runs it needs as much additional space as the mirror has. */
   const tidyUp = async (needed: number): Promise<void> => {
-    const worth = [...entries.values()].filter(({ reserved, tenant }) => reserved === 0 && tenant.packs() > 1)
+    const worth = [...entries].flatMap(([key, entry]) => (!isBusy(key) && entry.tenant.packs() > 1 ? [entry] : []))
     for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {
       const free = maxBytes - used()
       if (free >= needed) return
@@ -78,25 +81,26 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
     }
   }
 
-  const makeRoom = async (key: string, needed: number): Promise<void> => {
+  const makeRoom = async (key: string, namespace: string, needed: number): Promise<void> => {
     if (maxBytes - used() >= needed) return
     for (const entry of entries.values()) measure(entry)
     await tidyUp(needed)
-    const { drop } = planRoom({ mirrors: stored(), maxBytes: maxBytes - sumReserved(), needed, key })
+    const { drop } = planRoom({ mirrors: stored(), reserved, maxBytes, needed, key, namespace })
     for (const victim of drop) {
       const entry = entries.get(victim)
       if (entry !== undefined && (await entry.tenant.dropIfIdle())) measure(entry)
     }
   }
-  const sumReserved = (): number => [...entries.values()].reduce((sum, { reserved }) => sum + reserved, 0)
 
-  const reserveNow = async (key: string, size: 'usual' | 'most'): Promise<Reservation> => {
+  const reserveNow = async (key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation> => {
     const entry = entries.get(key)
     if (entry === undefined) throw new Fault('Unexpected', `mirror ${key} is not known to the volume`)
     measure(entry)
     const desiredBytes = Math.min(maxPackBytes, size === 'most' ? maxPackBytes : Math.max(defaultBytes, entry.bytes))
-    await makeRoom(key, desiredBytes)
-    const free = maxBytes - used()
+    const isTight = maxBytes - used() < desiredBytes + maxLeftBytes
+    const left = isTight ? leftToOthers({ mirrors: stored(), reserved, maxBytes, needed: desiredBytes, key, namespace }) : 0
+    await makeRoom(key, namespace, desiredBytes + left)
+    const free = maxBytes - used() - left
     const granted = Math.min(desiredBytes, free)
     if (granted < (size === 'most' ? desiredBytes : Math.min(desiredBytes, mebibyte))) {
       throw new Fault(
@@ -104,14 +108,12 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
         `${mib(used())} MiB of ${mib(maxBytes)} MiB for mirrors are in use, and ${mib(desiredBytes)} MiB may be needed`,
       )
     }
-    entry.reserved += granted
-    let isHeld = true
+    const reservation = { key, namespace, bytes: granted }
+    reserved.add(reservation)
     return {
       maxPackBytes: granted,
       release() {
-        if (!isHeld) return
-        isHeld = false
-        entry.reserved -= granted
+        if (!reserved.delete(reservation)) return
         const before = entry.bytes
         measure(entry)
         if (entry.bytes > before) figures?.fetchedBytes(entry.bytes - before)
@@ -122,18 +124,17 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
   return {
     use(key, tenant, namespace) {
       const known = entries.get(key)
-      const entry = known ?? { tenant, bytes: tenant.measure(), namespaces: new Set<string>(), usedAtMs: 0, reserved: 0 }
+      const entry = known ?? { tenant, bytes: tenant.measure(), namespaces: new Set<string>(), usedAtMs: 0 }
       entry.tenant = tenant
       entry.usedAtMs = nowMs()
       if (namespace !== '') entry.namespaces.add(namespace)
       if (known === undefined) entries.set(key, entry)
     },
     forget(key) {
-      const entry = entries.get(key)
-      if (entry?.reserved === 0) entries.delete(key)
+      if (!isBusy(key)) entries.delete(key)
     },
-    reserve(key, size) {
-      const run = queue.then(() => reserveNow(key, size))
+    reserve(key, namespace, size) {
+      const run = queue.then(() => reserveNow(key, namespace, size))
       queue = run.catch(() => undefined)
       return run
     },
