@@ -3,14 +3,13 @@
  * on only the pod is checked. Obviously wrong tokens are rejected without a review, and concurrent reviews are limited, so that forged
  * tokens do not delay others.
  */
-import { LRUCache } from 'lru-cache'
 import { createHash } from 'node:crypto'
 import { type Clock, deadline } from '../../platform/clock.ts'
 import type { Authorization, Caller } from '../../content/server/server.ts'
 import { deliveryToken } from '../../api/names.ts'
 import { createLimits } from '../../http/limits.ts'
 import type { Kube } from '../../kube/client.ts'
-import { cacheTime } from '../../platform/async/cache-time.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { readClaims, type TokenClaims } from '../../kube/token-claims.ts'
 import { reviewPodToken } from '../../kube/token-review.ts'
@@ -26,6 +25,11 @@ export type AuthorizerDeps = {
   /** The namespaces of this installation; empty: all. */
   watched: readonly string[]
   clock: Clock
+  /**
+   * How many reviewed tokens are cached. Default: those of the largest fleet, even while each agent has an old and a new one. Beyond that,
+   * the namespace with the most loses its own.
+   */
+  maxConfirmed?: number
 }
 
 /**
@@ -44,17 +48,16 @@ const skewMs = 600_000
 const longestKeptMs = 3_600_000
 /** How long a rejection is cached: a pod may begin to follow a GatewaySync right after a rejected call. */
 const refusalKeptMs = 5_000
-/** How many reviewed tokens are cached: those of the largest fleet, even while each agent has an old and a new one. */
-const maxConfirmed = 10_000
+const defaultMaxConfirmed = 10_000
 const maxRefused = 1_000
 
 type Bearer = { namespace: string; pod: string; uid: string }
 type Refusal = Extract<Authorization, { kind: 'refused' }>
 
 /** Returns the `authorize` of the content server. It throws ApiUnavailable. */
-export function createAuthorizer({ kube, store, watched, clock }: AuthorizerDeps) {
-  const confirmed = new LRUCache<string, Bearer>({ max: maxConfirmed, ttl: longestKeptMs, ...cacheTime(clock) })
-  const refusals = new LRUCache<string, Refusal>({ max: maxRefused, ttl: refusalKeptMs, ...cacheTime(clock) })
+export function createAuthorizer({ kube, store, watched, clock, maxConfirmed = defaultMaxConfirmed }: AuthorizerDeps) {
+  const confirmed = new FairCache<Bearer>({ max: maxConfirmed, ttlMs: longestKeptMs, clock })
+  const refusals = new FairCache<Refusal>({ max: maxRefused, ttlMs: refusalKeptMs, clock })
   const asking = new Map<string, Promise<Confirmed>>()
   const limits = createLimits(reviewLimits)
   const limiter = new FairLimiter({ ...reviews, clock })
@@ -68,8 +71,8 @@ export function createAuthorizer({ kube, store, watched, clock }: AuthorizerDeps
       const review = await reviewPodToken((path, body) => kube.post(path, body, deadline(reviewTimeoutMs)), token, deliveryToken.audience)
       if (review.kind === 'refused') return { kind: 'refused', status: 401, message: review.why }
       const bearer = { namespace: review.namespace, pod: review.pod, uid: review.uid }
-      const ttl = Math.min(claims.expiresAtMs - clock.now().epochMilliseconds, longestKeptMs)
-      if (ttl > 0) confirmed.set(key, bearer, { ttl })
+      const ttlMs = Math.min(claims.expiresAtMs - clock.now().epochMilliseconds, longestKeptMs)
+      if (ttlMs > 0) confirmed.set(bearer.namespace, key, bearer, { ttlMs })
       return { kind: 'bearer', bearer }
     } finally {
       slot.release()
@@ -96,7 +99,7 @@ export function createAuthorizer({ kube, store, watched, clock }: AuthorizerDeps
     const key = createHash('sha256').update(token).digest('base64')
     const path = `${key} ${namespace}/${name}`
     const refuse = async (refusal: Refusal): Promise<Authorization> => {
-      if (refusals.get(path) === undefined) refusals.set(path, refusal)
+      if (refusals.get(path) === undefined) refusals.set(peer, path, refusal)
       const { kind } = await limits.failure(peer)
       return kind === 'over' ? { kind: 'busy', retryAfterSeconds: 1 } : refusal
     }

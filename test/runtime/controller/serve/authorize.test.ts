@@ -2,6 +2,7 @@ import t from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { createAuthorizer, reviewLimits } from '../../../../runtime/controller/serve/authorize.ts'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
+import { readClaims } from '../../../../runtime/kube/token-claims.ts'
 import type { Kube } from '../../../../runtime/kube/client.ts'
 import { createStore } from '../../../../runtime/reconcile/store/store.ts'
 import { type PodRecord, projectPod } from '../../../../runtime/reconcile/store/records.ts'
@@ -26,21 +27,22 @@ type Setup = {
   actual?: ReturnType<typeof podObject>
   name?: string
   namespaces?: string[]
+  maxConfirmed?: number
 }
 
 /**
- * The API server assigns each token, except made-up ones, to pod gw-0 with `tokenUid`. `watched` is the pod from the watch, `actual` the
- * current one.
+ * The API server assigns each token, except made-up ones, to pod gw-0 with `tokenUid` in the namespace that the token claims. `watched` is
+ * the pod from the watch, `actual` the current one.
  */
-function setup({ tokenUid = 'u', watched, actual, namespaces = [] }: Setup) {
+function setup({ tokenUid = 'u', watched, actual, namespaces = [], ...limits }: Setup) {
   const extra = { 'authentication.kubernetes.io/pod-name': ['gw-0'], 'authentication.kubernetes.io/pod-uid': [tokenUid] }
-  const user = { username: 'system:serviceaccount:plant:default', extra }
   const posts: unknown[] = []
   let nowMs = 0
   const kube = {
     async post(_path: string, body: unknown) {
       posts.push(body)
       const { spec } = body as { spec: { token: string } }
+      const user = { username: `system:serviceaccount:${readClaims(spec.token)?.namespace}:default`, extra }
       return { status: isMadeUp(spec.token) ? { error: 'no' } : { authenticated: true, audiences: ['clustersync.io/delivery'], user } }
     },
     get: async () => actual,
@@ -49,7 +51,7 @@ function setup({ tokenUid = 'u', watched, actual, namespaces = [] }: Setup) {
   const pod = watched === undefined ? undefined : projectPod(watched)
   if (pod !== undefined) store.upsertPod(pod)
   const clock = { ...systemClock, monotonicMs: () => nowMs }
-  const authorize = createAuthorizer({ kube, store, watched: namespaces, clock })
+  const authorize = createAuthorizer({ kube, store, watched: namespaces, clock, ...limits })
   const ask = async (token: string, { name = 'one', peer = '10.0.0.1', namespace = 'plant' } = {}): Promise<string> => {
     const answer = await authorize({ namespace, name, token, peer }, signal)
     return answer.kind === 'refused' ? `refused ${answer.status}` : answer.kind
@@ -97,6 +99,19 @@ void t.test('a token is reviewed once, and the pod is checked on each call', asy
   pass(3_600_000)
   t.equal(await ask(token), 'allowed')
   t.equal(posts.length, 2, 'and is looked at anew when it may have ended')
+})
+
+void t.test('a namespace with many tokens displaces its own, not those of another namespace', async (t) => {
+  const { ask, posts } = setup({ watched: podObject('u'), maxConfirmed: 4 })
+  const known = podToken({ jti: 'known' })
+  t.equal(await ask(known), 'allowed')
+  for (let index = 0; index < 8; index += 1) {
+    const token = podToken({ jti: `${index}`, 'kubernetes.io': { namespace: 'loud', pod: { name: 'gw-0', uid: 'u' } } })
+    t.equal(await ask(token, { namespace: 'loud', peer: '10.0.0.9' }), 'refused 403', 'the pod does not exist')
+  }
+  t.equal(posts.length, 9)
+  t.equal(await ask(known), 'allowed')
+  t.equal(posts.length, 9)
 })
 
 void t.test('a token that cannot be valid is refused without a review', async (t) => {
