@@ -258,11 +258,7 @@ const rows: Readonly<Record<string, Row>> = {
   'docs/tutorials/one-machine.md': { every: 'test/tutorial.component.slow.test.ts' },
   'docs/how-to/git-hosts/README.md': {
     by: {
-      [gitHost]: [
-        'kubectl create secret generic git-ca --namespace plant --from-file=ca.crt=plant-ca.crt',
-        "kubectl create secret generic git-proxy --namespace plant --from-literal=url='http://user:password@proxy.example.com:3128'",
-        'kubectl create secret tls git-client --namespace plant --cert=client.crt --key=client.key',
-      ],
+      [gitHost]: [runHere, 'kubectl create secret tls git-client --namespace plant --cert=client.crt --key=client.key'],
     },
     left: { 'kubectl describe gatewaysync plant --namespace plant': 'the same command of operations.md is run' },
   },
@@ -324,8 +320,7 @@ function leftOut(reason: string, ...commands: readonly string[]): Record<string,
 }
 
 function gitHostPage(...commands: readonly string[]): Row {
-  const isRun = commands.some((command) => command.includes('secret generic git '))
-  return { by: { [gitHost]: isRun ? [...commands, runHere] : commands } }
+  return { by: { [gitHost]: commands } }
 }
 
 /** The commands of a page, one per line: without trailing comments, and with continued lines joined. */

@@ -3,7 +3,7 @@
  * name.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { parse, stringify } from 'yaml'
@@ -80,5 +80,4 @@ void t.test('in a cluster the Secrets have the names, keys and contents of the f
     [...prepare.matchAll(/secrets\/[\w-]+\/[\w.]+/g)].map(([file]) => file),
   )
   for (const [, , , content = ''] of made) t.ok(prepare.includes(content), content)
-  t.ok(readFileSync(new URL('../docs/how-to/git-hosts/README.md', import.meta.url), 'utf8').includes(cluster.split('\n')[1] ?? '?'))
 })

@@ -37,8 +37,8 @@ export type CheckReport = {
   findings: Finding[]
 }
 
-/** The page whose headings are the sections. */
-const page = 'docs/how-to/check.md'
+/** Where a table explains the sections by their headings. */
+const page = 'docs/how-to/check.md#sections'
 
 /** Combines the findings with their worst level, which determines the exit code. */
 export function reportOf(findings: readonly Finding[], now: Temporal.Instant): CheckReport {
@@ -58,9 +58,8 @@ export function checkText({ level, findings }: CheckReport, style: Style): strin
   return [...lines, `${painted(symbolOf[level], level, style)} ${sum}`]
 }
 
-function findingText({ section, level, text, advice }: Finding, style: Style): string[] {
+function findingText({ level, text, advice }: Finding, style: Style): string[] {
   const mark = `${painted(symbolOf[level], level, style)} `
-  const more =
-    level === 'ok' ? [] : [...(advice === undefined ? [] : folded(advice, style.width, '  -> ', '     ')), `  see ${page}#${section}`]
+  const more = level === 'ok' ? [] : [...(advice === undefined ? [] : folded(advice, style.width, '  -> ', '     ')), `  see ${page}`]
   return [...folded(text, style.width, mark, '  '), ...more]
 }
