@@ -106,9 +106,6 @@ const rows: Readonly<Record<string, Row>> = {
   'docs/reference/operations.md': {
     by: {
       [fleet]: [
-        'kubectl get gatewaysyncs,syncreports --all-namespaces',
-        'kubectl describe gatewaysync plant --namespace plant',
-        'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=60s',
         'kubectl annotate gatewaysync plant --namespace plant --overwrite clustersync.io/requested-ref=v1.4.2 clustersync.io/requested-at="$(date --iso-8601=ns)"',
         "kubectl get gatewaysync plant --namespace plant --output jsonpath='{.status.requests[-1:]}'",
         'kubectl annotate gatewaysync plant --namespace plant clustersync.io/requested-ref-',
@@ -199,7 +196,6 @@ const rows: Readonly<Record<string, Row>> = {
         'kubectl apply -f gatewaysync.yaml',
         'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
         'kubectl get gatewaysyncs,syncreports --namespace plant',
-        'kubectl get syncreports --namespace plant',
         'kubectl describe gatewaysync plant --namespace plant',
         'bin/cluster-sync.js rollback plant --namespace plant --to "$(git -C ../plant rev-parse HEAD~3)" --wait',
         'bin/cluster-sync.js status plant --namespace plant',
@@ -260,15 +256,9 @@ const rows: Readonly<Record<string, Row>> = {
     by: {
       [gitHost]: [runHere, 'kubectl create secret tls git-client --namespace plant --cert=client.crt --key=client.key'],
     },
-    left: { 'kubectl describe gatewaysync plant --namespace plant': 'the same command of operations.md is run' },
+    left: { 'kubectl describe gatewaysync plant --namespace plant': 'the same command of runbook.md is run' },
   },
-  'docs/how-to/git-hosts/azure-devops.md': gitHostPage(
-    'kubectl create secret generic git --namespace plant --from-file=token=token',
-    "ssh-keygen -t rsa -b 4096 -N '' -C cluster-sync -f identity",
-    'ssh-keyscan ssh.dev.azure.com > known_hosts',
-    'ssh-keygen -l -f known_hosts',
-    'kubectl create secret generic git-key --namespace plant --from-file=identity=identity --from-file=known_hosts=known_hosts',
-  ),
+  'docs/how-to/git-hosts/azure-devops.md': gitHostPage('kubectl create secret generic git --namespace plant --from-file=token=token'),
   'docs/how-to/git-hosts/bitbucket.md': gitHostPage(
     'kubectl create secret generic git --namespace plant --from-file=token=token',
     'kubectl create secret generic git-user --namespace plant --from-literal=username=x-bitbucket-api-token-auth --from-file=password=token',
@@ -279,10 +269,6 @@ const rows: Readonly<Record<string, Row>> = {
   ),
   'docs/how-to/git-hosts/github.md': gitHostPage(
     'kubectl create secret generic git --namespace plant --from-file=token=token',
-    "ssh-keygen -t ed25519 -N '' -C cluster-sync -f identity",
-    'ssh-keyscan github.com > known_hosts',
-    'ssh-keygen -l -f known_hosts',
-    'kubectl create secret generic git-key --namespace plant --from-file=identity=identity --from-file=known_hosts=known_hosts',
     'kubectl create secret generic git-app --namespace plant --from-file=key.pem=plant.private-key.pem',
   ),
   'docs/how-to/git-hosts/gitlab.md': gitHostPage(

@@ -21,15 +21,13 @@ export async function fields(): Promise<GeneratedFile[]> {
     const [version] = spec.versions as unknown as { schema: { openAPIV3Schema: Schema } }[]
     const { description = '', properties = {} } = version?.schema.openAPIV3Schema ?? {}
     const { kind } = spec.names as { kind: string }
-    const part = (name: 'spec' | 'status', intro: string): string[] => [
+    const part = (name: 'spec' | 'status'): string[] => [
       `### ${kind}: ${name}`,
-      '',
-      intro,
       '',
       table(['Field', 'Type', 'Default', 'Meaning'], rowsOf(properties[name] ?? {}, name)),
       '',
     ]
-    return [`## ${kind}`, '', description, '', ...part('spec', 'The desired state.'), ...part('status', 'The observed state.')]
+    return [`## ${kind}`, '', description, '', ...part('spec'), ...part('status')]
   })
   const content = [
     '# Fields of GatewaySync and SyncReport',

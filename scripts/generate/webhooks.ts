@@ -1,9 +1,7 @@
 /**
- * docs/how-to/webhooks/README.md: the tables of hosts, formats, answers, limits and options between their markers, from the receiver's own tables.
+ * docs/how-to/webhooks/README.md: the tables of hosts, formats, answers, limits and events between their markers, from the receiver's own tables.
  */
 import { readFile } from 'node:fs/promises'
-import { Command } from 'commander'
-import { register } from '../../runtime/cli/trigger.ts'
 import { receiverEvents } from '../../runtime/controller/serve/receiver.ts'
 import { keptRequests } from '../../runtime/reconcile/decide/request.ts'
 import { maxHeldBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
@@ -29,7 +27,6 @@ export async function webhooks(): Promise<GeneratedFile[]> {
     answers: answerTable(),
     limits: limitTable(),
     events: eventTable(),
-    options: optionTable(),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
   return [{ path, content }]
@@ -116,16 +113,6 @@ function eventTable(): string {
     ['Event', 'On', 'When'],
     Object.entries(receiverEvents).map(([reason, { on, when }]) => [`\`${reason}\``, on, when]),
   )
-}
-
-function optionTable(): string {
-  const program = new Command()
-  register(program)
-  const rows = (program.commands[0]?.options ?? []).map(({ flags, description, argChoices, defaultValue }) => {
-    const choices = argChoices === undefined ? '' : `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`
-    return [`\`${flags}\``, `${description}${choices}${defaultValue === undefined ? '' : `; default \`${String(defaultValue)}\``}`]
-  })
-  return table(['Option', 'Meaning'], rows)
 }
 
 function mib(bytes: number): number {

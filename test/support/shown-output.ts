@@ -8,14 +8,15 @@ import type { Test } from 'tap'
 
 const docs = path.resolve(import.meta.dirname, '../../docs')
 
-/** `output` is on the page in the block after `<!-- shown:name -->`. */
+/** `output` is on the page in the block after `<!-- shown:name -->`. A line `…` there is in place of any number of lines. */
 export function shown(t: Pick<Test, 'equal'>, page: string, name: string, output: string): void {
   const file = path.join(docs, page)
   const text = readFileSync(file, 'utf8')
   const block = new RegExp(`(<!-- shown:${name} -->\\n\\n\`\`\`text\\n)(.*?)(\`\`\`\\n)`, 's')
   const [, , printed] = block.exec(text) ?? []
   if (printed === undefined) throw new Error(`docs/${page} shows no output "${name}"`)
-  if (process.env['CLUSTER_SYNC_WRITE_DOCS'] === '1') {
+  const parts = printed.split('\n…\n').map(ofAnyRun)
+  if (process.env['CLUSTER_SYNC_WRITE_DOCS'] === '1' && parts.length === 1) {
     const kept = withoutSuffixes(output)
     writeFileSync(
       file,
@@ -23,7 +24,20 @@ export function shown(t: Pick<Test, 'equal'>, page: string, name: string, output
     )
     return
   }
-  t.equal(ofAnyRun(output), ofAnyRun(printed), `docs/${page} shows "${name}" as it is printed`)
+  const whole = ofAnyRun(output)
+  t.equal(whole, consistsOf(whole, parts) ? whole : ofAnyRun(printed), `docs/${page} shows "${name}" as it is printed`)
+}
+
+/** Whether the text begins and ends with the first and the last part, with the others between them in this order. */
+function consistsOf(text: string, [first = '', ...others]: readonly string[]): boolean {
+  const last = others.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first)) return false
+  const end = others.reduce((at, part) => {
+    const found = at < 0 ? -1 : text.indexOf(part, at)
+    return found < 0 ? -1 : found + part.length
+  }, first.length)
+  return end >= 0 && text.length - last.length >= end && text.endsWith(last)
 }
 
 /** Replaces the names of one run: local hosts and ports, and namespaces with a unique suffix. */
