@@ -192,7 +192,7 @@ const rows: Readonly<Record<string, Row>> = {
         'helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace --set certManager.enabled=false',
         'kubectl rollout status deployment/cluster-sync-operator --namespace cluster-sync',
         'kubectl create namespace plant',
-        'kubectl apply -f gateway.yaml',
+        'kubectl apply -f examples/simulator/gateway.yaml',
         'kubectl apply -f gatewaysync.yaml',
         'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
         'kubectl get gatewaysyncs,syncreports --namespace plant',
@@ -219,10 +219,7 @@ const rows: Readonly<Record<string, Row>> = {
   'docs/tutorials/plant-engineer.md': { every: run },
   'docs/tutorials/platform-engineer.md': {
     by: {
-      [secrets]: [
-        'kubectl create secret generic webhook --namespace cluster-sync --from-file=hmac=webhook-secret',
-        'kubectl create secret generic git --namespace plant --from-file=token=token',
-      ],
+      [secrets]: ['kubectl create secret generic webhook --namespace cluster-sync --from-file=hmac=webhook-secret'],
     },
     left: {
       [pushImages]: pushedElsewhere,
@@ -231,7 +228,6 @@ const rows: Readonly<Record<string, Row>> = {
         'kubectl create namespace plant',
         'helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace --values values.yaml',
         'openssl rand -hex 32 >webhook-secret',
-        'kubectl apply -f plant.yaml',
         'cluster-sync check',
         'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
       ),

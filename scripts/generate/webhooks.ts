@@ -73,37 +73,38 @@ function answerTable(): string {
 function limitTable(): string {
   const { maxBytes, complexity } = bodyLimits
   const rows = [
-    ['calls, all together', `${defaultLimits.perSecond} a second and replica, then 429`],
-    ['calls of one peer that prove nothing', `${defaultLimits.failuresPerPeer} in ${failureWindowSeconds} seconds, then 429`],
-    ['calls of all peers beyond that', `${defaultLimits.perSecond * suspectShare} a second together, counted apart`],
+    ['deliveries in total', `${defaultLimits.perSecond} a second and replica, then 429`],
+    ['unauthenticated calls of one peer', `${defaultLimits.failuresPerPeer} in ${failureWindowSeconds} seconds, then 429`],
+    ['further calls of all such peers', `${defaultLimits.perSecond * suspectShare} a second in total, counted separately`],
     [
       'writes to one GatewaySync',
-      `${defaultBudget.perSecond} a second and replica, ${defaultBudget.burst} at once; then calls share writes; they still get 202`,
+      `${defaultBudget.perSecond} a second and replica, with bursts of ${defaultBudget.burst}; further deliveries share a write and still get 202`,
     ],
     [
       'requests without an outcome',
-      `about ${keptRequests}; then a write waits up to ${longestWaitMs / 1000} seconds until the controller has answered some`,
+      `about ${keptRequests}; a further write waits up to ${longestWaitMs / 1000} seconds for the controller`,
     ],
-    ['body', `${mib(maxBytes)} MiB; without the lists of commits and files, or as a form ${mib(maxHeldOfBody)} MiB`],
-    ['keys of a Secret or file', `${maxKeysOfSecret}; more are refused as \`AuthNotReady\``],
-    ['keys that a call for a namespace is tried with', `${hashLimits.maxKeys}, of as many different Secrets`],
+    ['size of a body', `${mib(maxBytes)} MiB; ${mib(maxHeldOfBody)} MiB as a form, or without the lists of commits and files`],
     [
-      'body that is authenticated by its signature',
-      `${mib(hashLimits.maxBytes)} MiB where more than ${hashLimits.maxHashesOfLarge} hashes are needed, one for each key and kind of signature; a token needs none`,
+      'structure of a body',
+      `${complexity.depth} levels; ${count(complexity.keys)} keys; ${count(complexity.containers)} lists and objects; ${count(complexity.entries)} entries in total`,
     ],
     [
-      `bodies above ${kib(smallBytes)} KiB held at once`,
-      `${mib(maxHeldBytes)} MiB, of one peer ${mib(maxHeldBytes * peerShare)} MiB; others wait ${patienceMs / 1000} seconds for their turn, then 429`,
+      'size of a body that is authenticated by signature',
+      `${mib(hashLimits.maxBytes)} MiB if more than ${hashLimits.maxHashesOfLarge} hashes are needed, one for each key and kind of signature; no limit for tokens`,
     ],
-    ['nesting of a body', `${complexity.depth} levels`],
-    ['keys of a body', count(complexity.keys)],
-    ['lists and objects of a body', count(complexity.containers)],
-    ['entries of a body, of all lists and objects', count(complexity.entries)],
-    ['deliveries remembered as duplicates', `the last ${count(maxRecentCalls)} of each replica`],
-    ['connections', `${connectionBounds.maxConnections}; of more, one that waits for no answer is closed, of the peer that holds the most`],
-    ['headers', `${kib(maxHeaderBytes)} KiB, within ${defaultBounds.headersTimeoutMs / 1000} seconds`],
-    ['a whole call', `${defaultBounds.requestTimeoutMs / 1000} seconds`],
-    ['an idle connection', `${defaultBounds.keptAliveMs / 1000} seconds`],
+    [
+      `bodies over ${kib(smallBytes)} KiB in memory`,
+      `${mib(maxHeldBytes)} MiB in total, ${mib(maxHeldBytes * peerShare)} MiB of one peer; others wait ${patienceMs / 1000} seconds, then 429`,
+    ],
+    ['keys in a Secret or file', `${maxKeysOfSecret}; more are refused as \`AuthNotReady\``],
+    ['keys that are tried for a namespace', `${hashLimits.maxKeys}, from as many Secrets`],
+    ['remembered deliveries, to detect duplicates', `the last ${count(maxRecentCalls)} of each replica`],
+    ['connections', `${connectionBounds.maxConnections}; beyond that, an idle connection of the peer with the most is closed`],
+    [
+      'time',
+      `${defaultBounds.headersTimeoutMs / 1000} seconds for headers of up to ${kib(maxHeaderBytes)} KiB, ${defaultBounds.requestTimeoutMs / 1000} for a delivery, ${defaultBounds.keptAliveMs / 1000} between deliveries`,
+    ],
   ]
   return table(['Limit', 'Value'], rows)
 }

@@ -1,7 +1,7 @@
 /**
  * docs/tutorials/kubernetes.md: the API server accepts its objects. fleet.test.ts covers the commands and results of its steps.
  */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
@@ -16,7 +16,10 @@ void t.test('the API server accepts the gateway and the GatewaySync of the tutor
   await world.plane.kubectl(['wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s'])
   const namespace = await world.namespace('plant')
   const folder = temporaryFolder(t, 'tutorial')
-  const objects = textsIn('docs/tutorials/kubernetes.md', 'yaml').filter((text) => !text.includes('kind.x-k8s.io'))
+  const objects = [
+    readFileSync(path.resolve(import.meta.dirname, '../../examples/simulator/gateway.yaml'), 'utf8'),
+    ...textsIn('docs/tutorials/kubernetes.md', 'yaml').filter((text) => !text.includes('kind.x-k8s.io')),
+  ]
   t.strictSame(
     objects.map((text) => (parse(text) as { kind: string }).kind),
     ['StatefulSet', 'GatewaySync'],
