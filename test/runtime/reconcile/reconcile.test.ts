@@ -88,11 +88,20 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     observed() {},
     gone() {},
   })
+  const pass = () => reconcile(deps(), key, stop.signal)
   return {
     host,
     told,
     status: () => record().status,
-    pass: () => reconcile(deps(), key, stop.signal),
+    pass,
+    /** Reconciles until the git host is asked again. */
+    async passUntilAsked() {
+      const [asked, startedMs] = [host.length, systemClock.monotonicMs()]
+      while (host.length === asked) {
+        if (systemClock.monotonicMs() - startedMs > 30_000) throw new Error('the git host is not asked again')
+        await pass()
+      }
+    },
     change: (changes: Partial<GatewaySyncRecord>) => store.upsertSync({ ...record(), resourceVersion: String((version += 1)), ...changes }),
     sign: (verdict: SignatureVerdict) => (signatures = verdict),
     changeSecret: () => (secretChanges += 1),
@@ -148,7 +157,7 @@ const outcomes = (status: GatewaySyncStatus) => status.requests?.map(({ outcome,
 const missing = new Fault('RefNotFound', 'the git host has no ref "refs/tags/v2"')
 
 void t.test('a tag that appears on the git host after its webhook is retried, and the running commit stays', async (t) => {
-  const { pass, answer, change, host, status, restart } = await synced()
+  const { pass, answer, change, passUntilAsked, status, restart } = await synced()
   change({ annotations: webhook('release', 'refs/tags/v2') })
   await pass()
   for (const isRestarted of [false, true]) {
@@ -160,9 +169,8 @@ void t.test('a tag that appears on the git host after its webhook is retried, an
     t.equal(status().lastHandledRequest, undefined)
     t.equal(condition(status(), 'Ready')?.status, 'True')
     t.strictSame([status().source?.ref, status().published?.commit], ['main', commitA])
-    const asked = host.length
     if (isRestarted) restart()
-    while (host.length === asked) await pass()
+    await passUntilAsked()
   }
   await answer(commitB)
   await pass()
@@ -171,15 +179,14 @@ void t.test('a tag that appears on the git host after its webhook is retried, an
 })
 
 void t.test('with polling off, a push of the desired branch is retried while the git host answers without that branch', async (t) => {
-  const { pass, answer, change, host, status } = await synced()
+  const { pass, answer, change, passUntilAsked, status } = await synced()
   change({ annotations: webhook('push', 'refs/heads/main', `${commitA}..${commitB}`) })
   await pass()
   // If a proxy or a login page replaces the answer of the host, git finds no ref in it.
   await answer(missing)
   await pass()
   t.strictSame([outcomes(status()), status().published?.commit], [['Pending RefNotFound'], commitA])
-  const asked = host.length
-  while (host.length === asked) await pass()
+  await passUntilAsked()
   await answer(commitB)
   await pass()
   t.strictSame([outcomes(status()), status().published?.commit], [['Handled'], commitB])
@@ -215,7 +222,7 @@ void t.test('a push is pending until the git host shows it', async (t) => {
     ['no..hashes', commitA, 'Handled'],
   ]
   for (const [move, shown, expected] of rows) {
-    const { pass, answer, change, host, status } = await synced()
+    const { pass, answer, change, passUntilAsked, status } = await synced()
     change({ annotations: webhook('push', 'refs/heads/main', move) })
     await pass()
     await answer(shown)
@@ -223,8 +230,7 @@ void t.test('a push is pending until the git host shows it', async (t) => {
     t.strictSame(outcomes(status()), [expected], `${move} while the host shows ${shown}`)
     t.equal(status().published?.commit, shown)
     if (expected === 'Handled') continue
-    const asked = host.length
-    while (host.length === asked) await pass()
+    await passUntilAsked()
     await answer(commitC)
     await pass()
     t.strictSame([outcomes(status()), status().published?.commit], [['Handled'], commitC])
