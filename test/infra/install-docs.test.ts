@@ -31,6 +31,19 @@ void t.test('every block of values is accepted', async (t) => {
   for (const text of [...values, ...ofMeshes]) t.doesNotThrow(() => checkValues(yaml(text)[0]), text)
 })
 
+void t.test('the install page and the README show how to build the images before any command that installs them', async (t) => {
+  for (const file of ['README.md', 'docs/how-to/install.md']) {
+    const text = readFileSync(path.join(root, file), 'utf8')
+    const [build = -1, ...installs] = [
+      /^npm run images -- --push/m,
+      /^(?:\S+ )?npx cdk8s synth/m,
+      /^kubectl apply -f dist/m,
+      /^helm install/m,
+    ].map((command) => text.search(command))
+    t.ok(build > 0 && installs.every((install) => install > build), file)
+  }
+})
+
 void t.test('every other YAML block is an object, and its manifests path is dist/', async (t) => {
   const objects = blocks('yaml')
     .filter((text) => !text.startsWith('# values\n'))

@@ -25,6 +25,16 @@ void t.test('images use the given tag and pull secrets, by default the tag of th
   t.strictSame(settingsOf(objectsOf(everything)).agent.imagePullSecrets, [{ name: 'registry' }])
 })
 
+void t.test('resources and replicas are as given: null removes a default, other resources are added, and 0 replicas run', async (t) => {
+  const resources = { requests: { cpu: null }, limits: { cpu: null, 'ephemeral-storage': '2Gi' } }
+  const { replicas, template } = deploymentOf(objectsOf({ replicaCount: 0, resources })).spec
+  t.equal(replicas, 0)
+  t.strictSame(template.spec.containers[0].resources, {
+    requests: { memory: '64Mi' },
+    limits: { 'ephemeral-storage': '2Gi', memory: '128Mi' },
+  })
+})
+
 void t.test('scheduling settings are as given', async (t) => {
   matchObject(t, deploymentOf(objectsOf(everything)).spec.template, {
     metadata: { annotations: { note: 'a' } },

@@ -279,6 +279,7 @@ export const placement = {
     },
     ...Object.entries({
       'a connection string': { connectionString: 'Server=sql01.plant.local;Database=erp;User Id=sa;Password=S3cret' },
+      'a connection string without a password': { connectionString: 'Server=sql01;Database=erp;Integrated Security=true' },
       'an ODBC data source': { connection: 'DSN=PlantSql;UID=sa' },
       'an IPv6 literal': { target: 'fd00:20::15' },
       'an IPv4 address': { target: '10.20.4.55' },

@@ -21,6 +21,18 @@ void t.test('hosts of URLs, JDBC URLs, addresses and host keys are found', async
     ['note', 'see https://example.com for more', []],
     ['url', 'file:///a/b', []],
     ['url', 'https://user:secret@example.com/', ['example.com']],
+    ['connectionString', 'Server=sql01;Database=erp;Integrated Security=true', ['sql01']],
+    ['x', 'Data Source=tcp:sql01.example.com\\ERP,1433;Initial Catalog=erp', ['sql01.example.com']],
+    ['x', 'Server=(local);Database=erp', ['localhost']],
+    ['x', 'DSN=Plant;UID=sa', []],
+    ['x', 'fd00:20::15', ['fd00:20::15']],
+    ['x', '[fd00:20::15]:502', ['fd00:20::15']],
+    ['x', 'plc01:502', ['plc01']],
+    ['x', 'plant:502', []],
+    ['x', 'historian.plant.example.com', ['historian.plant.example.com']],
+    ['x', 'com.example.module', []],
+    ['smtpServer', 'mail', ['mail']],
+    ['serverName', 'north', ['north']],
   ]
   for (const [key, value, hosts] of rows) t.strictSame(hostsIn(value, key), hosts, `${key}: ${value}`)
 })
