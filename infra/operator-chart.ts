@@ -34,7 +34,7 @@ export type OperatorProps = {
 }
 
 /**
- * The operator. Every object is a public member of its concern: `operator.receiver.service?.exposeViaIngress('/webhook')`,
+ * The operator. Every object is a public property of the construct that creates it: `operator.receiver.service?.exposeViaIngress('/webhook')`,
  * `operator.controller.deployment.podMetadata.addLabel(…)`, `ApiObject.of(operator.controller.deployment).addJsonPatch(…)`.
  * The constructor throws an Error that names each wrong key of the values.
  */
@@ -81,6 +81,9 @@ export class OperatorChart extends Chart {
     // Last: once it is there, pods that request an agent wait for the controller.
     this.admission = new Admission(this, 'Admission', installation)
     for (const object of this.apiObjects) patchable(object)
+    // Objects that an app adds, such as the Ingress of `exposeViaIngress`, belong beside the Services. Set only now: cdk8s would also give
+    // this namespace to the objects above that have none.
+    Object.assign(this, { namespace: release.namespace })
   }
 
   /** All objects, also those of nested constructs. */

@@ -47,6 +47,7 @@ void t.test('members have the methods of cdk8s-plus', async (t) => {
   deployment.scheduling.spread({ topology: kplus.Topology.ZONE })
   const written = operator.toJson() as Manifest[]
   t.ok(ingress)
+  t.equal(written.find(({ kind }) => kind === 'Ingress')?.metadata['namespace'], release.namespace, 'beside its Service')
   const backend = { service: { name: `${fullname}-webhook-receiver`, port: { number: 9444 } } }
   t.strictSame(written.find(({ kind }) => kind === 'Ingress')?.['spec'], {
     rules: [{ http: { paths: [{ backend, path: '/webhook', pathType: 'Prefix' }] } }],
