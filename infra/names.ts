@@ -28,7 +28,7 @@ export type Names = {
   receiverService: string
   statusPageService: string
   certificateSecret: string
-  /** Holds the keys of the push receiver that the values contain. */
+  /** Holds the keys of the webhook receiver that the values contain. */
   receiverSecret: string
   /** Of every object; never part of a selector. */
   labels: Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 /**
- * The values of an installation: every key of the specification's section 2.1 with its type, default and meaning, and additional keys. The
+ * The values of an installation: every key with its type, default and meaning. The
  * single source of the TypeScript type, the validation and the documentation. Pure.
  */
 import * as v from 'valibot'
@@ -49,7 +49,7 @@ export const valuesSchema = v.strictObject({
       v.number(),
       v.integer(),
       v.minValue(0),
-      v.description('Number of controller replicas. One is the leader; another one takes over if it fails.'),
+      v.description('Number of controller replicas. One is the leader; a standby takes over if it fails.'),
     ),
     1,
   ),
@@ -157,7 +157,7 @@ export const valuesSchema = v.strictObject({
         ),
         5,
       ),
-      existingSecret: optionalObjectName('Secret with tls.crt, tls.key and ca.crt for the webhook, instead of a generated certificate.'),
+      existingSecret: optionalObjectName('Secret with tls.crt, tls.key and ca.crt for all TLS ports, instead of a generated certificate.'),
       service: v.optional(v.strictObject(serviceValues('admission')), {}),
     }),
     {},
@@ -262,7 +262,7 @@ export const valuesSchema = v.strictObject({
         {},
       ),
       securityContext: containerSecurity(
-        'Security context of agents. It replaces the default as a whole; user, group and SELinux options are those of the gateway container.',
+        'Security context of agents. It replaces the entire default; user, group and SELinux options are those of the gateway container.',
       ),
       logLevel: logLevel('agents'),
       allowImageOverride: flag('Permits GatewaySyncs to select another agent image.', false),

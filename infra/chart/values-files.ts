@@ -6,7 +6,7 @@ import { inputSchema, takesNumberOrText, type ValueSchema } from '../values/json
 
 /** Every key with its default, below a comment with its meaning. */
 export function valuesYaml(): string {
-  const head = ['# Every value of the installation with its default. What is wrong is refused with the name of its key.', '']
+  const head = ['# Every value of the installation with its default. Invalid values are refused; the error names the key.', '']
   return [...head, ...keys(inputSchema(), '')].join('\n') + '\n'
 }
 

@@ -156,7 +156,7 @@ function controllerRules(names: Names): AlertRule[] {
       expr: `max(${series(names, 'clustersync_receiver_open')}) == 1`,
       for: '15m',
       severity: 'warning',
-      summary: 'The push receiver takes calls from anyone.',
+      summary: 'The webhook receiver takes calls from anyone.',
       description: `Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
     },
     {

@@ -14,7 +14,7 @@ import { metadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
 
 /**
- * A certificate authority of this installation between the self-signed root and the leaf, so that renewing the leaf does not change what
+ * A self-signed certificate authority of this installation signs the leaf, so that renewing the leaf does not change what
  * agents and the API server trust. Creates nothing if the certificate comes from elsewhere.
  */
 export class Certificates extends Construct {

@@ -1,5 +1,5 @@
 /**
- * The push receiver's Service and Ingress, and a Secret for the keys that the values contain.
+ * The webhook receiver's Service and Ingress, and a Secret for the keys that the values contain.
  */
 import { k8s } from 'cdk8s-plus-28'
 import type * as kplus from 'cdk8s-plus-28'

@@ -59,7 +59,7 @@ export function volumeMounts(scope: Construct, names: Names, values: Values): kp
   return mounts
 }
 
-/** The keys of the push receiver that the values contain or refer to. */
+/** The keys of the webhook receiver that the values contain or refer to. */
 export function receiverKeys({ webhookReceiver }: Values): ('hmac' | 'token')[] {
   if (!webhookReceiver.enabled) return []
   return (['hmac', 'token'] as const).filter((name) => isInline(webhookReceiver[name]) || webhookReceiver[name].secretRef.name !== '')

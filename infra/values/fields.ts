@@ -136,7 +136,7 @@ const selectorKey = { key: labelKey }
 /** The two parts of a selector; an expression has values where its operator takes some. */
 export const selectorValues = (what: string) =>
   ({
-    matchLabels: labels(`Labels of ${what}. Without matchLabels and matchExpressions these are all.`),
+    matchLabels: labels(`Labels of ${what}. Without matchLabels and matchExpressions, labels do not matter.`),
     matchExpressions: v.optional(
       v.pipe(
         v.array(
@@ -200,7 +200,7 @@ export const quantities = (description: string, initial: Readonly<Record<string,
         Object.fromEntries(
           Object.entries(initial).map(([name, amount]) => [
             name,
-            v.optional(v.pipe(removableQuantity, v.description(`Quantity of ${name}.`)), amount),
+            v.optional(v.pipe(removableQuantity, v.description(`Amount of ${name}; null removes the default.`)), amount),
           ]),
         ),
         removableQuantity,

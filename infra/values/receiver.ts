@@ -1,5 +1,5 @@
 /**
- * The values of the push receiver. Pure.
+ * The values of the webhook receiver. Pure.
  */
 import * as v from 'valibot'
 import { networks } from './address-fields.ts'

@@ -29,7 +29,7 @@ const ofPodsAlone = [
 ] as const
 const ofContainersAlone = ['allowPrivilegeEscalation', 'readOnlyRootFilesystem', 'capabilities', 'privileged', 'procMount'] as const
 
-/** The security context of a container. One that is given replaces ours as a whole. */
+/** The security context of a container. A given one replaces the entire default. */
 export const containerSecurity = (description: string) => objectWith([...ofContainers, ...ofContainersAlone], description)
 
 /** Seconds that a controller may take from SIGTERM to its end. */
@@ -48,10 +48,10 @@ export const workloadValues = {
   deploymentAnnotations: annotations('Annotations of the Deployment or StatefulSet of the controller.'),
   podSecurityContext: objectWith(
     [...ofContainers, ...ofPodsAlone],
-    'Security context of the controller pod. It replaces the default as a whole, which has user and groups 65532. Without runAsUser, runAsGroup and fsGroup the cluster chooses them, as OpenShift requires.',
+    'Security context of the controller pod. It replaces the entire default, which has user and groups 65532. Without runAsUser, runAsGroup and fsGroup the cluster chooses them, as OpenShift requires.',
   ),
   securityContext: containerSecurity(
-    'Security context of the controller container. It replaces the default as a whole, which has no privileges, no capabilities and a read-only root file system.',
+    'Security context of the controller container. It replaces the entire default, which has no privileges, no capabilities and a read-only root file system.',
   ),
   hostNetwork: flag('Runs the controller pod in the network of its node, for clusters whose API server cannot reach pods.', false),
   dnsPolicy: v.optional(
@@ -61,7 +61,7 @@ export const workloadValues = {
     ),
     '',
   ),
-  extraVolumes: podVolumes('Extra volumes of the controller pod, in the format of Kubernetes.'),
+  extraVolumes: podVolumes('Extra volumes of the controller pod, as in the Kubernetes API.'),
   extraVolumeMounts: podVolumeMounts('Extra volume mounts of the controller container: entries {name, mountPath, subPath, readOnly}.'),
   livenessProbe: probe('liveness', { initialDelaySeconds: 15, periodSeconds: 20 }),
   readinessProbe: probe('readiness', { initialDelaySeconds: 1, periodSeconds: 5 }),

@@ -1,5 +1,5 @@
 /**
- * Registers `cluster-sync trigger`: sends a valid request to the push receiver, to check that it responds and accepts the key.
+ * Registers `cluster-sync trigger`: sends a valid request to the webhook receiver, to check that it responds and accepts the key.
  */
 import { createHmac } from 'node:crypto'
 import { type Command, InvalidArgumentError, Option } from 'commander'

@@ -123,7 +123,10 @@ export const controllerSettings = v.strictObject({
       ),
     ),
     securityContext: v.optional(
-      v.pipe(v.record(v.string(), v.unknown()), v.description("In place of ours as a whole; beside the user of the gateway's container.")),
+      v.pipe(
+        v.record(v.string(), v.unknown()),
+        v.description("Replaces the entire default, except for the user of the gateway's container."),
+      ),
       {},
     ),
     logLevel: v.optional(v.picklist(logLevels), 'info'),

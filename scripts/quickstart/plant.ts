@@ -1,5 +1,5 @@
 /**
- * The steps of the quickstart: a repository, two gateways, a runner with a push receiver, and the effect of each push.
+ * The steps of the quickstart: a repository, two gateways, a runner with a webhook receiver, and the effect of each push.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -166,7 +166,7 @@ async function push(hook: string): Promise<void> {
     body: JSON.stringify({ ref: 'main' }),
     signal: AbortSignal.timeout(10_000),
   })
-  if (answer.status !== 202) throw new Error(`the push receiver answered ${answer.status}: ${await answer.text()}`)
+  if (answer.status !== 202) throw new Error(`the webhook receiver answered ${answer.status}: ${await answer.text()}`)
 }
 
 function isSynced(report: SyncReportStatus | undefined, commit: string): boolean {

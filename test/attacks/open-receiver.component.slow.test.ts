@@ -1,5 +1,5 @@
 /**
- * The push receiver of a run without a key: web pages in a local browser and other machines cannot send pushes to it.
+ * The webhook receiver of a run without a key: web pages in a local browser and other machines cannot send pushes to it.
  */
 import * as http from 'node:http'
 import { networkInterfaces } from 'node:os'

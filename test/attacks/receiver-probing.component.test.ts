@@ -1,5 +1,5 @@
 /**
- * Unauthenticated callers learn nothing from the push receiver and are rate limited.
+ * Unauthenticated callers learn nothing from the webhook receiver and are rate limited.
  */
 import { createHmac } from 'node:crypto'
 import * as http from 'node:http'

@@ -1,5 +1,5 @@
 /**
- * The push receiver over real HTTP, bundled and in its own process with the memory of a small container: the answer time at a steady rate,
+ * The webhook receiver over real HTTP, bundled and in its own process with the memory of a small container: the answer time at a steady rate,
  * the accepted and refused calls per second, the writes caused by a burst, and the cost of hostile bodies. Then the same for the whole
  * controller as its image starts it, on a real API server. Times include the load of everything else on the machine.
  */

@@ -33,7 +33,7 @@ export type Installation = {
   /** The ports of the controller's endpoints. */
   ports: Ports
   host: GitHost
-  /** Base URL of the push receiver, and the token that it accepts. */
+  /** Base URL of the webhook receiver, and the token that it accepts. */
   receiver: { url: string; token: string }
   /** The log lines of controller and agents. */
   logs: string[]

@@ -1,5 +1,5 @@
 /**
- * A push receiver in its own process, so that its time and memory are separate from its callers'. Answers each message with its URL and the
+ * A webhook receiver in its own process, so that its time and memory are separate from its callers'. Answers each message with its URL and the
  * writes so far. Arguments: the key, the duration of a write, and the deadline of a call, in milliseconds.
  */
 import { systemClock } from '../../runtime/platform/clock.ts'

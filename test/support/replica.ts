@@ -30,7 +30,7 @@ import { createRemotes } from '../../runtime/git/remotes.ts'
 import { noTracing } from '../../runtime/telemetry/tracing/trace.ts'
 
 export type Replica = {
-  /** Base URL of its push receiver, which accepts the bearer token `token`. */
+  /** Base URL of its webhook receiver, which accepts the bearer token `token`. */
   url: string
   /** Outcomes of calls so far. */
   outcomes: string[]

@@ -119,7 +119,7 @@ statusPage:
 {{- toYaml ($given | default (dict "requests" (dict "cpu" "10m" "memory" "64Mi") "limits" (dict "memory" "256Mi"))) }}
 {{- end }}
 
-{{/* A list of the push receiver's keys, each with its name and the Secret and key that hold it. */}}
+{{/* A list of the webhook receiver's keys, each with its name and the Secret and key that hold it. */}}
 {{- define "cluster-sync-operator.receiverKeys" -}}
 {{- range $name, $key := pick .Values.webhookReceiver "hmac" "token" }}
 {{- if $.Values.webhookReceiver.enabled }}

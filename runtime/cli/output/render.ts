@@ -97,7 +97,7 @@ function sentenceOf(event: RunEvent): string {
     case 'following':
       return `following ${event.ref} of ${event.repo} for ${event.targets.join(', ')}`
     case 'listening':
-      return `push receiver: POST ${event.url}${event.open ? ' (no secret is configured: everyone who can reach it can start a sync)' : ''}`
+      return `webhook receiver: POST ${event.url}${event.open ? ' (no secret is configured: everyone who can reach it can start a sync)' : ''}`
     case 'serving':
       return `status page: ${event.url}`
     case 'published':

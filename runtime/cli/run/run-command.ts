@@ -230,7 +230,7 @@ const reportedByEvents: ReadonlySet<string> = new Set([
   'a sync ended with an error that is a bug',
   'a pass failed',
   'a cycle met a bug',
-  'the push receiver has no secret: everyone who can reach it can start a sync',
+  'the webhook receiver has no secret: everyone who can reach it can start a sync',
 ])
 
 /** Creates a log whose entries become events; entries that do not concern users are dropped. */

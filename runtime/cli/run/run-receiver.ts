@@ -1,5 +1,5 @@
 /**
- * Serves the push receiver of `cluster-sync run`: one port for the whole run, across versions of the GatewaySync file.
+ * Serves the webhook receiver of `cluster-sync run`: one port for the whole run, across versions of the GatewaySync file.
  */
 import { type Context, Hono } from 'hono'
 import { requestAnnotations } from '../../api/names.ts'
@@ -78,12 +78,16 @@ function openCallRefusal(context: Context, host: string | undefined): Response |
   const { req } = context
   const remote = remoteOf(context)
   if (host === undefined && remote !== undefined && !localAddresses.has(remote))
-    return problem(context, 403, 'without a key the push receiver takes calls from this machine only; configure a key or --receiver-host')
+    return problem(
+      context,
+      403,
+      'without a key the webhook receiver takes calls from this machine only; configure a key or --receiver-host',
+    )
   const name = new URL(req.url).hostname
   if (!(host !== undefined && everyAddress.has(host)) && !localNames.has(name) && name !== host)
-    return problem(context, 421, `the push receiver is not known as "${name}"; use localhost, or configure a key`)
+    return problem(context, 421, `the webhook receiver is not known as "${name}"; use localhost, or configure a key`)
   if (req.header('origin') !== undefined || req.header('sec-fetch-site') !== undefined)
-    return problem(context, 403, 'without a key the push receiver takes no calls from web pages; configure a key')
+    return problem(context, 403, 'without a key the webhook receiver takes no calls from web pages; configure a key')
   if (!/^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i.test(req.header('content-type') ?? '') && req.method === 'POST')
     return problem(context, 415, 'the content type must be application/json', 'UnsupportedMediaType')
   return undefined
@@ -113,7 +117,7 @@ type ReceiverSettings = {
   token: (() => Promise<string>) | undefined
 }
 
-/** The push receiver of a standalone run: the cluster's own, with one GatewaySync behind it. */
+/** The webhook receiver of a standalone run: the cluster's own, with one GatewaySync behind it. */
 export function receiverOf(
   { keeper }: Standalone,
   { sync, hmac, token }: ReceiverSettings,

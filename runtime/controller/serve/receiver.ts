@@ -124,7 +124,7 @@ export async function warnOpen(
   own: { namespace: string; name: string },
   signal: AbortSignal,
 ): Promise<void> {
-  log.warn({ component: 'receiver' }, 'the push receiver has no secret: everyone who can reach it can start a sync')
+  log.warn({ component: 'receiver' }, 'the webhook receiver has no secret: everyone who can reach it can start a sync')
   const pod: KubeObject | undefined = await kube.get(podType, own, signal).catch(() => undefined)
   // Outside of a cluster an Event has no pod to refer to.
   if (pod === undefined) return
@@ -133,7 +133,7 @@ export async function warnOpen(
     type: 'Warning',
     reason: 'ReceiverOpen',
     action: 'Start',
-    note: 'the push receiver has no secret: set webhookReceiver.hmac or webhookReceiver.token, or spec.webhook of each GatewaySync',
+    note: 'the webhook receiver has no secret: set webhookReceiver.hmac or webhookReceiver.token, or spec.webhook of each GatewaySync',
   })
 }
 

@@ -93,7 +93,7 @@ const english: DetailWords = {
     otherVersion: (count) => `The agent of ${gateways(count)} has another version than the controller.`,
   },
   warnings: {
-    openReceiver: () => 'The push receiver has no secret: everyone who can reach it can start a sync.',
+    openReceiver: () => 'The webhook receiver has no secret: everyone who can reach it can start a sync.',
     certificate: (until) => `The certificate of the controller expires on ${until} and has not been renewed.`,
   },
   commitChanged: 'What this commit changed',
@@ -159,7 +159,7 @@ const german: DetailWords = {
     otherVersion: (count) => `Auf ${aufGateways(count)} hat der Agent eine andere Version als der Controller.`,
   },
   warnings: {
-    openReceiver: () => 'Der Push-Empfänger verlangt keinen Nachweis: Wer ihn erreicht, kann eine Synchronisierung anfordern.',
+    openReceiver: () => 'Der Webhook-Empfänger verlangt keinen Nachweis: Wer ihn erreicht, kann eine Synchronisierung anfordern.',
     certificate: (until) => `Das Zertifikat des Controllers läuft am ${until} ab und wurde nicht erneuert.`,
   },
   commitChanged: 'Was dieser Commit geändert hat',

@@ -121,15 +121,15 @@ export const processMetrics = {
   },
   clustersync_receiver_requests_total: {
     type: 'counter',
-    help: 'calls to the push receiver by outcome and kind of event',
+    help: 'calls to the webhook receiver by outcome and kind of event',
     labels: ['outcome', 'source'],
   },
   clustersync_receiver_ignored_total: {
     type: 'counter',
-    help: 'authenticated calls to the push receiver that changed nothing, by the reason of the answer',
+    help: 'authenticated calls to the webhook receiver that changed nothing, by the reason of the answer',
     labels: ['reason'],
   },
-  clustersync_receiver_open: { type: 'gauge', help: '1 while the push receiver accepts calls without authentication' },
+  clustersync_receiver_open: { type: 'gauge', help: '1 while the webhook receiver accepts calls without authentication' },
   clustersync_watched_namespaces_forbidden: {
     type: 'gauge',
     help: 'namespaces of watchNamespaces that are gone or may not be listed; the others are served',

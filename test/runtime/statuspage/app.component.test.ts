@@ -31,7 +31,7 @@ void t.test('installation warnings are shown at the top of the page and in /stat
   const warnings = [{ kind: 'openReceiver' as const }, { kind: 'certificate' as const, until: '2026-03-02' }]
   const { get } = await openStatusPage(t, { ...twoLines, warnings })
   const { text } = await get('/')
-  for (const sentence of ['The push receiver has no secret', 'expires on 2026-03-02 and has not been renewed'])
+  for (const sentence of ['The webhook receiver has no secret', 'expires on 2026-03-02 and has not been renewed'])
     containsText(t, text, sentence)
   containsText(t, (await get('/', { 'accept-language': 'de' })).text, 'läuft am 2026-03-02 ab')
   matchObject(t, JSON.parse((await get('/status.json')).text), { warnings })

@@ -17,7 +17,7 @@ export type Replicas = {
   replaceLeader(how: 'SIGKILL' | 'SIGSTOP'): Promise<void>
   /** The duration of each such leader change. */
   followedMs: FollowedMs
-  /** Base URLs of the push receivers. */
+  /** Base URLs of the webhook receivers. */
   receivers: readonly string[]
   all: readonly NamedReplica[]
 }

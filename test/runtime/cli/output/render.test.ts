@@ -61,7 +61,7 @@ void t.test('a pipe gets one plain line per event, with the time in UTC', async 
   const lines = story.flatMap((event) => renderEvent(event, at, plain))
   t.strictSame(lines, [
     '2026-01-01T09:05:07Z following main of /srv/git/plant.git for line-1, line-2',
-    '2026-01-01T09:05:07Z push receiver: POST http://localhost:9444/webhook/default/plant',
+    '2026-01-01T09:05:07Z webhook receiver: POST http://localhost:9444/webhook/default/plant',
     '2026-01-01T09:05:07Z published aaaaaaaa of main "Add line 3" by Jane Doe, fetched and checked in 0.4 s',
     '2026-01-01T09:05:07Z line-1: Synced aaaaaaaa in 38 ms, 24 added, 1 removed, 3 unchanged, gateway read projects and config',
     '2026-01-01T09:05:07Z line-1: projects/a: is a pointer (lfs-pointer)',

@@ -1,5 +1,5 @@
 /**
- * Warnings of the status page about an open push receiver and an expiring certificate, and warnings in the log about login names without a
+ * Warnings of the status page about an open webhook receiver and an expiring certificate, and warnings in the log about login names without a
  * prefix.
  */
 import t from 'tap'
