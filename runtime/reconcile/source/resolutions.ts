@@ -74,8 +74,11 @@ type Options = {
   signal: AbortSignal
 }
 
-/** Concurrent resolutions of a controller; each may run a git process. Allowing for remote hosts, a query over 5 s is slow. */
-export const hostSlots = { total: 8, reserve: 2, perTenant: 4, slowAfterMs: 5_000 } as const
+/**
+ * Concurrent resolutions of a controller; each may run a git process. Allowing for remote hosts, a query over 5 s is slow.
+ * Each waiting host of a namespace makes the choice of the next one take longer, so their number is bounded.
+ */
+export const hostSlots = { total: 8, reserve: 2, perTenant: 4, slowAfterMs: 5_000, maxWaiting: 1_000 } as const
 
 /** `ready` is called outside of any reconcile and must not throw. */
 export function createResolutions({ clock, hosts, ready, signal }: Options): Resolutions {

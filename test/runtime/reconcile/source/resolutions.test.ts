@@ -9,7 +9,7 @@ import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
 import { FairLimiter, type LimiterOptions } from '../../../../runtime/platform/async/fair-limiter.ts'
-import { createResolutions, type Resolution } from '../../../../runtime/reconcile/source/resolutions.ts'
+import { createResolutions, hostSlots, type Resolution } from '../../../../runtime/reconcile/source/resolutions.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
 const wanted: DesiredRef = { ref: parseRefName('main'), request: undefined, undecided: false }
@@ -66,6 +66,20 @@ function openLookup(text: string, changes: Partial<Resolution> = {}): Resolution
     ...changes,
   }
 }
+
+void t.test('a namespace with a thousand waiting resolutions gets no more, and delays no other', async (t) => {
+  const { lookups, answered, stop } = setUp(8, hostSlots)
+  const most = hostSlots.perTenant + hostSlots.maxWaiting
+  for (let index = 0; index <= most; index += 1) lookups.start(`loud/${index}`, openLookup(`l${index}`, { host: `h${index}.example` }))
+  const other = openLookup('o', { host: 'works.example' })
+  lookups.start('quiet/o', other)
+  other.answer()
+  for (let turns = 0; turns < 100 && answered.length < 2; turns += 1) await turn()
+  t.strictSame(new Set(answered), new Set([`loud/${most}`, 'quiet/o']))
+  matchObject(t, lookups.last(`loud/${most}`), { fault: { reason: 'TooManyRequests' } })
+  stop.abort()
+  await lookups.settled()
+})
 
 void t.test('a result is kept until a reconcile has handled it', async (t) => {
   const { lookups, answered } = setUp()
