@@ -1,5 +1,6 @@
 /**
- * Bounds how many bytes of large bodies are held at once, in total and per client. A body beyond the budget waits in a queue.
+ * Bounds how many bytes of large bodies are held at once, in total and per client. A body beyond the budget waits in a queue. A part of the
+ * budget is never taken by slow bodies, however many clients send them.
  */
 import { systemClock } from '../platform/clock.ts'
 import { FairLimiter } from '../platform/async/fair-limiter.ts'
@@ -12,11 +13,18 @@ export const maxHeldBytes = 8 * 1024 * 1024
 export const patienceMs = 5_000
 /** The maximum share of one client, so that its slow bodies leave memory for others. */
 export const peerShare = 0.75
+/** The share left to clients that hold nothing or were quick the last time. A body in it is cut off after `slowAfterMs`. */
+const reserveShare = 0.25
+/** Shorter than `patienceMs`, so that a body that waits gets the place of a slow one. */
+export const slowAfterMs = 3_000
 
 /** One per port. */
 export type BodyBudget = {
-  /** Runs `work` while `bytes` are reserved; undefined: the budget was not available in time. Rejects with what `work` rejects with. */
-  hold<Result>(body: { bytes: number; peer: string }, work: () => Promise<Result>): Promise<Result | undefined>
+  /**
+   * Runs `work` while `bytes` are reserved; undefined: the budget was not available in time. `signal`: aborted when the body is too slow for
+   * its part of the budget. Rejects with what `work` rejects with.
+   */
+  hold<Result>(body: { bytes: number; peer: string }, work: (signal?: AbortSignal) => Promise<Result>): Promise<Result | undefined>
 }
 
 /**
@@ -28,7 +36,8 @@ export function createBodyBudget(
   waitMs = patienceMs,
   collect: (() => unknown) | undefined = globalThis.gc,
 ): BodyBudget {
-  const limiter = new FairLimiter({ total: maxBytes, perKey: maxBytes * peerShare, waitMs, clock: systemClock })
+  const [reserve, perKey] = [maxBytes * reserveShare, maxBytes * peerShare]
+  const limiter = new FairLimiter({ total: maxBytes, reserve, perKey, waitMs, slowAfterMs, clock: systemClock })
   let left = 0
 
   return {
@@ -36,9 +45,16 @@ export function createBodyBudget(
       if (Math.min(bytes, maxBytes) <= smallBytes) return await work()
       const held = await limiter.acquire({ tenant: peer, amount: Math.min(bytes, maxBytes) })
       if (held === undefined) return undefined
+      const [tooSlow, over] = [new AbortController(), new AbortController()]
+      if (held.isReserve)
+        systemClock.wait(slowAfterMs, over.signal).then(
+          () => tooSlow.abort(new Error('too slow')),
+          () => undefined,
+        )
       try {
-        return await work()
+        return await work(held.isReserve ? tooSlow.signal : undefined)
       } finally {
+        over.abort()
         left += Math.min(bytes, maxBytes)
         if (left >= maxBytes / 2) {
           left = 0

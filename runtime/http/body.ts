@@ -1,6 +1,7 @@
 /**
  * Reads a body as bytes, within a bound, and parses it only after a scan has shown that parsing is cheap. Keeps only what is needed.
  */
+import { unlessAborted } from '../platform/clock.ts'
 import { type Complexity, createScan } from '../platform/text/json-cost.ts'
 import type { BodyBudget } from './body-budget.ts'
 
@@ -26,20 +27,22 @@ export type Body =
 
 /**
  * Reads a body to its end, or until it exceeds `maxBytes`, or its kept part `maxKept`. `look` gets each piece as it arrives, and must not
- * keep it. It returns whether to keep the piece, or which parts of it; once it returns false, nothing of the body is kept. Never rejects.
+ * keep it. It returns whether to keep the piece, or which parts of it; once it returns false, nothing of the body is kept. A body that has not
+ * ended when `signal` aborts is cut off. Never rejects.
  */
 export async function readBody(
   request: Request,
   maxBytes: number,
   look: (piece: Uint8Array) => boolean | readonly Uint8Array[] = () => true,
   maxKept = maxBytes,
+  signal?: AbortSignal,
 ): Promise<Body> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > maxBytes) return { kind: 'tooLarge' }
   // Each piece is copied into one buffer at once, so that its memory can be released.
   let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? Math.min(declared, maxKept) : firstBytes)
   let [read, size] = [0, 0]
-  for await (const piece of readPieces(request)) {
+  for await (const piece of readPieces(request, signal)) {
     if (piece === 'cutOff') return { kind: 'cutOff' }
     read += piece.byteLength
     if (read > maxBytes) return { kind: 'tooLarge' }
@@ -60,12 +63,27 @@ export async function readBody(
   return kept === undefined ? { kind: 'dropped' } : { kind: 'whole', bytes: kept.subarray(0, size) }
 }
 
-async function* readPieces(request: Request): AsyncGenerator<Uint8Array | 'cutOff'> {
+async function* readPieces(request: Request, signal?: AbortSignal): AsyncGenerator<Uint8Array | 'cutOff'> {
   if (request.body === null) return
   try {
-    yield* request.body as AsyncIterable<Uint8Array>
+    yield* (signal === undefined ? request.body : piecesUntil(request.body, signal)) as AsyncIterable<Uint8Array>
   } catch {
     yield 'cutOff'
+  }
+}
+
+/** Throws the signal's reason. */
+async function* piecesUntil(body: ReadableStream<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(reader.read(), signal)
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Nothing happens when the body has ended.
+    reader.cancel().catch(() => undefined)
   }
 }
 
@@ -120,9 +138,9 @@ export type JsonBody = Parsed | { kind: 'tooLarge' } | { kind: 'cutOff' } | { ki
  * Reads and parses a body that is not used for authentication; one over `limits.complexity` is read to its end but not kept. Never rejects.
  */
 export async function readJson(request: Request, limits: BodyLimits, { hold }: BodyBudget, peer: string): Promise<JsonBody> {
-  const read = async (): Promise<JsonBody> => {
+  const read = async (signal?: AbortSignal): Promise<JsonBody> => {
     const isTooComplex = createScan(limits.complexity)
-    const body = await readBody(request, limits.maxBytes, (piece) => !isTooComplex(piece))
+    const body = await readBody(request, limits.maxBytes, (piece) => !isTooComplex(piece), limits.maxBytes, signal)
     if (body.kind === 'dropped') return { kind: 'tooComplex' }
     if (body.kind !== 'whole') return body
     try {

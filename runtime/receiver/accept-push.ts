@@ -43,7 +43,8 @@ export async function authenticate(
   const body = { bytes: Math.min(expectedBytes(context.req.raw, bodyLimits.maxBytes), maxHeldOfBody), peer }
   const keyMissing = (): void =>
     names.forEach((name, index) => keys.get(sources[index] ?? name)?.fault !== undefined && notify?.(namespace, name, 'AuthNotReady'))
-  const read = (): Promise<Call | Answered> => readCall({ observe, clock, log, keyMissing }, context, [...keys.values()])
+  const read = (signal?: AbortSignal): Promise<Call | Answered> =>
+    readCall({ observe, clock, log, keyMissing }, context, [...keys.values()], signal)
   const call = await bodies.hold(body, read)
   if (call === undefined) {
     return { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }

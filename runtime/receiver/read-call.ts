@@ -31,9 +31,15 @@ export type ReadCallDeps = Observer & {
 
 /**
  * Reads the body of a POST, within `bodyLimits`, and authenticates it with all keys while reading. How much of it is read does not depend
- * on the keys: a 413 in place of a 401 would reveal which GatewaySyncs exist. Never rejects because of the caller's input.
+ * on the keys: a 413 in place of a 401 would reveal which GatewaySyncs exist. A body that has not
+ * ended when `signal` aborts is cut off. Never rejects because of the caller's input.
  */
-export async function readCall(deps: ReadCallDeps, context: Context, keys: readonly Keys[]): Promise<Call | Answered> {
+export async function readCall(
+  deps: ReadCallDeps,
+  context: Context,
+  keys: readonly Keys[],
+  signal?: AbortSignal,
+): Promise<Call | Answered> {
   const headers = context.req.header()
   const proving = keys.map((one) => beginProving(headers, one))
   const media = mediaOf(headers)
@@ -48,7 +54,7 @@ export async function readCall(deps: ReadCallDeps, context: Context, keys: reado
     isUseless = kept.some(isTooComplex)
     return !isUseless && kept
   }
-  const body = await readBody(context.req.raw, bodyLimits.maxBytes, keep, maxHeldOfBody)
+  const body = await readBody(context.req.raw, bodyLimits.maxBytes, keep, maxHeldOfBody, signal)
   if (body.kind === 'tooLarge') return answered(tooLarge(context), false)
   if (body.kind === 'cutOff') return answered(cutOff(context), false)
   try {

@@ -2,7 +2,7 @@
  * The shared memory budget for large request bodies.
  */
 import t from 'tap'
-import { createBodyBudget } from '../../../runtime/http/body-budget.ts'
+import { createBodyBudget, patienceMs, slowAfterMs } from '../../../runtime/http/body-budget.ts'
 
 const mebibyte = 1024 * 1024
 let peers = 0
@@ -77,4 +77,23 @@ void t.test('one peer holds no more than its share, and other peers overtake it'
   full.resolve()
   t.strictSame(new Set(await Promise.all(all)), new Set(['slow']))
   t.equal(begun, 6)
+})
+
+void t.test('clients with slow bodies, however many, leave a part to others', async (t) => {
+  t.ok(slowAfterMs < patienceMs)
+  const { hold } = createBodyBudget(4 * mebibyte)
+  const known = { bytes: mebibyte, peer: 'known' }
+  t.equal(await hold(known, async () => 'quick'), 'quick')
+  const end = new AbortController()
+  const slow = async (signal: AbortSignal = end.signal): Promise<void> => {
+    const over = AbortSignal.any([signal, end.signal])
+    if (!over.aborted) await new Promise((resolve) => over.addEventListener('abort', resolve))
+  }
+  const all = Array.from({ length: 8 }, () => hold(of(mebibyte), slow))
+  // The deadline does not keep the process alive, so the timer does.
+  const up = setInterval(() => undefined, 1_000)
+  t.equal(await hold(known, async () => 'quick'), 'quick')
+  end.abort()
+  await Promise.all(all)
+  clearInterval(up)
 })

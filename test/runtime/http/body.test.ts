@@ -76,6 +76,32 @@ void t.test('a body that is too complex to parse is found for any split into pie
   }
 })
 
+void t.test('a body that has not ended when the signal aborts is cut off', async (t) => {
+  const tooSlow = new AbortController()
+  let isCanceled = false
+  const body = new ReadableStream<Uint8Array>({
+    pull: (controller) => controller.enqueue(Buffer.from('a')),
+    cancel: () => void (isCanceled = true),
+  })
+  const request = new Request('http://localhost/', { method: 'POST', body, duplex: 'half' })
+  let pieces = 0
+  const look = (): boolean => {
+    pieces += 1
+    if (pieces === 3) tooSlow.abort(new Error('too slow'))
+    return true
+  }
+  t.strictSame(await readBody(request, maxBytes, look, maxBytes, tooSlow.signal), { kind: 'cutOff' })
+  t.equal(isCanceled, true)
+  const whole = await readBody(
+    requestOf([Buffer.from('ab'), Buffer.from('c')]),
+    maxBytes,
+    undefined,
+    maxBytes,
+    new AbortController().signal,
+  )
+  t.equal(whole.kind === 'whole' && Buffer.from(whole.bytes).toString(), 'abc')
+})
+
 void t.test('the expected size never exceeds what is read, and a discarded body is released', async (t) => {
   t.equal(expectedBytes(requestOf([], 10), maxBytes), 10)
   const chunked = new Request('http://localhost/', { method: 'POST', headers: { 'transfer-encoding': 'chunked' } })
