@@ -69,7 +69,7 @@ export function openParts(
   const store = createStore(changes.publish)
   const secrets = createSecretChanges({
     readSecret: readClusterSecret(deps),
-    users: () => sourceSecretUsers(store),
+    users: (namespace) => sourceSecretUsers(store, namespace),
     changed: (key) => changes.publish(key, 'other'),
     clock,
   })
@@ -136,8 +136,8 @@ function createChanges(): Changes {
 }
 
 /** A GatewaySync with an invalid spec needs none, because its source is not resolved. */
-function sourceSecretUsers(store: Pick<Store, 'syncs'>): SecretUser[] {
-  return store.syncs().flatMap((record) => {
+function sourceSecretUsers(store: Pick<Store, 'syncs'>, of: string | undefined): SecretUser[] {
+  return store.syncs(of).flatMap((record) => {
     const spec = specOf(record)
     if (spec === undefined) return []
     const { namespace, name } = record

@@ -22,7 +22,8 @@ export type SecretUser = { key: SyncKey; namespace: string; secrets: readonly st
 
 type Deps = {
   readSecret: ReadSecret
-  users(): Iterable<SecretUser>
+  /** Of one namespace, or all. */
+  users(namespace?: string): Iterable<SecretUser>
   changed(key: SyncKey): void
   clock: Clock
 }
@@ -40,8 +41,8 @@ export function createSecretChanges({ readSecret, users, changed, clock }: Deps)
   const counts = new Map<SyncKey, number>()
 
   const noticed = (namespace: string, name: string): void => {
-    for (const user of users()) {
-      if (user.namespace !== namespace || !user.secrets.includes(name)) continue
+    for (const user of users(namespace)) {
+      if (!user.secrets.includes(name)) continue
       counts.set(user.key, (counts.get(user.key) ?? 0) + 1)
       changed(user.key)
     }

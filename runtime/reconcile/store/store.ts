@@ -177,8 +177,10 @@ function answersFrom(namespaces: ReadonlyMap<string, Namespace>, monotonicMs: ()
     namesIn(namespace: string): string[] {
       return [...(namespaces.get(namespace)?.syncs.keys() ?? [])]
     },
-    syncs(): GatewaySyncRecord[] {
-      return [...namespaces.values()].flatMap(({ syncs }) => [...syncs.values()])
+    /** Returns those of one namespace, or all. */
+    syncs(of?: string): GatewaySyncRecord[] {
+      const chosen = of === undefined ? [...namespaces.values()] : [namespaces.get(of) ?? []].flat()
+      return chosen.flatMap(({ syncs }) => [...syncs.values()])
     },
     pod(namespace: string, name: string): PodRecord | undefined {
       return namespaces.get(namespace)?.pods.get(name)

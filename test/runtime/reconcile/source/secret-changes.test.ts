@@ -23,11 +23,14 @@ function setUp() {
       if (broken) throw new Fault('ApiUnavailable', 'away')
       return secrets.get(`${namespace}/${name}`)
     },
-    users: () => [
-      { key: 'plant/one', namespace: 'plant', secrets: ['keys', 'token'] },
-      { key: 'plant/two', namespace: 'plant', secrets: ['keys'] },
-      { key: 'other/one', namespace: 'other', secrets: ['keys'] },
-    ],
+    users(of) {
+      const all = [
+        { key: 'plant/one', namespace: 'plant', secrets: ['keys', 'token'] },
+        { key: 'plant/two', namespace: 'plant', secrets: ['keys'] },
+        { key: 'other/one', namespace: 'other', secrets: ['keys'] },
+      ] as const
+      return all.filter(({ namespace }) => of === undefined || namespace === of)
+    },
     changed: (key) => heard.push(key),
     clock,
   })
