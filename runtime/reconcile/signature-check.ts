@@ -1,11 +1,10 @@
 /**
  * Verifies signatures before a commit is published, and caches good results.
  */
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { type CommitHash, printable } from '../api/values.ts'
-import { cacheTime } from '../platform/async/cache-time.ts'
+import { FairCache } from '../platform/async/fair-cache.ts'
 import { FairLimiter } from '../platform/async/fair-limiter.ts'
 import type { ReadSecret } from '../git/remote/secrets.ts'
 import { readKeyring } from '../git/verify/keyring.ts'
@@ -42,7 +41,7 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
 } {
   const limiter = new FairLimiter({ ...limits, clock })
   // Only good results are cached, and only for a while: a key may expire.
-  const kept = new LRUCache<string, Verified>({ max: maxKept, ttl: keptMs, ...cacheTime(clock) })
+  const kept = new FairCache<Verified>({ max: maxKept, ttlMs: keptMs, clock })
   const verifyOnce: ReconcileDeps['verify'] = async ({ namespace, name }, { git }, { commit, name: ref, tag }, signal) => {
     if (git.verify === undefined) return { kind: 'notAsked' }
     const { mode, secretRef } = git.verify
@@ -73,7 +72,7 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
     const verified = done.result
     if (verified.kind === 'refused') return refuse(verified.why)
     checked('verified')
-    kept.set(question, verified)
+    kept.set(namespace, question, verified)
     return verified
   }
   return { verify: verifyOnce, limiter }

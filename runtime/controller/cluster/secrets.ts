@@ -2,6 +2,7 @@
  * Reads Secrets from the cluster by name on demand: never listed, never watched.
  */
 import type { Clock } from '../../platform/clock.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import type { Kube } from '../../kube/client.ts'
 import { type KubeObject, secretType } from '../../kube/types.ts'
 import type { ReadSecret, Secret } from '../../git/remote/secrets.ts'
@@ -13,7 +14,7 @@ const timeoutMs = 5_000
 
 /** Reads Secrets by name from the API server. Throws Forbidden, ApiUnavailable. */
 export function readClusterSecret({ kube, clock }: { kube: Kube; clock: Clock }): ReadSecret {
-  const kept = new Map<string, { secret: Promise<Secret | undefined>; untilMs: number }>()
+  const kept = new FairCache<Promise<Secret | undefined>>({ max: maxKept, ttlMs: keptMs, clock })
   const read = async (namespace: string, name: string): Promise<Secret | undefined> => {
     const object = await kube.get(secretType, { namespace, name }, AbortSignal.timeout(timeoutMs))
     return object === undefined ? undefined : secretOf(object)
@@ -21,13 +22,10 @@ export function readClusterSecret({ kube, clock }: { kube: Kube; clock: Clock })
   return async (namespace, name, signal) => {
     const key = `${namespace}/${name}`
     const known = kept.get(key)
-    const reading = known !== undefined && clock.monotonicMs() < known.untilMs ? known.secret : read(namespace, name)
-    if (reading !== known?.secret) {
-      kept.delete(key)
-      kept.set(key, { secret: reading, untilMs: clock.monotonicMs() + keptMs })
+    const reading = known ?? read(namespace, name)
+    if (known === undefined) {
+      kept.set(namespace, key, reading)
       reading.catch(() => kept.delete(key))
-      const [oldest] = kept.keys()
-      if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
     }
     const secret = await reading
     signal.throwIfAborted()

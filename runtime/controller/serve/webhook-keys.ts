@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../../platform/clock.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Kube } from '../../kube/client.ts'
@@ -28,26 +29,25 @@ type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
 
 /** `files`: where the installation's keys are mounted. */
 export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, files: Files): PushKeys {
-  const kept = new Map<string, { keys: Promise<string[]>; untilMs: number }>()
-  const read = (name: string, load: () => Promise<string>): Promise<string[]> => {
+  const kept = new FairCache<Promise<string[]>>({ max: maxKept, ttlMs: keptMs, clock })
+  const read = (namespace: string, name: string, load: () => Promise<string>): Promise<string[]> => {
     const known = kept.get(name)
-    if (known !== undefined && clock.monotonicMs() < known.untilMs) return known.keys
+    if (known !== undefined) return known
     const keys = load().then(
       (text) => required(text, name),
       (error: unknown) => {
         throw new Fault('AuthNotReady', `${name} cannot be read: ${asFault(error).message}`, { cause: error })
       },
     )
-    kept.delete(name)
-    kept.set(name, { keys, untilMs: clock.monotonicMs() + keptMs })
-    const [oldest] = kept.keys()
-    if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest)
+    kept.set(namespace, name, keys)
     return keys
   }
   const fromFile = async (file: string | undefined): Promise<string[] | undefined> =>
-    file === undefined ? undefined : await read(`file ${file}`, () => readFile(file, 'utf8'))
+    file === undefined ? undefined : await read('', `file ${file}`, () => readFile(file, 'utf8'))
   const fromSecret = async (namespace: string, ref: { name: string; key: string } | undefined): Promise<string[] | undefined> =>
-    ref === undefined ? undefined : await read(`Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readSecret(kube, namespace, ref))
+    ref === undefined
+      ? undefined
+      : await read(namespace, `Secret ${namespace}/${ref.name}, key ${ref.key}`, () => readSecret(kube, namespace, ref))
 
   return {
     async of(namespace, webhook) {

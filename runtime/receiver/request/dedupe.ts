@@ -1,6 +1,8 @@
 /**
  * Recognizes repeated calls: git hosts repeat a call when they are not sure that it arrived. Best effort, for recent calls, in memory.
  */
+import { FairCache } from '../../platform/async/fair-cache.ts'
+
 /** Maximum number of recent calls; docs/how-to/webhooks shows it. */
 export const maxRecentCalls = 10_000
 
@@ -24,20 +26,11 @@ export type Dedupe = {
 
 /** Keeps 10,000 calls. Beyond that, the namespace with the most loses its oldest one, so that it replaces no calls of others. */
 export function createDedupe(): Dedupe {
-  const byNamespace = new Map<string, Map<string, Promise<string>>>()
-
-  const dropOldest = (): void => {
-    const all = [...byNamespace.values()]
-    if (all.reduce((count, calls) => count + calls.size, 0) <= maxRecentCalls) return
-    const largest = all.reduce((most, calls) => (calls.size > most.size ? calls : most))
-    const [oldest] = largest.keys()
-    if (oldest !== undefined) largest.delete(oldest)
-  }
+  const requests = new FairCache<Promise<string>>({ max: maxRecentCalls })
 
   return {
     async once(namespace, scope, callId, write, isLost = () => false) {
-      const requests = byNamespace.get(namespace) ?? new Map<string, Promise<string>>()
-      const key = callId === undefined ? undefined : JSON.stringify([scope, callId])
+      const key = callId === undefined ? undefined : JSON.stringify([namespace, scope, callId])
       const known = key === undefined ? undefined : requests.get(key)
       if (key !== undefined && known !== undefined) {
         const requestId = await known
@@ -47,8 +40,7 @@ export function createDedupe(): Dedupe {
       }
       const written = write()
       if (key !== undefined) {
-        byNamespace.set(namespace, requests.set(key, written))
-        dropOldest()
+        requests.set(namespace, key, written)
         written.catch(() => requests.delete(key))
       }
       return { requestId: await written, duplicate: false }

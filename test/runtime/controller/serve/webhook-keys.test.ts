@@ -1,8 +1,10 @@
 /**
- * Which GatewaySyncs share the same webhook keys.
+ * Which GatewaySyncs share the same webhook keys, and how these are cached.
  */
 import t from 'tap'
-import { keySource } from '../../../../runtime/controller/serve/webhook-keys.ts'
+import { createPushKeys, keySource } from '../../../../runtime/controller/serve/webhook-keys.ts'
+import type { Kube } from '../../../../runtime/kube/client.ts'
+import { systemClock } from '../../../../runtime/platform/clock.ts'
 
 void t.test('two GatewaySyncs share a key source only if each method reads the same key of the same Secret', async (t) => {
   const key = (name: string, member: string) => ({ secretRef: { name, key: member } })
@@ -19,4 +21,23 @@ void t.test('two GatewaySyncs share a key source only if each method reads the s
   t.equal(new Set(all.map(keySource)).size, all.length)
   t.equal(keySource({ repository: 'https://git.example/plant.git' }), keySource(undefined))
   t.equal(keySource({ hmac: key('a', 'x'), repository: 'https://git.example/plant.git' }), keySource({ hmac: key('a', 'x') }))
+})
+
+void t.test('a namespace with many keys displaces its own, not those of another namespace', async (t) => {
+  const reads: string[] = []
+  const kube = {
+    async get(_type: unknown, { namespace, name }: { namespace: string; name: string }) {
+      reads.push(`${namespace}/${name}`)
+      return { data: { key: Buffer.from('secret').toString('base64') } }
+    },
+  } as unknown as Kube
+  const keys = createPushKeys({ kube, clock: { ...systemClock, monotonicMs: () => 0 } }, {})
+  const read = async (namespace: string, name: string) => await keys.of(namespace, { hmac: { secretRef: { name, key: 'key' } } })
+  await read('plant', 'hook')
+  for (let index = 0; index < 2_001; index += 1) await read('loud', `hook-${index}`)
+  const before = reads.length
+  await read('plant', 'hook')
+  t.strictSame(reads.slice(before), [])
+  await read('loud', 'hook-0')
+  t.strictSame(reads.slice(before), ['loud/hook-0'])
 })
