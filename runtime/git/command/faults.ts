@@ -43,7 +43,7 @@ export function notGit(asked: GitTarget, answer: HttpAnswer): Fault {
 
 /** The wait that a host requests when it refuses a call. */
 function pauseOf(answer: HttpAnswer | undefined): { retryAfterMs?: number } {
-  const wait = retryAfterToMs(answer?.retryAfter)
+  const wait = retryAfterToMs(answer?.retryAfter, answer?.date)
   return wait === undefined ? {} : { retryAfterMs: wait }
 }
 

@@ -10,6 +10,8 @@ export type HttpAnswer = {
   contentType: string | undefined
   /** The unparsed header of that name (RFC 9110, 10.2.3). */
   retryAfter: string | undefined
+  /** The unparsed header of that name (RFC 9110, 6.6.1). */
+  date: string | undefined
 }
 
 /** Environment of git: prints the headers of requests and responses, without secrets, to its error output. */
@@ -72,12 +74,14 @@ export class ErrorOutput {
     if (method !== undefined) this.#isAnswer = method === 'POST' || target.includes('/info/refs?service=')
     const [, name = '', value = ''] = /^<= Recv header: ([^ :]+):? *(.*?)\r?$/.exec(line) ?? []
     if (!this.#isAnswer || name === '') return
-    if (name.startsWith('HTTP/')) this.#answer = { status: Number.parseInt(value, 10), contentType: undefined, retryAfter: undefined }
-    else if (this.#answer !== undefined) this.#header(this.#answer, name.toLowerCase(), value)
+    if (name.startsWith('HTTP/')) {
+      this.#answer = { status: Number.parseInt(value, 10), contentType: undefined, retryAfter: undefined, date: undefined }
+    } else if (this.#answer !== undefined) this.#header(this.#answer, name.toLowerCase(), value)
   }
 
   #header(answer: HttpAnswer, name: string, value: string): void {
     if (name === 'retry-after') answer.retryAfter = value
+    if (name === 'date') answer.date = value
     if (name !== 'content-type') return
     const [contentType] = /^[a-z0-9.+-]{1,40}\/[a-z0-9.+-]{1,60}/.exec(value.toLowerCase()) ?? []
     answer.contentType = contentType

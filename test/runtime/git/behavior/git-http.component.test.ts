@@ -66,7 +66,7 @@ void t.test('a response that is not from git is reported with status and content
     odd: [200, { 'content-type': 'a secret of the host' }, ''],
     busy: [503, { 'content-type': 'text/html', 'retry-after': '120' }, login],
     limited: [429, { 'retry-after': '7' }, ''],
-    dated: [429, { 'retry-after': 'Fri, 27 Nov 2026 03:00:00 GMT' }, ''],
+    dated: [429, { date: 'Fri, 27 Nov 2026 02:59:20 GMT', 'retry-after': 'Fri, 27 Nov 2026 03:00:00 GMT' }, ''],
   }
   const host = await startGitHost(temporaryFolder(t, 'pages'), {
     before(request, response) {
@@ -90,7 +90,7 @@ void t.test('a response that is not from git is reported with status and content
     odd: [`${at} answers with status 200 and no content type instead of git; ${advice}`, undefined],
     busy: [`${at} answers with status 503 and a web page (text/html)`, 120_000],
     limited: [`${at} answers with status 429, too many requests`, 7_000],
-    dated: [`${at} answers with status 429, too many requests`, undefined],
+    dated: [`${at} answers with status 429, too many requests`, 40_000],
   }
   for (const [name, [message, retryAfterMs]] of Object.entries(said)) {
     // git exits with 0 for a listing of such a response.

@@ -8,7 +8,7 @@ import { ErrorOutput, maxErrorBytes } from '../../../../runtime/git/command/http
 const question = '=> Send header: GET /plant.git/info/refs?service=git-upload-pack HTTP/1.1\n'
 const answered = (status: string, ...headers: string[]): string =>
   [`HTTP/1.1 ${status}`, ...headers].map((line) => `<= Recv header: ${line}\r\n`).join('')
-const page = question + answered('200 OK', 'Content-Type: text/html', 'Retry-After: 9')
+const page = question + answered('200 OK', 'Content-Type: text/html', 'Retry-After: 9', 'Date: Fri, 27 Nov 2026 03:00:00 GMT')
 
 function read(...chunks: string[]) {
   const output = new ErrorOutput()
@@ -18,7 +18,7 @@ function read(...chunks: string[]) {
 }
 
 void t.test('the response of the host is parsed, and that of a proxy is ignored', async (t) => {
-  const html = { status: 200, contentType: 'text/html', retryAfter: '9' }
+  const html = { status: 200, contentType: 'text/html', retryAfter: '9', date: 'Fri, 27 Nov 2026 03:00:00 GMT' }
   const tunnel = `=> Send header: CONNECT git.example:443 HTTP/1.1\n${answered('200 Connection established')}`
   const git = question + answered('200 OK', 'Content-Type: application/x-git-upload-pack-advertisement')
   const busy = `=> Send header: POST /plant.git/git-upload-pack HTTP/1.1\n${answered('503 Busy', 'Retry-After: 5')}`
@@ -28,14 +28,14 @@ void t.test('the response of the host is parsed, and that of a proxy is ignored'
     'a page': [page, { text: '', answer: html, isNotGit: true }],
     'a page over HTTP/2': [
       '=> Send header: GET /plant.git/info/refs?service=git-upload-pack HTTP/2\n<= Recv header: HTTP/2 200\n<= Recv header: content-type: text/html\n',
-      { text: '', answer: { ...html, retryAfter: undefined }, isNotGit: true },
+      { text: '', answer: { ...html, retryAfter: undefined, date: undefined }, isNotGit: true },
     ],
     'a tunnel that leads nowhere': [`${tunnel}fatal: unable to access`, { ...none, text: 'fatal: unable to access' }],
     'a page behind a tunnel': [tunnel + page, { text: '', answer: html, isNotGit: true }],
     'a refusal of credentials, then a page': [question + answered('401 Unauthorized') + page, { text: '', answer: html, isNotGit: true }],
     'git, which is busy later': [
       git + busy,
-      { text: '', answer: { status: 503, contentType: undefined, retryAfter: '5' }, isNotGit: false },
+      { text: '', answer: { status: 503, contentType: undefined, retryAfter: '5', date: undefined }, isNotGit: false },
     ],
     'git without a trace': ['fatal: <= Recv header: HTTP/1.1 200\n', { ...none, text: 'fatal: <= Recv header: HTTP/1.1 200\n' }],
   }
