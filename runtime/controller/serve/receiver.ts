@@ -42,13 +42,13 @@ export const receiverEvents = {
   RefNotAllowed: {
     type: 'Warning',
     on: 'GatewaySync',
-    when: 'a proved call asks for a ref that `spec.git.allowedRefs` does not permit',
+    when: 'an authenticated delivery requests a ref that `spec.git.allowedRefs` does not permit',
     note: 'a push asked for a ref that spec.git.allowedRefs does not permit',
   },
   AuthNotReady: {
     type: 'Warning',
     on: 'GatewaySync',
-    when: 'a call was refused while a key that `spec.webhook` or the installation names is missing, empty or unreadable',
+    when: 'a delivery was refused, and a key in `spec.webhook` or of the installation is missing, empty or unreadable',
     note: 'a push was refused: a key that proves pushes (spec.webhook, or webhookReceiver.hmac and .token) is missing, empty or unreadable',
   },
   ReceiverOpen: {
