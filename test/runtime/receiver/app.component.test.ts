@@ -220,11 +220,15 @@ void t.test('a push records the hashes before and after, so that a lagging git h
 
 void t.test('an event of another repository changes nothing, and a freight uses the commit of its own repository', async (t) => {
   const repository = 'https://git.example/plant/config.git'
-  const { post, requests, outcomes, bearer } = await serveReceiver(t, { target: { repository } })
+  const lines: LogFields[] = []
+  const log = { ...silentLog, info: (fields: LogFields) => lines.push(fields) }
+  const { post, requests, outcomes, bearer } = await serveReceiver(t, { target: { repository }, more: { log } })
   const release = (url: string) => ({ action: 'published', release: { tag_name: 'v1.0' }, repository: { clone_url: url } })
   const other = await post(JSON.stringify(release('https://git.example/plant/other.git')), { ...bearer, 'x-gitea-event': 'release' })
   t.strictSame([other.status, other.body], [202, { accepted: false, reason: 'OtherRepository' }])
   t.strictSame([requests.length, outcomes], [0, ['ignored']])
+  const message = `the event is of https://git.example/plant/other.git, not of ${repository}; where both are one repository, set spec.webhook.repository`
+  t.strictSame(lines, [{ namespace: 'default', name: 'plant', reason: 'OtherRepository', ref: 'refs/tags/v1.0', message }])
   const own = await post(JSON.stringify(release('https://GIT.example/Plant/Config')), { ...bearer, 'x-gitea-event': 'release' })
   t.strictSame([own.status, own.body['ref']], [202, 'refs/tags/v1.0'])
   const commits = [
