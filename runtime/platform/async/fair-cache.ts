@@ -12,6 +12,8 @@ type Options = {
 }
 
 type Entry<Value> = { owner: string; value: Value; size: number; untilMs: number }
+/** What a cache hands over to another one. */
+export type CacheEntry<Value> = { key: string; owner: string; value: Value; size: number }
 /** `keys`: the least recently used first. */
 type Holding = { keys: Set<string>; size: number }
 
@@ -53,6 +55,16 @@ export class FairCache<Value> {
     this.#holdings.set(owner, holding)
     this.#size += size
     while (this.#size > this.#max) this.#evict()
+  }
+
+  /** Each tenant's least recently used entries come first. */
+  *entries(): Generator<CacheEntry<Value>> {
+    for (const [owner, { keys }] of this.#holdings) {
+      for (const key of keys) {
+        const entry = this.#entries.get(key)
+        if (entry !== undefined) yield { key, owner, value: entry.value, size: entry.size }
+      }
+    }
   }
 
   delete(key: string): void {

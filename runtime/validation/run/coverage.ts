@@ -81,6 +81,8 @@ export type GateRequest = {
   /** Modes that gateways report; undefined: unknown, so every mode counts. */
   modesInUse: readonly string[] | undefined
   commit: CommitHash
+  /** Whose cached results it adds to. Default: of no namespace. */
+  namespace?: string
   /** Commits of one line are similar, so the state of one is reused for the next. For example a repository and a branch. */
   line: string
 }

@@ -9,36 +9,38 @@ import type { Remembered } from './incremental-cache.ts'
 import { FileTable } from '../model/file-table.ts'
 import type { PackedTable } from '../model/packed-files.ts'
 import { createProjectFinder, type SeenOfProjects } from '../model/projects.ts'
+import type { CacheEntry } from '../../platform/async/fair-cache.ts'
 import type { Kept } from './delivered.ts'
 
 /** The complete state of validation: verdicts by `verdictKey` and buffers that can be moved to another thread. */
 export type GateMemory = {
-  verdicts: ReadonlyMap<string, Verdict>
+  verdicts: ReadonlyMap<string, CacheEntry<Verdict>>
   /** One per content, in the order of `rest`. */
   tables: readonly PackedTable[]
   rest: ArrayBuffer
 }
 
-type Contents = readonly (readonly [key: string, kept: Kept])[]
+type Contents = readonly CacheEntry<Kept>[]
 type Bare = Omit<Kept, 'files' | 'projects'> & { seen: SeenOfProjects }
 /** The content of `rest`. */
-type Rest = readonly (readonly [key: string, kept: Bare])[]
+type Rest = readonly CacheEntry<Bare>[]
 
 /** The contents must not be used again. */
-export function pack(verdicts: ReadonlyMap<string, Verdict>, contents: Contents): GateMemory {
-  const rest: Rest = contents.map(([key, kept]) => [key, bareOf(kept)])
+export function pack(verdicts: Iterable<CacheEntry<Verdict>>, contents: Contents): GateMemory {
+  const rest: Rest = contents.map((entry) => ({ ...entry, value: bareOf(entry.value) }))
   // Separate buffers, which can be moved.
-  return { verdicts, tables: contents.map(([, { files }]) => files.pack()), rest: new Uint8Array(serialize(rest)).buffer }
+  const byKey = new Map([...verdicts].map((entry) => [entry.key, entry]))
+  return { verdicts: byKey, tables: contents.map(({ value: { files } }) => files.pack()), rest: new Uint8Array(serialize(rest)).buffer }
 }
 
 /** The input of `pack`; the memory must not be used again. */
-export function takeOver({ verdicts, tables, rest }: GateMemory): { verdicts: Map<string, Verdict>; contents: Contents } {
+export function takeOver({ verdicts, tables, rest }: GateMemory): { verdicts: readonly CacheEntry<Verdict>[]; contents: Contents } {
   return {
-    verdicts: new Map(verdicts),
-    contents: (deserialize(new Uint8Array(rest)) as Rest).flatMap(([key, { seen, ...kept }], index) => {
+    verdicts: [...verdicts.values()],
+    contents: (deserialize(new Uint8Array(rest)) as Rest).flatMap(({ value: { seen, ...kept }, ...entry }, index) => {
       const table = tables[index]
       if (table === undefined) return []
-      return [[key, { ...kept, projects: createProjectFinder(seen), files: FileTable.unpack(table) }] as const]
+      return [{ ...entry, value: { ...kept, projects: createProjectFinder(seen), files: FileTable.unpack(table) } }]
     }),
   }
 }

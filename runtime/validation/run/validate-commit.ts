@@ -3,6 +3,7 @@
  * kept, so that a hundred GatewaySyncs of one repository cost one check.
  */
 import type { Verdict } from '../../reconcile/decide/observation.ts'
+import { type CacheEntry, FairCache } from '../../platform/async/fair-cache.ts'
 import { Fault } from '../../platform/fault.ts'
 import { checkCollections, type CheckOptions } from './check-root.ts'
 import type { CheckFinding } from '../rules/findings.ts'
@@ -35,19 +36,16 @@ const maxMessageLength = 1024
 
 /** `memory`: the state of an earlier instance. */
 export function createGate(memory?: GateMemory, reclaim: () => void = createReclaimer()): Gate {
-  const { verdicts, contents } = memory === undefined ? { verdicts: new Map<string, Verdict>(), contents: [] } : takeOver(memory)
-  const kept = createKeptContents(contents)
+  const before = memory === undefined ? { verdicts: [], contents: [] } : takeOver(memory)
+  const verdicts = new FairCache<Verdict>({ max: keptVerdicts })
+  for (const { owner, key, value } of before.verdicts) verdicts.set(owner, key, value)
+  const kept = new KeptContents(before.contents)
   reclaim()
   let queue: Promise<unknown> = Promise.resolve()
   const oneAtATime = async (work: () => Promise<Verdict>): Promise<Verdict> => {
     const run = queue.then(work, work)
     queue = run.catch(() => undefined)
     return await run
-  }
-  const remember = (key: string, verdict: Verdict): void => {
-    verdicts.set(key, verdict)
-    const [oldest] = verdicts.keys()
-    if (verdicts.size > keptVerdicts && oldest !== undefined) verdicts.delete(oldest)
   }
   return {
     async check(listing, request, signal) {
@@ -59,11 +57,11 @@ export function createGate(memory?: GateMemory, reclaim: () => void = createRecl
         signal.throwIfAborted()
         const verdict = await checkCoverages(listing, request, kept, reclaim, signal)
         reclaim()
-        remember(key, verdict)
+        verdicts.set(request.namespace ?? '', key, verdict)
         return verdict
       })
     },
-    handOver: () => pack(verdicts, kept.takeAll()),
+    handOver: () => pack(verdicts.entries(), kept.takeAll()),
   }
 }
 
@@ -122,7 +120,7 @@ async function checkCoverages(
       for (const finding of findings) add(itemOf(finding))
     }
     const { settings, roots, projectRoots, projects, files } = content
-    kept.set(key, { commit: request.commit, settings, roots, projectRoots, projects, files, learned })
+    kept.set(request.namespace ?? '', key, { commit: request.commit, settings, roots, projectRoots, projects, files, learned })
   }
   if (!isChecked) return { kind: 'notChecked' }
   const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
@@ -167,47 +165,32 @@ function* settingsProblems(problem: string | undefined, rules: Readonly<Record<s
 
 /** Some 200 bytes each, with their findings. A larger repository is validated from its full list each time. */
 const maxFiles = 40_000
-/** Most entries have no file, because their repositories have no collections. */
-const maxContents = 1_000
+/** What a content counts without its files: most have none, because their repositories have no collections. */
+const filesOfEmpty = 10
 
-/** The kept contents, by line and coverage. */
-type KeptContents = {
+/** The kept contents, by line and coverage. Beyond the maximum, the namespace with the most files loses its least recently used content. */
+class KeptContents {
+  readonly #contents = new FairCache<Kept>({ max: maxFiles })
+
+  constructor(before: Iterable<CacheEntry<Kept>>) {
+    for (const { owner, key, value } of before) this.set(owner, key, value)
+  }
+
   /** Removes and returns it: a state that changes during a check is kept again only if the check succeeds. */
-  take(key: string): Kept | undefined
-  set(key: string, kept: Kept): void
-  /** Removes and returns everything, in insertion order. */
-  takeAll(): [key: string, kept: Kept][]
-}
-
-/** Keeps at most 40,000 files and 1,000 contents; the least recently used go first. `before`: the entries of an earlier cache. */
-function createKeptContents(before: Iterable<readonly [key: string, kept: Kept]> = []): KeptContents {
-  const contents = new Map<string, Kept>()
-  let files = 0
-  const take = (key: string): Kept | undefined => {
-    const kept = contents.get(key)
-    contents.delete(key)
-    files -= kept?.files.length ?? 0
+  take(key: string): Kept | undefined {
+    const kept = this.#contents.get(key)
+    this.#contents.delete(key)
     return kept
   }
-  const set = (key: string, kept: Kept): void => {
-    take(key)
-    if (kept.files.length > maxFiles) return
-    contents.set(key, kept)
-    files += kept.files.length
-    for (const oldest of contents.keys()) {
-      if (files <= maxFiles && contents.size <= maxContents) return
-      take(oldest)
-    }
+
+  set(namespace: string, key: string, kept: Kept): void {
+    this.#contents.set(namespace, key, kept, { size: filesOfEmpty + kept.files.length })
   }
-  for (const [key, kept] of before) set(key, kept)
-  return {
-    take,
-    set,
-    takeAll() {
-      const all = [...contents]
-      contents.clear()
-      files = 0
-      return all
-    },
+
+  /** Removes and returns everything. */
+  takeAll(): CacheEntry<Kept>[] {
+    const all = [...this.#contents.entries()]
+    for (const { key } of all) this.#contents.delete(key)
+    return all
   }
 }

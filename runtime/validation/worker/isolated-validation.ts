@@ -7,7 +7,6 @@
  */
 import { hash } from 'node:crypto'
 import { constrainedMemory } from 'node:process'
-import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import type { Clock } from '../../platform/clock.ts'
 import { coverageKey, type GateRequest, verdictKey } from '../run/coverage.ts'
@@ -17,6 +16,7 @@ import type { Verdict } from '../../reconcile/decide/observation.ts'
 import { canonicalJson } from '../../api/canonical-json.ts'
 import { printable } from '../../api/values.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import type { Repository } from '../../git/content/mirror-listing.ts'
 import { version } from '../../platform/version.ts'
@@ -96,7 +96,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
   const limiter = new FairLimiter({ ...checkSlots, clock })
   const failures = openFailures(log)
   /** Verdicts of reserve threads. */
-  const found = new LRUCache<string, Verdict>({ max: keptFound })
+  const found = new FairCache<Verdict>({ max: keptFound })
   let thread: Thread | undefined
   let memory: GateMemory | undefined
   let ended = 0
@@ -145,7 +145,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
       // thread.
       if (answer.kind === 'gone') await clock.wait(maxBusyMs, own)
       const verdict = failures.verdictOf(answer, id, request)
-      found.set(verdictKey(request), verdict)
+      found.set(request.namespace ?? '', verdictKey(request), verdict)
       return verdict
     } finally {
       own.removeEventListener('abort', end)
@@ -155,11 +155,12 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
   const attempts = openAttempts(marks)
   /** A poll finds the commit that was checked before; if no thread runs, none is started for it. */
   const knownOf = (id: string, request: GateRequest): Verdict | undefined =>
-    failures.get(id) ?? memory?.verdicts.get(verdictKey(request)) ?? found.get(verdictKey(request))
+    failures.get(id) ?? memory?.verdicts.get(verdictKey(request))?.value ?? found.get(verdictKey(request))
 
   return {
-    async check(repository, request, { namespace, name, again }, signal) {
-      if (request.validation.policy === 'Off' || request.profiles.length === 0) return { kind: 'notChecked' }
+    async check(repository, asked, { namespace, name, again }, signal) {
+      if (asked.validation.policy === 'Off' || asked.profiles.length === 0) return { kind: 'notChecked' }
+      const request = { ...asked, namespace }
       const id = checkId(request)
       const turn = { tenant: namespace, key: request.line, owner: name, urgent: again }
       const done = await limiter.run(turn, signal, async (own, isReserve) => {
@@ -222,17 +223,17 @@ function openAttempts(marks: AttemptMarks) {
 
 /** Keeps the checks that did not end, so that no commit is checked repeatedly. */
 function openFailures(log: Log) {
-  const verdicts = new LRUCache<string, Verdict>({ max: keptFailures })
+  const verdicts = new FairCache<Verdict>({ max: keptFailures })
   const add = (id: string, request: GateRequest, why: string, path: string): Verdict => {
     log.error({ reason: 'CheckFailed', commit: request.commit, path, message: why }, 'the checks of a commit did not come to an end')
     const verdict = failedVerdict(id, why, path)
-    verdicts.set(id, verdict)
+    verdicts.set(request.namespace ?? '', id, verdict)
     return verdict
   }
   return {
     add,
     get: (id: string): Verdict | undefined => verdicts.get(id),
-    forget: (id: string) => void verdicts.delete(id),
+    forget: (id: string) => verdicts.delete(id),
     /** Throws the fault that a check ended with. */
     verdictOf(answer: Ended, id: string, request: GateRequest): Verdict {
       if (answer.kind === 'verdict') return answer.verdict

@@ -65,3 +65,19 @@ void t.test('an entry expires after its own time, else after that of the cache',
   nowMs = 100
   t.equal(cache.get('usual'), undefined)
 })
+
+void t.test('another cache can take over all entries', async (t) => {
+  const cache = new FairCache<string>({ max: 10 })
+  cache.set('a', '1', 'one')
+  cache.set('b', '2', 'two', { size: 5 })
+  cache.set('a', '3', 'three')
+  cache.get('1')
+  t.strictSame(
+    [...cache.entries()].map(({ owner, key, value, size }) => [owner, key, value, size]),
+    [
+      ['a', '3', 'three', 1],
+      ['a', '1', 'one', 1],
+      ['b', '2', 'two', 5],
+    ],
+  )
+})

@@ -243,3 +243,28 @@ void t.test('references between resources are validated again when one of them c
   t.not(missing.length, 0, 'the first names a database connection that is not there')
   t.strictSame(told, [missing, missing, [], [], missing])
 })
+
+void t.test('a namespace with many verdicts displaces its own, not those of another, also in the next thread', async (t) => {
+  let lists = 0
+  const listing = listingAt(validTree())
+  const counted: VersionedListing = {
+    ...listing,
+    list(...own) {
+      lists += 1
+      return listing.list(...own)
+    },
+  }
+  let gate = createGate()
+  const check = async (namespace: string, line: string, mode: string): Promise<void> => {
+    await gate.check(counted, { ...request({ default: collections }, {}, [mode]), namespace, line }, signal)
+  }
+  await check('quiet', 'main', 'dev')
+  for (let index = 0; index < 100; index += 1) await check('loud', 'main', `first-${index}`)
+  gate = createGate(gate.handOver())
+  for (let index = 0; index < 150; index += 1) await check('loud', 'main', `second-${index}`)
+  const before = lists
+  await check('quiet', 'a line without kept files', 'dev')
+  t.equal(lists, before, 'the verdict is known')
+  await check('loud', 'another line without kept files', 'first-0')
+  t.ok(lists > before, 'the oldest of the other namespace is not')
+})
