@@ -95,7 +95,7 @@ export function createFetches(deps: Deps): Fetches {
         keepCommit(at, what)
         return { commit: what, tag: undefined }
       }
-      if (!isCommitHash(what)) history.follow(what)
+      if (!isCommitHash(what)) history.follow(namespace, what)
       // A branch always holds a commit, which the caller verifies when it reads the commit time: no further git call is needed.
       const held = what.startsWith('refs/heads/') ? incomingId(at) : undefined
       const commit = held ?? (await idOf(local, at, `${incomingRef}^{commit}`, signal))

@@ -1,10 +1,11 @@
 /**
  * Finds a commit on a git host that serves branches and tags but no commit by its hash: git's protocol v0 by default, and some hosts with v2.
- * The history of the branches and tags is fetched, the refs that were fetched before first, until the commit is in the mirror.
+ * The history of the branches and tags is fetched, first that of the refs that the namespace follows, until the commit is in the mirror.
  */
 import { hash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import path from 'node:path'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { CommitHash } from '../../api/values.ts'
 import { incomingRef, setShallow, shallowCommits } from '../disk/mirror-folder.ts'
@@ -12,8 +13,8 @@ import { evictOldest } from './bounded.ts'
 
 /** One for each mirror. Only its writer may call `find`. */
 export type HistorySearch = {
-  /** Remembers a ref that was fetched: it is searched first. */
-  follow(ref: string): void
+  /** Remembers a ref that was fetched for a namespace: it is searched first. */
+  follow(namespace: string, ref: string): void
   /**
    * Fetches the commit into the folder together with some history, which the next clean-up of the mirror removes. Throws CommitNotServed
    * when no branch or tag leads to it within the pack limit, and the faults of git.
@@ -44,13 +45,15 @@ const maxFollowed = 4
 const maxMisses = 1_000
 
 export function createHistorySearch({ list, fetch, has, maxPackBytes }: Deps): HistorySearch {
-  /** The refs that were fetched last, the latest at the end. */
-  const followed = new Set<string>()
+  /** The refs that were fetched last, by namespace; the latest at the end. */
+  const followed = new Map<string, Set<string>>()
   /** Commits that were not found, and a digest of the branches and tags that the host had then. */
-  const misses = new Map<CommitHash, { digest: string; fault: Fault }>()
+  const misses = new FairCache<{ digest: string; fault: Fault }>({ max: maxMisses })
 
   const search = async (into: Into, commit: CommitHash, refs: readonly string[], signal: AbortSignal): Promise<boolean> => {
-    const known = [...followed].toReversed().filter((ref) => refs.includes(ref))
+    // Another namespace may have fetched what this one follows.
+    const own = followed.get(into.namespace) ?? [...followed.values()].at(-1) ?? []
+    const known = [...own].toReversed().filter((ref) => refs.includes(ref))
     for (const ref of known.length === 0 ? refs.slice(0, 1) : known) {
       for (const depth of [firstDepth, secondDepth]) {
         await fetch(into, [`+${ref}:${historyRef}`], depth, signal)
@@ -62,10 +65,12 @@ export function createHistorySearch({ list, fetch, has, maxPackBytes }: Deps): H
   }
 
   return {
-    follow(ref) {
-      followed.delete(ref)
-      followed.add(ref)
-      evictOldest(followed, maxFollowed)
+    follow(namespace, ref) {
+      const own = followed.get(namespace) ?? new Set<string>()
+      own.delete(ref)
+      evictOldest(own.add(ref), maxFollowed)
+      followed.delete(namespace)
+      followed.set(namespace, own)
     },
     async find(into, commit, signal) {
       const listed = await list(into, signal)
@@ -74,8 +79,7 @@ export function createHistorySearch({ list, fetch, has, maxPackBytes }: Deps): H
       const missed = misses.get(commit)
       if (missed?.digest === digest) throw missed.fault
       const miss = (fault: Fault): Fault => {
-        misses.set(commit, { digest, fault })
-        evictOldest(misses, maxMisses)
+        misses.set(into.namespace, commit, { digest, fault })
         return fault
       }
       const shallow = shallowCommits(into.at)

@@ -41,7 +41,8 @@ async function setUp(t: Test, options: GitHostOptions, maxPackBytes = 64 * mebib
   /** Runs git in the mirror and returns its output. */
   const inMirror = (...args: string[]): string =>
     execFileSync('git', ['-C', path.join(state, readdirSync(state)[0] ?? ''), ...args], { env: gitEnvironment, encoding: 'utf8' }).trim()
-  return { host, repository, mirror, needed, resolve, pathsOf, inMirror }
+  const mirrorFor = (namespace: string) => mirrors.of(mirror.remote, namespace)
+  return { host, repository, mirror, mirrorFor, needed, resolve, pathsOf, inMirror }
 }
 
 const failureOf = async (work: Promise<unknown>) => await work.then(() => undefined, asFault)
@@ -119,6 +120,26 @@ eachHost(t, 'a commit that no branch or tag leads to is refused with what to do,
     repository.commit({ a: '3' })
   }
   t.equal(await resolve(left), left)
+})
+
+void t.test('the refs that a namespace follows are searched first, however many others follow', async (t) => {
+  if (!requires(t, 'git')) return
+  const { host, repository, mirrorFor } = await setUp(t, { mode: 'v0, tips only' })
+  const branches = ['b1', 'b2', 'b3', 'b4', 'b5']
+  const base = repository.commit({ a: '1' })
+  for (const branch of branches) {
+    repository.git('checkout', '-q', '-b', branch, base)
+    repository.commit({ a: branch })
+  }
+  repository.git('checkout', '-q', '-b', 'followed', base)
+  const published = parseCommitHash(repository.commit({ b: '1' }))
+  repository.commit({ b: '2' })
+  const follow = async (namespace: string, ref: string) => await mirrorFor(namespace).resolve(ref, { fresh: true }, soon())
+  await follow('quiet', 'followed')
+  for (const branch of branches) await follow('loud', branch)
+  const before = host.fetches()
+  await mirrorFor('quiet').ensure(published, soon())
+  t.equal(host.fetches() - before, 3, 'a refused fetch, a list of the refs, and one fetch of history')
 })
 
 void t.test('a host that rejects a hash as JGit does is searched through its refs', async (t) => {
