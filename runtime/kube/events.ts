@@ -3,6 +3,8 @@
  * wait.
  */
 import { type Clock, deadline } from '../platform/clock.ts'
+import { FairCache } from '../platform/async/fair-cache.ts'
+import { Turns } from '../platform/async/turns.ts'
 import { asFault } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Kube } from './client.ts'
@@ -55,13 +57,11 @@ export function eventRecorder(
   { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
   from: { component: string; instance: string },
 ): EventRecorder {
-  const series = new Map<string, Series>()
-  const budgets = new Map<string, { left: number; sinceMs: number }>()
+  const series = new FairCache<Series>({ max: maxSeries })
+  const budgets = new FairCache<{ left: number; sinceMs: number }>({ max: maxSeries })
   const ending = new AbortController()
   let last: Promise<void> = Promise.resolve()
-  /** By namespace, in the order of turns. */
-  const waiting = new Map<string, EventToWrite[]>()
-  let countOfWaiting = 0
+  const waiting = new Turns<EventToWrite>()
 
   const mayWrite = ({ regarding, reason }: EventToWrite): boolean => {
     const object = `${regarding.uid} ${reason}`
@@ -69,9 +69,7 @@ export function eventRecorder(
     const budget = budgets.get(object) ?? { left: burst, sinceMs: nowMs }
     const refilled = Math.floor((nowMs - budget.sinceMs) / refillMs)
     const left = Math.min(burst, budget.left + refilled)
-    budgets.delete(object)
-    budgets.set(object, { left: Math.max(0, left - 1), sinceMs: refilled > 0 ? nowMs : budget.sinceMs })
-    drop(budgets)
+    budgets.set(regarding.namespace, object, { left: Math.max(0, left - 1), sinceMs: refilled > 0 ? nowMs : budget.sinceMs })
     return left > 0
   }
 
@@ -87,29 +85,17 @@ export function eventRecorder(
       // The Event may have been deleted meanwhile; then the next equal one begins a new series.
       series.delete(key)
       await kube.mergePatch(eventType, known, patch, {}, signal)
-      series.set(key, known)
+      series.set(known.namespace, key, known)
       return
     }
     const { namespace } = event.regarding
     const name = `${event.regarding.name.slice(0, 200)}.${clock.uuid()}`
     await kube.create(eventType, objectOf(event, name, at, from), signal)
-    series.set(key, { name, namespace, count: 1, lastMs: nowMs })
-    drop(series)
-  }
-
-  const takeNext = (): EventToWrite | undefined => {
-    const [next] = waiting
-    if (next === undefined) return undefined
-    const [namespace, own] = next
-    const event = own.shift()
-    waiting.delete(namespace)
-    if (own.length > 0) waiting.set(namespace, own)
-    countOfWaiting -= 1
-    return event
+    series.set(namespace, key, { name, namespace, count: 1, lastMs: nowMs })
   }
 
   const writeNext = async (): Promise<void> => {
-    const event = takeNext()
+    const event = waiting.take()
     if (event === undefined || ending.signal.aborted) return
     try {
       await write(event, deadline(writeTimeoutMs, ending.signal))
@@ -121,11 +107,9 @@ export function eventRecorder(
   return {
     record(event) {
       const { namespace } = event.regarding
-      const own = waiting.get(namespace) ?? []
-      if (own.length >= maxWaiting - countOfWaiting || !mayWrite(event)) return
-      own.push(event)
-      waiting.set(namespace, own)
-      countOfWaiting += 1
+      if (waiting.sizeOf(namespace) >= maxWaiting - waiting.size || !mayWrite(event)) return
+      // The same object may be recorded twice.
+      waiting.add(namespace, { ...event })
       last = last.then(writeNext)
     },
     async settled() {
@@ -149,11 +133,6 @@ function cut(text: string, maxBytes: number): string {
         .subarray(0, maxBytes - 3)
         .toString('utf8')
         .replace(/\uFFFD$/, '')
-}
-
-function drop(map: Map<string, unknown>): void {
-  const [oldest] = map.keys()
-  if (map.size > maxSeries && oldest !== undefined) map.delete(oldest)
 }
 
 function objectOf(

@@ -11,6 +11,11 @@ export class Turns<Item> {
     return this.#size
   }
 
+  /** How many items of a namespace wait. */
+  sizeOf(namespace: string): number {
+    return this.#namespaces.get(namespace)?.size ?? 0
+  }
+
   /** The item must not be waiting already. */
   add(namespace: string, item: Item): void {
     const items = this.#namespaces.get(namespace) ?? new Set()

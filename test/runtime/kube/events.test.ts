@@ -101,3 +101,17 @@ void t.test('events of a namespace that writes many neither replace nor delay th
   t.equal(written.length, 252)
   t.strictSame(written.slice(0, 4), ['create busy 0', 'create plant 0', 'create busy 1', 'create plant 1'])
 })
+
+void t.test('a namespace with many events does not end the series of others', async (t) => {
+  const { recorder, written } = setUp()
+  recorder.record(event())
+  for (let index = 0; index < 2_001; index += 1) {
+    recorder.record(event({ regarding: { ...event().regarding, namespace: 'loud', uid: String(index) } }))
+    if (index % 100 === 0) await recorder.settled()
+  }
+  await recorder.settled()
+  t.equal(written.length, 2_002)
+  recorder.record(event())
+  await recorder.settled()
+  t.equal(written.at(-1), 'count 2')
+})
