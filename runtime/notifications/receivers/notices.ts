@@ -3,6 +3,7 @@
  */
 import { needsAttention } from '../../api/schema/conditions.ts'
 import type { Condition, GatewaySyncStatus } from '../../api/schema/status.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { redactUrls } from '../../platform/log/redact.ts'
 import type { NoticeKind } from '../../settings/controller.ts'
 import { isFinal } from '../../reconcile/decide/request.ts'
@@ -87,18 +88,13 @@ export type Bundle = { notices: readonly Notice[]; more: number }
 /** Combines two bundles. Beyond the maximum, the oldest notices of the namespace with the most are dropped. */
 export function bundled(before: Bundle, next: Bundle): Bundle {
   const all = new Map<string, Notice>()
+  const kept = new FairCache<Notice>({ max: maxNotices })
   for (const notice of [...before.notices, ...next.notices]) {
     const key = `${notice.kind} ${notice.namespace}/${notice.name}`
     all.delete(key)
     all.set(key, notice)
+    kept.set(notice.namespace, key, notice)
   }
-  const over = Math.max(0, all.size - maxNotices)
-  for (let dropped = 0; dropped < over; dropped += 1) all.delete(firstOfLargestNamespace(all))
-  return { notices: [...all.values()], more: before.more + next.more + over }
-}
-
-function firstOfLargestNamespace(notices: ReadonlyMap<string, Notice>): string {
-  const keys = new Map<string, string[]>()
-  for (const [key, { namespace }] of notices) keys.set(namespace, [...(keys.get(namespace) ?? []), key])
-  return [...keys.values()].reduce((largest, own) => (own.length > largest.length ? own : largest))[0] ?? ''
+  const notices = [...all].flatMap(([key, notice]) => (kept.get(key) === undefined ? [] : [notice]))
+  return { notices, more: before.more + next.more + all.size - notices.length }
 }
