@@ -8,6 +8,7 @@ import { type ResolvedProfile, resolveProfile } from '../../api/schema/profile.t
 import { sourceRoots } from '../../api/schema/source-roots.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import { isWithin, parseCommitHash, parseRelativePath } from '../../api/values.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { readRepository } from '../../git/remote/remote.ts'
 import { type CommitDiff, type DiffedPart, diffCommits } from '../../git/content/commit-diff.ts'
@@ -47,9 +48,9 @@ const [maxWaitingWords, maxWaitingChanges] = [64, 7]
 
 /** `mirror` is the one that serves a GatewaySync. */
 export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMirrors, 'serving'>; clock: Clock }): CommitContents {
-  const words = new Map<string, Promise<CommitWords | undefined>>()
-  const missed = new Map<string, number>()
-  const changes = new Map<string, Promise<CommitChanges>>()
+  const words = new FairCache<Promise<CommitWords | undefined>>({ max: keptWords })
+  const missed = new FairCache<true>({ max: keptWords, ttlMs: againAfterMs, clock })
+  const changes = new FairCache<Promise<CommitChanges>>({ max: keptChanges })
   const wordsLimiter = new FairLimiter({ ...slots, maxWaiting: maxWaitingWords, clock })
   const changesLimiter = new FairLimiter({ ...slots, maxWaiting: maxWaitingChanges, clock })
   const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitWords | undefined> => {
@@ -70,23 +71,22 @@ export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMir
     async words(sync, commit, signal) {
       // Another GatewaySync may have other credentials, or another repository with this commit.
       const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, commit])
-      const triedMs = missed.get(key)
-      if (triedMs !== undefined && clock.monotonicMs() - triedMs < againAfterMs) return undefined
+      if (missed.get(key) === true) return undefined
       const found = words.get(key) ?? inTurn(wordsLimiter, sync, () => readWords(sync, commit))
-      keep(words, key, found, keptWords)
+      words.set(sync.namespace, key, found)
       try {
         return await unlessAborted(found, signal)
       } catch (error) {
         signal.throwIfAborted()
         words.delete(key)
-        if (asFault(error).reason !== 'TooManyRequests') keep(missed, key, clock.monotonicMs(), keptWords)
+        if (asFault(error).reason !== 'TooManyRequests') missed.set(sync.namespace, key, true)
         return undefined
       }
     },
     async changes(sync, pair, signal) {
       const key = JSON.stringify([sync.namespace, sync.name, sync.spec.git.repo, partOf(sync.spec).key, pair.from, pair.commit])
       const found = changes.get(key) ?? inTurn(changesLimiter, sync, () => readChanges(sync, pair))
-      keep(changes, key, found, keptChanges)
+      changes.set(sync.namespace, key, found)
       try {
         return await unlessAborted(found, signal)
       } catch (error) {
@@ -148,11 +148,4 @@ function shown({ total, files }: CommitDiff): CommitChanges {
       return { op, path, diff: text }
     }),
   }
-}
-
-function keep<Value>(kept: Map<string, Value>, key: string, value: Value, most: number): void {
-  kept.delete(key)
-  kept.set(key, value)
-  const [oldest] = kept.keys()
-  if (kept.size > most && oldest !== undefined) kept.delete(oldest)
 }

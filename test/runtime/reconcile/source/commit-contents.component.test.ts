@@ -118,6 +118,18 @@ eachHost(t, 'an unknown commit has no message, and its changes are a fault with 
   t.strictSame((await changes(commit, commit)).total, 0, 'and the others are read as before')
 })
 
+void t.test('a namespace with many reads displaces its own changes, not those of another namespace', async (t) => {
+  if (!requires(t, 'git')) return
+  const { repository, contents, sync, changes, opens } = await opened(t)
+  const from = repository.commit({ 'projects/a.txt': 'one' })
+  const commits = Array.from({ length: 13 }, (_, index) => repository.commit({ 'projects/a.txt': `${index}` }))
+  await changes(from, commits[0] ?? '')
+  for (const commit of commits) await contents.changes({ ...sync, namespace: 'loud' }, { from, commit }, signal)
+  const before = opens()
+  await changes(from, commits[0] ?? '')
+  t.equal(opens(), before)
+})
+
 void t.test('concurrent reads are serialized, and too many are refused', async (t) => {
   if (!requires(t, 'git')) return
   const { repository, changes } = await opened(t)
