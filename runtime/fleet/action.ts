@@ -138,9 +138,9 @@ export function pauseVerdict({ namespace, name, generation, status }: Asked, pau
     ? {
         done: true,
         outcome: 'Paused',
-        message: 'nothing is written to its gateways any more; commits are fetched and checked all the same',
+        message: 'nothing is written to its gateways; commits are still fetched and validated',
         ...commit,
-        next: [`Let it go on: cluster-sync resume ${name} -n ${namespace}`],
+        next: [`Resume: cluster-sync resume ${name} -n ${namespace}`],
       }
     : {
         done: true,

@@ -120,7 +120,7 @@ function sourceLines({ repo, wanted, published }: SyncView, now: Temporal.Instan
       : `${shortCommit(published.commit)} of ${shortHashes(published.ref)}, ${agoOf(published.at, now)}`
   return [
     ['repository', `${repo ?? 'not known'}${asked}`],
-    ['wanted', `${shortHashes(wanted.ref ?? 'not known')}${by}: ${commit}${held}`],
+    ['desired', `${shortHashes(wanted.ref ?? 'not known')}${by}: ${commit}${held}`],
     ...(wanted.insteadOf === undefined ? [] : [['', insteadOf(wanted.insteadOf)]]),
     ['published', publishedText],
   ].flatMap(([label = '', text = '']) => folded(text, width, `  ${label.padEnd(12)}`))

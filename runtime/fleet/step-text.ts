@@ -19,15 +19,15 @@ export function stepText({ namespace, name }: { namespace: string; name: string 
     case 'retryRollout':
       return `Push a corrected commit, or try this one again: cluster-sync resume ${named}`
     case 'correctFindings':
-      return `Correct what the findings name, look at it with "cluster-sync lint", and push; ${stays(step.published)}.`
+      return `Fix the reported problems, check with "cluster-sync lint", and push; ${stays(step.published)}.`
     case 'sign':
       return `Sign the commit with a key that spec.git.verify accepts, and push; ${stays(step.published)}.`
     case 'resume':
-      return `Let it go on: cluster-sync resume ${named}`
+      return `Resume: cluster-sync resume ${named}`
     case 'resumeInFile':
-      return 'Let it go on: set spec.paused to false in the file.'
+      return 'Resume: set spec.paused to false in the file.'
     case 'leaveDryRun':
-      return 'Let it write: set spec.sync.defaults.dryRun (or that of the profile) to false.'
+      return 'To write, set spec.sync.defaults.dryRun (or that of the profile) to false.'
     case 'checkOperator':
       return 'If this lasts, check whether the operator runs: cluster-sync check'
     case 'passes':

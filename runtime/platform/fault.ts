@@ -62,7 +62,7 @@ export const reasons = {
   ToolMissing: { retry: 'backoff', help: 'a required program is not installed on this machine, or is too old' },
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
   NotVerified: { retry: 'on-change', help: 'spec.git.verify requires a signature that the commit does not have' },
-  CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with these resource collections' },
+  CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with this commit, or would lose resources' },
   CheckFailed: {
     retry: 'on-change',
     help: 'validation of this commit needed too much memory or time, or met a bug; the finding names the cause',

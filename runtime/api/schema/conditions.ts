@@ -25,7 +25,7 @@ export const conditionReasons = {
   HasWarnings: 'validation found warnings only',
   NotChecked: 'validation.policy is Off, or no profile uses collections',
   Injected: 'every annotated pod has its agent',
-  GatewaysPending: 'at least one gateway has not reported the published commit yet',
+  GatewaysPending: 'at least one gateway does not run the published commit yet',
   GatewaysFailed: 'at least one gateway reports a failure',
   GatewaysBlocked: 'at least one gateway refuses to publish until something changes',
   MissingAgent: 'at least one annotated pod runs without an agent',

@@ -22,9 +22,9 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
     '',
     plain(title),
     '',
-    `Why a gateway cares: ${plain(why)}`,
-    `What to do:          ${plain(fix)}${isFixable(id)}`,
-    `How sure this is:    ${plain(sure)}`,
+    `Impact:     ${plain(why)}`,
+    `What to do: ${plain(fix)}${isFixable(id)}`,
+    `Evidence:   ${plain(sure)}`,
     '',
     `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: docs/reference/rules.md`,
   ].join('\n')

@@ -74,7 +74,7 @@ function remainingSteps(name: string, folder: string, from: string | undefined, 
       ? `put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: ${command}`
       : `change what differs from ${from}, such as connections: all of it was copied; see with: ${command}`
   return [
-    `made ${folder}`,
+    `created ${folder}`,
     'What remains:',
     `  1. ${first}`,
     '  2. commit and push',

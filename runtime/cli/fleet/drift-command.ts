@@ -23,7 +23,7 @@ export async function driftCommand(name: string | undefined, options: HistoryOpt
 
 async function read(name: string | undefined, options: HistoryOptions): Promise<FleetFacts> {
   if (name !== undefined && options.state !== undefined)
-    throw new Fault('InvalidConfiguration', 'a standalone run has one GatewaySync: --state stands alone')
+    throw new Fault('InvalidConfiguration', 'a standalone run has one GatewaySync: omit the name with --state')
   if (name !== undefined || options.state !== undefined) return await readOne(name, options)
   const never = new AbortController().signal
   return await inCluster(options, async ({ kube, namespace }) => await readCluster({ kube, namespace }, never))

@@ -27,7 +27,7 @@ export async function statusCommand(name: string | undefined, options: StatusOpt
   const signal = watch ? stopSignal() : new AbortController().signal
   if (state !== undefined) {
     if (name !== undefined || allNamespaces === true || options.namespace !== undefined)
-      throw new Fault('InvalidConfiguration', 'a standalone run has one GatewaySync: --state stands alone')
+      throw new Fault('InvalidConfiguration', 'a standalone run has one GatewaySync: omit the name with --state')
     return await show(async () => readStandalone(state), true, { format, watch, server: '', output }, signal)
   }
   if (name !== undefined && allNamespaces === true)

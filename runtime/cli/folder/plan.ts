@@ -105,7 +105,7 @@ function viewOf({ summary, full }: Options): PlanView {
 
 /** Throws InvalidConfiguration if the options belong to the other kind of plan. */
 function dataOf({ data, repo, head, format }: Options): string {
-  if (data === undefined) throw new Fault('InvalidConfiguration', 'say of what: --data <dir> of a gateway, or --base <ref> of a repository')
+  if (data === undefined) throw new Fault('InvalidConfiguration', 'specify --data <dir> of a gateway, or --base <ref> of a repository')
   if (repo !== undefined || head !== undefined) throw new Fault('InvalidConfiguration', '--repo and --head need --base')
   if (format !== 'text' && format !== 'json') throw new Fault('InvalidConfiguration', `--format ${format} needs --base`)
   return data

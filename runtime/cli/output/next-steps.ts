@@ -48,7 +48,7 @@ const steps: Readonly<Record<Reason, string>> = {
   ToolMissing: 'Install the program that the message names, or a newer one; docs/how-to/standalone.md lists what is needed.',
   SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
   NotVerified: 'Sign the commit or tag with a key that spec.git.verify knows, and push it.',
-  CollectionsInvalid: 'Run `cluster-sync lint` in the repository, correct what it names, and push.',
+  CollectionsInvalid: 'Run `cluster-sync lint` in the repository, fix what it reports, and push.',
   CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding says what ran out.',
   // rollout
   RolloutFailed: 'Correct what the failed gateways name, and push a new commit; or resume the rollout of this one.',

@@ -131,13 +131,13 @@ function sentenceOf(event: RunEvent): string {
     case 'gaveUp':
       return `${event.message} (${event.reason})`
     case 'specChanged':
-      return `${event.file} has changed and is followed from now on`
+      return `${event.file} has changed and is in effect`
     case 'specRefused':
-      return `${event.message}; the former version stays in force`
+      return `${event.message}; the previous version stays in effect`
     case 'note':
       return event.message
     case 'stopping':
-      return 'stopping: what is under way is finished first'
+      return 'stopping after the current step'
     default:
       return event satisfies never
   }

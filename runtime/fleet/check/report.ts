@@ -1,6 +1,7 @@
 /**
  * The report of an installation check, and its text form: a line for each check, with advice where it did not pass.
  */
+import { counted } from '../../platform/text/counted.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import { heading, painted, type Style, symbolOf } from '../paint.ts'
 import { folded } from '../table.ts'
@@ -11,7 +12,7 @@ export const sections = {
   'api-server': 'API server',
   definitions: 'Definitions of the kinds',
   operator: 'Operator',
-  rights: 'Rights',
+  rights: 'Permissions',
   certificates: 'Certificates',
   admission: 'Admission webhook',
   delivery: 'Delivery',
@@ -53,8 +54,8 @@ export function checkText({ level, findings }: CheckReport, style: Style): strin
     return own.length === 0 ? [] : [heading(sections[section], style), ...own.flatMap((finding) => findingText(finding, style)), '']
   })
   const count = (of: Finding['level']): number => findings.filter((finding) => finding.level === of).length
-  const words = { ok: 'All is well', warning: 'It works', error: 'It does not work' }[level]
-  const sum = `${words}: ${count('ok')} in order, ${count('warning')} worth knowing, ${count('error')} broken.`
+  const words = { ok: 'All checks passed', warning: 'Passed with warnings', error: 'Not working' }[level]
+  const sum = `${words}: ${count('ok')} passed, ${counted(count('warning'), 'warning')}, ${count('error')} failed.`
   return [...lines, `${painted(symbolOf[level], level, style)} ${sum}`]
 }
 

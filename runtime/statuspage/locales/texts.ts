@@ -71,9 +71,9 @@ const english: Words = {
   searchHint: 'name, mode, reason …',
   show: 'Show',
   everything: 'everything',
-  onlyTrouble: 'only what is not in order',
+  onlyTrouble: 'problems only',
   apply: 'Apply',
-  levels: { ok: 'in order', working: 'in progress', warning: 'note', error: 'needs action' },
+  levels: { ok: 'ready', working: 'in progress', warning: 'warning', error: 'needs action' },
   states: {
     synced: 'synced',
     pending: 'pending',

@@ -52,7 +52,7 @@ void t.test('status and history of a standalone run are read from its state fold
   const status = await runCli(['status', '--state', state])
   matchObject(t, status, { code: 0, stderr: '' })
   t.match(status.stdout, /^default\/plant is ready \(Synced\)\n/)
-  containsText(t, status.stdout, `wanted      main: ${commit.slice(0, 8)}`)
+  containsText(t, status.stdout, `desired     main: ${commit.slice(0, 8)}`)
   t.match(status.stdout, new RegExp(`\nplant  plant    synced  ${commit.slice(0, 8)} `))
 
   const history = await called((output) => historyCommand(undefined, { state, format: 'json' }, output))
@@ -90,7 +90,7 @@ void t.test('an invalid query is rejected with the reason', async (t) => {
       /no context "other"; it has plant/,
     ],
     ['no state', (output) => statusCommand(undefined, { format, state: folder }, output), /holds no state of a run/],
-    ['a run and a name', (output) => statusCommand('plant', { format, state: folder }, output), /--state stands alone/],
+    ['a run and a name', (output) => statusCommand('plant', { format, state: folder }, output), /omit the name with --state/],
     ['a name everywhere', (output) => statusCommand('plant', { format, allNamespaces: true }, output), /a name belongs to one namespace/],
     ['a history of nothing', (output) => historyCommand(undefined, { format }, output), /name the GatewaySync, or give --state/],
   ]

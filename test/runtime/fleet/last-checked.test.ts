@@ -29,24 +29,24 @@ void t.test('the shown time of the last poll is never wrong for a status that is
       for (const part of [0, 0.5, 0.99]) {
         const agoMs = Math.round(pollMs * part)
         const words = at(written, everyMs, asked.add({ milliseconds: agoMs })) ?? ''
-        const [kind = '', hours = ''] = /^asked (?:within the last (?:hour$)?(\d+)?)?/.exec(words) ?? []
+        const [kind = '', hours = ''] = /^checked (?:within the last (?:hour$)?(\d+)?)?/.exec(words) ?? []
         kinds.add(kind.replace(/\d+/, 'some'))
-        const isTrue = kind === 'asked ' ? written === asked : agoMs < Number(hours || 1) * 3_600_000
+        const isTrue = kind === 'checked ' ? written === asked : agoMs < Number(hours || 1) * 3_600_000
         if (kind === '' || !isTrue) wrong.push(`${interval}, asked ${agoMs} ms ago: ${words}`)
       }
     }
   }
   t.strictSame(wrong, [])
-  t.strictSame([...kinds].toSorted(), ['asked ', 'asked within the last hour', 'asked within the last some'])
+  t.strictSame([...kinds].toSorted(), ['checked ', 'checked within the last hour', 'checked within the last some'])
 })
 
 void t.test('an unknown time of the last poll is not shown', async (t) => {
   const later = (duration: Temporal.DurationLike) => now.add(duration)
-  t.equal(at(now, 60_000, later({ seconds: 44 })), 'asked 44s ago')
-  t.equal(at(now, 60_000, later({ minutes: 58 })), 'asked within the last hour')
+  t.equal(at(now, 60_000, later({ seconds: 44 })), 'checked 44s ago')
+  t.equal(at(now, 60_000, later({ minutes: 58 })), 'checked within the last hour')
   t.equal(at(now, 60_000, later({ hours: 5 })), 'last known answer 5h ago', 'the status would have been written since')
   t.equal(at(now, undefined, later({ minutes: 58 })), 'last known answer 58m ago')
-  t.equal(at(now, 60_000, now.subtract({ seconds: 2 })), 'asked 0s ago', 'a clock that is ahead')
+  t.equal(at(now, 60_000, now.subtract({ seconds: 2 })), 'checked 0s ago', 'a clock that is ahead')
   for (const checkedAt of [undefined, 'soon']) t.equal(lastAsked({ checkedAt, askedEveryMs: 60_000 }, now), undefined)
 })
 
@@ -58,9 +58,9 @@ void t.test('status of one GatewaySync shows the last poll next to the repositor
     const lines = syncText(view, now.add({ minutes }), { width: 120, color: false, symbols: false })
     return lines.find((line) => line.includes('repository'))?.replace(/^.*git, /, '')
   }
-  t.equal(read(0), 'asked 12s ago')
-  t.equal(read(58), 'asked within the last hour')
-  t.equal(read(58, { polling: { interval: '2h' } }), 'asked 58m ago')
+  t.equal(read(0), 'checked 12s ago')
+  t.equal(read(58), 'checked within the last hour')
+  t.equal(read(58, { polling: { interval: '2h' } }), 'checked 58m ago')
   t.equal(read(58, { polling: { enabled: false } }), 'last known answer 58m ago')
   t.equal(read(58, {}, { conditions: [condition('SourceReady', 'False', 'GitUnreachable', 'away')] }), 'last known answer 58m ago')
   t.equal(read(58, {}, { observedGeneration: 0 }), 'last known answer 58m ago', 'of another spec')

@@ -66,7 +66,7 @@ export const contentRules = {
     severity: 'error',
     title: 'A JSON file of a resource is not JSON.',
     why: 'The gateway cannot read it: the resource is lost. A warning where the fault is the marker of a template, because the file may be rendered before it is delivered.',
-    fix: 'Correct the line that is named, and sign the resource.',
+    fix: 'Correct the line in the message, and sign the resource with `cluster-sync sign <path>`.',
     sure: 'By definition: it is not JSON.',
   },
   'duplicate-key': {
@@ -164,7 +164,7 @@ export const contentRules = {
     severity: 'error',
     title: 'A `project.json` is not a JSON object, or a field of it is of another type.',
     why: 'The gateway does not load the project.',
-    fix: 'Write title, description and parent as strings, enabled and inheritable as true or false.',
+    fix: 'Correct the JSON syntax. Write title, description and parent as strings, and enabled and inheritable as true or false.',
     sure: 'Observed: every public project.json has this form.',
   },
 } as const satisfies Record<string, Rule>

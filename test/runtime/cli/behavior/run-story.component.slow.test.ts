@@ -35,7 +35,7 @@ void t.test('on a terminal a run has color, symbols and a transient line for idl
   t.match(marked, /\r<esc>\[2K\d\d:\d\d:\d\d {3}checked main: nothing new since [0-9a-f]{8}/, 'a line that is written over')
   child.stdin.write('\u0003')
   t.equal(await ended, 0)
-  t.match(screen, /stopping: what is under way is finished first/)
+  t.match(screen, /stopping after the current step/)
 })
 
 void t.test('a pipe gets plain lines with commit subject, lint findings and next step, each once', async (t) => {
@@ -94,10 +94,10 @@ void t.test('an edited GatewaySync file is followed during the run, and an inval
   const good = readFileSync(file, 'utf8')
   writeFileSync(file, good.replace('ref:', 'reff:'))
   await until(() => (/unknown key|is missing/.test(run.output()) ? true : undefined), 'it is named')
-  t.match(run.output(), /; the former version stays in force\n/)
+  t.match(run.output(), /; the previous version stays in effect\n/)
   writeFileSync(file, good.replace('ref: main', 'ref: staging'))
   await until(() => (run.output().includes(`Synced ${staging.slice(0, 8)}`) ? true : undefined), 'the other branch is in place')
-  t.match(run.output(), /has changed and is followed from now on/)
+  t.match(run.output(), /has changed and is in effect/)
   t.equal(readFileSync(path.join(dataDir, 'projects/a.txt'), 'utf8'), 'b')
   const urls = [...run.output().matchAll(/POST (http:\S+)/g)].map(([, url]) => url)
   t.equal(new Set(urls).size, 1, 'the receiver keeps its port')

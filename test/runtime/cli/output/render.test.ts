@@ -69,7 +69,7 @@ void t.test('a pipe gets one plain line per event, with the time in UTC', async 
     '2026-01-01T09:05:07Z not ready: commit bbbbbbbb of main "Break dev" by Joe is refused: 6 errors and 1 warning and 2 more in the resource collections (CollectionsInvalid); the previous commit aaaaaaaa of main stays',
     ...['a', 'b', 'c', 'd', 'e'].map((rule) => `                         core/${rule}: error: is wrong (${rule})`),
     '                         and 4 more: cluster-sync lint shows all',
-    '                     next: Run `cluster-sync lint` in the repository, correct what it names, and push.',
+    '                     next: Run `cluster-sync lint` in the repository, fix what it reports, and push.',
     '2026-01-01T09:05:07Z the push for typo is pending: the git host has no branch or tag "typo" (RefNotFound); the previous commit aaaaaaaa of main stays',
     '                     next: Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
     '2026-01-01T09:05:07Z the push for typo is refused: the git host has no branch or tag "typo" (RefNotFound); the previous commit aaaaaaaa of main stays',
