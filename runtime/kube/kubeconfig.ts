@@ -40,7 +40,10 @@ function load({ files, home, inPod }: KubeconfigChoice['environment']): KubeConf
   if (files.length > 0) return merged(files)
   if (ofHome !== undefined && existsSync(ofHome)) return merged([ofHome])
   if (inPod) return loaded("the pod's ServiceAccount", (config) => config.loadFromCluster())
-  throw new Fault('InvalidConfiguration', 'no cluster is known: set KUBECONFIG or give --kubeconfig <file>')
+  throw new Fault(
+    'InvalidConfiguration',
+    'no cluster is known: set KUBECONFIG or give --kubeconfig <file>; for a standalone run give --state <dir>, or edit its file',
+  )
 }
 
 /** Like kubectl: if several files define the same name, the first one wins. */

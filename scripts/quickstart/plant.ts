@@ -115,6 +115,7 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
       `  cd ${repository.folder} && echo "hello" > services/projects/line-1/note.txt && git add . && git commit -qm "Say hello" && git push -q`,
     )
     say('cyan', `  curl -X POST ${hook} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"ref":"main"}'`)
+    say('dim', 'The second command is the webhook that a git host sends. Without it, the next poll finds the commit within a minute.')
     say('dim', `Gateways: ${gateways.map(({ simulator, dataDir }) => `${simulator.url} (${dataDir})`).join(', ')}. Ctrl-C ends everything.`)
     await work
   } finally {

@@ -79,7 +79,7 @@ function remainingSteps(name: string, folder: string, from: string | undefined, 
     `  1. ${first}`,
     '  2. commit and push',
     `  3. start the gateway with ${shellWord(`-Dignition.config.mode=${name}`)}: after -- in the arguments of its container, as gateway.deploymentMode`,
-    `     in the values of Ignition's own Helm chart, or DEPLOYMENT_MODE=${shellWord(name)} where an environment file is expanded into the argument`,
+    `     in the values of Ignition's own Helm chart, or DEPLOYMENT_MODE=${shellWord(name)} if the argument is expanded from it`,
     '  4. restart the gateway: the mode is read at its start',
   ].join('\n')
 }
