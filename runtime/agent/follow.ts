@@ -203,7 +203,7 @@ async function recoverFirst(
   return { kind: 'recovered' }
 }
 
-/** Logs a failure, and a success if it `isNews`. */
+/** Logs a failure, and a success if it answers a new request. */
 function logEnd(log: Log, { commit, requestId }: Extract<Desired, { kind: 'sync' }>, result: CycleResult, isNewAnswer: boolean): void {
   const own = logOf(log, requestId)
   if (result.phase === 'Failed') own.warn({ commit, reason: result.reason ?? 'Unexpected', message: result.message ?? '' }, 'sync failed')

@@ -2,19 +2,20 @@
  * Reads Secrets from the cluster by name on demand: never listed, never watched.
  */
 import type { Clock } from '../../platform/clock.ts'
-import { FairCache } from '../../platform/async/fair-cache.ts'
+import { FairCache, keepPromise } from '../../platform/async/fair-cache.ts'
 import type { Kube } from '../../kube/client.ts'
 import { type KubeObject, secretType } from '../../kube/types.ts'
 import type { ReadSecret, Secret } from '../../git/remote/secrets.ts'
 
 /** How long a Secret is cached: several GatewaySyncs may name one, and a push must not wait for a repeated read. */
 const keptMs = 2_000
-const maxKept = 200
+/** A Secret has up to 1 MiB. */
+const maxKeptBytes = 4 * 1024 * 1024
 const timeoutMs = 5_000
 
 /** Reads Secrets by name from the API server. Throws Forbidden, ApiUnavailable. */
 export function readClusterSecret({ kube, clock }: { kube: Kube; clock: Clock }): ReadSecret {
-  const kept = new FairCache<Promise<Secret | undefined>>({ max: maxKept, ttlMs: keptMs, clock })
+  const kept = new FairCache<Promise<Secret | undefined>>({ max: maxKeptBytes, ttlMs: keptMs, clock })
   const read = async (namespace: string, name: string): Promise<Secret | undefined> => {
     const object = await kube.get(secretType, { namespace, name }, AbortSignal.timeout(timeoutMs))
     return object === undefined ? undefined : secretOf(object)
@@ -24,13 +25,17 @@ export function readClusterSecret({ kube, clock }: { kube: Kube; clock: Clock })
     const known = kept.get(key)
     const reading = known ?? read(namespace, name)
     if (known === undefined) {
-      kept.set(namespace, key, reading)
+      keepPromise(kept, { owner: namespace, key }, reading, bytesOf)
       reading.catch(() => kept.delete(key))
     }
     const secret = await reading
     signal.throwIfAborted()
     return secret
   }
+}
+
+function bytesOf(secret: Secret | undefined): number {
+  return [...(secret?.data.values() ?? [])].reduce((sum, value) => sum + value.byteLength, 0)
 }
 
 function secretOf(object: KubeObject): Secret {

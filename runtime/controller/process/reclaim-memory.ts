@@ -19,7 +19,7 @@ const lookEachMs = 5_000
 const pressedFaults = 100
 /** Minimum time between two collections under such pressure. */
 const minPressedMs = 10_000
-/** Pressure in this many consecutive checks (a minute) is logged; not again within `leastToldMs`. */
+/** Pressure in this many consecutive checks (a minute) is logged; not again within `minWarningMs`. */
 const checksUntilWarning = 12
 const minWarningMs = 3_600_000
 /**

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import type { Clock } from '../../platform/clock.ts'
-import { FairCache } from '../../platform/async/fair-cache.ts'
+import { FairCache, keepPromise } from '../../platform/async/fair-cache.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Kube } from '../../kube/client.ts'
@@ -22,14 +22,15 @@ export type PushKeys = {
 
 /** How long a key is cached, so that not every call costs a request to the API server. */
 const keptMs = 5_000
-const maxKept = 2_000
+/** Of 2,000 keys of the usual size. A key may have up to 1 MiB. */
+const maxKeptBytes = 2_000 * 1024
 const timeoutMs = 5_000
 
 type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
 
 /** `files`: where the installation's keys are mounted. */
 export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, files: Files): PushKeys {
-  const kept = new FairCache<Promise<string[]>>({ max: maxKept, ttlMs: keptMs, clock })
+  const kept = new FairCache<Promise<string[]>>({ max: maxKeptBytes, ttlMs: keptMs, clock })
   const read = (namespace: string, name: string, load: () => Promise<string>): Promise<string[]> => {
     const known = kept.get(name)
     if (known !== undefined) return known
@@ -39,7 +40,7 @@ export function createPushKeys({ kube, clock }: { kube: Kube; clock: Clock }, fi
         throw new Fault('AuthNotReady', `${name} cannot be read: ${asFault(error).message}`, { cause: error })
       },
     )
-    kept.set(namespace, name, keys)
+    keepPromise(kept, { owner: namespace, key: name }, keys, (all) => all.join('').length)
     return keys
   }
   const fromFile = async (file: string | undefined): Promise<string[] | undefined> =>

@@ -1,5 +1,5 @@
 /**
- * Limits the total memory of all git processes. A fetch starts with a small share; a repository that needs more is fetched with a large share from
+ * Limits the total memory of the git processes that call hosts. A fetch starts with a small share; a repository that needs more is fetched with a large share from
  * then on. A controller of a large installation uses more memory itself, and runs fewer processes at once.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts'

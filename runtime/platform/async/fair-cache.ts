@@ -11,6 +11,9 @@ type Options = {
   clock?: { monotonicMs(): number }
 }
 
+/** Of an entry itself. */
+const entryBytes = 1024
+
 type Entry<Value> = { owner: string; value: Value; size: number; untilMs: number }
 /** What a cache hands over to another one. */
 export type CacheEntry<Value> = { key: string; owner: string; value: Value; size: number }
@@ -87,4 +90,23 @@ export class FairCache<Value> {
     const [oldest] = rest.reduce((largest, holding) => (holding.size > largest.size ? holding : largest), first).keys
     if (oldest !== undefined) this.delete(oldest)
   }
+}
+
+/**
+ * Caches a promise whose value has a size of its own: as 1 KiB until it is known, then as 1 KiB more than `sizeOf` returns. A rejected one is
+ * kept too.
+ */
+export function keepPromise<Known>(
+  cache: FairCache<Promise<Known>>,
+  { owner, key }: { owner: string; key: string },
+  value: Promise<Known>,
+  sizeOf: (known: Known) => number,
+): void {
+  cache.set(owner, key, value, { size: entryBytes })
+  value.then(
+    (known) => {
+      if (cache.get(key) === value) cache.set(owner, key, value, { size: entryBytes + sizeOf(known) })
+    },
+    () => undefined,
+  )
 }

@@ -16,7 +16,7 @@ export type ReceiverTarget = {
   specRef: string
   /** The desired ref: the spec's, or that of an open request. */
   desiredRef: string
-  /** The full name that `wantedRef` resolved to; undefined while unknown. */
+  /** The full name that `desiredRef` resolved to; undefined while unknown. */
   resolvedRef?: FullRef | undefined
   allowedRefs: readonly string[] | undefined
   /** URL of the repository whose events count: `spec.webhook.repository`, else `spec.git.repo`. */

@@ -23,6 +23,24 @@ void t.test('two GatewaySyncs share a key source only if each method reads the s
   t.equal(keySource({ hmac: key('a', 'x'), repository: 'https://git.example/plant.git' }), keySource({ hmac: key('a', 'x') }))
 })
 
+void t.test('large keys of a namespace displace its own, not those of another namespace', async (t) => {
+  const reads: string[] = []
+  const kube = {
+    async get(_type: unknown, { namespace, name }: { namespace: string; name: string }) {
+      reads.push(`${namespace}/${name}`)
+      return { data: { key: Buffer.from('k'.repeat(namespace === 'loud' ? 1_000_000 : 20)).toString('base64') } }
+    },
+  } as unknown as Kube
+  const keys = createPushKeys({ kube, clock: { ...systemClock, monotonicMs: () => 0 } }, {})
+  const read = async (namespace: string, name: string) => await keys.of(namespace, { hmac: { secretRef: { name, key: 'key' } } })
+  await read('plant', 'hook')
+  for (let index = 0; index < 4; index += 1) await read('loud', `hook-${index}`)
+  reads.length = 0
+  await read('plant', 'hook')
+  await read('loud', 'hook-0')
+  t.strictSame(reads, ['loud/hook-0'])
+})
+
 void t.test('a namespace with many keys displaces its own, not those of another namespace', async (t) => {
   const reads: string[] = []
   const kube = {

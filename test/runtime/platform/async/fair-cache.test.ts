@@ -1,5 +1,5 @@
 import t from 'tap'
-import { FairCache } from '../../../../runtime/platform/async/fair-cache.ts'
+import { FairCache, keepPromise } from '../../../../runtime/platform/async/fair-cache.ts'
 
 void t.test('a tenant with many entries replaces its own oldest ones, not those of others', async (t) => {
   const cache = new FairCache<number>({ max: 4 })
@@ -80,4 +80,16 @@ void t.test('another cache can take over all entries', async (t) => {
       ['b', '2', 'two', 5],
     ],
   )
+})
+
+void t.test('the size of a promise counts once it is known', async (t) => {
+  const cache = new FairCache<Promise<string>>({ max: 10 * 1024 })
+  const { promise, resolve } = Promise.withResolvers<string>()
+  keepPromise(cache, { owner: 'quiet', key: 'q' }, Promise.resolve('q'), ({ length }) => length)
+  keepPromise(cache, { owner: 'loud', key: 'l1' }, promise, ({ length }) => length)
+  t.equal(cache.get('l1'), promise)
+  resolve('l'.repeat(10 * 1024))
+  await promise
+  t.equal(cache.get('l1'), undefined, 'too large to be kept')
+  t.equal(await cache.get('q'), 'q')
 })
