@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   log.info({ name: config.identity, message: version }, 'controller started')
   log.debug(
     { message: `Node ${process.versions.node}, ${process.arch}, ${process.constrainedMemory()} bytes of memory` },
-    'what it runs on',
+    'runtime environment',
   )
   await run({ ...kubes, tracing, clock, log }, config, ending).catch((error: unknown) => {
     if (!isAbort(error, ending.closing)) throw error

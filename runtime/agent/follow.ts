@@ -90,7 +90,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     if (effect.kind === 'report') deps.report(effect.status)
     else if (effect.kind === 'wake') wake.call()
     else if (effect.kind === 'halt') halt?.abort(new Error('paused'))
-    else log.warn({}, 'the gateway starts though its volume holds no whole commit: none came in time')
+    else log.warn({}, 'startDeadline has passed: the gateway starts without a complete commit')
   }
   const take = (event: FollowerEvent): void => {
     const after = next(state, event, clock.monotonicMs())
@@ -176,7 +176,7 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
           const fault = asFault(error)
           const desired = state.lastSync?.desired
           const own = desired?.kind === 'sync' ? logOf(log, desired.requestId) : log
-          own.error({ reason: fault.reason, err: error }, 'a sync ended with an error that is a bug')
+          own.error({ reason: fault.reason, err: error }, 'sync ended unexpectedly')
           take({ kind: 'syncFailed', fault, at: now() })
           due = { waitMs: retryMs() }
         }
@@ -197,8 +197,7 @@ async function recoverFirst(
     await recover(failed, signal)
   } catch (error) {
     const { reason, message } = asFault(error)
-    if (!isAbort(error, signal))
-      log.warn({ reason, message }, 'what an interrupted publish may have left could not be looked at; the next sync tries again')
+    if (!isAbort(error, signal)) log.warn({ reason, message }, 'recovery of an interrupted sync failed; the next sync retries')
   }
   return { kind: 'recovered' }
 }

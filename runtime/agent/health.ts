@@ -63,7 +63,7 @@ export function startGate({ settings = unknownStart, synced, whole, sinceStartMs
   if (sinceStartMs >= limitMs) return { kind: 'open', by: whole ? 'grace' : 'deadline' }
   const why = whole
     ? 'the published commit is not in place yet; the gateway soon starts with the one that it has'
-    : 'the data volume holds no whole commit yet'
+    : 'the data volume has no complete commit yet'
   return { kind: 'held', forMs: limitMs - sinceStartMs, why }
 }
 
@@ -88,5 +88,5 @@ export function agentHealth({ gate, syncingForMs, stopping }: Activity): AgentHe
   const live = syncingForMs < stuckAfterMs
   if (stopping) return { started: true, live, why: 'shutting down' }
   if (gate.kind === 'held') return { started: false, live, why: gate.why }
-  return { started: true, live, why: live ? undefined : 'the last look has not ended' }
+  return { started: true, live, why: live ? undefined : 'a sync has not ended in time' }
 }

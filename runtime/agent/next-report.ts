@@ -9,7 +9,7 @@ const maxFindings = 20
 const startedWithoutCommit = {
   rule: startedWithoutCommitRule,
   path: '',
-  message: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
+  message: 'startDeadline has passed: the gateway started without a complete commit',
 }
 
 /** `isLate`: the gateway started without a commit and still has none. */

@@ -19,7 +19,7 @@ export function waitedBefore(
       return since()
     } catch (error) {
       const { reason, message } = asFault(error)
-      log.warn({ reason, message }, 'since when the gateway waits cannot be kept')
+      log.warn({ reason, message }, 'the start time of the startup hold was not saved')
       return 0
     }
   }

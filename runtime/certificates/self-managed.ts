@@ -56,7 +56,7 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
         } catch (error) {
           if (isAbort(error, own)) return
           const { reason, message } = asFault(error)
-          log.warn({ component: 'certificates', reason, message }, 'certificate could not be looked after')
+          log.warn({ component: 'certificates', reason, message }, 'certificate renewal failed')
           await clock.wait(lookEveryMs, own).catch(() => {})
         }
       }

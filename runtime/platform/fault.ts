@@ -65,7 +65,7 @@ export const reasons = {
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with this commit, or would lose resources' },
   CheckFailed: {
     retry: 'on-change',
-    help: 'validation of this commit needed too much memory or time, or met a bug; the finding names the cause',
+    help: 'validation of this commit needed too much memory or time, or failed unexpectedly; the finding names the cause',
   },
   // rollout
   RolloutFailed: { retry: 'on-change', help: 'gateways of a stage failed with this commit; the others keep their commit' },

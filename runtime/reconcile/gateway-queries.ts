@@ -90,8 +90,7 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
         if (asked.get(key)?.get(entry.question.pod) === entry) answered(key, entry, await answerOf(entry, own))
       })
     } catch (error) {
-      if (!signal.aborted)
-        log.error({ reason: asFault(error).reason, err: error }, 'a check of a gateway ended with an error that is a bug')
+      if (!signal.aborted) log.error({ reason: asFault(error).reason, err: error }, 'gateway check failed unexpectedly')
     } finally {
       entry.isUnderWay = false
     }

@@ -79,7 +79,7 @@ export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSig
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
     if (wanted.halt !== undefined && isAbort(error, wanted.halt)) return pausedAt(readManifest(wanted.dataDir), wanted)
-    if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: wanted.commit }, 'a cycle met a bug')
+    if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: wanted.commit }, 'sync failed unexpectedly')
     return withUnverified(failed(error, state, wanted), unverified)
   }
 }

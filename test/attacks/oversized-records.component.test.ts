@@ -48,7 +48,7 @@ const plants: [string, string, (file: string) => void, RegExp][] = [
       writeFileSync(file, '')
       truncateSync(file, 3_000 * mebibyte)
     },
-    /journal of an interrupted publish is damaged/,
+    /journal of an interrupted sync is damaged/,
   ],
   ['a journal of 200 MB of one byte', 'journal', (file) => fillWith(file, Buffer.alloc(mebibyte, 'x'), 200), /is damaged/],
   ['a named pipe as the journal', 'journal', (file) => void execFileSync('mkfifo', [file]), /is damaged/],

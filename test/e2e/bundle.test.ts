@@ -38,5 +38,5 @@ void t.test('controller and agent bundle into one file each, and report a missin
     stderr: /^cluster-sync agent: environment variable POD_NAME.*\n$/,
   })
   const lines = await firstLinesOf(t, path.join(root, 'build/controller.js'), { development: true })
-  matchObject(t, lines, [/INFO \(.*\): controller started/, /DEBUG: what it runs on/])
+  matchObject(t, lines, [/INFO \(.*\): controller started/, /DEBUG: runtime environment/])
 })

@@ -55,7 +55,7 @@ void t.test('a killed leader is replaced long before its Lease expires', { timeo
   await until(async () => ((await cluster.leader()) === 'controller-1' ? true : undefined), 'the other replica leads')
   const followedMs = performance.now() - killedMs
   t.ok(followedMs < wellBeforeMs, `after ${Math.round(followedMs)} ms`)
-  t.match(cluster.logs.join(''), /is asked by the Lease whether it is there/, 'by its question, and not by time')
+  t.match(cluster.logs.join(''), /probing it through the Lease/, 'by its question, and not by time')
   await readyAt(cluster, namespace, second)
   t.equal(content(), 'two')
 })

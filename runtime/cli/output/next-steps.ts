@@ -11,7 +11,7 @@ const steps: Readonly<Record<Reason, string>> = {
   AmbiguousRef: 'Write the full name into spec.git.ref or the request: refs/heads/<name> for the branch, refs/tags/<name> for the tag.',
   CommitNotServed: 'Point a branch or tag at the commit, or let the git host serve commits by hash (uploadpack.allowReachableSHA1InWant).',
   RefNotAllowed: 'Add the ref to spec.git.allowedRefs if it may be followed.',
-  InvalidRef: 'Write the ref as git names it: main, v1.2, refs/heads/main, or a whole commit hash.',
+  InvalidRef: 'Write the ref as git names it: main, v1.2, refs/heads/main, or a full commit hash.',
   RepositoryMoved: 'Put the new address into spec.git.repo.',
   RepositoryRefused: 'Run `git fsck` in a clone, and repair or remove the object that it names.',
   RepositoryNotOwned: 'Give the repository to the user that serves it (chown -R), or serve it as its owner.',

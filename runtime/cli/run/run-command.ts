@@ -227,9 +227,9 @@ function apiKeyOf({ apiKeyFile, secrets }: RunSettings, sync: Followed['sync']):
 /** Messages of log entries that accompany an event: `narrate.ts` reports the fault behind them. */
 const reportedByEvents: ReadonlySet<string> = new Set([
   'sync failed',
-  'a sync ended with an error that is a bug',
-  'a pass failed',
-  'a cycle met a bug',
+  'sync ended unexpectedly',
+  'reconcile failed',
+  'sync failed unexpectedly',
   'the webhook receiver has no secret: everyone who can reach it can start a sync',
 ])
 

@@ -86,7 +86,7 @@ export function createStandalone(
     workers: 1,
     pass: (changed, signal) => reconcile(passDeps, changed, signal),
     failed(_key, error) {
-      log.error({ err: error }, 'a pass failed')
+      log.error({ err: error }, 'reconcile failed')
       watcher.failed(asFault(error))
     },
   })

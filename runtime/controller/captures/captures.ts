@@ -185,7 +185,7 @@ function baseOf({ pod, gateway }: Asked, { request, files, commit: on, leftOut, 
 function failureOf({ record: { namespace, name }, pod }: Asked, error: unknown, log: Log) {
   const fault = asFault(error)
   const { reason, message } = fault
-  if (reason === 'Unexpected') log.error({ namespace, name, pod, err: error }, 'a capture met a bug')
+  if (reason === 'Unexpected') log.error({ namespace, name, pod, err: error }, 'capture failed unexpectedly')
   else log.warn({ namespace, name, pod, reason, message }, 'local changes were not pushed')
   return { state: fault.retry === 'on-change' ? ('Refused' as const) : ('Failed' as const), reason, message }
 }

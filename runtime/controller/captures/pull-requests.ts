@@ -81,7 +81,7 @@ export function createPullRequests({ clock, hostApi, ended, waits, pace, log }: 
           if (own.aborted && !ending.aborted)
             return { kind: 'again', fault: new Fault('PullRequestFailed', `was not opened within ${timeoutMs / 1000} s`) }
           if (!ending.aborted && asFault(error).reason === 'Unexpected')
-            log.error({ ...namesOf(pushed), err: error }, 'a pull request met a bug')
+            log.error({ ...namesOf(pushed), err: error }, 'pull request failed unexpectedly')
           throw error
         }
       },

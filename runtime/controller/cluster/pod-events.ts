@@ -15,7 +15,7 @@ export const podEvents = {
     'the pod asks for an agent and has none that can work: name its data volume by annotation if it has several, and recreate it',
   NotFollowed: 'the pod names no GatewaySync, or one that does not exist, and its namespace has not exactly one: nothing is synced',
   AgentOutdated: 'the agent is too old for what the GatewaySync asks for: recreate the pod',
-  StartedWithoutCommit: 'startDeadline has passed: the gateway was let start though its volume holds no whole commit',
+  StartedWithoutCommit: 'startDeadline has passed: the gateway started without a complete commit',
 } as const
 
 /** A pod and what keeps it from being synced. */

@@ -221,7 +221,7 @@ function logFailedPass({ store, log }: Pick<LeaderDeps, 'store' | 'log'>, key: S
   const open = record === undefined || spec === undefined ? undefined : openRequestId(record, spec)
   logOf(log, open ?? record?.status.source?.requested?.id).warn(
     { namespace, name, reason, message, ...(reason === 'Unexpected' ? { err: error } : {}) },
-    'pass failed',
+    'reconcile failed',
   )
 }
 

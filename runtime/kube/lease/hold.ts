@@ -37,7 +37,7 @@ export async function leadWhileHeld(
   try {
     await lead(own, holding.confirm)
   } finally {
-    lost.abort(new Error('not leading any more'))
+    lost.abort(new Error('no longer leading'))
     await running
     await release(deps, options)
   }

@@ -30,7 +30,7 @@ export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead:
       sight.leads(true)
       log.info({ name: options.identity }, 'leading')
       await leadWhileHeld(deps, options, { taken, sight }, lead, signal)
-      log.info({ name: options.identity }, 'not leading any more')
+      log.info({ name: options.identity }, 'no longer leading')
     } catch (error) {
       if (signal.aborted) break
       const fault = asFault(error)

@@ -37,7 +37,7 @@ export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: Lea
     const startedMs = clock.monotonicMs()
     const lost = holder === undefined ? undefined : await loseTouch(deps, options, sight, holder, signal)
     if (holder === undefined || lost === undefined) continue
-    log.info({ name: holder.identity }, 'the leader does not answer, and is asked by the Lease whether it is there')
+    log.info({ name: holder.identity }, 'leader does not answer; probing it through the Lease')
     const asked = await ask(deps, options, holder, signal)
     if (asked === undefined) continue
     if (!(await isAnswered(deps, options, sight, { asked, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))

@@ -65,7 +65,7 @@ export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitSta
     const log = logOf(deps.log, requestId)
     if (how.kind === 'sent') return log.debug(about, 'commit status sent')
     const { reason, message } = how.fault
-    if (how.kind === 'retried') return log.debug({ ...about, reason, message }, 'commit status not taken yet')
+    if (how.kind === 'retried') return log.debug({ ...about, reason, message }, 'commit status not accepted yet')
     const last = shown.get(key)
     if (last !== undefined) last.againMs = clock.monotonicMs() + refusedAgainMs
     log.warn({ ...about, reason, message }, 'commit status given up')

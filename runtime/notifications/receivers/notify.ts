@@ -54,7 +54,7 @@ export function createNotifications(deps: Deps, signal: AbortSignal): Notificati
     const about = { name: key, count: notices.length + more }
     if (how.kind === 'sent') return log.debug(about, 'notification sent')
     const { reason, message } = how.fault
-    if (how.kind === 'retried') log.debug({ ...about, reason, message }, 'notification not taken yet')
+    if (how.kind === 'retried') log.debug({ ...about, reason, message }, 'notification not accepted yet')
     else log.warn({ ...about, reason, message }, 'notification given up')
   }
   const outbox = createOutbox<Bundle>({ clock, send, join: bundled, delivered, ...defaultPace, ...deps.pace }, signal)

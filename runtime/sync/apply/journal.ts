@@ -101,12 +101,12 @@ function headOf(line: string | undefined): v.InferOutput<typeof head> {
   const parsed = v.safeParse(head, found)
   if (parsed.success) return parsed.output
   if (isOfOtherVersion(found, version))
-    throw new Fault('StateUnreadable', 'another version of this program wrote the journal of an interrupted publish')
+    throw new Fault('StateUnreadable', 'another version of this program wrote the journal of an interrupted sync')
   throw damaged(1)
 }
 
 function damaged(line: number): Fault {
-  return new Fault('StateUnreadable', `the journal of an interrupted publish is damaged at line ${line}`)
+  return new Fault('StateUnreadable', `the journal of an interrupted sync is damaged at line ${line}`)
 }
 
 /** Writes the journal; when this returns it is complete and durable. `changed` as in `encodeJournal`. Throws errors of the file system. */

@@ -170,8 +170,8 @@ function resume(dataDir: string, journal: Journal, manifest: Manifest, log: Log,
     }
     const outcome = resumeSteps({ ...ground, ...remains }, { steps, base, publish: state.publish }, recorded, boundary)
     const commit = state.commit ?? ''
-    if (outcome.kind === 'finished') log.info({ commit }, 'finished an interrupted publish')
-    else if (outcome.kind === 'undone') log.warn({ commit }, 'undid an interrupted publish')
+    if (outcome.kind === 'finished') log.info({ commit }, 'finished an interrupted sync')
+    else if (outcome.kind === 'undone') log.warn({ commit }, 'rolled back an interrupted sync')
     else recordDoubt(dataDir, manifest, { why: outcome.why, changes: stillOwned(dataDir, [...changes]), state })
   })
 }

@@ -92,21 +92,21 @@ export function resumeSteps(
   recorded: Recorded,
   boundary: Boundary,
 ): Outcome {
-  if (!ground.hasRun()) return doubt('an interrupted publish lost the folder with its content')
+  if (!ground.hasRun()) return doubt('an interrupted sync lost the folder with its content')
   const isRecorded = recorded.publish === publish
   const isOther = !isRecorded && recorded.publish !== base
-  const unknown = recorded.doubt ?? (isOther ? 'the manifest is not the one from which an interrupted publish began' : undefined)
+  const unknown = recorded.doubt ?? (isOther ? 'the manifest is not the one from which an interrupted sync began' : undefined)
   try {
     carryOut(ground, steps, true, boundary)
   } catch {
     // Files of the old commit under a manifest that names the new one would count as local changes.
-    if (isRecorded) return doubt('an interrupted publish is recorded and could not be finished')
+    if (isRecorded) return doubt('an interrupted sync is recorded and could not be finished')
     undo(ground, steps)
-    if (!ground.isUndone()) return doubt('an interrupted publish could be neither finished nor undone')
+    if (!ground.isUndone()) return doubt('an interrupted sync could be neither finished nor undone')
     return unknown === undefined ? { kind: 'undone' } : doubt(unknown)
   }
   const misplaced = ground.misplaced()
-  if (misplaced !== undefined) return doubt(`an interrupted publish lost the content of "${misplaced}"`)
+  if (misplaced !== undefined) return doubt(`an interrupted sync lost the content of "${misplaced}"`)
   if (unknown !== undefined) return doubt(unknown)
   ground.record()
   boundary('manifest')

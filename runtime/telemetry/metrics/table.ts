@@ -136,7 +136,7 @@ export const processMetrics = {
   },
   clustersync_admission_total: {
     type: 'counter',
-    help: 'admission reviews; failed: this replica was not ready yet, or met a bug',
+    help: 'admission reviews; failed: this replica was not ready yet, or failed unexpectedly',
     labels: ['outcome'],
   },
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },

@@ -238,8 +238,9 @@ function openFailures(log: Log) {
     verdictOf(answer: Ended, id: string, request: GateRequest): Verdict {
       if (answer.kind === 'verdict') return answer.verdict
       if (answer.kind === 'fault') throw new Fault(answer.reason, answer.message)
-      if (answer.kind === 'bug') log.error({ reason: 'Unexpected', commit: request.commit, message: answer.stack }, 'a check met a bug')
-      return add(id, request, answer.kind === 'bug' ? `met a bug: ${printable(answer.message, 512)}` : answer.why, answer.path)
+      if (answer.kind === 'bug')
+        log.error({ reason: 'Unexpected', commit: request.commit, message: answer.stack }, 'validation failed unexpectedly')
+      return add(id, request, answer.kind === 'bug' ? `failed unexpectedly: ${printable(answer.message, 512)}` : answer.why, answer.path)
     },
   }
 }

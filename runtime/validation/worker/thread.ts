@@ -65,7 +65,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     why =
       error.code === 'ERR_WORKER_OUT_OF_MEMORY'
         ? `needed more than ${heapMiB} MiB of memory`
-        : `met a bug: ${printable(error.message, 512)}`
+        : `failed unexpectedly: ${printable(error.message, 512)}`
   })
   worker.on('exit', () => {
     gone()

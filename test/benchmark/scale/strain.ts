@@ -9,7 +9,7 @@ import { processorMs } from './contained.ts'
 
 const lookEachMs = 100
 /** The log message of the controller when it loses leadership. */
-const lost = 'not leading any more'
+const lost = 'no longer leading'
 
 /** Starts to observe. `stop` returns the figures, with `what` before each name. */
 export function lookForStrain({ cluster, contained }: Bench): { stop(what: string): Promise<Figure[]> } {

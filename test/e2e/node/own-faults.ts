@@ -1,12 +1,12 @@
 /**
  * Log lines that an installation never writes on a healthy node, however its pods and the API server restart: a case may pass although the
- * product has hit a bug, or has repaired something that was not broken.
+ * product has failed unexpectedly, or has repaired something that was not broken.
  */
 import { agentContainerName, agentPodLabel } from '../../../runtime/api/names.ts'
 import { type Cluster, containerOf, inOperator, type Pod } from './cluster.ts'
 import { say } from './given.ts'
 
-const never = [/ bug$/, /^a mirror may be damaged$/, /^a list found changes that the watch missed$/]
+const never = [/ unexpectedly$/, /^a mirror may be damaged$/, /^a list found changes that the watch missed$/]
 
 /** Such lines of all running pods of the product, each with its pod. */
 export async function ownFaults({ kubectl, get }: Cluster): Promise<string[]> {

@@ -172,7 +172,7 @@ void t.test(
     const before = await version()
     await soon(() => (systemClock.monotonicMs() - stoppedMs > 4_000 ? true : undefined), 'its next write is due')
     child.kill('SIGCONT')
-    await soon(() => (told.includes('not leading any more') ? true : undefined), 'a knows')
+    await soon(() => (told.includes('no longer leading') ? true : undefined), 'a knows')
     t.equal(await version(), before, 'what it woke with was not written')
     t.equal(leading().length, 1)
   },

@@ -42,15 +42,15 @@ void t.test("the probe command prints the agent's answer, and fails if the files
   const ask = askedIn(folder)
   t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'])
 
-  let health = { started: false, live: true, why: 'the data volume holds no whole commit yet' as string | undefined }
+  let health = { started: false, live: true, why: 'the data volume has no complete commit yet' as string | undefined }
   const stop = new AbortController()
   const clock = { ...systemClock, wait: async (_ms: number, signal?: AbortSignal) => await systemClock.wait(5, signal) }
   const kept = keepProbeFiles({ clock, log: silentLog, health: () => health }, folder, stop.signal)
-  t.strictSame(ask('startupProbe'), [1, 'the data volume holds no whole commit yet'])
+  t.strictSame(ask('startupProbe'), [1, 'the data volume has no complete commit yet'])
   t.strictSame(ask('livenessProbe'), [0, 'ok'])
-  health = { started: true, live: false, why: 'the last look has not ended' }
+  health = { started: true, live: false, why: 'a sync has not ended in time' }
   await until(() => (ask('startupProbe')[0] === 0 ? true : undefined), 'the gateway may start')
-  t.strictSame(ask('livenessProbe'), [1, 'the last look has not ended'])
+  t.strictSame(ask('livenessProbe'), [1, 'a sync has not ended in time'])
   stop.abort()
   await kept
 

@@ -18,9 +18,9 @@ void t.test('probes report whether the gateway may start and whether the agent i
   }
   t.strictSame(await get('/startz'), [503, 'the first sync has not ended well yet\n'])
   t.strictSame(await get('/livez'), [200, 'ok\n'])
-  health = { started: true, live: false, why: 'the last look has not ended' }
+  health = { started: true, live: false, why: 'a sync has not ended in time' }
   t.strictSame(await get('/startz?x=1'), [200, 'ok\n'])
-  t.strictSame(await get('/livez'), [503, 'the last look has not ended\n'])
+  t.strictSame(await get('/livez'), [503, 'a sync has not ended in time\n'])
   t.strictSame(await get('/metrics'), [200, 'm 1\n'])
   t.equal((await get('/other'))[0], 404)
   t.equal((await get('/livez', 'POST'))[0], 405)

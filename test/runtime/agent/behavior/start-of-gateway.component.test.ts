@@ -192,7 +192,7 @@ void t.test('an unreadable data directory holds an old gateway no longer than on
   follower.observe(followed({ 'projects/a': '1' }, false))
   await reported('Blocked')
   ahead.ms = 30_000
-  await until(() => follower.health().why === 'the data volume holds no whole commit yet' || undefined, 'it is no longer tried first')
+  await until(() => follower.health().why === 'the data volume has no complete commit yet' || undefined, 'it is no longer tried first')
   t.equal(await startz(), 503, 'nobody has seen a whole commit')
   matchObject(t, await reported('Blocked'), { reason: 'SymbolicLink' })
   ahead.ms = 600_000

@@ -197,7 +197,7 @@ void t.test('a log line about the commit of a request has the request ID', async
     t,
     lines.map((line) => JSON.parse(line) as object),
     [
-      { msg: 'commit status not taken yet', commit: first, requestId: 'push-1' },
+      { msg: 'commit status not accepted yet', commit: first, requestId: 'push-1' },
       { msg: 'commit status sent', commit: first, requestId: 'push-1' },
     ],
   )

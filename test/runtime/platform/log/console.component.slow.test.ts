@@ -11,7 +11,7 @@ const program = path.resolve(import.meta.dirname, '../../../../runtime/controlle
 void t.test('in development mode log lines of every level are human-readable', { timeout: 600_000 }, async (t) => {
   matchObject(t, await firstLinesOf(t, program, { development: true, logLevel: 'error' }), [
     /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO \(operator-0\): controller started \{"message":"[^"]+"\}$/,
-    /^\[\d\d:\d\d:\d\d\.\d{3}\] DEBUG: what it runs on \{"message":"Node [^"]+"\}$/,
+    /^\[\d\d:\d\d:\d\d\.\d{3}\] DEBUG: runtime environment \{"message":"Node [^"]+"\}$/,
   ])
 })
 
@@ -20,5 +20,5 @@ void t.test('outside development mode log lines are JSON, from the configured le
     (await firstLinesOf(t, program, { logLevel })).map((line) => JSON.parse(line) as unknown)
   const started = { level: 'info', msg: 'controller started', name: 'operator-0' }
   matchObject(t, await lines('info'), [started, { level: 'warn', msg: 'the API server is not there yet' }])
-  matchObject(t, await lines('debug'), [started, { level: 'debug', msg: 'what it runs on' }])
+  matchObject(t, await lines('debug'), [started, { level: 'debug', msg: 'runtime environment' }])
 })

@@ -69,7 +69,7 @@ const journal: fc.Arbitrary<Journal> = fc
     },
   }))
 
-const damaged = /of an interrupted publish is damaged/
+const damaged = /of an interrupted sync is damaged/
 const textOf = (given: Journal): string => Buffer.concat([...encodeJournal(given)]).toString('utf8')
 
 void t.test('a written journal is read back unchanged', async (t) => {
@@ -112,7 +112,7 @@ void t.test('a journal of another version is reported as such, not as damaged', 
     const text = textOf(given).replace('"version":3', `"version":${version}`)
     throwsError(t, () => decodeJournal(text), {
       reason: 'StateUnreadable',
-      message: 'another version of this program wrote the journal of an interrupted publish',
+      message: 'another version of this program wrote the journal of an interrupted sync',
     })
   }
 })
@@ -162,13 +162,13 @@ void t.test('a journal with a correct checksum and a wrong line is refused with 
       () => decodeJournal(text),
       {
         reason: 'StateUnreadable',
-        message: `the journal of an interrupted publish is damaged at line ${line}`,
+        message: `the journal of an interrupted sync is damaged at line ${line}`,
       },
       text,
     )
 })
 
-void t.test('a journal on the disk marks an interrupted publish until it is dropped', async (t) => {
+void t.test('a journal on the disk marks an interrupted sync until it is dropped', async (t) => {
   const folder = t.testdir({ '.cluster-sync': {} })
   const file = `${folder}/.cluster-sync/journal`
   t.strictSame(
@@ -197,7 +197,7 @@ void t.test('what is not a journal on the disk is refused before it is read', as
   const text = textOf(given)
   const [first = ''] = text.split('\n', 1)
   const last = text.trimEnd().split('\n').at(-1) ?? ''
-  const isDamaged = { reason: 'StateUnreadable', message: 'the journal of an interrupted publish is damaged at line 1' }
+  const isDamaged = { reason: 'StateUnreadable', message: 'the journal of an interrupted sync is damaged at line 1' }
   const write: Record<string, (file: string) => void> = {
     'a folder': (file) => mkdirSync(file),
     'an empty file': (file) => writeFileSync(file, ''),
