@@ -66,7 +66,7 @@ export interface GatewaySyncSpec {
      */
     readonly polling?: GatewaySyncSpecPolling;
     /**
-     * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
+     * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
      *
      * @schema GatewaySyncSpec#webhook
      */
@@ -216,7 +216,7 @@ export interface GatewaySyncSpecPolling {
  */
 export declare function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | undefined): Record<string, any> | undefined;
 /**
- * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
+ * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
  *
  * @schema GatewaySyncSpecWebhook
  */
@@ -2113,7 +2113,7 @@ export declare function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: Gateway
  */
 export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
     /**
-     * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
+     * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#query
      */
@@ -2206,7 +2206,7 @@ export declare function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: Gateway
  */
 export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
     /**
-     * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
+     * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
      *
      * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#query
      */

@@ -108,7 +108,7 @@ export interface GatewaySyncSpec {
   readonly polling?: GatewaySyncSpecPolling;
 
   /**
-   * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
+   * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
    *
    * @schema GatewaySyncSpec#webhook
    */
@@ -327,7 +327,7 @@ export function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.
+ * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
  *
  * @schema GatewaySyncSpecWebhook
  */
@@ -3084,7 +3084,7 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpec
  */
 export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
   /**
-   * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
+   * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#query
    */
@@ -3216,7 +3216,7 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpec
  */
 export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
   /**
-   * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
+   * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
    *
    * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#query
    */

@@ -24,7 +24,7 @@ const prometheusCheck = v.object({
       'knows {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} only',
     ),
     v.description(
-      'PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.',
+      'PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.',
     ),
   ),
   url: v.pipe(

@@ -177,7 +177,7 @@ export const syncReportStatus = v.object({
         v.object({
           commit: v.pipe(hash, v.description('The commit that the gateway ran afterwards.')),
           phase: v.pipe(v.picklist(phases), v.description('Phase in which the sync ended.')),
-          reason: v.optional(v.pipe(text(64), v.description('Reason in one word.'))),
+          reason: v.optional(v.pipe(text(64), v.description('Machine-readable reason in CamelCase.'))),
           finishedAt: v.pipe(time, v.description('When the sync ended.')),
         }),
       ),

@@ -101,7 +101,7 @@ export const rolloutStatus = v.object({
       v.array(
         v.object({
           pod: v.pipe(text(253), v.description('The pod of the gateway.')),
-          reason: v.pipe(text(64), v.description('Reason in one word.')),
+          reason: v.pipe(text(64), v.description('Machine-readable reason in CamelCase.')),
         }),
       ),
       v.maxLength(maxNamedFailures),

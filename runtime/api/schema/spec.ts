@@ -125,7 +125,7 @@ export function gatewaySyncSpec(options: SpecOptions) {
       webhook: v.optional(
         v.pipe(
           webhook,
-          v.description('Keys of the webhooks of this GatewaySync, instead of those of the installation. One of the two is sufficient.'),
+          v.description('Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.'),
         ),
       ),
       gateway: v.optional(v.pipe(gatewaySettings, v.description('The HTTP API of the gateways.')), {}),

@@ -160,8 +160,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       } catch (error) {
         release()
         const fault = asFault(error)
-        if (fault.reason === 'Unexpected' && !signal.aborted)
-          deps.log.error({ namespace, name, err: error }, 'content request failed unexpectedly')
+        if (fault.reason === 'Unexpected' && !signal.aborted) deps.log.error({ namespace, name, err: error }, 'answer failed unexpectedly')
         if (fault.reason === 'TooManyRequests') return busy(context, 1, fault.message)
         return failed(context, fault)
       }
