@@ -165,7 +165,7 @@ function controllerRules(names: Names): AlertRule[] {
       for: '5m',
       severity: 'warning',
       summary: `Messages to ${label('to')} were given up.`,
-      description: `${controller} could not tell ${label('to')} what became of a commit; its log says why.`,
+      description: `${controller} could not report the state of a commit to ${label('to')}; its log says why.`,
     },
   ]
 }
@@ -223,7 +223,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '30m',
       severity: 'warning',
       summary: `Gateways of ${object} refuse the commit.`,
-      description: `{{ $value }} gateways of ${object} publish nothing until something changes; their SyncReports say what.`,
+      description: `{{ $value }} gateways of ${object} apply nothing until something changes; their SyncReports say what.`,
     },
     {
       alert: 'ClusterSyncAgentsSilent',

@@ -61,11 +61,11 @@ function help(parent: readonly string[], key: string): string {
   const known = keysAt(parent)
   const nearest = nearestTo(key, known)
   const meant = nearest === undefined ? pathsTo(key, valuesSchema, []) : [[...parent, nearest].join('.')]
-  return meant.length === 0 || meant.length > mostSuggestions ? `there are: ${known.join(', ')}` : `did you mean ${meant.join(' or ')}?`
+  return meant.length === 0 || meant.length > maxSuggestions ? `there are: ${known.join(', ')}` : `did you mean ${meant.join(' or ')}?`
 }
 
 /** If the key exists in more places than this, listing the keys of the section helps the reader more. */
-const mostSuggestions = 3
+const maxSuggestions = 3
 
 /** The paths at which the schema has a key of this name. */
 function pathsTo(key: string, schema: unknown, path: readonly string[]): string[] {

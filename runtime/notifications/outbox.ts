@@ -40,7 +40,7 @@ const defaultTimeoutMs = 15_000
 /** Delays of 2, 4, 8 … seconds, at most five minutes: a quarter of an hour in total. */
 const defaultFirstRetryMs = 2_000
 const longestRetryMs = 300_000
-const mostTries = 10
+const maxTries = 10
 /** Concurrent calls to all receivers together: a namespace whose git host does not answer leaves some to others. */
 const calls = { total: 4, perTenant: 2 } as const
 /** A namespace holds at most as many receivers as are free, so that there is always room for another one's. */
@@ -72,7 +72,7 @@ export function createOutbox<Message>(options: OutboxOptions<Message>, signal: A
     const tried = await tryOnce(key, message)
     if (signal.aborted) return 0
     entry.tries += 1
-    if (tried.kind === 'again' && entry.tries < mostTries) {
+    if (tried.kind === 'again' && entry.tries < maxTries) {
       entry.waiting = entry.waiting === undefined ? message : join(message, entry.waiting)
       delivered(key, message, { kind: 'retried', fault: tried.fault })
       return Math.max(backoffMs(entry.tries, firstRetryMs, longestRetryMs, clock.random()), Math.min(tried.afterMs ?? 0, longestRetryMs))

@@ -9,9 +9,9 @@ import { parseArgs } from 'node:util'
 /** `isSeeded`: its actions follow from the seed. */
 type Soak = { run(options: { minutes: number; seed: number }): Promise<string[]>; isSeeded?: boolean }
 
-const mostSeed = 2 ** 32
+const maxSeed = 2 ** 32
 /** A week. Node's timers are limited to 24 days, and a run must stay below that including start and stop. */
-const mostMinutes = 7 * 24 * 60
+const maxMinutes = 7 * 24 * 60
 
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts') && file !== 'main.ts')
@@ -21,10 +21,10 @@ const options = { minutes: { type: 'string', default: '10' }, seed: { type: 'str
 const { values, positionals } = parseArgs({ allowPositionals: true, options })
 const [name = ''] = positionals
 const minutes = Number(values.minutes)
-const seed = values.seed === undefined ? randomInt(mostSeed) : Number(values.seed)
-if (!names.includes(name) || !(minutes > 0 && minutes <= mostMinutes) || !Number.isInteger(seed) || seed < 0) {
+const seed = values.seed === undefined ? randomInt(maxSeed) : Number(values.seed)
+if (!names.includes(name) || !(minutes > 0 && minutes <= maxMinutes) || !Number.isInteger(seed) || seed < 0) {
   process.stderr.write(
-    `npm run soak: name one of: ${names.join(', ')}; --minutes takes a number above 0 and up to ${mostMinutes}, --seed a whole number from 0 on\n`,
+    `npm run soak: name one of: ${names.join(', ')}; --minutes takes a number above 0 and up to ${maxMinutes}, --seed a whole number from 0 on\n`,
   )
   process.exit(2)
 }

@@ -12,7 +12,7 @@ export type Line = { legend: string; points: readonly (readonly [number, number]
 const [panelWidth, panelHeight, gap, columns] = [300, 190, 12, 3]
 const colors = ['#1f77b4', '#ff7f0e', '#2ca02c', '#d62728', '#9467bd', '#8c564b']
 /** Further lines of a panel are counted, not drawn. */
-const mostLines = colors.length
+const maxLines = colors.length
 
 export function pictureOf({ title, panels }: Dashboard, linesOf: (title: string) => readonly Line[]): string {
   const rows = Math.ceil(panels.length / columns)
@@ -48,7 +48,7 @@ function stat(lines: readonly Line[], unit: string): string[] {
 
 function graph(all: readonly Line[], unit: string): string[] {
   const busiest = all.toSorted((a, b) => peakOf(b) - peakOf(a))
-  const lines = busiest.slice(0, mostLines)
+  const lines = busiest.slice(0, maxLines)
   const times = lines.flatMap(({ points }) => points.map(([at]) => at))
   const top = Math.max(...lines.map(peakOf), 0) || 1
   const [from, to] = [Math.min(...times), Math.max(...times)]
@@ -70,7 +70,7 @@ function graph(all: readonly Line[], unit: string): string[] {
         text(x + 13, y, legend === '' ? 'value' : legend, 'font-size="10"'),
       ]
     }),
-    ...(all.length > mostLines ? [text(right, 26, `and ${all.length - mostLines} more`, 'font-size="10" text-anchor="end"')] : []),
+    ...(all.length > maxLines ? [text(right, 26, `and ${all.length - maxLines} more`, 'font-size="10" text-anchor="end"')] : []),
   ]
 }
 

@@ -18,13 +18,13 @@ export async function freePorts(): Promise<Ports> {
 
 /** Below the range of ephemeral ports: an outgoing connection could take a port before the server listens on it. */
 const range = { first: 12_000, last: 29_999 }
-const mostTries = 100
+const maxTries = 100
 /** Ports already handed out are not free, even if no server listens on them yet. */
 const given = new Set<number>()
 
 export async function freePort(): Promise<number> {
   let cause: Error | undefined
-  for (let tries = 0; tries < mostTries; tries += 1) {
+  for (let tries = 0; tries < maxTries; tries += 1) {
     const port = randomInt(range.first, range.last + 1)
     if (given.has(port)) continue
     // Reserved at once, because concurrent calls may check the same port.
@@ -32,7 +32,7 @@ export async function freePort(): Promise<number> {
     cause = await whyTaken(port)
     if (cause === undefined) return port
   }
-  throw new Error(`none of ${mostTries} ports from ${range.first} to ${range.last} is free`, { cause })
+  throw new Error(`none of ${maxTries} ports from ${range.first} to ${range.last} is free`, { cause })
 }
 
 /** The error of listening on the port; undefined: it is free. */

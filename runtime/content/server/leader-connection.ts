@@ -18,7 +18,7 @@ const askEveryMs = 500
 const answerMs = 1_500
 /** Delays before each attempt: a connection may break, and a new leader needs a moment to start. */
 const triesMs = [0, 100, 250]
-const mostSilent = 2
+const maxSilent = 2
 const maxNameBytes = 1_024
 
 /** The route that other replicas query. `leads` returns this replica's name while it leads, else undefined. */
@@ -77,7 +77,7 @@ async function ask(clock: Clock, once: () => Promise<Said>, signal: AbortSignal)
     await pause(clock, afterMs, signal)
     said = await once()
     if (said === 'silent') silent += 1
-    if (signal.aborted || said === 'leads' || silent === mostSilent) return said
+    if (signal.aborted || said === 'leads' || silent === maxSilent) return said
   }
   return said
 }

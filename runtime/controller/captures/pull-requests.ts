@@ -131,7 +131,7 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
     const why =
       capture?.api === undefined
         ? 'spec.capture has no api any more'
-        : `spec.git follows ${followedRef(git)}, which is no branch to merge to`
+        : `spec.git follows ${followedRef(git)}, which is not a branch to merge into`
     return { how: { kind: 'never', fault: new Fault('PullRequestRefused', why) } }
   }
   const { mirror, check } = await pushed.work(signal)

@@ -50,7 +50,7 @@ async function verifyCommit({ commit, commitBytes }: SignedContents, keyring: Ke
 }
 
 async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<SignatureResult> {
-  if (tag === undefined) return bad(`"${printable(ref)}"`, 'is no annotated tag, and only such a tag can be signed')
+  if (tag === undefined) return bad(`"${printable(ref)}"`, 'is not an annotated tag, and only annotated tags can be signed')
   const name = `tag ${tag.id}`
   const format = objectFormatOf(tag.id)
   if (objectId('tag', tag.bytes, format) !== tag.id) return bad(name, 'is not what the mirror holds under its id')

@@ -43,7 +43,7 @@ const reservedSlots = 3
  */
 export const longestWaitMs = 4_000
 const lookEveryMs = 20
-const mostQueues = 1_000
+const maxQueues = 1_000
 
 /** `budget` bounds the writes to one GatewaySync. */
 export type WriteQueueDeps = {
@@ -61,7 +61,7 @@ export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst
   const queueOf = (resource: string): WriteQueue => {
     const known = queues.get(resource)
     if (known !== undefined) return known
-    if (queues.size >= mostQueues) forgetIdle()
+    if (queues.size >= maxQueues) forgetIdle()
     const queue: WriteQueue = { waiting: new Map(), running: false, freshAtMs: 0 }
     queues.set(resource, queue)
     return queue

@@ -9,7 +9,7 @@ export type KeyTable = {
 }
 
 /** Slots tried for one key. Half of all slots are free, so this many in a row are taken only if the names were chosen for it. */
-const mostProbes = 64
+const maxProbes = 64
 
 /** Created for `count` keys; `keyOf` returns the key of an added number. */
 export function createKeyTable(count: number, keyOf: (at: number) => string): KeyTable {
@@ -22,7 +22,7 @@ export function createKeyTable(count: number, keyOf: (at: number) => string): Ke
   return {
     put(key, at) {
       const hash = hashOf(key)
-      for (let probe = 0; probe < mostProbes; probe += 1) {
+      for (let probe = 0; probe < maxProbes; probe += 1) {
         const slot = (hash + probe) & (size - 1)
         const found = (numbers[slot] ?? 0) - 1
         if (found >= 0 && (hashes[slot] !== hash || keyOf(found) !== key)) continue

@@ -19,7 +19,7 @@ export type GatewayPod = { plant: Plant; name: string; uid: string }
 const account = 'gateway'
 /** Few enough that admission answers each within its five seconds even on a busy machine. */
 const atOnce = 8
-const mostTries = 8
+const maxTries = 8
 
 /** Runs the work for each item, several at a time. */
 export async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
@@ -75,7 +75,7 @@ export async function untilTaken<Made>(make: () => Promise<Made>): Promise<Made>
     try {
       return await make()
     } catch (error) {
-      if (failures === mostTries) throw error
+      if (failures === maxTries) throw error
       await systemClock.wait(backoffMs(failures, 1_000, 30_000, systemClock.random()))
     }
   }

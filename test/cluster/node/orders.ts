@@ -14,7 +14,7 @@ export type Order = 'start' | 'stop' | 'kill'
 const socket = path.join(stateFolder, 'orders')
 
 /** The number of restarts of a service that exits unexpectedly; a kubelet does while containerd is not ready. */
-const mostRestarts = 10
+const maxRestarts = 10
 const restartDelayMs = 1_000
 
 /** Starts the command server; `failed` is called when a service keeps exiting without a stop command. */
@@ -22,7 +22,7 @@ export function serveOrders(folder: string, failed: (why: string) => void): { ad
   const services = new Map<string, { command: Command; child: ChildProcess | undefined; restarts: number }>()
   const children = startChildren(folder, (why, name) => {
     const service = services.get(name)
-    if (service === undefined || service.restarts === mostRestarts) return failed(why)
+    if (service === undefined || service.restarts === maxRestarts) return failed(why)
     service.restarts += 1
     service.child = undefined
     setTimeout(() => void follow('start', name), restartDelayMs)

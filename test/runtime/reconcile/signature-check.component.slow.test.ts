@@ -80,7 +80,7 @@ void t.test('the commit of a branch and the tag of a tag ref are verified accord
   t.strictSame(await world.ask('main', 'Commit'), { kind: 'verified', commit: signer })
   t.strictSame(await world.ask(commit, 'Commit'), { kind: 'verified', commit: signer }, 'a full hash')
   for (const ref of ['main', commit])
-    t.match(whyOf(await world.ask(ref, 'Tag')), /is no annotated tag, and only such a tag can be signed$/, `${ref} is no tag`)
+    t.match(whyOf(await world.ask(ref, 'Tag')), /is not an annotated tag, and only annotated tags can be signed$/, `${ref} is no tag`)
   world.tag('v1', key.sign())
   for (const [name, fresh] of [
     ['v1', true],
@@ -93,7 +93,7 @@ void t.test('the commit of a branch and the tag of a tag ref are verified accord
       `${name}, ${fresh ? 'pushed' : 'polled'}`,
     )
   world.repository.git('tag', 'light')
-  t.match(whyOf(await world.ask('light', 'Tag')), /"refs\/tags\/light" is no annotated tag/)
+  t.match(whyOf(await world.ask('light', 'Tag')), /"refs\/tags\/light" is not an annotated tag/)
   world.repository.git('tag', '-a', '-m', 'unsigned', 'plain')
   t.match(whyOf(await world.ask('plain', 'TagAndCommit')), /^tag [0-9a-f]{40} is not signed$/)
   t.strictSame(readdirSync(world.tools), [], 'nothing is left on the disk')

@@ -12,7 +12,7 @@ const faultEveryMs = 6_000
 const answeredWithinMs = 30_000
 const toldAgainMs = 250
 /** The retries of a failed push stop after minutes. */
-const mostTries = 600
+const maxTries = 600
 
 /** `broken`: faults and pushes that failed. `faults`: the number of times each fault happened, for all faults. */
 export type Meddled = { faults: Record<string, number>; pushes: number; toldAgain: number; broken: string[] }
@@ -78,7 +78,7 @@ async function push({ replicas, cluster, taken }: Soak, plant: Followed, random:
       }
       if (answer.status < 429) throw new Error(`${keyOf(plant)}: the push was answered with ${answer.status}`)
     } catch (error) {
-      if (attempt > mostTries || (error instanceof Error && error.message.includes('was answered'))) throw error
+      if (attempt > maxTries || (error instanceof Error && error.message.includes('was answered'))) throw error
     }
     again()
     await systemClock.wait(toldAgainMs)

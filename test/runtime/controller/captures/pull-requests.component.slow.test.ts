@@ -164,7 +164,7 @@ void t.test('no pull request is opened for a ref that is not a branch, or for a 
   if (!requires(t, 'git', 'openssl')) return
   const { hosts, open, repository, commit } = await setUp(t)
   for (const ref of ['refs/tags/v1', commit])
-    matchObject(t, await open({}, ref), { state: 'Refused', message: /which is no branch to merge to/ }, ref)
+    matchObject(t, await open({}, ref), { state: 'Refused', message: /which is not a branch to merge into/ }, ref)
   repository.git('branch', '-f', 'captured/gw-0', 'main')
   matchObject(t, await open(), { state: 'Refused', reason: 'PullRequestRefused', message: /captured\/gw-0 is gone, or has new commits/ })
   repository.git('branch', '-D', 'captured/gw-0')

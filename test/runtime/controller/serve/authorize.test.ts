@@ -138,8 +138,8 @@ void t.test('a peer with made-up tokens gets no more reviews, while other peers 
   for (let call = 0; call < 500; call += 1) answers.push(await ask(madeUpToken(call), { peer: '10.0.0.9' }))
   t.equal(answers[0], 'refused 401')
   t.equal(answers.at(-1), 'busy')
-  const mostOfSuspects = reviewLimits.failuresPerPeer + reviewLimits.perSecond * 0.2 * 10
-  t.ok(posts.length < mostOfSuspects, `${posts.length} questions for 500 tokens`)
+  const maxOfSuspects = reviewLimits.failuresPerPeer + reviewLimits.perSecond * 0.2 * 10
+  t.ok(posts.length < maxOfSuspects, `${posts.length} questions for 500 tokens`)
   t.equal(await ask(podToken({ jti: 'known' }), { peer: '10.0.0.9' }), 'allowed')
   t.equal(await ask(podToken({ jti: 'new' }), { peer: '10.0.0.1' }), 'allowed')
 })

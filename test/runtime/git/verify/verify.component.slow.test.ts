@@ -223,7 +223,7 @@ void t.test('a tag proves the commit that it names, under its signed name', asyn
   }
   const signed = signTag(plain, ann.sign())
   matchObject(t, await askTag(signed), { kind: 'verified', tag: { key: ann.fingerprint } })
-  t.equal(why(await askTag(undefined)), '"refs/tags/v1" is no annotated tag, and only such a tag can be signed')
+  t.equal(why(await askTag(undefined)), '"refs/tags/v1" is not an annotated tag, and only annotated tags can be signed')
   t.equal(why(await askTag(plain)), 'tag is not signed')
   t.equal(why(await askTag(signed, { ref: 'refs/tags/v2' })), 'tag was signed as "v1", not as "refs/tags/v2"', 'moved to another name')
   t.equal(why(await askTag(signed, { commit: other as CommitHash })), `tag is of commit ${commit}, not of ${other}`)
