@@ -2,13 +2,17 @@
  * A name server that does not answer delays the repositories that depend on it, not those of other tenants: the git memory budget is shared
  * by all.
  */
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import t from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
+import { createResolveHost } from '../../runtime/git/remote/addresses.ts'
+import { createLookUp } from '../../runtime/git/remote/look-up.ts'
 import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { startGitHost } from '../support/git-host.ts'
+import { startNameServer } from '../support/name-server.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 
@@ -39,4 +43,22 @@ void t.test('twenty repositories whose host names never resolve do not block git
   })
   while (asked.size < hanging.length) await new Promise((done) => setImmediate(done))
   t.equal(await resolve(host.url('plant.git/.git'), AbortSignal.timeout(60_000)), commit)
+})
+
+void t.test('twenty names whose name servers never answer do not delay another name, or files', async (t) => {
+  const hanging = Array.from({ length: 20 }, (_, index) => `hangs${index}.example`)
+  const names = Object.fromEntries(hanging.map((name) => [name, 'never' as const]))
+  const { resolver, asked, stop } = await startNameServer({ ...names, 'git.example': ['140.82.121.3'] }, { timeout: 60_000, tries: 1 })
+  t.teardown(stop)
+  const lookUp = createLookUp({ configurationFile: '/dev/null', resolver })
+  const resolve = createResolveHost({ allowPrivate: true, allowed: [], refused: [] }, lookUp)
+  const leave = new AbortController()
+  const resolving = hanging.map(async (name) => await resolve(name, leave.signal))
+  t.teardown(async () => {
+    leave.abort(new Error('the test has ended'))
+    await Promise.allSettled(resolving)
+  })
+  while (asked().length < hanging.length) await new Promise((done) => setImmediate(done))
+  t.strictSame(await resolve('git.example', AbortSignal.timeout(5_000)), ['140.82.121.3'])
+  t.equal((await readFile('/dev/null')).length, 0)
 })

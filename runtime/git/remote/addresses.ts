@@ -3,12 +3,12 @@
  * the controller itself nor to its cloud's metadata service. A name is resolved once and only the resulting addresses are used, so that it cannot
  * resolve to another address later (DNS rebinding).
  */
-import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { deadline, unlessAborted } from '../../platform/clock.ts'
+import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { printable } from '../../api/values.ts'
+import { createLookUp, type LookUp } from './look-up.ts'
 
 const { IPv4, IPv6, isValid, parse } = ipaddr
 type IPv4 = ipaddr.IPv4
@@ -43,10 +43,10 @@ const lookupTimeoutMs = 10_000
  * Resolves a host name within 10 s, and returns the addresses that the installation permits, as text. Throws GitHostUnknown, and
  * RepositoryNotAllowed when none is permitted.
  */
-export function createResolveHost(options: AddressOptions): ResolveHost {
+export function createResolveHost(options: AddressOptions, lookUp = createLookUp()): ResolveHost {
   const permits = createPermits(options)
   return async (host, signal) => {
-    const found = isIP(host) === 0 ? await lookUp(host, signal) : [host]
+    const found = isIP(host) === 0 ? await addressesOf(host, lookUp, signal) : [host]
     const permitted = found.filter(permits)
     if (permitted.length > 0) return permitted
     throw new Fault(
@@ -94,11 +94,9 @@ function withoutTranslation(address: IPv4 | IPv6): IPv4 | IPv6 {
   return address.match(nat64) ? new IPv4(address.toByteArray().slice(-4)) : address
 }
 
-async function lookUp(host: string, signal: AbortSignal): Promise<string[]> {
+async function addressesOf(host: string, lookUp: LookUp, signal: AbortSignal): Promise<string[]> {
   try {
-    // The system's resolver cannot be canceled; this only stops waiting for it.
-    const found = await unlessAborted(lookup(host, { all: true, order: 'ipv4first' }), deadline(lookupTimeoutMs, signal))
-    return found.map(({ address }) => address)
+    return await lookUp(host, deadline(lookupTimeoutMs, signal))
   } catch (error) {
     signal.throwIfAborted()
     throw new Fault('GitHostUnknown', `no address is known for "${printable(host)}"`, { cause: error })
