@@ -166,7 +166,7 @@ function findSync(store: Store, namespace: string, name: string | undefined): Fo
     const record = store.sync(namespace, name)
     return record === undefined ? { kind: 'missing', name } : { kind: 'found', name, spec: record.spec }
   }
-  const ours = store.syncs().filter((record) => record.namespace === namespace)
+  const ours = store.syncs(namespace)
   const count = ours.length + others.size
   const [only] = ours
   const [other] = others

@@ -66,7 +66,12 @@ export function openParts(
   const { kube, clock, log, figures } = deps
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
   const changes = createChanges()
-  const store = createStore(changes.publish)
+  const store = createStore(changes.publish, clock, (namespace, kind) =>
+    log.warn(
+      { namespace, message: `more ${kind}s than the controller keeps` },
+      'a namespace has too many objects: further ones are ignored',
+    ),
+  )
   const secrets = createSecretChanges({
     readSecret: readClusterSecret(deps),
     users: (namespace) => sourceSecretUsers(store, namespace),

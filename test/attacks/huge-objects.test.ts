@@ -7,10 +7,29 @@ import vm from 'node:vm'
 import t from 'tap'
 import { podAnnotations, requestAnnotations } from '../../runtime/api/names.ts'
 import type { KubeObject } from '../../runtime/kube/types.ts'
-import { maxNamespaceSpecBytes, maxSpecBytes, projectGatewaySync, projectPod } from '../../runtime/reconcile/store/records.ts'
+import { findPodTroubles } from '../../runtime/controller/cluster/pod-events.ts'
+import { createPodScopes } from '../../runtime/controller/cluster/pod-scopes.ts'
+import { gatewayBounds, maxKeptSyncs } from '../../runtime/reconcile/store/bounded-objects.ts'
+import {
+  maxNamespaceSpecBytes,
+  maxNamespaceSyncs,
+  maxSpecBytes,
+  projectGatewaySync,
+  projectPod,
+  projectReport,
+} from '../../runtime/reconcile/store/records.ts'
 import { createStore } from '../../runtime/reconcile/store/store.ts'
 
 const repo = 'https://git.example/plant.git'
+
+v8.setFlagsFromString('--expose-gc')
+const collect = vm.runInNewContext('gc') as () => void
+
+/** After a garbage collection. */
+function heldMiB(): number {
+  collect()
+  return process.memoryUsage().heapUsed / 1024 / 1024
+}
 
 /** A GatewaySync with a spec of about this many bytes. */
 function gatewaySync(namespace: string, name: string, bytes: number, resourceVersion = '1'): KubeObject {
@@ -52,6 +71,98 @@ void t.test('specs over the share of a namespace are dropped, and other namespac
   t.equal(store.sync('hostile', names.at(-1) ?? '')?.tooLarge, undefined, 'once there is space and it changes')
 })
 
+void t.test('tiny GatewaySyncs over the number of a namespace are dropped, and other namespaces keep theirs', async (t) => {
+  const overflowed: string[] = []
+  const store = createStore(
+    () => {},
+    undefined,
+    (namespace, kind) => overflowed.push(`${namespace} ${kind}`),
+  )
+  for (let index = 0; index < maxKeptSyncs + 10; index += 1)
+    store.upsertSync(projectGatewaySync(gatewaySync('hostile', `sync-${index}`, 1)))
+  store.upsertSync(projectGatewaySync(gatewaySync('plant', 'one', 1)))
+  const records = store.syncs('hostile')
+  t.equal(records.length, maxKeptSyncs)
+  t.equal(records.filter(({ tooLarge }) => tooLarge === undefined).length, maxNamespaceSyncs)
+  t.equal(records.at(-1)?.tooLarge, 'namespace "hostile" has more than 2000 GatewaySyncs; delete others, then change this one')
+  t.equal(store.sync('plant', 'one')?.tooLarge, undefined)
+  store.upsertOther('hostile', 'of-another-installation')
+  t.equal(store.othersIn('hostile').size, 0)
+  t.strictSame(overflowed, ['hostile GatewaySync'], 'reported once')
+  store.removeSync('hostile', 'sync-0')
+  store.upsertSync(projectGatewaySync(gatewaySync('hostile', 'late', 1)))
+  t.equal(store.syncs('hostile').length, maxKeptSyncs, 'once there is space')
+})
+
+void t.test('GatewaySyncs that wait for the list of their pods are bounded too', async (t) => {
+  const store = createStore(() => {})
+  const scopes = createPodScopes({ store, watch: () => {} }, new AbortController().signal)
+  scopes.syncsListed()
+  const before = heldMiB()
+  for (let index = 0; index < 400; index += 1) {
+    const object = gatewaySync('hostile', `sync-${index}`, 1)
+    object.spec = { git: { repo, ref: Buffer.alloc(maxSpecBytes - 500, 'r').toString('latin1') } }
+    scopes.upsertSync(projectGatewaySync(object))
+  }
+  const grown = heldMiB() - before
+  t.ok(grown < 10, `${grown.toFixed(1)} MiB for 400 records, of 50 MiB of specs`)
+  scopes.removeSync('hostile', 'sync-0')
+})
+
+const podOf = (name: string, follows: string, labels: Record<string, string> = {}): KubeObject => {
+  const annotations = { [podAnnotations.inject]: 'true', [podAnnotations.gatewaySync]: follows }
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'hostile', name, uid: name, resourceVersion: '1', labels, annotations } }
+}
+
+void t.test('pods and SyncReports are bounded in number and in bytes', async (t) => {
+  const overflowed: string[] = []
+  const store = createStore(
+    () => {},
+    undefined,
+    (namespace, kind) => overflowed.push(`${namespace} ${kind}`),
+  )
+  const reportOf = (pod: string): KubeObject => ({
+    apiVersion: 'clustersync.io/v1alpha1',
+    kind: 'SyncReport',
+    metadata: { namespace: 'hostile', name: pod, uid: pod, resourceVersion: '1' },
+    spec: { gatewaySync: 'one', podUid: pod },
+  })
+  const add = (name: string, labels?: Record<string, string>): void => {
+    const pod = projectPod(podOf(name, 'one', labels))
+    if (pod !== undefined) store.upsertPod(pod)
+    store.upsertReport(projectReport(reportOf(name)))
+  }
+  for (let index = 0; index <= gatewayBounds.maxCount; index += 1) add(`gw-${index}`)
+  t.equal(store.podsIn('hostile').length, gatewayBounds.maxCount)
+  t.equal(store.podsOf('hostile', 'one').length, gatewayBounds.maxCount)
+  t.equal(store.reportsIn('hostile').get(`gw-${gatewayBounds.maxCount}`), undefined)
+  t.strictSame(overflowed, ['hostile Pod', 'hostile SyncReport'])
+  for (let index = 0; index <= gatewayBounds.maxCount; index += 1) store.removePod('hostile', `gw-${index}`)
+  const wide = (index: number) => Object.fromEntries(Array.from({ length: 90 }, (_, label) => [`label-${label}`, `${index}`.repeat(40)]))
+  for (let index = 1_000; index < 2_000; index += 1) add(`wide-${index}`, wide(index))
+  const kept = store.podsIn('hostile')
+  t.ok(kept.length < 1_000, `${kept.length} pods with large labels are kept`)
+  t.ok(JSON.stringify(kept).length < gatewayBounds.maxBytes + kept.length + 2)
+  t.equal(store.podsOf('hostile', 'one').length, kept.length)
+})
+
+void t.test('the search for pods in trouble reads each pod a few times, however many GatewaySyncs there are', async (t) => {
+  const [pods, syncs] = [1_000, 500]
+  const store = createStore(() => {})
+  let reads = 0
+  for (let index = 0; index < syncs; index += 1) store.upsertSync(projectGatewaySync(gatewaySync('hostile', `sync-${index}`, 1)))
+  for (let index = 0; index < pods; index += 1) {
+    const pod = projectPod(podOf(`gw-${index}`, `sync-${index % syncs}`))
+    if (pod === undefined) continue
+    const { annotations } = pod
+    Object.defineProperty(pod, 'annotations', { enumerable: true, set: () => {}, get: () => ((reads += 1), annotations) })
+    store.upsertPod(pod)
+  }
+  reads = 0
+  t.equal(findPodTroubles(store).length, pods)
+  t.ok(reads <= 10 * pods, `${reads} reads`)
+})
+
 void t.test('only known annotations are kept, and long values are truncated', async (t) => {
   const object = gatewaySync('plant', 'one', 1)
   object.metadata.annotations = { 'clustersync.io/x': 'x'.repeat(250_000), [requestAnnotations.ref]: 'r'.repeat(250_000), other: 'x' }
@@ -59,12 +170,6 @@ void t.test('only known annotations are kept, and long values are truncated', as
 })
 
 void t.test('a truncated annotation does not keep the whole text in memory', async (t) => {
-  v8.setFlagsFromString('--expose-gc')
-  const collect = vm.runInNewContext('gc') as () => void
-  const heldMiB = (): number => {
-    collect()
-    return process.memoryUsage().heapUsed / 1024 / 1024
-  }
   const before = heldMiB()
   const records = Array.from({ length: 400 }, (_, index) => {
     const object = gatewaySync('plant', `line-${index}`, 1)

@@ -3,7 +3,8 @@
  * connection; with many namespaces one cluster-wide watch costs less.
  */
 import type { Store } from '../../reconcile/store/store.ts'
-import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
+import { type BoundedObjects, syncsOfNamespace } from '../../reconcile/store/bounded-objects.ts'
+import { type GatewaySyncRecord, withinShare } from '../../reconcile/store/records.ts'
 
 type Deps = {
   store: Pick<Store, 'upsertSync' | 'upsertOther' | 'removeSync' | 'podsIn' | 'removePod'>
@@ -34,7 +35,7 @@ const defaultMaxNamespaces = 32
 export function createPodScopes({ store, watch, maxNamespaces = defaultMaxNamespaces }: Deps, signal: AbortSignal): PodScopes {
   /** Watched namespaces, and whether their pods have been listed. They stay watched, because a deleted GatewaySync may return. */
   const watched = new Map<string, { listed: boolean; stop: AbortController }>()
-  const waiting = new Map<string, Map<string, GatewaySyncRecord>>()
+  const waiting = new Map<string, BoundedObjects<GatewaySyncRecord>>()
   let syncsListed = false
   let everything: 'no' | 'listing' | 'listed' = 'no'
 
@@ -78,8 +79,10 @@ export function createPodScopes({ store, watch, maxNamespaces = defaultMaxNamesp
     upsertSync(record) {
       const { namespace, name } = record
       if (isListed(namespace)) return store.upsertSync(record)
-      const records = waiting.get(namespace) ?? new Map<string, GatewaySyncRecord>()
-      waiting.set(namespace, records.set(name, record))
+      const records = waiting.get(namespace) ?? syncsOfNamespace()
+      waiting.set(namespace, records)
+      // All of a namespace may wait at a start, so they are bounded here as they are in the store.
+      records.set(name, withinShare(record, records.beside(name)))
       begin()
     },
     upsertOther(namespace, name) {

@@ -9,7 +9,7 @@ import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/stage-admission.ts'
 import type { SyncDefaults } from '../../api/schema/spec.ts'
 import { defaultProfileName } from '../../api/schema/profile.ts'
-import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
+import type { Gateway, GatewayPod, GatewayReport, Reports } from './gateways.ts'
 
 /**
  * `gateways` are counted against the target. `since`: start of the current rollout; problems of gateways that took the commit since then
@@ -19,7 +19,7 @@ import type { Gateway, GatewayPod, GatewayReport } from './gateways.ts'
 export function progressOf(
   gateways: readonly Gateway[],
   pods: readonly GatewayPod[],
-  reports: ReadonlyMap<string, GatewayReport>,
+  reports: Reports,
   context: Context,
 ): GatewayProgress[] {
   const { target, since, paused } = context

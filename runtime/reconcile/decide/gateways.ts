@@ -57,6 +57,9 @@ export type GatewayReport = {
   details?: ReportDetails
 }
 
+/** Reports by the name of their pod. */
+export type Reports = Pick<ReadonlyMap<string, GatewayReport>, 'get'>
+
 /** A gateway is in exactly one of these states, which are the counters of `status.gateways`. */
 export type GatewayState = Exclude<keyof GatewayCounts, 'total'>
 
@@ -135,7 +138,7 @@ export function observeGateways(
   spec: GatewaySyncSpec,
   publishedCommit: string | undefined,
   pods: readonly GatewayPod[],
-  reports: ReadonlyMap<string, GatewayReport>,
+  reports: Reports,
 ): Gateway[] {
   const hashes = hashesOf(spec)
   return pods

@@ -6,7 +6,7 @@ import type { CaptureEntry } from '../../api/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus, StatusFinding } from '../../api/schema/status.ts'
 import type { CommitHash, FullRef } from '../../api/values.ts'
-import type { GatewayPod, GatewayReport } from './gateways.ts'
+import type { GatewayPod, Reports } from './gateways.ts'
 import type { Annotations, DesiredRef } from './request.ts'
 
 /** The result of source resolution and validation of the desired ref. */
@@ -53,7 +53,7 @@ export type Observation = {
   source: SourceObservation
   /** The pods that follow this GatewaySync, and the reports by pod name. */
   pods: readonly GatewayPod[]
-  reports: ReadonlyMap<string, GatewayReport>
+  reports: Reports
   delivery: GatewaySyncStatus['delivery']
   /** Capture results since the status was written. */
   captured?: readonly CaptureEntry[]

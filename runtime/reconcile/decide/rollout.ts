@@ -17,7 +17,7 @@ import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
 import { progressOf } from './gateway-progress.ts'
-import { type Gateway, type GatewayPod, type GatewayReport, observeGateways, withWaiting } from './gateways.ts'
+import { type Gateway, type GatewayPod, type Reports, observeGateways, withWaiting } from './gateways.ts'
 import { checkOfProfile, desiredHash } from '../../api/schema/profile.ts'
 import { type Annotations, type DesiredRef } from './request.ts'
 
@@ -27,7 +27,7 @@ type Observed = {
   /** The current status. */
   status: GatewaySyncStatus
   pods: readonly GatewayPod[]
-  reports: ReadonlyMap<string, GatewayReport>
+  reports: Reports
   answers?: ReadonlyMap<string, StoredCheck>
   now: Temporal.Instant
 }

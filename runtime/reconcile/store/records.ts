@@ -53,6 +53,8 @@ export function syncKey(namespace: string, name: string): SyncKey {
 /** Limit of one spec, and of all specs of a namespace: the controller parses and keeps the specs of all namespaces. */
 export const maxSpecBytes = 128 * 1024
 export const maxNamespaceSpecBytes = 4 * 1024 * 1024
+/** Of one namespace; a controller is sized for a thousand GatewaySyncs in all. */
+export const maxNamespaceSyncs = 2_000
 const maxRepoLength = 2048
 const maxAnnotationLength = 1024
 /** Of the list of superseded requests. */
@@ -77,13 +79,19 @@ export function projectGatewaySync(object: KubeObject): GatewaySyncRecord {
   return specBytes <= maxSpecBytes ? record : withoutSpec(record, `spec is ${specBytes} bytes, more than ${maxSpecBytes}; shorten it`)
 }
 
-/** Returns the record, without its spec if the specs of its namespace exceed their share; `others` are the other GatewaySyncs there. */
-export function withinShare(record: GatewaySyncRecord, others: Iterable<GatewaySyncRecord>): GatewaySyncRecord {
-  let bytes = record.keptBytes ?? 0
-  for (const other of others) if (other.tooLarge === undefined) bytes += other.keptBytes ?? 0
-  if (bytes <= maxNamespaceSpecBytes || record.tooLarge !== undefined) return record
-  const why = `the specs in namespace "${record.namespace}" are more than ${maxNamespaceSpecBytes} bytes together`
-  return withoutSpec(record, `${why}; shorten or delete others, then change this one`)
+/**
+ * Returns the record, without its spec if its namespace has more GatewaySyncs, or larger specs, than its share; `others`: the number and bytes
+ * of the other GatewaySyncs there.
+ */
+export function withinShare(record: GatewaySyncRecord, others: { count: number; bytes: number }): GatewaySyncRecord {
+  if (record.tooLarge !== undefined) return record
+  if (others.bytes + (record.keptBytes ?? 0) > maxNamespaceSpecBytes) {
+    const why = `the specs in namespace "${record.namespace}" are more than ${maxNamespaceSpecBytes} bytes together`
+    return withoutSpec(record, `${why}; shorten or delete others, then change this one`)
+  }
+  if (others.count < maxNamespaceSyncs) return record
+  const why = `namespace "${record.namespace}" has more than ${maxNamespaceSyncs} GatewaySyncs`
+  return withoutSpec(record, `${why}; delete others, then change this one`)
 }
 
 /** Without the annotations too. Its mirror stays, because the repository is still named. */

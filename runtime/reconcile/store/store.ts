@@ -7,26 +7,41 @@ import { type Clock, systemClock } from '../../platform/clock.ts'
 import { gatewaySyncOfPod } from '../decide/gateways.ts'
 import type { Annotations } from '../decide/request.ts'
 import { createPodModes, type GatewayMode, modeOf } from './modes-in-use.ts'
+import { type BoundedObjects, maxKeptSyncs, PodsOfNamespace, reportsOfNamespace, syncsOfNamespace } from './bounded-objects.ts'
 import { type GatewaySyncRecord, type PodRecord, type ReportRecord, type SyncKey, syncKey, withinShare } from './records.ts'
 import { createSharing } from './share-strings.ts'
 
-/** The objects of one namespace. `others`: names of GatewaySyncs that belong to another installation. */
+/**
+ * The objects of one namespace. `others`: names of GatewaySyncs that belong to another installation. `full`: kinds with more objects than are
+ * kept.
+ */
 type Namespace = {
-  syncs: Map<string, GatewaySyncRecord>
+  syncs: BoundedObjects<GatewaySyncRecord>
   others: Set<string>
-  pods: Map<string, PodRecord>
-  reports: Map<string, ReportRecord>
+  pods: PodsOfNamespace
+  reports: BoundedObjects<ReportRecord>
   modes: ReturnType<typeof createPodModes>
+  full: Set<StoredKind>
 }
 
 /** Read by every endpoint; written by the watches, and by the leader with the results of its writes. */
 export type Store = ReturnType<typeof createStore>
 
+/** The kinds of objects that are kept. */
+export type StoredKind = 'GatewaySync' | 'Pod' | 'SyncReport'
+
 /** The kind of a change. Pods and reports are many, so a reconcile for them waits briefly to batch more. */
 export type ChangeKind = 'pod' | 'report' | 'other'
 
-/** `changed` is called with each GatewaySync that a change may concern. */
-export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, { monotonicMs }: Pick<Clock, 'monotonicMs'> = systemClock) {
+/**
+ * `changed` is called with each GatewaySync that a change may concern. `overflowed` is called once for each namespace and kind with more
+ * objects than are kept.
+ */
+export function createStore(
+  changed: (key: SyncKey, kind: ChangeKind) => void,
+  { monotonicMs }: Pick<Clock, 'monotonicMs'> = systemClock,
+  overflowed: (namespace: string, kind: StoredKind) => void = () => undefined,
+) {
   const namespaces = new Map<string, Namespace>()
   const share = createSharing()
   const watchers = new Set<() => void>()
@@ -40,15 +55,16 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
     namespaces.set(namespace, own)
     return own
   }
+  const overflow = (namespace: string, kind: StoredKind): void => {
+    const { full } = inNamespace(namespace)
+    if (!full.has(kind)) overflowed(namespace, kind)
+    full.add(kind)
+  }
   /** Pods that name no GatewaySync follow the only one of their namespace, so the first two of a namespace concern each other. */
   const onlyOneChanged = (namespace: string, count: 1 | 2, except = ''): void => {
     const { syncs, others } = inNamespace(namespace)
     if (syncs.size + others.size !== count) return
     for (const name of syncs.keys()) if (name !== except) changed(syncKey(namespace, name), 'other')
-  }
-  const podChanged = (pod: PodRecord | undefined): void => {
-    const name = pod === undefined ? undefined : answers.syncOfPod(pod)
-    if (pod !== undefined && name !== undefined && !answers.isOther(pod.namespace, name)) changed(syncKey(pod.namespace, name), 'pod')
   }
 
   /** Called for watch events. */
@@ -56,10 +72,10 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
     const { syncs, others } = inNamespace(observed.namespace)
     others.delete(observed.name)
     const before = syncs.get(observed.name)
-    const rest = [...syncs.values()].filter(({ name }) => name !== observed.name)
-    const record = withinShare(observed, rest)
+    const record = withinShare(observed, syncs.beside(observed.name))
     // The result of a write and the watch event may arrive in either order.
     if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
+    if (!hasSpaceFor(record, inNamespace(record.namespace))) return overflow(record.namespace, 'GatewaySync')
     share(record)
     syncs.set(record.name, record)
     seen()
@@ -83,6 +99,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
     upsertOther(namespace: string, name: string): void {
       const { syncs, others } = inNamespace(namespace)
       if (others.has(name)) return
+      if (!syncs.has(name) && syncs.size + others.size >= maxKeptSyncs) return overflow(namespace, 'GatewaySync')
       others.add(name)
       seen()
       if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
@@ -95,6 +112,27 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
       seen()
       onlyOneChanged(namespace, 1)
     },
+    ...gatewayUpdates({ inNamespace, answers, share, seen, overflow, changed, monotonicMs }),
+  }
+}
+
+type Updating = {
+  inNamespace(namespace: string): Namespace
+  answers: ReturnType<typeof answersFrom>
+  share(record: object): void
+  seen(): void
+  overflow(namespace: string, kind: StoredKind): void
+  changed(key: SyncKey, kind: ChangeKind): void
+  monotonicMs(): number
+}
+
+/** The updates of pods and reports. */
+function gatewayUpdates({ inNamespace, answers, share, seen, overflow, changed, monotonicMs }: Updating) {
+  const podChanged = (pod: PodRecord | undefined): void => {
+    const name = pod === undefined ? undefined : answers.syncOfPod(pod)
+    if (pod !== undefined && name !== undefined && !answers.isOther(pod.namespace, name)) changed(syncKey(pod.namespace, name), 'pod')
+  }
+  return {
     upsertPod(pod: PodRecord): void {
       const { pods, reports, modes } = inNamespace(pod.namespace)
       const before = pods.get(pod.name)
@@ -103,9 +141,12 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
       if (before?.uid !== pod.uid) modes.appears(pod.name, before, reports.get(pod.name), monotonicMs())
       podChanged(before)
       share(pod)
-      pods.set(pod.name, pod)
+      if (!pods.set(pod.name, pod)) {
+        modes.goes(pod, reports.get(pod.name), monotonicMs())
+        overflow(pod.namespace, 'Pod')
+      }
       seen()
-      podChanged(pod)
+      podChanged(pods.get(pod.name))
     },
     removePod(namespace: string, name: string): void {
       const { pods, reports, modes } = inNamespace(namespace)
@@ -119,7 +160,7 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
       const before = reports.get(report.pod)
       if (isDeepStrictEqual(before, report)) return
       share(report)
-      reports.set(report.pod, report)
+      if (!reports.set(report.pod, report)) overflow(report.namespace, 'SyncReport')
       seen()
       // Display details trigger no reconcile.
       if (isDeepStrictEqual(decisive(before), decisive(report))) return
@@ -138,7 +179,19 @@ export function createStore(changed: (key: SyncKey, kind: ChangeKind) => void, {
 }
 
 function emptyNamespace(): Namespace {
-  return { syncs: new Map(), others: new Set(), pods: new Map(), reports: new Map(), modes: createPodModes() }
+  return {
+    syncs: syncsOfNamespace(),
+    others: new Set(),
+    pods: new PodsOfNamespace(),
+    reports: reportsOfNamespace(),
+    modes: createPodModes(),
+    full: new Set(),
+  }
+}
+
+/** GatewaySyncs of other installations count too. */
+function hasSpaceFor({ name }: GatewaySyncRecord, { syncs, others }: Namespace): boolean {
+  return syncs.has(name) || syncs.size + others.size < maxKeptSyncs
 }
 
 /** The controller's own status writes come back through the watch and trigger no reconcile. */
@@ -148,13 +201,17 @@ function isSameWish(before: GatewaySyncRecord | undefined, after: GatewaySyncRec
 
 /** The queries of the store. */
 function answersFrom(namespaces: ReadonlyMap<string, Namespace>, monotonicMs: () => number) {
-  const syncOfPod = (pod: PodRecord): string | undefined => {
-    const { syncs, others } = namespaces.get(pod.namespace) ?? { syncs: new Map<string, GatewaySyncRecord>(), others: new Set<string>() }
+  /** The only GatewaySync of a namespace, which pods follow that name none. */
+  const onlySync = (namespace: string): string | undefined => {
+    const { syncs, others } = namespaces.get(namespace) ?? emptyNamespace()
     const [first] = syncs.size === 0 ? others : syncs.keys()
-    return gatewaySyncOfPod(pod.annotations, syncs.size + others.size === 1 ? first : undefined)
+    return syncs.size + others.size === 1 ? first : undefined
   }
-  const podsOf = (namespace: string, name: string): PodRecord[] =>
-    [...(namespaces.get(namespace)?.pods.values() ?? [])].filter((pod) => syncOfPod(pod) === name)
+  const syncOfPod = (pod: PodRecord): string | undefined => gatewaySyncOfPod(pod.annotations, onlySync(pod.namespace))
+  const podsOf = (namespace: string, name: string): PodRecord[] => {
+    const { pods } = namespaces.get(namespace) ?? emptyNamespace()
+    return [...pods.naming(name), ...(onlySync(namespace) === name ? pods.naming() : [])]
+  }
 
   return {
     /** Returns all objects. */
@@ -224,8 +281,8 @@ function answersFrom(namespaces: ReadonlyMap<string, Namespace>, monotonicMs: ()
     podsIn(namespace: string): PodRecord[] {
       return [...(namespaces.get(namespace)?.pods.values() ?? [])]
     },
-    reportsIn(namespace: string): ReadonlyMap<string, ReportRecord> {
-      return namespaces.get(namespace)?.reports ?? new Map<string, ReportRecord>()
+    reportsIn(namespace: string): Pick<BoundedObjects<ReportRecord>, 'get'> {
+      return namespaces.get(namespace)?.reports ?? reportsOfNamespace()
     },
   }
 }
