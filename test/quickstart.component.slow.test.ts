@@ -28,14 +28,26 @@ void t.test('the page shows both gateways, and the commit of the suggested push'
   const page = await browser.page(await printed(/status page: (http:\/\/localhost:\d+)/))
   for (const name of ['gw-dev', 'gw-prod']) await page.locator('.tile.ok', { hasText: name }).waitFor()
   execFileSync('sh', ['-c', await printed(/^ {2}(cd .+ git push -q)$/m)])
+  const commands = [...output.matchAll(/^ {2}(cd .+ git push -q)$/gm)].map(([, command = '']) => command)
   const [, url = '', token = '', body = ''] = /curl -X POST (\S+) -H '(Authorization: [^']+)' .* -d '([^']+)'/.exec(output) ?? []
   const headers = { authorization: token.slice('Authorization: '.length), 'content-type': 'application/json' }
-  t.equal((await fetch(url, { method: 'POST', headers, body })).status, 202)
+  const sendWebhook = async () => t.equal((await fetch(url, { method: 'POST', headers, body })).status, 202)
+  await sendWebhook()
   const [, folder = ''] = /cd (\S+) /.exec(output) ?? []
   const commit = execFileSync('git', ['-C', folder, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).slice(0, 8)
   for (const name of ['gw-dev', 'gw-prod']) await page.locator('.tile.ok', { hasText: name }).filter({ hasText: commit }).waitFor()
   await page.locator('.card h2 a').click()
   await page.getByText('Say hello').first().waitFor()
+
+  const [, refused = '', repair = ''] = commands
+  execFileSync('sh', ['-c', refused])
+  await sendWebhook()
+  await printed(/(is refused: 1 error \(CollectionsInvalid\))/)
+  await printed(/( services\/config\/resources\/dev\/config-mode\.json:1: error: config-mode\.json is not JSON)/)
+  await page.getByText('config-mode.json:1').first().waitFor()
+  execFileSync('sh', ['-c', repair], { stdio: 'ignore' })
+  await sendWebhook()
+  await printed(/(published [0-9a-f]{8} of main "Revert )/)
   t.strictSame(browser.complaints, [])
   child.kill('SIGINT')
   t.equal(await ended, 0)

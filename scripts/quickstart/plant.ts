@@ -24,7 +24,7 @@ import { differences, type Placed } from './check.ts'
 
 type Options = { folder: string; once: boolean; say: (color: Parameters<typeof styleText>[0], line: string) => void }
 
-const examples = path.resolve(import.meta.dirname, '../../examples')
+const settingsFile = 'examples/plant/gatewaysync.yaml'
 const modes = ['dev', 'prod'] as const
 const token = 'quickstart-token'
 const preferredPort = 9444
@@ -109,13 +109,16 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
       say('bold', `quickstart: ${gateways.length} gateways hold ${commit.slice(0, 8)}, the push took ${ms} ms from commit to checked files`)
       return
     }
-    say('bold', 'Both gateways hold the commit. Change something and push:')
-    say(
-      'cyan',
-      `  cd ${repository.folder} && echo "hello" > services/projects/line-1/note.txt && git add . && git commit -qm "Say hello" && git push -q`,
-    )
+    say('bold', 'Both gateways hold the commit. In another terminal, push a change, then a commit that is refused, then its repair:')
+    for (const command of [
+      'echo "hello" > services/projects/line-1/note.txt && git add . && git commit -qm "Say hello"',
+      `echo '{"title": "Development",}' > services/config/resources/dev/config-mode.json && git commit -qam "Break a mode"`,
+      'git revert --no-edit HEAD',
+    ])
+      say('cyan', `  cd ${repository.folder} && ${command} && git push -q`)
+    say('bold', 'After each push, send the webhook that a git host would send, or wait up to a minute for the next poll:')
     say('cyan', `  curl -X POST ${hook} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"ref":"main"}'`)
-    say('dim', 'The second command is the webhook that a git host sends. Without it, the next poll finds the commit within a minute.')
+    say('dim', `Settings: ${settingsFile} of this clone, with the repository above as spec.git.repo. The plant's own copy is not read.`)
     say('dim', `Gateways: ${gateways.map(({ simulator, dataDir }) => `${simulator.url} (${dataDir})`).join(', ')}. Ctrl-C ends everything.`)
     await work
   } finally {
@@ -142,7 +145,9 @@ async function startGateway(folder: string, mode: string) {
 }
 
 function manifest(repo: string): string {
-  const document = parse(readFileSync(path.join(examples, 'plant/gatewaysync.yaml'), 'utf8')) as { spec: { git: { repo: string } } }
+  const document = parse(readFileSync(path.resolve(import.meta.dirname, '../..', settingsFile), 'utf8')) as {
+    spec: { git: { repo: string } }
+  }
   document.spec.git.repo = repo
   return stringify(document)
 }
