@@ -50,12 +50,14 @@ export function driftText(gateways: readonly GatewayDrift[], style: Style): stri
 
 /** The line of a gateway whose agent has not reported. */
 export function silentLine({ namespace, pod }: { namespace: string; pod: string }, style: Style): string[] {
-  return folded(`${namespace}/${pod} has not said whether anything was changed on it`, style.width, '')
+  return folded(`${namespace}/${pod}: unknown, its agent has not reported`, style.width, '')
 }
 
 /** Summarizes the result in one line. */
 export function changedCount({ all, changed, unchanged }: { all: number; changed: number; unchanged: number }): string {
-  return `${changed} of ${all} gateways were changed${unchanged === 0 ? '' : `, ${unchanged} were not`}`
+  const silent = all - changed - unchanged
+  const others = [...(unchanged === 0 ? [] : [`${unchanged} without`]), ...(silent === 0 ? [] : [`${silent} unknown`])]
+  return [`${changed} of ${counted(all, 'gateway')} with local changes`, ...others].join(', ')
 }
 
 function gatewayLines({ namespace, pod, gateway, commit, count = 0, paths }: GatewayDrift, style: Style): string[] {

@@ -83,7 +83,7 @@ void t.test('local changes on gateways are detected and become commits', { timeo
   const write = (folder: string, file: string, text: string): void => writeFileSync(path.join(folder, 'projects/line', file), text)
 
   await t.test('drift lists the changed files of each gateway', async (t) => {
-    matchObject(t, await drift(), { code: 0, output: '0 of 2 gateways were changed, 2 were not\n' })
+    matchObject(t, await drift(), { code: 0, output: '0 of 2 gateways with local changes, 2 without\n' })
     write(dataDir, 'a.txt', 'repaired')
     write(dataDir, 'project.json', '{"title":"Line"}')
     await phases('Drifted', 'Synced')
@@ -91,7 +91,7 @@ void t.test('local changes on gateways are detected and become commits', { timeo
     t.equal(told.code, 1)
     t.match(
       told.output,
-      /^\S+\/gw-0: 2 files changed or deleted since commit [0-9a-f]{8}\n {2}projects\/line\/a\.txt\n {2}projects\/line\/project\.json\n1 of 2 gateways were changed, 1 were not\n$/,
+      /^\S+\/gw-0: 2 files changed or deleted since commit [0-9a-f]{8}\n {2}projects\/line\/a\.txt\n {2}projects\/line\/project\.json\n1 of 2 gateways with local changes, 1 without\n$/,
     )
   })
 

@@ -3,6 +3,7 @@
  * report.
  */
 import { parentOf, shortCommit, visible } from '../../api/values.ts'
+import { counted } from '../../platform/text/counted.ts'
 import { jsonOrUndefined } from '../../platform/text/json.ts'
 import { type JsonDifference, differences } from '../../sync/plan/json-diff.ts'
 import { lineDiff } from '../../sync/plan/line-diff.ts'
@@ -69,6 +70,6 @@ function details({ keys, lines }: DescribedChange): string[] {
 
 /** The summary in one line. */
 export function sumLine({ changed, added, removed, ignored }: Sum, commit: string): string {
-  const rest = ignored === 0 ? '' : `; ${ignored} more differ in what a gateway writes itself`
-  return `${changed} changed, ${added} added, ${removed} removed since commit ${shortCommit(commit)}${rest}`
+  const rest = ignored === 0 ? '' : `; ${ignored} more ${ignored === 1 ? 'differs' : 'differ'} only in what the gateway writes itself`
+  return `${counted(changed, 'file')} changed, ${added} added, ${removed} removed since commit ${shortCommit(commit)}${rest}`
 }

@@ -67,10 +67,10 @@ void t.test('changed gateways are listed in full, silent ones by name, and contr
     '    ~ a.txt',
     '        -one\uFFFD[2J',
     '  1 changed',
-    'plant-a/gw-2 has not said whether anything was changed on it',
-    'plant-a/gw-3 has not said whether anything was changed on it',
-    'plant-a/gw-4 has not said whether anything was changed on it',
-    '1 of 5 gateways were changed, 1 were not',
+    'plant-a/gw-2: unknown, its agent has not reported',
+    'plant-a/gw-3: unknown, its agent has not reported',
+    'plant-a/gw-4: unknown, its agent has not reported',
+    '1 of 5 gateways with local changes, 1 without, 3 unknown',
   ])
 })
 

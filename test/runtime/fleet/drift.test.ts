@@ -29,8 +29,8 @@ void t.test('changed gateways are listed with their files, unchanged ones are co
     '  projects/line/a.txt',
     '  projects/line/b.txt',
     '  … 1 more',
-    'plant-a/gw-2 has not said whether anything was changed on it',
-    '1 of 3 gateways were changed, 1 were not',
+    'plant-a/gw-2: unknown, its agent has not reported',
+    '1 of 3 gateways with local changes, 1 without, 1 unknown',
   ])
 })
 

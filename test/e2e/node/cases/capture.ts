@@ -88,7 +88,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
     '        root.props.text: "Start" -> "Run"',
     '    + help.txt',
     '    - notes.txt',
-    `  1 changed, 1 added, 1 removed since commit ${first.slice(0, 8)}; 1 more differ in what a gateway writes itself`,
+    `  1 file changed, 1 added, 1 removed since commit ${first.slice(0, 8)}; 1 more differs only in what the gateway writes itself`,
   ])
     t.ok(seen.stdout.split('\n').includes(told), `${told}\n${seen.stdout}`)
   t.notMatch(seen.stdout, /of the day/)
@@ -127,7 +127,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
     'nothing differs any more',
     patience.waitMs,
   )
-  t.equal(after.stdout, '0 of 2 gateways were changed, 2 were not\n')
+  t.equal(after.stdout, '0 of 2 gateways with local changes, 2 without\n')
 }
 
 /** A change of a Designer user, as it is on disk. */

@@ -60,7 +60,7 @@ void t.test('changed, new and removed files are listed by folder with their diff
     '      +\uFFFD[2Jthree',
     '  - c.txt',
     '  + new.txt',
-    `2 changed, 1 added, 1 removed since commit ${commit.slice(0, 8)}`,
+    `2 files changed, 1 added, 1 removed since commit ${commit.slice(0, 8)}`,
   ].join('\n')
   t.strictSame(told, { request: 'first', commit, changed: 2, added: 1, removed: 1, ignored: 0, text })
   write('projects/line/c.txt', 'c')
@@ -76,7 +76,7 @@ void t.test('a listing that is too long counts the files it omits, and the API s
   const changes = await tell('now')
   const status: SyncReportStatus = { phase: 'Drifted', ...(changes === undefined ? {} : { changes }) }
   t.ok(v.safeParse(syncReportStatus, status).success)
-  t.match(changes?.text, /^… [0-9]+ more files\n300 changed, 0 added, 0 removed since commit [0-9a-f]{8}$/m)
+  t.match(changes?.text, /^… [0-9]+ more files\n300 files changed, 0 added, 0 removed since commit [0-9a-f]{8}$/m)
   t.ok((changes?.text.length ?? 0) > 10_000, 'as much as there is room for')
 })
 
@@ -85,5 +85,5 @@ void t.test('a change whose differences do not fit is listed by name, and the fo
   for (const name of ['a', 'b']) write(`projects/${name}.txt`, `${'after '.repeat(60)}\n`.repeat(60))
   write('projects/c.txt', 'two\n')
   const changes = await tell('now')
-  t.match(changes?.text, /^ {2}~ b\.txt \(differences not shown\)\n {2}~ c\.txt\n {6}-one\n {6}\+two\n3 changed, /m)
+  t.match(changes?.text, /^ {2}~ b\.txt \(differences not shown\)\n {2}~ c\.txt\n {6}-one\n {6}\+two\n3 files changed, /m)
 })

@@ -59,7 +59,7 @@ void t.test('drift lists local changes without secrets and without metadata that
   writeFileSync(path.join(dataDir, view, 'resource.json'), manifest('maria', '2026-01-02T02:00:00Z'))
   const saved = await runCli(['drift', ...where])
   t.equal(saved.code, 0, 'a resource that was only saved again is no change')
-  containsText(t, saved.stdout, '1 more differ in what a gateway writes itself')
+  containsText(t, saved.stdout, '1 more differs only in what the gateway writes itself')
 
   repairAtNight(dataDir)
   const { code, stdout } = await runCli(['drift', ...where])
@@ -121,7 +121,7 @@ void t.test('capture pushes one commit on its own branch, and after its merge a 
   await sync()
   t.equal(readFileSync(path.join(dataDir, 'projects/stray.txt'), 'utf8'), 'nobody knows')
   const after = await runCli(['drift', ...where])
-  containsText(t, after.stdout, '0 changed, 1 added, 0 removed')
+  containsText(t, after.stdout, '0 files changed, 1 added, 0 removed')
   t.strictSame(stamps(), before, 'no file of the repair was written again')
   t.equal(existsSync(path.join(folder, 'data/projects/line/notes.txt')), false)
 })
