@@ -68,10 +68,16 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
     counts: { added, changed, removed },
     changes,
     problems: prepared.plan.problems,
-    findings: [...modeFindings(active), ...prepared.findings],
+    findings: [...modeFindings(active), ...prepared.findings].filter((finding) => !isIn(checked, finding)),
     drift: drift === undefined || drift.count === 0 ? undefined : drift,
     checked,
   }
+}
+
+/** Whether validation reports the finding too, whose path may be relative to the folder of the collections. */
+function isIn(checked: PlanReport['checked'], { rule, path: where }: PlanReport['findings'][number]): boolean {
+  if (where === '') return false
+  return checked?.items.some((item) => item.rule === rule && `/${item.path}`.endsWith(`/${where}`)) === true
 }
 
 /** Validates the commit as before publishing; without `mode`: in every mode. */

@@ -3,12 +3,16 @@
  * all of the mode's parents; never `local`, which holds one machine's identity. Pure.
  */
 import { foldName, isWithin, type RelativePath } from '../../api/values.ts'
-import { ancestry, baseCollections, isUserMode, parentIn } from './inheritance.ts'
+import { ancestry, baseCollections, isUserMode, missingParent, parentIn } from './inheritance.ts'
 import type { ParsedMode } from './manifests.ts'
 import { modeManifest } from './tree.ts'
 
 /** A problem of a mode; `path` is relative to the collections root. */
-export type ChainFinding = { rule: 'parent-cycle' | 'mode-without-folder' | 'parents-unknown'; path: string; message: string }
+export type ChainFinding = {
+  rule: 'parent-cycle' | 'mode-without-folder' | 'unknown-parent' | 'parents-unknown'
+  path: string
+  message: string
+}
 
 /** The folder below the collections root whose `config-mode.json` the path is; undefined for every other path. */
 export function collectionManifestFolder(root: RelativePath, path: string): string | undefined {
@@ -40,7 +44,16 @@ export function deliveredChain(
     const path = `${folders.get(cycle) ?? cycle}/${modeManifest}`
     findings.push({ rule: 'parent-cycle', path, message: 'the parents of this mode form a cycle' })
   } else if (last !== undefined && !folders.has(last)) {
-    findings.push({ rule: 'mode-without-folder', path: last, message: 'the commit holds no such collection: nothing is overridden' })
+    const child = inherited.at(-2)
+    findings.push(
+      child === undefined
+        ? { rule: 'mode-without-folder', path: last, message: 'the commit holds no such collection: nothing is overridden' }
+        : {
+            rule: 'unknown-parent',
+            path: `${folders.get(child)}/${modeManifest}`,
+            message: missingParent(parentIn(manifestOf(child)) ?? last),
+          },
+    )
   } else if (last !== undefined && parentIn(manifestOf(last)) === undefined) {
     const kept = parentsIn(before, last)
     modes.unshift(...kept)

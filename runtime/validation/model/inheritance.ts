@@ -70,6 +70,12 @@ export function parentIn(mode: ParsedMode | undefined): string | undefined {
   return mode?.kind === 'ok' ? mode.manifest.parent : mode?.parent
 }
 
+/** The message of the rule unknown-parent. */
+export function missingParent(parent: string): string {
+  const why = foldName(parent) === 'local' ? 'differs on each gateway' : 'does not exist'
+  return `names the parent "${parent}", which ${why}: what the collection should inherit is missing`
+}
+
 /** The same for the manifests of a tree. */
 export function ancestryIn(family: CollectionsByName, name: string): { names: string[]; cycle: boolean } {
   const { names, cycle } = ancestry(name, (folded) => declaredParent(family, folded))

@@ -6,7 +6,7 @@ import { isExplained } from './about-json.ts'
 import { findCycles, shownCycle } from './cycles.ts'
 import type { Found, TreeFacts } from './input.ts'
 import { inRoot } from './input.ts'
-import { declaredParent, exists, type CollectionsByName, isUserMode } from '../model/inheritance.ts'
+import { declaredParent, exists, type CollectionsByName, isUserMode, missingParent } from '../model/inheritance.ts'
 import type { ModeManifest } from '../model/manifests.ts'
 import { type Collection, modeManifest, nameOf } from '../model/tree.ts'
 
@@ -67,12 +67,7 @@ export function* unknownCollectionKey(facts: TreeFacts): Generator<Found> {
 
 export function* unknownParent(facts: TreeFacts): Generator<Found> {
   for (const { name, path, parent } of parents(facts)) {
-    if (!exists(facts.family, parent))
-      yield {
-        path,
-        collection: name,
-        message: `names the parent "${parent}", which ${foldName(parent) === 'local' ? 'differs on each gateway' : 'does not exist'}: what the collection should inherit is missing`,
-      }
+    if (!exists(facts.family, parent)) yield { path, collection: name, message: missingParent(parent) }
   }
 }
 

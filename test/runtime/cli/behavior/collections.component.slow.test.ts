@@ -58,7 +58,7 @@ void t.test('plan: a missing data directory is an error, not an empty directory'
   matchObject(t, await runCli(['plan', '-f', file, '--data', data, '--mode', 'gone']), {
     code: 1,
     stderr: '',
-    stdout: /! gone: .*\(mode-without-folder\)/,
+    stdout: /^! services\/config\/resources\/gone: warning: .*\(mode-without-folder\)$/m,
   })
 })
 

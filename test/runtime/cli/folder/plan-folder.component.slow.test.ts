@@ -43,9 +43,10 @@ void t.test('findings that validation would refuse are reported unless validatio
   repository.commit({ ...tree, 'resources/prod/config-mode.json': mode('nowhere') })
   const planned = async (policy: string) => {
     const file = writeGatewaySync(folder, { repo: repository.folder, profile, spec: { validation: { policy } } })
-    return (await planFolder({ file, data: dataDir, mode: 'prod' })).checked
+    return await planFolder({ file, data: dataDir, mode: 'prod' })
   }
-  matchObject(t, await planned('Enforce'), {
+  const enforced = await planned('Enforce')
+  matchObject(t, enforced.checked, {
     errors: 1,
     refused: true,
     items: [
@@ -53,8 +54,12 @@ void t.test('findings that validation would refuse are reported unless validatio
       { rule: 'orphan-file', path: 'resources/prod/notes.txt' },
     ],
   })
-  matchObject(t, await planned('Warn'), { errors: 1, refused: false })
-  t.equal(await planned('Off'), undefined)
+  t.strictSame(enforced.findings, [], 'one finding for one cause')
+  matchObject(t, (await planned('Warn')).checked, { errors: 1, refused: false })
+  matchObject(t, await planned('Off'), {
+    checked: undefined,
+    findings: [{ rule: 'unknown-parent', path: 'prod/config-mode.json', message: /^names the parent "nowhere", which does not exist/ }],
+  })
 })
 
 void t.test('local changes are reported also with a new commit, secrets are hidden, and exit codes are as documented', async (t) => {
