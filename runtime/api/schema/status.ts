@@ -48,6 +48,7 @@ export const finding = v.object({
     v.description('With the policy Enforce, an error prevents the commit from being published.'),
   ),
   path: v.pipe(text(4096), v.description('The file or folder in the repository.')),
+  line: v.optional(v.pipe(count, v.description('Line in the file, from 1, if it is known.'))),
   message: v.pipe(text(1024), v.description('What is wrong.')),
 })
 

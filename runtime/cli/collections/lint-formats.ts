@@ -2,14 +2,18 @@
  * Formats the output of `cluster-sync lint`: text, JSON, SARIF for code scanning, workflow annotations. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { Summary } from '../../validation/rules/findings.ts'
 import { ruleIds, rules } from '../../validation/rules/rules.ts'
 import { counted } from '../../platform/text/counted.ts'
 import { heading, markOf, painted, type Style } from '../../fleet/paint.ts'
+import { shownPlace } from '../../api/shown-place.ts'
 import { visible } from '../../api/values.ts'
 import { version } from '../../platform/version.ts'
 import type { Fixed } from './lint-fix.ts'
-import type { PlacedFinding } from './lint-places.ts'
+import type { CheckFinding, Summary } from '../../validation/rules/findings.ts'
+import type { Placed } from '../../validation/run/place-findings.ts'
+
+/** A finding with its place in the file, if known. */
+type PlacedFinding = Placed<CheckFinding>
 
 /** `roots` hold collections or projects; `resources` counts both. `fixed` holds the findings that were fixed before the others were found. */
 export type LintResult = {
@@ -43,7 +47,7 @@ function asText({ roots, findings, summary, fixed = [], durationMs }: LintResult
 function fileBlock(findings: readonly PlacedFinding[], style: Style): string {
   const helped = new Set<string>()
   const lines = findings.flatMap(({ rule, severity, path, message, help, place }) => {
-    const where = visible(place === undefined ? path : `${path}:${place.line}:${place.column}`)
+    const where = visible(shownPlace({ path, ...place }))
     const line = `${heading(where, style)}: ${painted(severity, severity, style)}: ${visible(message)} (${rule})`
     const source = place === undefined ? [] : [`    ${String(place.line).padStart(4)} | ${visible(place.text)}`]
     const advice = helped.has(help) ? [] : [`    ${visible(help)}`]

@@ -84,7 +84,10 @@ async function fixAll(where: string, options: Options, signal: AbortSignal): Pro
 }
 
 async function lintAt(where: string, { ref, root }: Options, signal: AbortSignal): Promise<{ result: LintResult }> {
-  const [{ openInput }, { placeFindings }] = await Promise.all([import('./collections-input.ts'), import('./lint-places.ts')])
+  const [{ openInput }, { placeFindings }] = await Promise.all([
+    import('./collections-input.ts'),
+    import('../../validation/run/place-findings.ts'),
+  ])
   const input = await openInput(where, ref, signal)
   try {
     const result = await lint(input, root, signal)

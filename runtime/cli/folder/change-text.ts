@@ -3,6 +3,7 @@
  */
 import { counted } from '../../platform/text/counted.ts'
 import { heading, painted, type Style } from '../../fleet/paint.ts'
+import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit, visible } from '../../api/values.ts'
 import { diffText } from '../../sync/plan/preview.ts'
 import type { ChangeReport, GatewayChange } from './plan-change.ts'
@@ -22,8 +23,7 @@ export function changeText(report: ChangeReport, view: PlanView, style: Style): 
     ...gateway.problems.flatMap(({ reason, message }) => refusal(`${message} (${reason})`, reason, style)),
   ])
   const findings = lint.findings.map(({ path, severity, message, rule, place }) => {
-    const where = place === undefined ? path : `${path}:${place.line}:${place.column}`
-    return painted(visible(`! ${where}: ${severity}: ${message} (${rule})`), severity, style)
+    return painted(visible(`! ${shownPlace({ path, ...place })}: ${severity}: ${message} (${rule})`), severity, style)
   })
   return [
     ...each,
@@ -44,9 +44,10 @@ export function changeMarkdown(report: ChangeReport): string {
     ...gateways.flatMap((gateway) => gateway.problems.map(({ reason, message }) => `${gatewaysOf(gateway)}: ${message} (${reason})`)),
     ...(report.checked?.refused === true ? [checksOf(report)] : []),
   ].map((text) => `- ❌ would be refused: ${inline(text)}`)
-  const findings = lint.findings
-    .slice(0, markdownFindings)
-    .map(({ path, severity, message, rule }) => `- ${severity === 'error' ? '❌' : '⚠️'} ${inline(`${path}: ${message} (${rule})`)}`)
+  const findings = lint.findings.slice(0, markdownFindings).map(({ path, severity, message, rule, place }) => {
+    const text = `${shownPlace({ path, ...place })}: ${message} (${rule})`
+    return `- ${severity === 'error' ? '❌' : '⚠️'} ${inline(text)}`
+  })
   const more = lint.findings.length - findings.length
   return [
     '### What this change does to gateways',

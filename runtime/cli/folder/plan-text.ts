@@ -4,6 +4,7 @@
 import { counted } from '../../platform/text/counted.ts'
 import { heading, painted, type Style } from '../../fleet/paint.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
+import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit, visible } from '../../api/values.ts'
 import type { Mode } from '../../api/mode.ts'
 import { nextStep } from '../output/next-steps.ts'
@@ -96,8 +97,8 @@ function folderLines(changes: readonly FileDiff[], style: Style): string[] {
 }
 
 function checkedLines({ errors, warnings, items, refused }: NonNullable<PlanReport['checked']>, commit: string, style: Style): string[] {
-  const lines = items.map(({ path, severity, message, rule }) =>
-    painted(visible(`! ${path}: ${severity}: ${message} (${rule})`), severity, style),
+  const lines = items.map(({ path, line, severity, message, rule }) =>
+    painted(visible(`! ${shownPlace({ path, line })}: ${severity}: ${message} (${rule})`), severity, style),
   )
   const more = errors + warnings - items.length
   if (more > 0) lines.push(`! and ${more} more: cluster-sync lint shows all`)

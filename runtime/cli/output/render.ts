@@ -5,6 +5,7 @@ import { counted } from '../../platform/text/counted.ts'
 import { heading, markOf, painted, type Style } from '../../fleet/paint.ts'
 import { folded } from '../../fleet/table.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
+import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit } from '../../api/values.ts'
 import type { Level } from '../../fleet/view.ts'
 import type { CommitWords } from '../../git/content/commit-words.ts'
@@ -86,10 +87,15 @@ export function renderPassing(event: RunEvent, at: Temporal.Instant, style: RunS
 }
 
 function stepOf(event: RunEvent, width: number, indentBy: number, style: RunStyle): string[] {
-  const step = 'reason' in event ? nextStep(event.reason) : undefined
+  const step = 'reason' in event && !isOfCommit(event) ? nextStep(event.reason) : undefined
   if (step === undefined) return []
   const arrow = style.symbols ? '→ ' : 'next: '
   return folded(step, width, `${' '.repeat(indentBy)}${arrow}`).map((line) => (style.color ? heading(line, style) : line))
+}
+
+/** Whether the event of the refused commit, which follows, gives the findings and the next step. */
+function isOfCommit(event: RunEvent): boolean {
+  return event.event === 'pushRefused' && ['CollectionsInvalid', 'CheckFailed', 'NotVerified'].includes(event.reason)
 }
 
 function sentenceOf(event: RunEvent): string {
@@ -113,9 +119,9 @@ function sentenceOf(event: RunEvent): string {
     case 'pushSuperseded':
       return `the push for ${event.ref} is no longer pending: a later push replaces it`
     case 'pushRefused':
-      return `the push for ${event.ref} is ${event.waited === true ? 'no longer pending and is ' : ''}refused: ${event.message} (${event.reason}); ${staysOf(event)}`
+      return `the push for ${event.ref} is ${event.waited === true ? 'no longer pending and is ' : ''}refused${isOfCommit(event) ? '' : `: ${event.message}`} (${event.reason}); ${staysOf(event)}`
     case 'findings':
-      return `the checks found ${countsOfFindings(event.findings, event.moreFindings)}; it is published all the same, as spec.validation says`
+      return `validation found ${countsOfFindings(event.findings, event.moreFindings)}; the commit is published anyway, because spec.validation.policy is Warn`
     case 'notReady':
       return `not ready: ${event.message} (${event.reason}); ${staysOf(event)}`
     case 'ready':
@@ -175,7 +181,7 @@ function refusalOf({ findings, moreFindings, message, reason }: Extract<RunEvent
 function countsOfFindings(findings: readonly StatusFinding[], more: number): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const counts = [counted(errors, 'error'), counted(findings.length - errors, 'warning')].filter((text) => !text.startsWith('0 '))
-  return `${counts.join(' and ')}${more > 0 ? ` and ${more} more` : ''} in the resource collections`
+  return `${counts.join(' and ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** The findings in the format of `lint`; with `-v` the changed paths. */
@@ -183,7 +189,7 @@ function detailsOf(event: RunEvent, style: RunStyle): string[] {
   if (event.event === 'target') return style.verbose && event.paths !== undefined ? pathLines(event.paths) : []
   if (event.event !== 'commitRefused' && event.event !== 'findings') return []
   const shown = event.findings.slice(0, shownFindings)
-  const lines = shown.map(({ path, severity, message, rule }) => `${path}: ${severity}: ${message} (${rule})`)
+  const lines = shown.map(({ path, line, severity, message, rule }) => `${shownPlace({ path, line })}: ${severity}: ${message} (${rule})`)
   const more = event.findings.length - shown.length + event.moreFindings
   return more > 0 ? [...lines, `and ${more} more: cluster-sync lint shows all`] : lines
 }

@@ -117,7 +117,7 @@ function publishedEvents(commit: CommitHash, verdict: Verdict, ref: string): Eve
   const published = syncEvent('Published', `published commit ${commit} of ${ref}`)
   if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
   const reason = verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed'
-  return [published, refusalEvent(reason, commit, 'is published all the same', describeErrors(verdict))]
+  return [published, refusalEvent(reason, commit, 'is published anyway', describeErrors(verdict))]
 }
 
 function refusalEvent(reason: Reason, commit: CommitHash, fate: string, what: string): EventToRecord {

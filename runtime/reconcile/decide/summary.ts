@@ -9,6 +9,7 @@ import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus, StatusFinding } from '../../api/schema/status.ts'
 import { requestAnnotations } from '../../api/names.ts'
+import { shownPlace } from '../../api/shown-place.ts'
 import { describeFollowed, followedRef } from '../../api/followed-ref.ts'
 import { isSameRef } from './request.ts'
 import { shortRef } from '../../api/values.ts'
@@ -231,9 +232,9 @@ const waitWords: Record<NonNullable<RolloutStatus['waitsFor']>, string> = {
   Pause: 'spec.paused is true',
 }
 
-/** `2 errors in the resource collections, first: <path>: <message> (<rule>)`. */
+/** `2 errors, first: <path>:<line>: <message> (<rule>)`. */
 export function describeErrors({ errors, items }: { errors: number; items: readonly StatusFinding[] }): string {
   const first = items.find(({ severity }) => severity === 'error')
-  const example = first === undefined ? '' : `, first: ${first.path}: ${first.message} (${first.rule})`
-  return `${counted(errors, 'error')} in the resource collections${example}`
+  const example = first === undefined ? '' : `${errors === 1 ? '' : ', first'}: ${shownPlace(first)}: ${first.message} (${first.rule})`
+  return `${counted(errors, 'error')}${example}`
 }

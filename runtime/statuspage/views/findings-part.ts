@@ -4,6 +4,7 @@
 import { html } from 'hono/html'
 import { rules } from '../../validation/rules/rules.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
+import { shownPlace } from '../../api/shown-place.ts'
 import { shortHashes } from '../../api/values.ts'
 import { type Html, said, symbols } from './page.ts'
 import type { Words } from '../locales/texts.ts'
@@ -15,11 +16,11 @@ export function findingsList(findings: readonly Shown[], words: Words, more = 0)
   const first = new Map(findings.toReversed().map((finding) => [finding.rule, finding]))
   return html`<ul class="entries">
     ${findings.map((finding) => {
-      const { severity, path, message, rule } = finding
+      const { severity, path, line, message, rule } = finding
       const advice = first.get(rule) === finding ? fixOf(rule) : undefined
       return html`<li>
         ${severity === undefined ? '' : html`<span class="light ${severity}">${symbols[severity]} ${words.severities[severity]}</span>`}
-        <code>${path}</code> ${said(shortHashes(message), words)} <span class="quiet">${rule}</span>
+        <code>${shownPlace({ path, line })}</code> ${said(shortHashes(message), words)} <span class="quiet">${rule}</span>
         ${advice === undefined ? '' : html`<div>${said(advice, words)}</div>`}
       </li>`
     })}

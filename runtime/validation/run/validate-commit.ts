@@ -11,7 +11,9 @@ import { coveragesOf, type GateRequest, verdictKey } from './coverage.ts'
 import { contentReader, type Kept } from './delivered.ts'
 import { type GateMemory, pack, takeOver } from './snapshot.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
+import type { FileTable } from '../model/file-table.ts'
 import type { Previous } from './incremental-cache.ts'
+import { type Placed, placeFindings } from './place-findings.ts'
 import { createReclaimer } from './collect-garbage.ts'
 import { recheckCollections } from './recheck.ts'
 import { aboveRepository } from '../model/tree.ts'
@@ -117,7 +119,7 @@ async function checkCoverages(
       learned.set(`${kind} ${root}`, memory.learned)
       counts.errors += summary.errors
       counts.warnings += summary.warnings
-      for (const finding of findings) add(itemOf(finding))
+      for (const finding of await placed(findings, listing, content.files, signal)) add(itemOf(finding))
     }
     const { settings, roots, projectRoots, projects, files } = content
     kept.set(request.namespace ?? '', key, { commit: request.commit, settings, roots, projectRoots, projects, files, learned })
@@ -134,8 +136,20 @@ function exact(counts: { errors: number; warnings: number }, items: readonly Sta
   return { errors, warnings: items.length - errors }
 }
 
-function itemOf({ rule, severity, path, message }: CheckFinding): StatusFinding {
-  return { rule, severity, path: path.slice(0, maxPathLength), message: message.slice(0, maxMessageLength) }
+/** With lines for as many findings as a verdict holds; errors are first. */
+async function placed(
+  findings: readonly CheckFinding[],
+  listing: Listing,
+  files: FileTable,
+  signal: AbortSignal,
+): Promise<Placed<CheckFinding>[]> {
+  const first = await placeFindings(listing, (path) => files.find(path), findings.slice(0, maxItems), signal)
+  return [...first, ...findings.slice(maxItems)]
+}
+
+function itemOf({ rule, severity, path, message, place }: Placed<CheckFinding>): StatusFinding {
+  const line = place === undefined ? {} : { line: place.line }
+  return { rule, severity, path: path.slice(0, maxPathLength), ...line, message: message.slice(0, maxMessageLength) }
 }
 
 async function readSettings(

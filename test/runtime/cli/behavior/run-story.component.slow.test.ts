@@ -50,9 +50,9 @@ void t.test('a pipe gets plain lines with commit subject, lint findings and next
   t.match(run.output(), /Z gw: Synced [0-9a-f]{8} in \d.*, 2 added\n {25}\+ config\/resources\/core\/config-mode\.json\n/)
   const bad = repository.commit({ 'resources/dev/config-mode.json': mode('nowhere') })
   const refusal = new RegExp(
-    `Z not ready: commit ${bad.slice(0, 8)} of main ".+" by .+ is refused: 1 error in the resource collections \\(CollectionsInvalid\\); ` +
+    `Z not ready: commit ${bad.slice(0, 8)} of main ".+" by .+ is refused: 1 error \\(CollectionsInvalid\\); ` +
       `the previous commit ${good.slice(0, 8)} of main stays\\n` +
-      ` {25}resources/dev/config-mode\\.json: error: names the parent "nowhere".*\\(unknown-parent\\)\\n {21}next: Run .cluster-sync lint.`,
+      ` {25}resources/dev/config-mode\\.json:\\d+: error: names the parent "nowhere".*\\(unknown-parent\\)\\n {21}next: Run .cluster-sync lint.`,
   )
   await until(() => (refusal.test(run.output()) ? true : undefined), 'the refusal is reported')
   t.equal(await run.stop(), 0)

@@ -49,13 +49,14 @@ void t.test('validation errors and plan problems are shown with the next step', 
     severity: 'error' as const,
     rule: 'unknown-parent',
     path: 'resources/dev/config-mode.json',
+    line: 6,
     message: 'names the parent "cor"',
   }
   const checked = { errors: 2, warnings: 0, items: [item], refused: true }
   const problems = [{ reason: 'MappingConflict', message: 'two mappings give a.txt' }]
   const refused = { ...nothing, checked, problems }
   t.strictSame(planText(refused, 'grouped', plain).slice(0, -1), [
-    '! resources/dev/config-mode.json: error: names the parent "cor" (unknown-parent)',
+    '! resources/dev/config-mode.json:6: error: names the parent "cor" (unknown-parent)',
     '! and 1 more: cluster-sync lint shows all',
     '! would be refused: the checks of abababab found 2 errors (CollectionsInvalid)',
     '  next: Run `cluster-sync lint` in the repository, fix what it reports, and push.',

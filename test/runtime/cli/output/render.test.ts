@@ -10,7 +10,13 @@ const plain: RunStyle = { width: 120, color: false, symbols: false, timeZone: un
 const terminal: RunStyle = { width: 100, color: false, symbols: true, timeZone: 'UTC', verbose: false }
 const stays = { commit: first, ref: 'main' }
 const words = { subject: 'Add line 3', author: 'Jane Doe' }
-const finding = (rule: string, severity: 'error' | 'warning' = 'error') => ({ rule, severity, path: `core/${rule}`, message: 'is wrong' })
+const finding = (rule: string, severity: 'error' | 'warning' = 'error') => ({
+  rule,
+  severity,
+  path: `core/${rule}`,
+  line: 3,
+  message: 'is wrong',
+})
 
 /** One run from start to end, with every kind of event. */
 const story: RunEvent[] = [
@@ -42,6 +48,7 @@ const story: RunEvent[] = [
   },
   { event: 'pushPending', ref: 'typo', reason: 'RefNotFound', message: 'the git host has no branch or tag "typo"', stays },
   { event: 'pushRefused', ref: 'typo', reason: 'RefNotFound', message: 'the git host has no branch or tag "typo"', stays },
+  { event: 'pushRefused', ref: 'main', reason: 'CollectionsInvalid', message: '2 errors, first: a: is wrong', stays },
   { event: 'pushRefused', ref: 'typo', waited: true, reason: 'RefNotFound', message: 'the git host has no branch or tag "typo"', stays },
   { event: 'pushHandled', ref: 'v2', commit: first },
   { event: 'pushSuperseded', ref: 'v2' },
@@ -66,14 +73,15 @@ void t.test('a pipe gets one plain line per event, with the time in UTC', async 
     '2026-01-01T09:05:07Z line-1: Synced aaaaaaaa in 38 ms, 24 added, 1 removed, 3 unchanged, gateway read projects and config',
     '2026-01-01T09:05:07Z line-1: projects/a: is a pointer (lfs-pointer)',
     '2026-01-01T09:05:07Z ready: 2 of 2 gateways run the published commit',
-    '2026-01-01T09:05:07Z not ready: commit bbbbbbbb of main "Break dev" by Joe is refused: 6 errors and 1 warning and 2 more in the resource collections (CollectionsInvalid); the previous commit aaaaaaaa of main stays',
-    ...['a', 'b', 'c', 'd', 'e'].map((rule) => `                         core/${rule}: error: is wrong (${rule})`),
+    '2026-01-01T09:05:07Z not ready: commit bbbbbbbb of main "Break dev" by Joe is refused: 6 errors and 1 warning and 2 more (CollectionsInvalid); the previous commit aaaaaaaa of main stays',
+    ...['a', 'b', 'c', 'd', 'e'].map((rule) => `                         core/${rule}:3: error: is wrong (${rule})`),
     '                         and 4 more: cluster-sync lint shows all',
     '                     next: Run `cluster-sync lint` in the repository, fix what it reports, and push.',
     '2026-01-01T09:05:07Z the push for typo is pending: the git host has no branch or tag "typo" (RefNotFound); the previous commit aaaaaaaa of main stays',
     '                     next: Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
     '2026-01-01T09:05:07Z the push for typo is refused: the git host has no branch or tag "typo" (RefNotFound); the previous commit aaaaaaaa of main stays',
     '                     next: Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
+    '2026-01-01T09:05:07Z the push for main is refused (CollectionsInvalid); the previous commit aaaaaaaa of main stays',
     '2026-01-01T09:05:07Z the push for typo is no longer pending and is refused: the git host has no branch or tag "typo" (RefNotFound); the previous commit aaaaaaaa of main stays',
     '                     next: Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
     '2026-01-01T09:05:07Z the push for v2 is no longer pending: the git host has commit aaaaaaaa for it',

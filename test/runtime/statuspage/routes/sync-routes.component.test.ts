@@ -123,10 +123,10 @@ void t.test('a refusal is shown in full once, its reason everywhere, and at most
   t.equal(changes.split('<li>').length - 1, 10)
 })
 
-void t.test('the fix of a finding is shown once per rule, as in lint', async (t) => {
+void t.test('a finding has its line, and the fix once per rule, as in lint', async (t) => {
   const found = { rule: 'plain-credential', severity: 'error' as const, message: 'a password stands here as it is' }
   const items = [
-    { ...found, path: 'services/config/resources/core/a/config.json' },
+    { ...found, path: 'services/config/resources/core/a/config.json', line: 7 },
     { ...found, path: 'services/config/resources/core/b/config.json' },
     { ...found, rule: 'of-another-release', path: 'services/c' },
   ]
@@ -141,6 +141,7 @@ void t.test('the fix of a finding is shown once per rule, as in lint', async (t)
     const { text } = await get(path)
     t.equal(text.split(fix.slice(0, 24)).length - 1, 1, path)
     for (const { path: file } of items) containsText(t, text, file)
+    containsText(t, text, '<code>services/config/resources/core/a/config.json:7</code>')
   }
 })
 

@@ -235,6 +235,8 @@ for (const [who, next] of [
     t.strictSame(read.filter((path) => !path.endsWith('config-mode.json')).toSorted(), [
       'core/ignition/tag-provider/line/config.json',
       'core/ignition/tag-provider/line/resource.json',
+      // The file of the finding, for its line.
+      'core/ignition/tag-provider/line/resource.json',
     ])
     t.strictSame(rulesOf(verdict).toSorted(), ['host-or-credential-shared', 'stale-signature'])
   })

@@ -60,6 +60,16 @@ void t.test('a mode in use without a folder is a warning', async (t) => {
   t.strictSame(rulesOf(await judge(validTree(), request({ default: collections }, {}, ['staging']))), ['warning mode-without-folder'])
 })
 
+void t.test('a finding has the line of its file, if it is known', async (t) => {
+  const files = withFiles({ [`${root}/dev/config-mode.json`]: modeJson('Dev', 'cor'), [`${root}/dev/stray.txt`]: 'x' })
+  const verdict = await judge(files, request({ default: collections }))
+  const lines = verdict.kind === 'checked' ? verdict.items.map(({ rule, line }) => [rule, line]) : []
+  t.strictSame(lines, [
+    ['unknown-parent', 6],
+    ['orphan-file', undefined],
+  ])
+})
+
 void t.test('excluded and undelivered files are not validated', async (t) => {
   t.strictSame(rulesOf(await judge(broken, request({ default: { ...collections, excludePatterns: ['ignition/cobranding'] } }))), [])
   const local = withFiles({ [`${root}/local/ignition/x/resource.json`]: '{' }, { [`${root}/.resources/aa`]: 'x' })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { placeFindings, placeOf } from '../../../../runtime/cli/collections/lint-places.ts'
+import { placeFindings, placeOf } from '../../../../runtime/validation/run/place-findings.ts'
 import { listingOf } from '../../../../runtime/validation/model/listing.ts'
 import type { CheckFinding } from '../../../../runtime/validation/rules/findings.ts'
 import { matchObject } from '../../../support/assertions.ts'

@@ -2,33 +2,32 @@
  * Finds the line of a finding, for users and for code hosts that show it next to the change. Reading is bounded: the first findings get lines, the
  * others only their file.
  */
-import { type Entry, type Listing, readTexts } from '../../validation/model/listing.ts'
-import type { CheckFinding } from '../../validation/rules/findings.ts'
+import { type Entry, type Listing, readTexts } from '../model/listing.ts'
 
 /** From 1. `text` is the line, without control characters. */
 export type Place = { line: number; column: number; text: string }
 /** Without a place if the line was not searched or cannot be determined. */
-export type PlacedFinding = CheckFinding & { place?: Place }
+export type Placed<Finding> = Finding & { place?: Place }
 
 /** Maximum number of files to search for lines; larger files are skipped. */
 const maxFiles = 500
-const filesAtOnce = 20
+const filesAtOnce = 10
 const maxFileBytes = 256 * 1024
 const maxLine = 160
 
 /** `find` takes the path of a finding, which may be a folder's. Throws what reading throws. */
-export async function placeFindings(
+export async function placeFindings<Finding extends { path: string; message: string }>(
   listing: Listing,
   find: (path: string) => Entry | undefined,
-  findings: readonly CheckFinding[],
+  findings: readonly Finding[],
   signal: AbortSignal,
-): Promise<PlacedFinding[]> {
+): Promise<Placed<Finding>[]> {
   const files: Entry[] = []
   for (const path of new Set(findings.map((finding) => finding.path))) {
     const file = files.length < maxFiles ? find(path) : undefined
     if (file !== undefined) files.push(file)
   }
-  const places = new Map<CheckFinding, Place>()
+  const places = new Map<Finding, Place>()
   for (let at = 0; at < files.length; at += filesAtOnce) {
     const texts = await readTexts(listing, files.slice(at, at + filesAtOnce), maxFileBytes, signal)
     for (const finding of findings) {
