@@ -1,5 +1,5 @@
 /**
- * `npm start` on a machine with only Debian 12, git, Node and npm: a regular user, a clone without shared data or caches, nothing writable
+ * `npm start` and `npm test` on a machine with only Debian 12, git, Node and npm: a regular user, a clone without shared data or caches, nothing writable
  * outside home and /tmp.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -14,13 +14,14 @@ import { until } from '../support/world.ts'
 const project = path.resolve(import.meta.dirname, '../..')
 const cache = path.join(homedir(), '.cache/cluster-sync-operator/fresh-machine')
 const startTimeoutMs = 240_000
+const testTimeoutMs = 900_000
 
 type Machine = {
   /** Starts a shell command as the regular user. */
   start(command: string): ChildProcess
 }
 
-/** Versions of Node with the npm of their time and the required packages. 18 is too old, and is the version of Debian 12. */
+/** Versions of Node with the npm of their time and the required packages. 18 is too old, is the version of Debian 12, and gets Node 24. */
 const nodes = [
   { node: '22.18.0', npm: '10.9.3', packages: [] },
   { node: '24.21.0', npm: '11.6.0', packages: [] },
@@ -29,7 +30,7 @@ const nodes = [
 ]
 
 for (const { node, npm, packages } of nodes)
-  void t.test(`Node ${node} with npm ${npm}`, { timeout: startTimeoutMs + 300_000 }, async (t) => {
+  void t.test(`Node ${node} with npm ${npm}`, { timeout: startTimeoutMs + testTimeoutMs + 300_000 }, async (t) => {
     if (!requires(t, 'debootstrap', 'unshare', 'nsenter', 'chroot')) return
     if (process.getuid?.() !== 0) {
       absent(t, 'a root file system of its own needs root')
@@ -38,6 +39,7 @@ for (const { node, npm, packages } of nodes)
     const machine = await startMachine(t, debian(packages), nodeFolder(node, npm))
     t.equal(await output(machine.start('git clone --quiet /mnt/project.git plant && ls')).done, 'plant\n')
     await t.test('npm start becomes ready, and a push is applied', async (t) => await tryStart(t, machine))
+    if (isSupported(node)) await t.test('npm test passes', async (t) => await tryTest(t, machine))
   })
 
 async function tryStart(t: Test, machine: Machine): Promise<void> {
@@ -66,6 +68,20 @@ async function tryStart(t: Test, machine: Machine): Promise<void> {
   // Like a terminal on Ctrl-C: npm does not forward the signal.
   signalGroup(child, 'SIGINT')
   t.match(await done, /gw-prod: Synced/)
+}
+
+function isSupported(node: string): boolean {
+  return Number(node.split('.')[0]) >= 22
+}
+
+async function tryTest(t: Test, machine: Machine): Promise<void> {
+  const startedMs = performance.now()
+  const child = machine.start('cd plant && exec npm test')
+  const text = await output(child).done
+  const [, summary = text] = /(\d+ passed, .*)\n$/.exec(text) ?? []
+  t.comment(`${((performance.now() - startedMs) / 1000).toFixed(0)} s: ${summary}`)
+  t.equal(child.exitCode, 0, text.slice(-20_000))
+  t.match(summary, /^\d{4} passed, 0 failed, \d+ skipped$/)
 }
 
 function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
