@@ -49,8 +49,8 @@ type Options = {
   figures?: VolumeFigures
 }
 
-/** RLIMIT_DATA of git. Two similar texts of 20 MB need 42 MiB; nothing else bounds the memory of a delta. */
-const maxMemoryBytes = 96 * 1024 * 1024
+/** RLIMIT_DATA of git. Two similar texts of 20 MB need 46 MiB; nothing else bounds the memory of a delta. */
+const maxMemoryBytes = 56 * 1024 * 1024
 const defaultMaxPackBytes = 1024 * 1024 * 1024
 
 const mirrorNames = /^[0-9a-f]{32}(?:-[0-9a-f]{32})?(?:\.new)?$/

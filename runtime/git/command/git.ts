@@ -9,13 +9,16 @@ import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../../platform/fault.ts'
 import { faultOf, notGit } from './faults.ts'
+import { anonymousBytes } from './process-memory.ts'
 import type { GitTarget } from './error-patterns.ts'
 import { ErrorOutput } from './http-trace.ts'
 
 /** Limits that the kernel enforces; a shell sets them before it becomes git. */
 export type GitLimits = {
-  /** RLIMIT_DATA of git: the memory of a delta has no other bound. */
+  /** RLIMIT_DATA of git and of each of its helpers: the memory of a delta has no other bound. */
   maxMemoryBytes: number
+  /** Maximum memory of git and its helpers together, measured while they run. Default: not limited. */
+  maxTogetherBytes?: number
   /** RLIMIT_FSIZE: the largest pack that a fetch may write. */
   maxPackBytes: number
 }
@@ -66,6 +69,7 @@ export type StartGit = (run: GitRun, limits: GitLimits) => GitProcess
 
 /** Longer standard output is a fault in `runGit`; streams have no such limit. */
 const maxOutputBytes = 8 * 1024 * 1024
+const measureEveryMs = 100
 /** Time for git to end after SIGTERM. */
 const graceMs = 2_000
 /** The cause of the fault of a git process that failed without a signal and without output. */
@@ -105,15 +109,16 @@ const settings = [
 /**
  * Arguments: KiB of memory, blocks of 512 bytes of a file, and those of git. A lower limit of the machine stays. A write beyond the file
  * limit fails instead of ending git. Only the soft memory limit is set, which a git that reads a local repository may raise
- * (local-repository.ts). One shell takes a millisecond less than a program for each limit.
+ * (local-repository.ts). A stack of 3 MiB suffices for the deepest path that is accepted; each thread has one, which counts as memory before it is used. One shell takes a
+ * millisecond less than a program for each limit.
  */
-const underLimits = 'trap "" XFSZ && { ulimit -S -d "$1"; ulimit -f "$2"; shift 2; } 2>/dev/null && exec git "$@"'
+const underLimits = 'trap "" XFSZ && { ulimit -S -s 3072; ulimit -S -d "$1"; ulimit -f "$2"; shift 2; } 2>/dev/null && exec git "$@"'
 
 /**
  * Starts git in a process group of its own, so that its helpers can be ended with it. Throws a Fault when no process can
  * be started. `unref`: this process may end before git does.
  */
-export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref(): void } {
+export function startGit(run: GitRun, limits: GitLimits): GitProcess & { pid: number | undefined; unref(): void } {
   const protocols = run.protocols ?? []
   const configured = [...settings, ...protocols.map((name) => `protocol.${name}.allow=always`), ...(run.settings ?? [])]
   const command = [
@@ -138,6 +143,7 @@ export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref()
         GIT_DIR: run.folder,
         HOME: path.join(run.folder, 'no-home'),
         LC_ALL: 'C',
+        MALLOC_ARENA_MAX: '1',
         GIT_CONFIG_NOSYSTEM: '1',
         GIT_CONFIG_GLOBAL: '/dev/null',
         GIT_TERMINAL_PROMPT: '0',
@@ -158,7 +164,7 @@ export function startGit(run: GitRun, limits: GitLimits): GitProcess & { unref()
   }
   // Without a free descriptor Node creates no pipes, and reports that only later.
   if ((stderr as unknown) == null) throw startFault(run.folder, new Error('EMFILE'))
-  return { stdin, stdout, stderr, ended, signal: (name) => signalGroup(child.pid, name), unref }
+  return { pid: child.pid, stdin, stdout, stderr, ended, signal: (name) => signalGroup(child.pid, name), unref }
 }
 
 /** Signals sent by the system, its administrator or a helper; a crash caused by damaged files has other signals. */
@@ -216,11 +222,28 @@ export async function runGitWithin(run: GitRun, { limits, signal }: GitOptions):
   })
   child.stdin.on('error', () => undefined)
   child.stdin.end(run.input ?? '')
-  await waitForEnd(child, run, signal).catch((error: unknown) => {
+  const memory = watchMemory(child.pid, limits.maxTogetherBytes)
+  try {
+    await waitForEnd(child, run, memory === undefined ? signal : AbortSignal.any([signal, memory.exceeded]))
+  } catch (error) {
     // We ended it because of too much output: its exit status means nothing.
     if (size <= maxOutputBytes) throw error
-  })
+  } finally {
+    memory?.end()
+  }
   return size > maxOutputBytes ? undefined : Buffer.concat(chunks)
+}
+
+/** `exceeded` is aborted with GitOutOfMemory. Measured often, because a process takes memory as quickly as it can write to it. */
+function watchMemory(pid: number | undefined, maxBytes: number | undefined): { exceeded: AbortSignal; end(): void } | undefined {
+  if (pid === undefined || maxBytes === undefined) return undefined
+  const tooMuch = new AbortController()
+  const measure = (): void => {
+    if (anonymousBytes(pid) > maxBytes)
+      tooMuch.abort(new Fault('GitOutOfMemory', 'git and its helpers need more memory together than they may use'))
+  }
+  const timer = setInterval(measure, measureEveryMs)
+  return { exceeded: tooMuch.signal, end: () => clearInterval(timer) }
 }
 
 /**

@@ -5,6 +5,7 @@
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { memoryLeft } from '../../platform/memory.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
+import type { GitLimits } from './git.ts'
 
 /** `question`: lists refs or fetches almost nothing. Most fetches are small. */
 export type CallSize = 'question' | 'small' | 'large'
@@ -12,33 +13,35 @@ export type CallSize = 'question' | 'small' | 'large'
 /** `namespace`: for which git runs. `repository`: the URL of the mirror. */
 export type MemoryUser = { namespace: string; host: string; repository: string }
 
+type MemoryLimits = Pick<GitLimits, 'maxMemoryBytes' | 'maxTogetherBytes'>
+
 /** One for each process. */
 export type GitMemory = {
   /** The bytes that namespaces use and wait for; a key is a git host, an owner the URL of a repository. */
   limiter: Pick<FairLimiter, 'uses' | 'waits'>
   /**
-   * Runs git when its memory is free. `maxMemoryBytes`: the RLIMIT_DATA that goes with it. `work` may be aborted by its signal and called
-   * again. Throws the signal's reason, and what `work` throws.
+   * Runs git when its memory is free, within the limits that go with it. `work` may be aborted by its signal and called again. Throws the
+   * signal's reason, and what `work` throws.
    */
   run<Result>(
     size: CallSize,
     user: MemoryUser,
     signal: AbortSignal,
-    work: (maxMemoryBytes: number, signal: AbortSignal) => Promise<Result>,
+    work: (limits: MemoryLimits, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result>
 }
 
 const mebibyte = 1024 * 1024
 
 /**
- * `maxMemoryBytes` is RLIMIT_DATA, which also counts thread stacks that are never touched; `weight` is the memory that git really takes: 11
- * to 14 MiB for packs of 100 MB over https, 46 MiB for two similar texts of 20 MB (docs/development/benchmarks.md), 4 MiB of them in file
- * pages.
+ * `weight` is the memory that git and its helpers really take: 9 MiB to ask over https, 10 to 15 for packs of 100 MB, 45 for two similar texts
+ * of 20 MB (docs/development/benchmarks.md). `maxMemoryBytes` limits each process at any time, `maxTogetherBytes` all of them when they are
+ * measured: processes that take as much as they may are still within what the container has beside the controller.
  */
 const sizes = {
-  question: { maxMemoryBytes: 48 * mebibyte, weight: 8 * mebibyte },
-  small: { maxMemoryBytes: 48 * mebibyte, weight: 14 * mebibyte },
-  large: { maxMemoryBytes: 96 * mebibyte, weight: 42 * mebibyte },
+  question: { limits: { maxMemoryBytes: 16 * mebibyte, maxTogetherBytes: 12 * mebibyte }, weight: 8 * mebibyte },
+  small: { limits: { maxMemoryBytes: 16 * mebibyte, maxTogetherBytes: 18 * mebibyte }, weight: 14 * mebibyte },
+  large: { limits: { maxMemoryBytes: 56 * mebibyte, maxTogetherBytes: 50 * mebibyte }, weight: 42 * mebibyte },
 }
 
 /** Of the container's 128 MiB, beside 48 for the controller and the reserve below. */
@@ -67,9 +70,9 @@ export function createGitMemory({ budget = defaultBudget, left = memoryLeft, clo
   return {
     limiter,
     async run(size, { namespace, host, repository }, signal, work) {
-      const { maxMemoryBytes, weight } = sizes[size]
+      const { limits, weight } = sizes[size]
       const request = { tenant: namespace, key: host, owner: repository, amount: weight }
-      const done = await limiter.run(request, signal, (own) => work(maxMemoryBytes, own))
+      const done = await limiter.run(request, signal, (own) => work(limits, own))
       if (done === undefined) throw new Error('the memory of git has no bound on what waits for it')
       return done.result
     },

@@ -59,8 +59,8 @@ export function openHost(options: Options): CallHost {
    * The calls for which the host was silent too long, until it has answered them: the answer to another request does not count for these.
    */
   const unanswered = new Set<string>()
-  /** The share of memory for fetches from this host. */
-  let fetchSize: 'small' | 'large' = 'small'
+  /** The shares of memory for what needed the large one before: listing refs, and fetching. */
+  const large = new Set<CallSize>()
 
   const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
     const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes, namespace } = call
@@ -74,9 +74,11 @@ export function openHost(options: Options): CallHost {
       const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
       const run = { folder: at, args: all, input, ...connection.forGit, settings, protocols: [url.protocol], timeoutMs }
       const user = { namespace, host: url.host, repository: url.text }
-      const { output, tookSeconds } = await memory.run(size, user, signal, async (maxMemoryBytes, own) => {
+      const { output, tookSeconds } = await memory.run(size, user, signal, async (ofSize, own) => {
         const startedMs = systemClock.monotonicMs()
-        const ownLimits = { maxPackBytes, maxMemoryBytes: Math.min(maxMemoryBytes, limits.maxMemoryBytes) }
+        const maxMemoryBytes = Math.min(ofSize.maxMemoryBytes, limits.maxMemoryBytes)
+        // A local repository is the user's own, and its git may take any memory.
+        const ownLimits = url.protocol === 'file' ? { maxPackBytes, maxMemoryBytes } : { ...ofSize, maxPackBytes, maxMemoryBytes }
         const over = new AbortController()
         const allowance = { seconds: refsSeconds + patience, host: hostOf(remote) }
         const watched = command === 'fetch' && url.protocol !== 'file' ? [watchPack(at, allowance, over.signal)] : []
@@ -113,12 +115,13 @@ export function openHost(options: Options): CallHost {
   }
 
   return async (call, signal) => {
-    const size = isQuestion(call) ? 'question' : fetchSize
+    const usual = isQuestion(call) ? 'question' : 'small'
+    const size = large.has(usual) ? 'large' : usual
     try {
       return await callWith(size, call, signal)
     } catch (error) {
       if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
-      fetchSize = 'large'
+      large.add(usual)
       if (existsSync(call.at)) sweep(call.at)
       return await callWith('large', call, signal)
     }

@@ -78,6 +78,8 @@ void t.test('ssh without a user entry for its user ID is reported as such', asyn
   })
 })
 
+type MemoryLimits = Parameters<Parameters<GitMemory['run']>[3]>[0]
+
 void t.test('a pack too large for the small memory share is fetched with the large one, or refused', async (t) => {
   if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'memory')
@@ -85,23 +87,31 @@ void t.test('a pack too large for the small memory share is fetched with the lar
   t.teardown(async () => host.stop())
   await commitSimilar(host.repository('plant'), 20 * mebibyte)
   const remote = anonymousRemote(host.url('plant/.git'), { allowLocal: false })
-  const fetchWith = async (large: number): Promise<string> => {
-    const at = path.join(folder, `mirror-${large}`)
+  const usual = createGitMemory()
+  const fetchWith = async (large: MemoryLimits | undefined): Promise<string> => {
+    const at = path.join(folder, `mirror-${JSON.stringify(large)}`)
     execFileSync('git', ['init', '-q', '--bare', at])
     const taken: string[] = []
     const memory: GitMemory = {
       limiter: createGitMemory().limiter,
-      async run(size, _user, own, work) {
+      async run(size, user, own, work) {
         taken.push(size)
-        return await work((size === 'small' ? 40 : large) * mebibyte, own)
+        return size === 'large' && large !== undefined ? await work(large, own) : await usual.run(size, user, own, work)
       },
     }
     const call = openHost({ remote, network: openNetwork, limits: roomy, memory })
     const args = ['fetch', '-q', '--depth=1', remote.url.text, '+main:refs/w/incoming']
     return [await outcome(call({ at, namespace: 'plant', args, timeoutMs: 120_000 }, signal)), ...taken].join(' ').trim()
   }
-  t.equal(await fetchWith(256), 'small large')
-  t.equal(await fetchWith(41), 'GitOutOfMemory: a file or pack of this repository needs more memory than git may have small large')
+  t.equal(await fetchWith(undefined), 'small large')
+  t.equal(
+    await fetchWith({ maxMemoryBytes: 41 * mebibyte }),
+    'GitOutOfMemory: a file or pack of this repository needs more memory than git may have small large',
+  )
+  t.equal(
+    await fetchWith({ maxMemoryBytes: 256 * mebibyte, maxTogetherBytes: 30 * mebibyte }),
+    'GitOutOfMemory: git and its helpers need more memory together than they may use small large',
+  )
 })
 
 void t.test('an object that the host has lost is reported, over HTTP and over SSH', async (t) => {

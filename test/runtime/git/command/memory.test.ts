@@ -50,8 +50,8 @@ void t.test('the more memory the process itself uses, the fewer calls run at onc
 void t.test('each size has a limit that the kernel enforces, and errors of git are passed on', async (t) => {
   const memory = createGitMemory({ left: plenty })
   const user = { namespace: 'plant', host: 'git.example', repository: 'https://git.example/plant.git' }
-  t.equal(await memory.run('small', user, never, async (maxMemoryBytes) => maxMemoryBytes), 48 * mebibyte)
-  t.equal(await memory.run('large', user, never, async (maxMemoryBytes) => maxMemoryBytes), 96 * mebibyte)
+  t.equal(await memory.run('small', user, never, async ({ maxMemoryBytes }) => maxMemoryBytes), 16 * mebibyte)
+  t.equal(await memory.run('large', user, never, async ({ maxMemoryBytes }) => maxMemoryBytes), 56 * mebibyte)
   await rejectsWith(
     t,
     memory.run('small', user, never, () => Promise.reject(new Error('broken'))),
