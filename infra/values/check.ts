@@ -12,9 +12,10 @@ type CheckedValues = { values: Values; warnings: string[] }
 
 /** Throws an Error whose message names every key that is wrong, one a line. */
 export function checkValues(input: unknown): CheckedValues {
-  throwIfAny(listsForObjects(valuesSchema, input, []))
+  const lists = listsForObjects(valuesSchema, input, [])
   const parsed = v.safeParse(valuesSchema, input)
-  if (!parsed.success) throw new Error(parsed.issues.map(issueLine).join('\n'))
+  const errors = [...new Set([...lists, ...(parsed.issues ?? []).map(issueLine)])]
+  if (!parsed.success || errors.length > 0) throw new Error(errors.join('\n'))
   const values = parsed.output
   throwIfAny(impossible(values))
   return { values, warnings: warningsOf(values) }

@@ -22,6 +22,7 @@ import type { EventToRecord } from './decide/events.ts'
 import { dueForResolution, type ResolvedCommit, storedSource } from './decide/source-resolution.ts'
 import { isBehind, isSpecRef, pendingForMs, type DesiredRef, desiredRef } from './decide/request.ts'
 import type { CaptureEntry } from '../api/schema/capture-spec.ts'
+import { listed, schemaProblem } from '../api/schema/problems.ts'
 import type { GatewaySyncSpec } from '../api/schema/spec.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import { summarizeInvalid } from './decide/summary.ts'
@@ -267,9 +268,8 @@ function sharingMembers(status: GatewaySyncStatus, before: GatewaySyncStatus, pa
 /** Reports an invalid spec in the conditions; the last valid spec stays in force. */
 function invalidSpec({ tooLarge }: GatewaySyncRecord, issues: readonly v.BaseIssue<unknown>[]): Fault {
   if (tooLarge !== undefined) return new Fault('TooLarge', tooLarge)
-  const first = issues[0]
-  const where = first === undefined ? 'spec' : `spec.${v.getDotPath(first) ?? ''}`
-  return new Fault('InvalidSpec', `${where}: ${first?.message ?? 'invalid'}`)
+  const problems = issues.map((issue) => `${['spec', ...(v.getDotPath(issue)?.split('.') ?? [])].join('.')}: ${schemaProblem(issue)}`)
+  return new Fault('InvalidSpec', listed(problems))
 }
 
 async function reportInvalidSpec(

@@ -10,6 +10,7 @@ import { apiVersion, gatewaySyncKind } from '../api/names.ts'
 import { defaultProfileName } from '../api/schema/profile.ts'
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../api/schema/spec.ts'
 import { printable } from '../api/values.ts'
+import { listed, schemaProblem } from '../api/schema/problems.ts'
 import { membersAt } from '../api/without-defaults.ts'
 
 /** The GatewaySync of one run; `raw` is the spec as written, `spec` with every default. */
@@ -50,26 +51,22 @@ const manifestSchema = v.strictObject({
   status: v.optional(v.unknown()),
 })
 
-/** Parses the file's text. Throws InvalidConfiguration naming the first key that is not accepted. */
+/** Parses the file's text. Throws InvalidConfiguration naming each key that is not accepted. */
 export function parseStandaloneSync(text: string, file: string): StandaloneSync {
   const document = parseYaml(text, file)
   const parsed = v.safeParse(manifestSchema, document)
-  if (!parsed.success) {
-    throw new Fault('InvalidConfiguration', `${file}: ${problemOf(parsed.issues[0])}`)
-  }
-  const raw = (document as { spec: unknown }).spec
-  const unknown = findUnknownKey(raw, parsed.output.spec, 'spec')
-  if (unknown !== undefined) throw new Fault('InvalidConfiguration', `${file}: unknown key ${unknown}${meantBy(unknown)}`)
-  const { repo } = parsed.output.spec.git
-  if (isRelativePath(repo))
-    throw new Fault('InvalidConfiguration', `${file}: spec.git.repo: "${printable(repo)}" is a relative path; write it from / on`)
+  const raw = specIn(document)
+  const unknown = findUnknownKeys(raw, specIn(parsed.output), 'spec').map((key) => `unknown key ${key}${meantBy(key)}`)
+  const problems = [...(parsed.success ? relativeRepo(parsed.output.spec) : parsed.issues.map(problemOf)), ...unknown]
+  if (!parsed.success || problems.length > 0) throw new Fault('InvalidConfiguration', `${file}: ${listed(problems)}`)
   const { name, namespace, annotations } = parsed.output.metadata
   return { namespace, name, annotations, raw, spec: parsed.output.spec }
 }
 
-/** Whether a repository is a relative path, not a URL or `user@host:path`: git would resolve it from another folder. */
-function isRelativePath(repo: string): boolean {
-  return !repo.startsWith('/') && !/^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:/i.test(repo)
+/** The problem of a repository that is a relative path, not a URL or `user@host:path`: git would resolve it from another folder. */
+function relativeRepo({ git: { repo } }: GatewaySyncSpec): string[] {
+  const isAbsolute = repo.startsWith('/') || /^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:/i.test(repo)
+  return isAbsolute ? [] : [`spec.git.repo: must be a URL or an absolute path, and is "${printable(repo)}"`]
 }
 
 function parseYaml(text: string, file: string): unknown {
@@ -89,30 +86,29 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   return `${at}: ${schemaProblem(issue)}`
 }
 
-/** The first key that the schema did not keep and so does not know; an API server would prune it with a warning. */
-function findUnknownKey(written: unknown, kept: unknown, where: string): string | undefined {
-  if (Array.isArray(written)) {
-    for (const [index, item] of written.entries()) {
-      const found = findUnknownKey(item, Array.isArray(kept) ? kept[index] : undefined, `${where}[${index}]`)
-      if (found !== undefined) return found
-    }
-    return undefined
-  }
-  if (typeof written !== 'object' || written === null) return undefined
-  for (const [key, value] of Object.entries(written)) {
-    if (typeof kept !== 'object' || kept === null || !Object.hasOwn(kept, key)) return `${where}.${printable(key)}`
-    const found = findUnknownKey(value, (kept as Record<string, unknown>)[key], `${where}.${printable(key)}`)
-    if (found !== undefined) return found
-  }
-  return undefined
+function specIn(document: unknown): unknown {
+  return typeof document === 'object' && document !== null && 'spec' in document ? document.spec : undefined
 }
 
-/** Suggests the known key that an unknown one, as `findUnknownKey` returns it, was probably meant to be. */
+/** The keys that the schema did not keep and so does not know; an API server would prune them with a warning. */
+function findUnknownKeys(written: unknown, kept: unknown, where: string): string[] {
+  if (Array.isArray(written)) {
+    return written.flatMap((item, index) => findUnknownKeys(item, Array.isArray(kept) ? kept[index] : undefined, `${where}[${index}]`))
+  }
+  if (typeof written !== 'object' || written === null) return []
+  return Object.entries(written).flatMap(([key, value]) => {
+    const at = `${where}.${printable(key)}`
+    if (typeof kept !== 'object' || kept === null || !Object.hasOwn(kept, key)) return [at]
+    return findUnknownKeys(value, (kept as Record<string, unknown>)[key], at)
+  })
+}
+
+/** Suggests the known key that an unknown one, as `findUnknownKeys` returns it, was probably meant to be. */
 function meantBy(unknown: string): string {
   const at = unknown.lastIndexOf('.')
   const [key, known] = [unknown.slice(at + 1), membersAt(manifestSchema, unknown.slice(0, at))]
   const nearest = nearestTo(key, known)
-  return nearest === undefined ? '' : `; did you mean "${nearest}"?`
+  return nearest === undefined ? '' : ` (did you mean "${nearest}"?)`
 }
 
 /** The command-line options that name targets. */
@@ -211,15 +207,6 @@ function refuseTwice(targets: readonly Target[], keyOf: (target: Target) => stri
   }
 }
 
-/** Kinds of values, as the schema names them. */
-const kinds: Readonly<Record<string, string>> = {
-  string: 'text',
-  number: 'a number',
-  boolean: 'true or false',
-  Array: 'a list',
-  Object: 'a group of keys',
-}
-
 /** Messages for the most common mistakes; others are the library's. */
 const yamlWords: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
   MULTILINE_IMPLICIT_KEY: 'a key needs a colon after it, as in "ref: main"',
@@ -228,16 +215,6 @@ const yamlWords: Readonly<Partial<Record<YAMLParseError['code'], string>>> = {
   BAD_INDENT: 'a line is not indented like the lines next to it',
   DUPLICATE_KEY: 'a key is repeated in one mapping',
   MISSING_CHAR: 'a quote or bracket is not closed',
-}
-
-/** Messages of the product's own checks are kept; the library's messages about types are rewritten. */
-function schemaProblem(issue: v.BaseIssue<unknown>): string {
-  if (!issue.message.startsWith('Invalid ')) return issue.message
-  if (issue.input === undefined) return 'is missing'
-  const { expected } = issue
-  const choices = [...(expected ?? '').matchAll(/"([^"]*)"/g)].map(([, choice = '']) => choice)
-  const wanted = choices.length > 0 ? choices.join(' or ') : (kinds[expected ?? ''] ?? expected ?? 'something else')
-  return `must be ${wanted}, and is ${kinds[issue.received] ?? printable(issue.received)}`
 }
 
 /** Describes an error of the YAML library, with its position. */

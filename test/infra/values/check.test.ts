@@ -33,6 +33,10 @@ const ingress = (members: object): object => ({ webhookReceiver: { enabled: true
 const refused: Record<string, readonly [values: unknown, message: string]> = {
   'a list instead of values': [[], 'values: must be an object with keys, not a list'],
   'a list instead of a section': [{ metrics: { service: [] } }, 'metrics.service: must be an object with keys, not a list'],
+  'a list and a wrong number, both at once': [
+    { metrics: { service: [] }, replicaCuont: 2 },
+    'metrics.service: must be an object with keys, not a list\nreplicaCuont: unknown key; did you mean replicaCount?',
+  ],
   'a list instead of labels': [{ podLabels: ['a'] }, 'podLabels: must be an object with keys, not a list'],
   'text instead of values': ['replicaCount', 'values: Invalid type: Expected Object but received "replicaCount"'],
   'a misspelt key': [{ replicaCuont: 2 }, 'replicaCuont: unknown key; did you mean replicaCount?'],
@@ -248,7 +252,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'an alert after no time': [{ prometheusRule: { notReadyFor: '' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
   'a runbook with a section': [
     { prometheusRule: { runbookUrl: 'https://docs.example.com/runbook#alerts' } },
-    'prometheusRule.runbookUrl: must be the address of a page, without white space and "#"',
+    'prometheusRule.runbookUrl: must be empty or an http or https URL, without white space and "#"',
   ],
   'an alert after a number': [{ prometheusRule: { notReadyFor: '15' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
   'egress to no port': [{ networkPolicy: { egress: { ports: [] } } }, 'networkPolicy.egress.ports: must name at least one port'],

@@ -424,12 +424,17 @@ void t.test('an invalid spec stalls, is not also reconciling, and keeps the publ
   change({ generation: 2, spec: spec('v2') })
   await pass()
   matchObject(t, condition(status(), 'Reconciling'), { status: 'True' })
-  change({ generation: 3, spec: spec('main', { gateway: { port: 0 } }) })
+  change({ generation: 3, spec: spec('main', { gateway: { port: 0 }, paused: 'maybe' }) })
   await pass()
   const types = (status().conditions ?? []).map(({ type }) => type).toSorted((a, b) => (a < b ? -1 : 1))
   t.strictSame(types, ['AgentsInjected', 'CollectionsValid', 'GatewaysSynced', 'Ready', 'SourceReady', 'Stalled'])
   for (const type of ['Ready', 'SourceReady']) matchObject(t, condition(status(), type), { status: 'False', reason: 'InvalidSpec' }, type)
-  matchObject(t, condition(status(), 'Stalled'), { status: 'True', reason: 'InvalidSpec', observedGeneration: 3 })
+  matchObject(t, condition(status(), 'Stalled'), {
+    status: 'True',
+    reason: 'InvalidSpec',
+    observedGeneration: 3,
+    message: /^spec\.gateway\.port: .+; spec\.paused: must be true or false, and is "maybe"$/,
+  })
   matchObject(t, status().published, { commit: commitA })
   change({ generation: 4, spec: spec() })
   await pass()

@@ -38,13 +38,18 @@ void t.test('an invalid file is refused with the file, key and cause', async (t)
   const rows: [string, string, RegExp][] = [
     ['kind: GatewaySync', 'kind: Gateway', /gs\.yaml: kind: .*GatewaySync/],
     ['ref: main', 'ref: ""', /gs\.yaml: spec\.git\.ref: must not be empty/],
-    ['/srv/plant.git', 'plant.git', /gs\.yaml: spec\.git\.repo: "plant\.git" is a relative path; write it from \/ on/],
-    ['ref: main', 'ref: main, rev: x', /gs\.yaml: unknown key spec\.git\.rev; did you mean "ref"\?/],
+    ['/srv/plant.git', 'plant.git', /gs\.yaml: spec\.git\.repo: must be a URL or an absolute path, and is "plant\.git"$/],
+    ['ref: main', 'ref: main, rev: x', /gs\.yaml: unknown key spec\.git\.rev \(did you mean "ref"\?\)$/],
+    [
+      'ref: main}\n  sync:\n',
+      'reff: main}\n  paused: maybe\n  sync:\n',
+      /gs\.yaml: spec\.paused: must be true or false, and is "maybe"; unknown key spec\.git\.reff \(did you mean "ref"\?\)$/,
+    ],
     ['ref: main', 'ref: main, colour: red', /gs\.yaml: unknown key spec\.git\.colour$/],
     [
       'destination: projects',
       'destination: projects, purge: all',
-      /unknown key spec\.sync\.profiles\.default\.mappings\[0\]\.purge; did you mean "prune"\?/,
+      /unknown key spec\.sync\.profiles\.default\.mappings\[0\]\.purge \(did you mean "prune"\?\)$/,
     ],
     ['metadata: {name: plant}', 'metadata: {name: Plant_1}', /metadata\.name: must be lower-case/],
     ['metadata: {name: plant}', 'metadata: {name: plant', /not YAML: .*[^:]$/],
