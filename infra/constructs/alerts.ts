@@ -42,9 +42,13 @@ export function alertGroups(names: Names, values: AlertValues): PrometheusRuleSp
     expr: PrometheusRuleSpecGroupsRulesExpr.fromString(expr),
     for: duration,
     labels: { severity },
-    annotations: { summary, description, runbook_url: `${values.runbookUrl}#${runbookSection(alert)}` },
+    annotations: { summary, description, ...runbook(values, alert) },
   }))
   return [{ name: names.fullname, rules }]
+}
+
+function runbook({ runbookUrl }: AlertValues, alert: string): { runbook_url?: string } {
+  return runbookUrl === '' ? {} : { runbook_url: `${runbookUrl}#${runbookSection(alert)}` }
 }
 
 /** The section of docs/how-to/runbook.md about an alert or a reason, as Markdown pages name sections. */

@@ -90,7 +90,7 @@ export const requiredText = (description: string, initial: string) =>
 
 /** Where a page is read; a section of it is named behind it. */
 export const pageAddress = (description: string, initial: string) =>
-  matching(description, /^[^\s#]+$/, 'must be the address of a page, without white space and "#"', initial)
+  matching(description, /^(?:https?:\/\/[^\s#]+)?$/, 'must be empty or an http or https URL, without white space and "#"', initial)
 
 /** A host of an Ingress; empty matches every host, `*.` matches one label. */
 export const ingressHost = v.pipe(

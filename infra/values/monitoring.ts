@@ -17,6 +17,7 @@ import {
   requiredDuration,
 } from './fields.ts'
 import { serviceValues } from './workload.ts'
+import { docsUrl } from '../../runtime/platform/docs-page.ts'
 
 const monitor = (what: string) => ({
   enabled: flag(`Creates ${what}.`, false),
@@ -76,8 +77,8 @@ export const monitoringValues = {
         {},
       ),
       runbookUrl: pageAddress(
-        'URL of docs/how-to/runbook.md, such as in your copy of the repository. The runbook_url of an alert is its section there.',
-        'docs/how-to/runbook.md',
+        'URL of docs/how-to/runbook.md, such as in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. Without a URL it has none.',
+        docsUrl('docs/how-to/runbook.md') ?? '',
       ),
     }),
     {},

@@ -52,7 +52,7 @@ function isSection(value: unknown): value is Section {
 /** A release uses the registry that it pushed its images to. Images with the default names are never published. */
 function images({ image, agentImage, webhook }: Values): string[] {
   const unpublished = (key: string): string =>
-    `${key}: no image is published at the default; build and push them with npm run images -- --push <registry>/<path>, which writes their names into the values (docs/how-to/install.md#images)`
+    `${key}: no image is published at the default; build and push them with npm run images -- --push <registry>/<path>, which writes their names into the values`
   return [
     ...when(image.repository === defaultRepositories.controller, unpublished('image.repository')),
     ...when(webhook.enabled && agentImage.repository === defaultRepositories.agent, unpublished('agentImage.repository')),

@@ -1,6 +1,8 @@
 /**
  * Adds exit codes, examples, and the documentation page to the help of a command. Pure.
  */
+import { docsPage } from '../platform/docs-page.ts'
+
 type Footer = {
   /** Meaning of each exit code of the command. */
   exits?: Readonly<Record<0 | 1 | 2, string>>
@@ -15,7 +17,7 @@ export function helpFooter({ exits, calls = [], note, page }: Footer): string {
   const codes =
     exits === undefined ? [] : [`Exit codes:\n${linesOf(Object.entries(exits).map(([code, meaning]) => `${code}  ${meaning}`))}`]
   const examples = calls.length === 0 ? [] : [`Examples:\n${linesOf(calls.map((call) => `cluster-sync ${call}`))}`]
-  const more = page === undefined ? [] : [`More: ${page}`]
+  const more = page === undefined ? [] : [`More: ${docsPage(page)}`]
   return ['', ...codes, ...examples, ...(note === undefined ? [] : [note]), ...more].join('\n\n').slice(1)
 }
 

@@ -2,6 +2,7 @@
  * The next steps for a GatewaySync or a gateway, as data: the CLI renders them as commands, the status page as localized text.
  */
 import { reasons } from '../platform/fault.ts'
+import { docsPage } from '../platform/docs-page.ts'
 
 /** `published`: the commit that stays published until then; undefined: none is published. */
 type Until = { published: string | undefined }
@@ -17,7 +18,7 @@ export type SyncStep =
   | { kind: 'recreatePod'; pod: string }
   | { kind: 'confirmDeletions' | 'confirmOverwrites'; commit: string }
   | { kind: 'raiseMaxDeletions' | 'captureOrGiveUp' }
-  /** `entry`: the path in this repository, such as `docs/how-to/runbook.md#scanfailed`. */
+  /** `entry`: the address of the section, such as `docs/how-to/runbook.md#scanfailed`. */
   | { kind: 'runbook'; reason: string; entry: string }
 
 /** Further steps for one gateway: its page shows the files that were changed locally; its agent retries automatically, or when something changes. */
@@ -25,5 +26,5 @@ export type Step = SyncStep | { kind: 'lookAtChanges' | 'gatewayTriesAgain' | 'g
 
 /** Undefined for a reason that is not a fault. */
 export function runbookEntry(reason: string | undefined): string | undefined {
-  return reason !== undefined && Object.hasOwn(reasons, reason) ? `docs/how-to/runbook.md#${reason.toLowerCase()}` : undefined
+  return reason !== undefined && Object.hasOwn(reasons, reason) ? docsPage(`docs/how-to/runbook.md#${reason.toLowerCase()}`) : undefined
 }

@@ -6,7 +6,7 @@ import path from 'node:path'
 import t from 'tap'
 import { abnormalConditions, normalConditions } from '../../runtime/api/schema/conditions.ts'
 import { type Metric, objectMetrics, processMetrics } from '../../runtime/telemetry/metrics/table.ts'
-import { matchObject } from '../support/assertions.ts'
+import { lacksText, matchObject } from '../support/assertions.ts'
 import { everything, fullname, objectsOf, one } from './installed.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -83,6 +83,11 @@ void t.test('every alert has a unique name, a duration and balanced parentheses'
 void t.test('the duration of the NotReady alert and the labels of the rules are values', async (t) => {
   t.equal(rules.find(({ alert }) => alert === 'ClusterSyncNotReady')?.for, '30m')
   matchObject(t, one(objectsOf(everything), 'PrometheusRule').metadata['labels'], { release: 'prometheus' })
+})
+
+void t.test('without a URL of the runbook no alert has a link to it', async (t) => {
+  const { spec } = one(objectsOf({ ...everything, prometheusRule: { enabled: true, runbookUrl: '' } }), 'PrometheusRule')
+  lacksText(t, JSON.stringify(spec), 'runbook')
 })
 
 void t.test('every alert links to its section of the runbook at the configured URL', async (t) => {

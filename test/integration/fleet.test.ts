@@ -183,7 +183,7 @@ void t.test('commands show, move, roll back and pause a fleet', { timeout: 900_0
     await world.kube.create(roleType, { ...role, metadata: { ...role.metadata, namespace } }, world.signal)
     const token = await world.token(namespace, 'default')
     const stranger = callsWith(world.plane.kubeconfigFor(token), namespace)
-    const words = `you \\(system:serviceaccount:${namespace}:default\\) may not list gatewaysyncs\\S* in namespace "${namespace}"; docs/how-to/fleet`
+    const words = `you \\(system:serviceaccount:${namespace}:default\\) may not list gatewaysyncs\\S* in namespace "${namespace}"; for the permissions of each command, see \\S*docs/how-to/fleet`
     await rejectsWith(t, stranger.status(), { reason: 'Forbidden', message: new RegExp(`^${words}`) })
     const binding = {
       apiVersion: 'rbac.authorization.k8s.io/v1',

@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
+import { docsPage } from '../../runtime/platform/docs-page.ts'
 
 const docs = path.resolve(import.meta.dirname, '../../docs')
 
@@ -40,9 +41,10 @@ function consistsOf(text: string, [first = '', ...others]: readonly string[]): b
   return end >= 0 && text.length - last.length >= end && text.endsWith(last)
 }
 
-/** Replaces the names of one run: local hosts and ports, and namespaces with a unique suffix. */
+/** Replaces the project's home and the names of one run: local hosts and ports, and namespaces with a unique suffix. */
 export function withoutSuffixes(output: string): string {
   return output
+    .replaceAll(docsPage('docs/'), 'docs/')
     .replace(/https?:\/\/(?:localhost|127\.0\.0\.1):[0-9]+\/plant\.git\/\.git/g, 'https://git.example/plant.git')
     .replace(/https:\/\/127\.0\.0\.1:[0-9]+/g, 'https://api.example:6443')
     .replace(/https:\/\/localhost:[0-9]+/g, 'https://cluster-sync-operator-delivery.cluster-sync.svc:9445')

@@ -6,6 +6,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { makeRepository, type Repository } from './repository.ts'
+import { docsPage } from '../../runtime/platform/docs-page.ts'
 
 const example = path.resolve(import.meta.dirname, '../../examples/plant')
 
@@ -38,13 +39,14 @@ export function setUpPlant(folder: string): Repository {
   return plant
 }
 
-/** Replaces times, durations, hashes and process IDs. */
+/** Replaces times, durations, hashes, process IDs and the project's home. */
 export function ofAnyTime(output: string): string {
   return output
     .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '<time>')
     .replaceAll(/\b\d+(?:\.\d)? m?s\b/g, '<duration>')
     .replaceAll(/\b(?:[0-9a-f]{40}|[0-9a-f]{8})\b/g, '<commit>')
     .replaceAll(/\(kill \d+\)/g, '(kill <pid>)')
+    .replaceAll(docsPage('docs/'), 'docs/')
 }
 
 /** Reasons of transient states of a GatewaySync; the number that a controller observes varies. */

@@ -5,7 +5,7 @@ same, and besides warns of values in sections that are turned off, for which Hel
 {{- define "cluster-sync-operator.warnings" -}}
 {{- $warnings := list }}
 {{- $v := .Values }}
-{{- $unpublished := "no image is published at the default; build and push them with npm run images -- --push <registry>/<path>, which writes their names into the values (docs/how-to/install.md#images)" }}
+{{- $unpublished := "no image is published at the default; build and push them with npm run images -- --push <registry>/<path>, which writes their names into the values" }}
 {{- /* A release has the name of its registry in the place of clustersync/. */}}
 {{- if hasPrefix "clustersync/" $v.image.repository }}
 {{- $warnings = append $warnings (printf "image.repository: %s" $unpublished) }}

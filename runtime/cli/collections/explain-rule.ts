@@ -5,13 +5,14 @@ import { nearestTo } from '../../platform/text/edit-distance.ts'
 import { Fault } from '../../platform/fault.ts'
 import { type RuleId, ruleIds, rules } from '../../validation/rules/rules.ts'
 import { fixable } from './lint-fix.ts'
+import { docsPage } from '../../platform/docs-page.ts'
 
 /** Throws InvalidConfiguration for an unknown rule, and suggests a similar one. */
 export function explainRule(name: string, format: 'text' | 'json'): string {
   const id = ruleIds.find((rule) => rule === name)
   if (id === undefined) {
     const nearest = nearestTo(name, ruleIds)
-    const meant = nearest === undefined ? 'docs/reference/rules.md lists them' : `did you mean "${nearest}"?`
+    const meant = nearest === undefined ? `all rules: ${docsPage('docs/reference/rules.md')}` : `did you mean "${nearest}"?`
     const modes = 'to see what a gateway would hold, give --mode <mode> as well'
     throw new Fault('InvalidConfiguration', `there is no rule "${name}"; ${meant} (${modes})`)
   }
@@ -26,7 +27,7 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
     `What to do: ${plain(fix)}${isFixable(id)}`,
     `Evidence:   ${plain(sure)}`,
     '',
-    `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: docs/reference/rules.md`,
+    `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: ${docsPage('docs/reference/rules.md')}`,
   ].join('\n')
 }
 

@@ -8,6 +8,7 @@ import { createKube, type Kube } from '../../kube/client.ts'
 import { chooseCluster } from '../../kube/kubeconfig.ts'
 import { version } from '../../platform/version.ts'
 import type { ClusterOptions } from './options.ts'
+import { docsPage } from '../../platform/docs-page.ts'
 
 /** `server` is the address of the API server, for messages. */
 export type Cluster = {
@@ -54,7 +55,7 @@ function forbidden(message: string): string {
   const [, user, verb, resource, namespace] = refusal.exec(message) ?? []
   if (user === undefined) return `the cluster refuses this: ${afterPath(message)}`
   const where = namespace === undefined ? 'in the whole cluster' : `in namespace "${namespace}"`
-  return `you (${user}) may not ${verb} ${resource} ${where}; docs/how-to/fleet.md lists the rights that each command needs`
+  return `you (${user}) may not ${verb} ${resource} ${where}; for the permissions of each command, see ${docsPage('docs/how-to/fleet.md')}`
 }
 
 function afterPath(message: string): string {

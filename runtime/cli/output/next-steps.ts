@@ -2,6 +2,7 @@
  * The next step for each reason of `runtime/platform/fault.ts`, as one sentence that begins with a verb. Pure.
  */
 import { type Reason, reasons } from '../../platform/fault.ts'
+import { docsPage } from '../../platform/docs-page.ts'
 
 const steps: Readonly<Record<Reason, string>> = {
   // source
@@ -45,7 +46,7 @@ const steps: Readonly<Record<Reason, string>> = {
   PullRequestRefused:
     'Give the token of spec.capture permission to open pull requests, then run the command again. The branch is already pushed.',
   PullRequestFailed: 'Check the network to the API of the git host, then run the command again. The branch is already pushed.',
-  ToolMissing: 'Install the program that the message names, or a newer one; docs/how-to/standalone.md lists what is needed.',
+  ToolMissing: `Install the program that the message names, or a newer one; ${docsPage('docs/how-to/standalone.md')} lists what is needed.`,
   SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
   NotVerified: 'Sign the commit or tag with a key that spec.git.verify knows, and push it.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, fix what it reports, and push.',
@@ -91,7 +92,7 @@ const steps: Readonly<Record<Reason, string>> = {
   // gateway
   GatewayUnreachable: 'Start the gateway, or correct its address. The files are read as soon as it answers.',
   GatewayNotReady: 'Wait until the gateway has started or is commissioned. The files are read then.',
-  GatewayUnauthorized: 'Give an API key of the gateway: --api-key-file, or spec.gateway.api. docs/how-to/api-key.md says how to make one.',
+  GatewayUnauthorized: `Give an API key of the gateway: --api-key-file, or spec.gateway.api. ${docsPage('docs/how-to/api-key.md')} shows how to create one.`,
   GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
   ScanFailed: "See the gateway's log for what it could not read. The sync retries automatically.",
   NewProblems: 'Correct what the report of the gateway names, and push; or accept it with `cluster-sync resume <name>`.',
@@ -103,11 +104,11 @@ const steps: Readonly<Record<Reason, string>> = {
     "See the last log lines of the gateway's container before it ended; correct the commit, or continue with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to Proceed.',
   // receiver
-  NotAuthenticated: 'Give both sides the same secret or token, and have the host sign in a format of docs/how-to/webhooks.',
+  NotAuthenticated: `Give both sides the same secret or token, and have the host sign in a format that ${docsPage('docs/how-to/webhooks/README.md')} lists.`,
   AuthNotReady: 'Create the Secret with the key of the webhook, or correct its name.',
   PayloadMalformed: 'Send the body as JSON in UTF-8.',
   PayloadTooLarge: 'Send a smaller body; a generic call holds only {"ref": "main"}.',
-  PayloadUnrecognized: 'Choose an event of docs/how-to/webhooks for the webhook, or send {"ref": "main"}.',
+  PayloadUnrecognized: `Send {"ref": "main"}, or choose an event that ${docsPage('docs/how-to/webhooks/README.md')} lists.`,
   UnsupportedMediaType: 'Choose application/json as the content type of the webhook.',
   MethodNotAllowed: 'Call the route with POST.',
   NotFound: 'Check the URL: POST /webhook/<namespace>/<name>.',

@@ -12,6 +12,7 @@ import { type CheckFacts, ifProbed, type InstallationFacts, type InstalledCrd } 
 import { checkGateways, checkGit, checkImages } from './gateways.ts'
 import { checkAdmission, checkDelivery, checkOperator, checkPermissions } from './operator.ts'
 import { type CheckReport, type Finding, reportOf } from './report.ts'
+import { docsPage } from '../../platform/docs-page.ts'
 
 /** Omits checks behind an unreachable component instead of reporting each of them as failed. */
 export function check(facts: CheckFacts, now: Temporal.Instant): CheckReport {
@@ -34,7 +35,7 @@ function unreachable(server: string, message: string): Finding {
 
 function checkOperators(found: readonly InstallationFacts[], facts: CheckFacts, now: Temporal.Instant): Finding[] {
   if (found.length === 0) {
-    const advice = 'Install it: docs/how-to/install.md. If it is installed, look where its Deployment is, with --operator-namespace.'
+    const advice = `If it is installed, name the namespace of its Deployment with --operator-namespace. If not, install it: ${docsPage('docs/how-to/install.md')}`
     return [{ section: 'operator', level: 'error', text: 'no operator was found in this cluster', advice }]
   }
   const fleet = facts.fleet.kind === 'seen' ? facts.fleet.value : undefined

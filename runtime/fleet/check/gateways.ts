@@ -12,6 +12,7 @@ import type { Finding } from './report.ts'
 import { compareVersions } from './versions.ts'
 import { shortHashes } from '../../api/values.ts'
 import { runbookEntry } from '../steps.ts'
+import { docsPage } from '../../platform/docs-page.ts'
 
 /** Maximum number of objects of a kind to name; a fleet may have thousands. */
 const named = 10
@@ -20,7 +21,9 @@ const named = 10
 export function checkGit({ syncs }: FleetFacts): Finding[] {
   const section = 'git'
   if (syncs.length === 0)
-    return [{ section, level: 'warning', text: 'there is no GatewaySync yet', advice: 'Make one: docs/how-to/gateways.md' }]
+    return [
+      { section, level: 'warning', text: 'there is no GatewaySync yet', advice: `Create one: ${docsPage('docs/how-to/gateways.md')}` },
+    ]
   const findings = syncs.flatMap(({ namespace, name, status, generation }): Finding[] => {
     const where = `${namespace}/${name}`
     const source = status.conditions?.find(({ type }) => type === 'SourceReady')

@@ -6,6 +6,7 @@ import type { Temporal } from '../../platform/temporal.ts'
 import { heading, painted, type Style, symbolOf } from '../paint.ts'
 import { folded } from '../table.ts'
 import { worstOf } from '../view.ts'
+import { docsPage } from '../../platform/docs-page.ts'
 
 /** The sections with their headings, in report order. */
 export const sections = {
@@ -39,7 +40,7 @@ export type CheckReport = {
 }
 
 /** Where a table explains the sections by their headings. */
-const page = 'docs/how-to/check.md#sections'
+const page = docsPage('docs/how-to/check.md#sections')
 
 /** Combines the findings with their worst level, which determines the exit code. */
 export function reportOf(findings: readonly Finding[], now: Temporal.Instant): CheckReport {

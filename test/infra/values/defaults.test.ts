@@ -3,6 +3,7 @@
  */
 import t from 'tap'
 import { checkValues } from '../../../infra/values/check.ts'
+import { docsUrl } from '../../../runtime/platform/docs-page.ts'
 import { specified } from '../specified-values.ts'
 
 /** Additional values: off by default, or as safe as without them. */
@@ -23,7 +24,7 @@ const added: Readonly<Record<string, unknown>> = {
   'prometheusRule.notReadyFor': '15m',
   'prometheusRule.pushToApplied.percent': 99,
   'prometheusRule.pushToApplied.seconds': 30,
-  'prometheusRule.runbookUrl': 'docs/how-to/runbook.md',
+  'prometheusRule.runbookUrl': docsUrl('docs/how-to/runbook.md') ?? '',
   'networkPolicy.metrics.from': [],
   'networkPolicy.delivery.from': [],
   'networkPolicy.receiver.from': [],

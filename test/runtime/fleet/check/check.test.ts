@@ -13,6 +13,7 @@ import { agentPermissions } from '../../../../runtime/fleet/check/permissions.ts
 import { compareVersions } from '../../../../runtime/fleet/check/versions.ts'
 import { containsText, matchObject } from '../../../support/assertions.ts'
 import { commit, condition, fleetFacts, now, pod, report, syncFacts } from '../../../support/fleet-facts.ts'
+import { docsPage } from '../../../../runtime/platform/docs-page.ts'
 
 const authority = await issueAuthority('ours', { from: now.subtract({ hours: 24 }), until: now.add({ hours: 24 * 300 }) })
 const leaf = await issueLeaf(authority, ['localhost'], { from: now.subtract({ hours: 24 }), until: now.add({ hours: 24 * 60 }) })
@@ -290,7 +291,7 @@ void t.test('a healthy installation has no findings except for what may not be r
   containsText(
     t,
     lines.join('\n'),
-    '‼ not looked at: you may not list them\n  -> Run the check with the rights of an administrator to see this too.\n  see docs/how-to/check.md#sections',
+    `‼ not looked at: you may not list them\n  -> Run the check with the rights of an administrator to see this too.\n  see ${docsPage('docs/how-to/check.md#sections')}`,
   )
 })
 
