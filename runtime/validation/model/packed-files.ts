@@ -46,6 +46,11 @@ export class PackedFiles {
     return this.#length
   }
 
+  /** The memory of the list. */
+  get bytes(): number {
+    return this.#bytes.byteLength + this.#ends.byteLength
+  }
+
   /** Adds a file at the end. Throws a RangeError for an id that has the length of a hash but is not one. */
   append({ path, id = '' }: Entry): void {
     const start = this.#startOf(this.#length)

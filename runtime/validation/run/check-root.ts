@@ -6,7 +6,7 @@ import { type Damage, damageOf } from '../model/json-damage.ts'
 import { damageRules } from '../rules/about-json.ts'
 import { crossFindings, projectChecks, treeChecks } from '../rules/checks.ts'
 import { type CheckReport, type Collector, type CollectorOptions, createCollector } from '../rules/findings.ts'
-import { type Found, inRoot, type TreeFacts } from '../rules/input.ts'
+import { inRoot, type TreeFacts } from '../rules/input.ts'
 import { collectionsByName, userModes } from '../model/inheritance.ts'
 import type { CrossFindings } from '../rules/overview.ts'
 import { type Listing, readTexts } from '../model/listing.ts'
@@ -15,11 +15,11 @@ import { FileTable } from '../model/file-table.ts'
 import {
   createLearner,
   type Checked,
+  KeptFindings,
   learned,
   nothingFound,
   type Previous,
   planSteps,
-  rememberedFindings,
   type Size,
   type CheckStep,
   type TreeFindings,
@@ -61,19 +61,19 @@ export async function checkCollections(listing: Listing, options: CheckOptions, 
   const { memory } = options
   const { facts } = await readTree(listing, options, signal)
   const collector = createCollector(options, facts.family)
-  const inTree: (readonly [RuleId, Found])[] = []
+  const inTree = new KeptFindings()
   for (const [rule, check] of facts.kind === 'projects' ? projectChecks : treeChecks) {
     if (options.templated === true && contentRules.has(rule)) continue
     for (const found of check(facts)) {
       collector.add(rule, found)
-      if (memory !== undefined && inTree.length <= rememberedFindings) inTree.push([rule, found])
+      inTree.add(rule, found)
     }
   }
   const cross = crossFindings(facts)
   const { known, noted } = options.templated === true ? nothingRead() : await checkContents(listing, facts, collector, options, signal)
   const crossFound = addCrossFindings(collector, cross, noted)
   const size = sizeOf(facts.tree)
-  if (memory !== undefined) memory.learned = learned(facts, { found: inTree, cross, crossFound }, known, size)
+  if (memory !== undefined) memory.learned = learned(facts, { found: inTree.list, cross, crossFound }, known, size)
   return collector.report(size)
 }
 
@@ -87,12 +87,12 @@ export function addCrossFindings(
   cross: CrossFindings,
   noted: Iterable<readonly [string, Checked]>,
 ): TreeFindings['crossFound'] {
-  const all: (readonly [RuleId, Found])[] = []
+  const all = new KeptFindings()
   for (const each of cross(repeatedOrNoted(noted))) {
     collector.add(...each)
-    if (all.length <= rememberedFindings) all.push(each)
+    all.add(...each)
   }
-  return all.length <= rememberedFindings ? all : undefined
+  return all.list
 }
 
 function* repeatedOrNoted(noted: Iterable<readonly [string, Checked]>) {

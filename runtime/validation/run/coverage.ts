@@ -8,6 +8,7 @@ import type { ResolvedProfile } from '../../api/schema/profile.ts'
 import { sourceRoots } from '../../api/schema/source-roots.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import { type CommitHash, foldName, isWithin, parseRelativePath, type RelativePath } from '../../api/values.ts'
+import type { Verdict } from '../../reconcile/decide/observation.ts'
 import { settingsFile } from '../rules/severities.ts'
 
 /** The roots of a listing for validation: the sources of all profiles, and the repository's own settings. */
@@ -85,6 +86,11 @@ export type GateRequest = {
   namespace?: string
   /** Commits of one line are similar, so the state of one is reused for the next. For example a repository and a branch. */
   line: string
+}
+
+/** The size of a verdict in a cache: findings have texts of the commit, so that a number of verdicts bounds no memory. */
+export function verdictBytes(verdict: Verdict): number {
+  return 512 + JSON.stringify(verdict).length
 }
 
 /** The inputs of a verdict besides the rules of this version: content, its delivered part, severities, modes. */

@@ -70,8 +70,29 @@ export type Previous = {
   judged?: ReadonlyMap<string, Checked>
 }
 
-/** Each is some 200 bytes. */
-export const rememberedFindings = 5_000
+/** Of the findings of one kind of a root: 5,000 usual ones. Their texts are the commit's, so that a number bounds no memory. */
+const maxFoundBytes = 1024 * 1024
+
+/** Findings to keep; undefined: there are too many. */
+export class KeptFindings {
+  #list: (readonly [RuleId, Found])[] | undefined = []
+  #left = maxFoundBytes
+
+  get list(): readonly (readonly [RuleId, Found])[] | undefined {
+    return this.#list
+  }
+
+  add(rule: RuleId, found: Found): void {
+    this.#left -= foundBytes(found)
+    if (this.#left < 0) this.#list = undefined
+    this.#list?.push([rule, found])
+  }
+}
+
+/** The memory of a finding. */
+function foundBytes({ path, message }: Found): number {
+  return 100 + path.length + message.length
+}
 
 /** A resource in the order of the checks. */
 export type CheckStep = LocatedResource & {
@@ -143,13 +164,13 @@ function isBelowAny(folder: string, folders: ReadonlySet<string>): boolean {
 /** Keeps the results of steps, or nothing if there are too many. */
 export function createLearner(isWanted: boolean): { known(): Map<string, Checked> | undefined; learn(step: CheckStep): void } {
   let known = isWanted ? new Map<string, Checked>() : undefined
-  let left = rememberedFindings
+  let left = maxFoundBytes
   return {
     known: () => known,
     learn(step) {
       const { judged } = step
       if (judged === undefined) return
-      left -= judged.found.length
+      for (const [, found] of judged.found) left -= foundBytes(found)
       if (left < 0) known = undefined
       if (judged !== nothingFound) known?.set(step.resource.folder, judged)
       // Other resources may still be compared with it.
@@ -161,16 +182,15 @@ export function createLearner(isWanted: boolean): { known(): Map<string, Checked
 /** The state that the next check of this root may use; undefined if there is too much to keep. */
 export function learned(
   { root, kind, family, modesInUse, hasModes, isFragment, isLaidOver }: TreeFacts,
-  { found: inTree, cross, crossFound }: Pick<TreeFindings, 'found' | 'cross' | 'crossFound'>,
+  { found, cross, crossFound }: Pick<TreeFindings, 'cross' | 'crossFound'> & { found: TreeFindings['found'] | undefined },
   inResources: Map<string, Checked> | undefined,
   size: Size,
 ): Remembered | undefined {
   if (inResources === undefined) return undefined
-  const treeFindings = { found: inTree, family: withoutResources(family), modesInUse, size, cross, crossFound }
   return {
     known: inResources,
     context: { root, kind, hasModes, isFragment, isLaidOver },
-    treeFindings: inTree.length > rememberedFindings ? undefined : treeFindings,
+    treeFindings: found === undefined ? undefined : { found, family: withoutResources(family), modesInUse, size, cross, crossFound },
   }
 }
 

@@ -7,7 +7,7 @@ import { type CacheEntry, FairCache } from '../../platform/async/fair-cache.ts'
 import { Fault } from '../../platform/fault.ts'
 import { checkCollections, type CheckOptions } from './check-root.ts'
 import type { CheckFinding } from '../rules/findings.ts'
-import { coveragesOf, type GateRequest, verdictKey } from './coverage.ts'
+import { coveragesOf, type GateRequest, verdictBytes, verdictKey } from './coverage.ts'
 import { contentReader, type Kept } from './delivered.ts'
 import { type GateMemory, pack, takeOver } from './snapshot.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
@@ -30,17 +30,19 @@ export type Gate = {
   handOver(): GateMemory
 }
 
-/** A verdict is at most 50 findings, some 20 KiB. */
-const keptVerdicts = 200
+/** Of `verdictBytes`: a hundred of the largest, and thousands without findings. */
+export const maxVerdictBytes = 2 * 1024 * 1024
 const maxItems = 50
+/** Characters of all items together: each GatewaySync has its own in its status, which the controller keeps. */
+const maxItemsLength = 16 * 1024
 const maxPathLength = 4096
 const maxMessageLength = 1024
 
 /** `memory`: the state of an earlier instance. */
 export function createGate(memory?: GateMemory, reclaim: () => void = createReclaimer()): Gate {
   const before = memory === undefined ? { verdicts: [], contents: [] } : takeOver(memory)
-  const verdicts = new FairCache<Verdict>({ max: keptVerdicts })
-  for (const { owner, key, value } of before.verdicts) verdicts.set(owner, key, value)
+  const verdicts = new FairCache<Verdict>({ max: maxVerdictBytes })
+  for (const { owner, key, value, size } of before.verdicts) verdicts.set(owner, key, value, { size })
   const kept = new KeptContents(before.contents)
   reclaim()
   let queue: Promise<unknown> = Promise.resolve()
@@ -59,7 +61,7 @@ export function createGate(memory?: GateMemory, reclaim: () => void = createRecl
         signal.throwIfAborted()
         const verdict = await checkCoverages(listing, request, kept, reclaim, signal)
         reclaim()
-        verdicts.set(request.namespace ?? '', key, verdict)
+        verdicts.set(request.namespace ?? '', key, verdict, { size: verdictBytes(verdict) })
         return verdict
       })
     },
@@ -126,7 +128,15 @@ async function checkCoverages(
   }
   if (!isChecked) return { kind: 'notChecked' }
   const sorted = [...items.values()].toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
-  return { kind: 'checked', ...exact(counts, sorted), items: sorted.slice(0, maxItems) }
+  return { kind: 'checked', ...exact(counts, sorted), items: firstItems(sorted) }
+}
+
+/** As many as a status has space for. */
+function firstItems(items: readonly StatusFinding[]): StatusFinding[] {
+  let length = 0
+  const first = items.slice(0, maxItems)
+  const end = first.findIndex(({ rule, path, message }) => (length += rule.length + path.length + message.length) > maxItemsLength)
+  return end < 0 ? first : first.slice(0, end)
 }
 
 /** Profiles that share a root report the same twice; if every finding was kept, the distinct ones are counted. */
@@ -177,14 +187,14 @@ function* settingsProblems(problem: string | undefined, rules: Readonly<Record<s
   }
 }
 
-/** Some 200 bytes each, with their findings. A larger repository is validated from its full list each time. */
-const maxFiles = 40_000
-/** What a content counts without its files: most have none, because their repositories have no collections. */
-const filesOfEmpty = 10
+/** Of 40,000 files in paths of a hundred characters. A larger repository is validated from its full list each time. */
+const maxContentBytes = 8 * 1024 * 1024
+/** Of a content without files: most have none, because their repositories have no collections. Of the findings and notes of each file. */
+const [bytesOfEmpty, learnedBytesOfFile] = [2048, 64]
 
-/** The kept contents, by line and coverage. Beyond the maximum, the namespace with the most files loses its least recently used content. */
+/** The kept contents, by line and coverage. Beyond the maximum, the namespace with the largest loses its least recently used content. */
 class KeptContents {
-  readonly #contents = new FairCache<Kept>({ max: maxFiles })
+  readonly #contents = new FairCache<Kept>({ max: maxContentBytes })
 
   constructor(before: Iterable<CacheEntry<Kept>>) {
     for (const { owner, key, value } of before) this.set(owner, key, value)
@@ -198,7 +208,7 @@ class KeptContents {
   }
 
   set(namespace: string, key: string, kept: Kept): void {
-    this.#contents.set(namespace, key, kept, { size: filesOfEmpty + kept.files.length })
+    this.#contents.set(namespace, key, kept, { size: bytesOfEmpty + kept.files.bytes + learnedBytesOfFile * kept.files.length })
   }
 
   /** Removes and returns everything. */

@@ -7,10 +7,8 @@
  */
 import { hash } from 'node:crypto'
 import { constrainedMemory } from 'node:process'
-import pLimit from 'p-limit'
 import type { Clock } from '../../platform/clock.ts'
-import { coverageKey, type GateRequest, verdictKey } from '../run/coverage.ts'
-import type { GateMemory } from '../run/snapshot.ts'
+import { coverageKey, type GateRequest, verdictBytes, verdictKey } from '../run/coverage.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
 import { canonicalJson } from '../../api/canonical-json.ts'
@@ -21,7 +19,8 @@ import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import type { Repository } from '../../git/content/mirror-listing.ts'
 import { version } from '../../platform/version.ts'
 import type { AttemptMarks } from './attempt-log.ts'
-import { type Ended, startThread, type Thread } from './thread.ts'
+import { KeptThread } from './kept-thread.ts'
+import { type Ended, startThread } from './thread.ts'
 
 /** Validation, as its callers use it. */
 export type IsolatedGate = {
@@ -66,8 +65,8 @@ const defaultRestMs = 30_000
 const defaultBusyMs = 120_000
 const mib = 1024 * 1024
 const keptFailures = 200
-/** Of some kilobytes each. */
-const keptFound = 50
+/** Of `verdictBytes`. */
+const maxFoundBytes = 1024 * 1024
 /** A thread needs this for a small commit. */
 const minHeapMiB = 24
 
@@ -96,47 +95,18 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
   const limiter = new FairLimiter({ ...checkSlots, clock })
   const failures = openFailures(log)
   /** Verdicts of reserve threads. */
-  const found = new FairCache<Verdict>({ max: keptFound })
-  let thread: Thread | undefined
-  let memory: GateMemory | undefined
+  const found = new FairCache<Verdict>({ max: maxFoundBytes })
   let ended = 0
-  let idle = new AbortController()
-  /** The thread answers one request at a time, and may get a rest request only in between. */
-  const oneAtATime = pLimit(1)
-
-  const threadNow = (): Thread => {
-    if (thread !== undefined) return thread
-    thread = startThread({ heapMiB, memory }, () => {
-      thread = undefined
-      ended += 1
-    })
-    memory = undefined
-    return thread
-  }
-  /** Ends the thread and takes over its state. */
-  const rest = async (signal: AbortSignal): Promise<void> => {
-    if (signal.aborted || thread === undefined) return
-    memory = await thread.rest({ ...options, maxBusyMs })
-  }
-  const restLater = (): void => {
-    idle.abort()
-    idle = new AbortController()
-    const { signal } = idle
-    const resting = clock.wait(restAfterMs, signal).then(() => oneAtATime(() => rest(signal)))
-    resting.catch(() => undefined)
-  }
+  const hasEnded = (): void => void (ended += 1)
+  const kept = new KeptThread({ clock, heapMiB, maxBusyMs, restAfterMs }, hasEnded)
   type Check = { repository: Repository; request: GateRequest; id: string }
   const checkInThread = async ({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> => {
-    try {
-      const answer = await threadNow().check({ repository, request }, { ...options, maxBusyMs }, own)
-      if (answer.kind !== 'verdict' && answer.kind !== 'fault') own.throwIfAborted()
-      return failures.verdictOf(answer, id, request)
-    } finally {
-      restLater()
-    }
+    const answer = await kept.check({ repository, request }, own)
+    if (answer.kind !== 'verdict' && answer.kind !== 'fault') own.throwIfAborted()
+    return failures.verdictOf(answer, id, request)
   }
   const checkInSpareThread = async ({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> => {
-    const spare = startThread({ heapMiB: Math.max(minHeapMiB, heapMiB / 2), memory: undefined }, () => (ended += 1))
+    const spare = startThread({ heapMiB: Math.max(minHeapMiB, heapMiB / 2), memory: undefined }, hasEnded)
     const end = (): void => void spare.end()
     own.addEventListener('abort', end, { once: true })
     try {
@@ -145,7 +115,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
       // thread.
       if (answer.kind === 'gone') await clock.wait(maxBusyMs, own)
       const verdict = failures.verdictOf(answer, id, request)
-      found.set(request.namespace ?? '', verdictKey(request), verdict)
+      found.set(request.namespace ?? '', verdictKey(request), verdict, { size: verdictBytes(verdict) })
       return verdict
     } finally {
       own.removeEventListener('abort', end)
@@ -155,7 +125,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
   const attempts = openAttempts(marks)
   /** A poll finds the commit that was checked before; if no thread runs, none is started for it. */
   const knownOf = (id: string, request: GateRequest): Verdict | undefined =>
-    failures.get(id) ?? memory?.verdicts.get(verdictKey(request))?.value ?? found.get(verdictKey(request))
+    failures.get(id) ?? kept.verdict(verdictKey(request)) ?? found.get(verdictKey(request))
 
   return {
     async check(repository, asked, { namespace, name, again }, signal) {
@@ -171,25 +141,16 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
         const known = knownOf(id, request)
         if (known !== undefined) return known
         const check = { repository, request, id }
-        const verdict = await attempts.run(id, () =>
-          isReserve ? checkInSpareThread(check, own) : oneAtATime(() => checkInThread(check, own)),
-        )
+        const verdict = await attempts.run(id, () => (isReserve ? checkInSpareThread(check, own) : checkInThread(check, own)))
         return verdict ?? failures.add(id, request, 'ended the controller itself twice and were not tried again', '')
       })
       if (done === undefined) throw new Fault('TooManyRequests', `too many commits of namespace "${namespace}" wait for validation`)
       return done.result
     },
-    prepare() {
-      threadNow()
-      restLater()
-    },
+    prepare: () => kept.prepare(),
     endedThreads: () => ended,
     limiter,
-    async close() {
-      idle.abort()
-      await thread?.end()
-      thread = undefined
-    },
+    close: () => kept.close(),
   }
 }
 

@@ -18,13 +18,14 @@ const program = import.meta.url.endsWith('/worker/thread.ts')
   ? new URL('worker.ts', import.meta.url)
   : new URL('isolate.mjs', import.meta.url)
 
-/** The result of a request; `gone`: the thread has ended. `path`: the file that was read last, if any. */
+/** The result of a request; `gone`: the thread has ended; `isLate`: it took too long. `path`: the file that was read last, if any. */
 export type Ended =
   | Exclude<FromIsolate, { kind: 'bug' | 'git' | 'ready' | 'rested' }>
   | (Extract<FromIsolate, { kind: 'bug' }> & { path: string })
-  | { kind: 'gone'; why: string; path: string }
+  | { kind: 'gone'; why: string; path: string; isLate: boolean }
 
-type Question = Omit<Extract<ToIsolate, { kind: 'check' }>, 'kind'>
+/** A commit to validate. */
+export type Question = Omit<Extract<ToIsolate, { kind: 'check' }>, 'kind'>
 type Limits = { clock: Clock; maxBusyMs: number }
 type Answer = Ended | Extract<FromIsolate, { kind: 'rested' }>
 
@@ -52,6 +53,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
   let answer = Promise.withResolvers<Answer>()
   let why = 'ended their thread'
   let isReady = false
+  let isLate = false
   const path = (): string => {
     const bytes = Buffer.from(judged)
     return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), judgedBytes - 2))
@@ -71,7 +73,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     gone()
     // A thread that never started its work gives no verdict about the commit.
     const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the thread of the checks did not start: it ${why}` } as const
-    answer.resolve(isReady ? { kind: 'gone', why, path: path() } : notStarted)
+    answer.resolve(isReady ? { kind: 'gone', why, path: path(), isLate } : notStarted)
   })
 
   const say = (message: ToIsolate): void => {
@@ -85,6 +87,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
       if (!isReady) continue
       before ??= worker.performance.eventLoopUtilization()
       if (worker.performance.eventLoopUtilization(before).active < maxBusyMs) continue
+      isLate = true
       why = `took longer than ${Math.round(maxBusyMs / 1000)} s`
       await worker.terminate()
     }

@@ -159,6 +159,19 @@ void t.test('at most 50 findings are kept, errors first, and all are counted', a
   t.equal(kept[0], 'error singleton-only-in-mode')
 })
 
+/** Sixty findings about files with long names. */
+const wordy = withFiles(
+  ...Array.from({ length: 60 }, (_, index) => ({ [`${root}/core/ignition/schedule/${'x'.repeat(220)}${index}/config.json`]: '{}' })),
+)
+
+void t.test('as many findings are kept as 16 KiB hold, and all are counted', async (t) => {
+  const verdict = await judge(wordy, request({ default: collections }))
+  matchObject(t, verdict, { kind: 'checked', errors: 0, warnings: 60 })
+  const items = verdict.kind === 'checked' ? verdict.items : []
+  const length = items.reduce((sum, { rule, path, message }) => sum + rule.length + path.length + message.length, 0)
+  t.ok(length > 15 * 1024 && length <= 16 * 1024, `${length} characters`)
+})
+
 void t.test('validations run one at a time, and equal ones only once', async (t) => {
   let lists = 0
   let running = 0
@@ -254,9 +267,9 @@ void t.test('references between resources are validated again when one of them c
   t.strictSame(told, [missing, missing, [], [], missing])
 })
 
-void t.test('a namespace with many verdicts displaces its own, not those of another, also in the next thread', async (t) => {
+void t.test('a namespace with large verdicts displaces its own, not those of another, also in the next thread', async (t) => {
   let lists = 0
-  const listing = listingAt(validTree())
+  const listing = listingAt(wordy)
   const counted: VersionedListing = {
     ...listing,
     list(...own) {
@@ -269,9 +282,9 @@ void t.test('a namespace with many verdicts displaces its own, not those of anot
     await gate.check(counted, { ...request({ default: collections }, {}, [mode]), namespace, line }, signal)
   }
   await check('quiet', 'main', 'dev')
-  for (let index = 0; index < 100; index += 1) await check('loud', 'main', `first-${index}`)
+  for (let index = 0; index < 70; index += 1) await check('loud', 'main', `first-${index}`)
   gate = createGate(gate.handOver())
-  for (let index = 0; index < 150; index += 1) await check('loud', 'main', `second-${index}`)
+  for (let index = 0; index < 70; index += 1) await check('loud', 'main', `second-${index}`)
   const before = lists
   await check('quiet', 'a line without kept files', 'dev')
   t.equal(lists, before, 'the verdict is known')

@@ -13,9 +13,9 @@ import { parseCommitHash } from '../../../../runtime/api/values.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { childProcesses } from '../../../support/child-processes.ts'
-import { config, resource, root, validTree } from '../../../support/collection-tree.ts'
+import { config, type Files, resource, root, validTree } from '../../../support/collection-tree.ts'
 import { largeTree } from '../../../support/large-tree.ts'
-import { importCommits, makeRepository, temporaryFolder } from '../../../support/repository.ts'
+import { type Changes, importCommits, makeRepository, temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 import { until } from '../../../support/world.ts'
 
@@ -36,9 +36,10 @@ function gateOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<Is
   const marks = createMarks(path.join(folder, 'state/checking.json'))
   const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks, ...options })
   t.teardown(() => gate.close())
-  const judge = async (commit: string, namespace = 'plant') => {
+  const judge = async (commit: string, namespace = 'plant', more: { line?: string; modesInUse?: string[] } = {}) => {
     const profiles = [resolveProfile(spec.sync, 'default')]
-    const request = { profiles, validation: spec.validation, modesInUse: undefined, line: 'a', commit: parseCommitHash(commit) }
+    const about = { profiles, validation: spec.validation, modesInUse: undefined, line: 'a', ...more }
+    const request = { ...about, commit: parseCommitHash(commit) }
     return await gate.check({ folder: path.join(folder, '.git'), limits }, request, { namespace, again: false }, signal)
   }
   return { gate, judge }
@@ -135,4 +136,26 @@ void t.test('concurrent validations of one commit in two namespaces count as one
   await until(() => gate.limiter.uses().every(({ held }) => held === 1) || undefined, 'both are under way')
   t.strictSame(await first, await second)
   t.strictSame(calls, ['begin', 'end'])
+})
+
+void t.test('a heap full of the state of other commits is no finding about the commit that comes next', async (t) => {
+  if (!requires(t, 'git')) return
+  const folder = temporaryFolder(t, 'isolate')
+  // Each of these resources is remembered, because it has a uuid.
+  const remembered = Array.from({ length: 5_000 }, (_, index) =>
+    resource(`core/ignition/schedule/one ${index}`, config({ index }), { attributes: { uuid: `${index} `.padEnd(250, 'u') } }),
+  )
+  const own = Array.from({ length: 8_000 }, (_, index) => ({ [`${root}/core/ignition/schedule/two ${index}/a.json`]: '{}' }))
+  const first: Files = Object.assign(validTree(), ...remembered)
+  const second: Changes = Object.assign(Object.fromEntries(Object.keys(first).map((file) => [file, null])), ...own)
+  const [hostile = '', good = ''] = importCommits(makeRepository(folder), [first, second])
+  const { gate, judge } = gateOver(t, folder, { heapMiB: 22 })
+  const verdicts = []
+  for (let line = 0; line < 4; line += 1) verdicts.push(await judge(hostile, 'hostile', { line: `${line}`, modesInUse: [`${line}`] }))
+  verdicts.push(await judge(good))
+  t.strictSame(
+    verdicts.map((verdict) => verdict.kind === 'checked' && verdict.errors),
+    [0, 0, 0, 0, 0],
+  )
+  t.ok(gate.endedThreads() > 0, 'the state filled the heap')
 })
