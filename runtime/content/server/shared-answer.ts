@@ -21,7 +21,7 @@ export type SharedAnswers = {
 
 /** Bounds of memory and time; the values in use are `sharedLimits`. */
 export type SharedLimits = {
-  /** Answers in progress, each with a git child process. */
+  /** Answers in progress, also for one reader alone: each has one or two git processes. */
   made: number
   /** Bytes held for all of them together; each has an equal share, but at least two chunks. */
   windowBytes: number
@@ -36,7 +36,7 @@ export type SharedLimits = {
 
 /** Sized for a controller with 128 MiB; docs/development/benchmarks.md shows the cost of a fleet's first sync. */
 export const sharedLimits: SharedLimits = {
-  made: 24,
+  made: 16,
   windowBytes: 4 * 1024 * 1024,
   keptBytes: 512 * 1024,
   allKeptBytes: 4 * 1024 * 1024,
@@ -71,19 +71,39 @@ type Making = {
   moved: () => void
 }
 
+/** The answers that are being made. */
+class InProgress {
+  readonly #max: number
+  readonly #answers = new Set<{ tenant: string }>()
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get size(): number {
+    return this.#answers.size
+  }
+
+  /** A tenant may have twice as many as are free, so that some stay free for others. Throws TooManyRequests. */
+  add(answer: { tenant: string }): void {
+    const own = [...this.#answers].filter(({ tenant }) => tenant === answer.tenant)
+    if (own.length >= 2 * (this.#max - this.size)) throw new Fault('TooManyRequests', 'too many answers are being made; try again')
+    this.#answers.add(answer)
+  }
+
+  delete(answer: { tenant: string }): void {
+    this.#answers.delete(answer)
+  }
+}
+
 /** Holds at most `limits.windowBytes` of answers in progress, and `limits.allKeptBytes` of finished ones. */
 export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedLimits): SharedAnswers {
   const makings = new Map<string, Making>()
-  const beingMade = new Set<Making>()
+  const beingMade = new InProgress(limits.made)
   let kept = 0
 
   const windowBytes = (): number => Math.max(minWindowBytes, limits.windowBytes / Math.max(8, beingMade.size))
 
-  /** A tenant may have twice as many answers in progress as are free, so that some stay free for others. */
-  const mayBegin = (tenant: string): boolean => {
-    const own = [...beingMade].filter((making) => making.tenant === tenant)
-    return own.length < 2 * (limits.made - beingMade.size)
-  }
   const begin = (make: Make, { tenant, isBatched }: ReadOptions): Making => {
     const cancel = new AbortController()
     const making: Making = {
@@ -148,15 +168,21 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
     async *read(key, make, options) {
       let making = makings.get(key)
       if (making === undefined || making.from > 0) {
-        if (!mayBegin(options.tenant)) throw new Fault('TooManyRequests', 'too many answers are being made; try again')
         making = begin(make, options)
         makings.set(key, making)
       }
       const reader: Reader = { offset: 0 }
       try {
         for (;;) {
-          if (reader.offset < making.from || making.failure === abandoned) return yield* alone(make, reader.offset)
-          making.readers.add(reader)
+          if (reader.offset < making.from || making.failure === abandoned) {
+            // Its git would wait until this reader has ended.
+            leave(key, making, reader)
+            return yield* alone(make, reader.offset, beingMade, options)
+          }
+          if (!making.readers.has(reader)) {
+            making.readers.add(reader)
+            making.moved()
+          }
           const chunk = chunkAt(making, reader.offset)
           if (chunk !== undefined) {
             reader.offset += chunk.byteLength
@@ -179,7 +205,7 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
 
 type Window = { clock: Clock; limits: SharedLimits; windowBytes(): number }
 
-/** Waits until the slowest readers have advanced; those that have not within `lagMs` continue alone. */
+/** Waits until the slowest readers have advanced. If there are several, those that have not within `lagMs` continue alone. */
 async function waitForReaders({ clock, limits, windowBytes }: Window, making: Making): Promise<void> {
   const isFull = (): boolean => {
     trim(making, windowBytes())
@@ -188,8 +214,9 @@ async function waitForReaders({ clock, limits, windowBytes }: Window, making: Ma
   const gathering = making.isBatched && making.from === 0 ? making.startedMs + limits.gatherMs - clock.monotonicMs() : 0
   if (gathering > 0) await clock.wait(gathering)
   if (!isFull()) return
-  const over = deadline(limits.lagMs)
-  while (isFull() && !over.aborted) {
+  let over = deadline(limits.lagMs)
+  while (isFull() && (making.readers.size === 1 || !over.aborted)) {
+    if (making.readers.size === 1) over = deadline(limits.lagMs)
     const { promise, resolve } = Promise.withResolvers<void>()
     making.moved = resolve
     over.addEventListener('abort', () => resolve(), { once: true })
@@ -213,10 +240,12 @@ function trim(making: Making, windowBytes: number): void {
   }
 }
 
-/** Makes an answer for one reader, without the first `skip` bytes. */
-async function* alone(make: Make, skip: number): AsyncGenerator<Uint8Array> {
+/** Makes an answer for one reader, without the first `skip` bytes. Throws TooManyRequests. */
+async function* alone(make: Make, skip: number, beingMade: InProgress, { tenant }: ReadOptions): AsyncGenerator<Uint8Array> {
   const cancel = new AbortController()
+  const own = { tenant }
   let at = 0
+  beingMade.add(own)
   try {
     for await (const bytes of make(cancel.signal)) {
       at += bytes.byteLength
@@ -224,6 +253,7 @@ async function* alone(make: Make, skip: number): AsyncGenerator<Uint8Array> {
     }
   } finally {
     cancel.abort(new Error('the reader has left'))
+    beingMade.delete(own)
   }
 }
 

@@ -4,6 +4,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
+import { rejectsWith } from '../../../support/assertions.ts'
 import { createSharedAnswers, type Make, sharedLimits } from '../../../../runtime/content/server/shared-answer.ts'
 
 const chunkBytes = 16 * 1024
@@ -158,4 +159,36 @@ void t.test('a tenant with many answers in progress leaves some to others', asyn
   t.equal(begun.filter(Boolean).length, 16)
   t.equal(await begin('plant', 'a'), true)
   await Promise.all(open.map((answer) => answer.return(undefined)))
+})
+
+void t.test('a reader that is slower than others counts as an answer in progress of its own', async (t) => {
+  const answers = createSharedAnswers(systemClock, { ...limits, made: 2 })
+  const { make, made, open } = maker(answerOf(30))
+  // The deadlines of the answers do not keep a process running.
+  const timer = setInterval(() => undefined, 1_000)
+  t.teardown(() => clearInterval(timer))
+  const read = (key: string) => answers.read(key, make, { tenant: 'plant', isBatched: false })
+  const [quick, slow, slower] = [read('a'), read('a'), read('a')]
+  for (const each of [quick, slow, slower]) await each.next()
+  while ((await quick.next()).done !== true) await new Promise(setImmediate)
+  // Each continues alone; the answer that they shared is not made any more.
+  t.equal((await slow.next()).done, false)
+  t.equal((await slower.next()).done, false)
+  t.strictSame([made(), open()], [3, 2])
+  await rejectsWith(t, read('b').next(), { reason: 'TooManyRequests', message: 'too many answers are being made; try again' })
+  await Promise.all([slow, slower].map((each) => each.return(undefined)))
+  t.equal(open(), 0)
+})
+
+void t.test('the only reader of an answer may be slow without a second answer for it', async (t) => {
+  const content = answerOf(30)
+  const answers = createSharedAnswers(systemClock, limits)
+  const { make, made } = maker(content)
+  const parts: Uint8Array[] = []
+  for await (const part of answers.read('key', make, { tenant: 'plant', isBatched: false })) {
+    parts.push(part)
+    if (parts.length === 12) await systemClock.wait(10 * limits.lagMs)
+  }
+  t.ok(content.equals(Buffer.concat(parts)))
+  t.equal(made(), 1)
 })
