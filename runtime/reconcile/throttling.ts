@@ -95,5 +95,6 @@ export class Throttling {
 function messageOf(resource: SharedResource, { tenant, longestKey }: Wait): string {
   const { what, longest } = texts[resource]
   const why = `${what}, because namespace "${tenant}" uses its share of ${resource}`
-  return longestKey === undefined ? why : `${why}; ${longest(longestKey)}`
+  // A cleanup of a mirror has no host.
+  return longestKey === undefined || longestKey === '' ? why : `${why}; ${longest(longestKey)}`
 }

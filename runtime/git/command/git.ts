@@ -104,6 +104,9 @@ const settings = [
   'gc.auto=0',
   'maintenance.auto=false',
   'repack.writeBitmaps=false',
+  // What git may hold to find deltas: by default the window of each thread and 256 MiB of found ones.
+  'pack.windowMemory=1m',
+  'pack.deltaCacheSize=1m',
 ]
 
 /**

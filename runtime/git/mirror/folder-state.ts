@@ -50,8 +50,8 @@ export type FolderState = {
   commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash>
   /** Pushes a commit of the folder. Throws PushRefused and the faults of git. */
   push(namespace: string, what: Push, signal: AbortSignal): Promise<void>
-  /** Merges packs; a failure is logged. `thorough`: also drops unneeded objects; by default when that is due. */
-  tidy(signal: AbortSignal, thorough?: boolean): Promise<void>
+  /** Merges packs, within git's memory; a failure is logged. `thorough`: also drops unneeded objects; by default when that is due. */
+  tidy(namespace: string, signal: AbortSignal, thorough?: boolean): Promise<void>
   drop(): void
   /** Whether a failure to read or fetch may be caused by the folder; if so, it is doubted from now on. */
   doubt(error: unknown): boolean
@@ -159,14 +159,12 @@ export function openFolderState(options: FolderOptions): FolderState {
       state === 'sound' ? await fetches.isThere({ at: folder, namespace, format }, ref, signal) : undefined,
     commit: (...how) => commitIn({ folder, limits, present }, ...how),
     push: (namespace, what, signal) => fetches.push({ at: folder, namespace }, what, signal),
-    async tidy(signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
+    async tidy(namespace, signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
       present.forget()
       try {
-        if (await repack((...call) => local(folder, ...call), { kept: options.keptCommits(), thorough }, signal))
-          thoroughBytes = sizeOfFolder(folder)
+        if (await repackWithin(options, namespace, thorough, signal)) thoroughBytes = sizeOfFolder(folder)
       } catch (error) {
         if (signal.aborted) throw error
-        sweep(folder)
         if (!doubt(error)) warn(log, error, 'a mirror was not tidied up')
       } finally {
         present.forget()
@@ -233,6 +231,35 @@ async function fetchIntoNew(
     replaceFolder(folder, at)
     return { fetched, format }
   })
+}
+
+/** Repacks within a share of git's memory: the small one, or the large one if that does not suffice. */
+async function repackWithin(
+  { folder, remote, limits, memory, keptCommits }: FolderOptions,
+  namespace: string,
+  thorough: boolean,
+  signal: AbortSignal,
+): Promise<boolean> {
+  // Not the git host's: how long this takes says nothing about it.
+  const user = { namespace, host: '', repository: remote.url.text }
+  const kept = keptCommits()
+  const repackAs = async (size: 'small' | 'large'): Promise<boolean> =>
+    await memory.run(size, user, signal, async (ofSize, own) => {
+      const local = createRunLocal({ ...limits, ...ofSize })
+      try {
+        return await repack((...call) => local(folder, ...call), { kept, thorough }, own)
+      } catch (error) {
+        // Its leftovers would fail the second attempt, whether the memory was not enough or a quick process needs it.
+        if (!signal.aborted) sweep(folder)
+        throw error
+      }
+    })
+  try {
+    return await repackAs('small')
+  } catch (error) {
+    if (!(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+    return await repackAs('large')
+  }
 }
 
 async function commitIn(

@@ -83,13 +83,13 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
     return await state.has(commit, signal)
   }
   const isTidyDue = (minPacks: number): boolean => state.is('sound') && countPacks(folder) >= minPacks
-  const tidyWhenQuiet = async (): Promise<void> => {
+  const tidyWhenQuiet = async (namespace: string): Promise<void> => {
     for (let before = -1; before !== fetches;) {
       before = fetches
       await clock.wait(quietMs, stop)
     }
     await write(async () => {
-      if (isTidyDue(packsToTidy)) await state.tidy(stop)
+      if (isTidyDue(packsToTidy)) await state.tidy(namespace, stop)
     })
   }
   const fetch = async (namespace: string, what: string, signal: AbortSignal): Promise<Fetched> => {
@@ -99,7 +99,7 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
       await state.prepare(signal)
       // The namespace before may have fetched it.
       if (waits && state.is('sound') && isCommitHash(what) && (await state.has(what, signal))) return { commit: what, tag: undefined }
-      if (isTidyDue(maxPacks)) await state.tidy(signal)
+      if (isTidyDue(maxPacks)) await state.tidy(namespace, signal)
       return await state.fetch(namespace, what, signal)
     })
   }
@@ -132,7 +132,7 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
     trust: state.trust,
     tidyUp() {
       if (tidying !== undefined || !isTidyDue(packsToTidy)) return
-      tidying = tidyWhenQuiet()
+      tidying = tidyWhenQuiet(namespace)
         .catch(() => undefined)
         .finally(() => (tidying = undefined))
     },
@@ -146,7 +146,7 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
       if (!writer.isIdle || state.is('doubted')) return false
       await write(async () => {
         await state.prepare(stop)
-        if (state.is('sound')) await state.tidy(stop, true)
+        if (state.is('sound')) await state.tidy(namespace, stop, true)
       })
       return true
     },
