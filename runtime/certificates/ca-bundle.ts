@@ -1,14 +1,15 @@
 /**
  * Writes the CAs that the API server trusts for the admission webhook.
  */
+import type { V1MutatingWebhook } from '@kubernetes/client-node'
 import type { Clock } from '../platform/clock.ts'
 import type { Kube } from '../kube/client.ts'
-import { type KubeObject, webhookConfigurationType } from '../kube/types.ts'
+import { type Json, webhookConfigurationType } from '../kube/types.ts'
 
 /** Collaborators for reading and patching a MutatingWebhookConfiguration. */
 export type TrustDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock }
 
-type Webhook = { clientConfig?: { caBundle?: string } & Record<string, unknown> } & Record<string, unknown>
+type Webhook = Json<V1MutatingWebhook>
 
 /**
  * How long a replica that cannot write the trust bundle, or waits for it, stays unready. Admission fails during and after that, but agents
@@ -40,8 +41,8 @@ export function createCaBundleKeeper({ kube, clock }: TrustDeps, name: string | 
 
 /** Returns the bundle of each webhook, PEM, empty if there is none; a missing configuration has none. Throws Forbidden, ApiUnavailable. */
 export async function readCaBundles(kube: Pick<Kube, 'get'>, name: string, signal: AbortSignal): Promise<string[]> {
-  const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
-  return (found?.webhooks ?? []).map(({ clientConfig }) => Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString())
+  const found = await kube.get(webhookConfigurationType, { name }, signal)
+  return (found?.webhooks ?? []).map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString())
 }
 
 /** Returns whether it was changed; a missing configuration counts as correct. Throws Conflict, Forbidden, ApiUnavailable. */
@@ -51,7 +52,7 @@ async function patchCaBundle(
   caBundle: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const found: (KubeObject & { webhooks?: Webhook[] }) | undefined = await kube.get(webhookConfigurationType, { name }, signal)
+  const found = await kube.get(webhookConfigurationType, { name }, signal)
   const webhooks = trusting(found?.webhooks ?? [], Buffer.from(caBundle).toString('base64'))
   if (found === undefined || webhooks === undefined) return false
   // A merge patch replaces whole lists; the resourceVersion ensures that it replaces the list that was read.
@@ -62,6 +63,6 @@ async function patchCaBundle(
 
 /** Returns the webhooks with this bundle, or undefined when all of them have it. */
 function trusting(webhooks: readonly Webhook[], caBundle: string): Webhook[] | undefined {
-  if (webhooks.every(({ clientConfig }) => clientConfig?.caBundle === caBundle)) return undefined
+  if (webhooks.every(({ clientConfig }) => clientConfig.caBundle === caBundle)) return undefined
   return webhooks.map((webhook) => ({ ...webhook, clientConfig: { ...webhook.clientConfig, caBundle } }))
 }

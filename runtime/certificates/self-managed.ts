@@ -2,10 +2,11 @@
  * Keeps the self-managed certificate in a Secret that all replicas share, and writes the webhook's trust bundle. Any replica may write; the
  * Secret's resourceVersion resolves conflicts.
  */
+import type { V1Secret } from '@kubernetes/client-node'
 import type { Clock } from '../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Kube } from '../kube/client.ts'
-import { type KubeObject, secretType } from '../kube/types.ts'
+import { type New, secretType, type Stored } from '../kube/types.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Temporal } from '../platform/temporal.ts'
 import { type NextCertificates, nextCertificates, type StoredCertificates } from './rotation.ts'
@@ -81,7 +82,7 @@ async function settle(
 ): Promise<NextCertificates> {
   const key = { namespace, name: secretName }
   for (let attempt = 1; ; attempt += 1) {
-    const secret: (KubeObject & { data?: SecretData }) | undefined = await kube.get(secretType, key, signal)
+    const secret = await kube.get(secretType, key, signal)
     const stored = fromSecretData(secret?.data)
     const next = await nextCertificates(stored ?? known, { dnsNames, now: clock.now() })
     if (stored !== undefined && !next.changed) return next
@@ -96,7 +97,7 @@ async function settle(
   }
 }
 
-function newSecret({ namespace, name }: { namespace: string; name: string }, data: Record<string, string | null>): object {
+function newSecret({ namespace, name }: { namespace: string; name: string }, data: Record<string, string | null>): New<Stored<V1Secret>> {
   const present = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
   return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name }, type: 'kubernetes.io/tls', data: present }
 }

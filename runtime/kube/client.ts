@@ -3,7 +3,7 @@
  * into a Fault here.
  */
 import pLimit from 'p-limit'
-import { KubeConfig } from '@kubernetes/client-node'
+import { KubeConfig, type VersionInfo } from '@kubernetes/client-node'
 import { unlessAborted } from '../platform/clock.ts'
 import { Fault, type Reason } from '../platform/fault.ts'
 import { causeOf, readText, Silence } from '../http/client.ts'
@@ -17,41 +17,41 @@ import {
   type TransportOptions,
   type TransportRequest,
 } from './transport.ts'
-import { type KubeObject, type ObjectKey, pathOf, type ResourceType } from './types.ts'
+import { type KubeObject, type New, type ObjectKey, type PatchOf, pathOf, type ResourceType } from './types.ts'
 
 /** The scope of a list; without `namespace` every namespace. `limit`: objects per page, 100 by default. Selectors are as in kubectl. */
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
 /** Part of a list. `resourceVersion` is that of the whole list: a watch from it misses nothing. */
-export type Page = { items: KubeObject[]; resourceVersion: string }
+export type Page<Kind = KubeObject> = { items: Kind[]; resourceVersion: string }
 /** `timeoutSeconds`: when the server ends the watch; `silenceMs`: how long it may send nothing. */
 export type WatchOptions = Omit<ListOptions, 'limit'> & { resourceVersion: string; timeoutSeconds: number; silenceMs: number }
 /** `type`: ADDED, MODIFIED, DELETED, BOOKMARK, or ERROR with a Status as its object. */
-export type WatchEvent = { type: string; object: KubeObject }
+export type WatchEvent<Kind = KubeObject> = { type: string; object: Kind }
 
 /** Every method throws ApiUnavailable, Forbidden, NotFound, Conflict, Rejected; `get` returns undefined instead of NotFound. */
 export type Kube = {
-  get(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<KubeObject | undefined>
-  listPages(type: ResourceType, options: ListOptions, signal: AbortSignal): AsyncIterable<Page>
+  get<Kind extends KubeObject>(type: ResourceType<Kind>, key: ObjectKey, signal: AbortSignal): Promise<Kind | undefined>
+  listPages<Kind extends KubeObject>(type: ResourceType<Kind>, options: ListOptions, signal: AbortSignal): AsyncIterable<Page<Kind>>
   /**
    * Yields the changes after `resourceVersion`, in order. Ends when the server ends the watch, or when it sends nothing for `silenceMs`.
    */
-  watch(type: ResourceType, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent>
-  create(type: ResourceType, object: object, signal: AbortSignal): Promise<KubeObject>
+  watch<Kind extends KubeObject>(type: ResourceType<Kind>, options: WatchOptions, signal: AbortSignal): AsyncIterable<WatchEvent<Kind>>
+  create<Kind extends KubeObject>(type: ResourceType<Kind>, object: New<Kind>, signal: AbortSignal): Promise<Kind>
   /** RFC 7396. `fieldManager`: the owner of the fields; absent: the API server uses the program name of the user agent. */
-  mergePatch(
-    type: ResourceType,
+  mergePatch<Kind extends KubeObject>(
+    type: ResourceType<Kind>,
     key: ObjectKey,
-    patch: object,
+    patch: PatchOf<Kind>,
     options: { subresource?: string; fieldManager?: string },
     signal: AbortSignal,
-  ): Promise<KubeObject>
+  ): Promise<Kind>
   /** Server-side apply. */
-  apply(
-    type: ResourceType,
-    object: { metadata: ObjectKey },
+  apply<Kind extends KubeObject>(
+    type: ResourceType<Kind>,
+    object: New<Kind> & { metadata: ObjectKey },
     options: { fieldManager: string; force?: boolean },
     signal: AbortSignal,
-  ): Promise<KubeObject>
+  ): Promise<Kind>
   delete(type: ResourceType, key: ObjectKey, signal: AbortSignal): Promise<void>
   /** For reviews (TokenReview, SubjectAccessReview), which the API server answers but never stores. Returns its answer, parsed. */
   post(path: string, body: unknown, signal: AbortSignal): Promise<unknown>
@@ -107,11 +107,11 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
     const text = body === undefined ? {} : { body: JSON.stringify(body) }
     return await send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
   }
-  const send = async (request: TransportRequest, signal: AbortSignal): Promise<unknown> => {
+  const send = async <Answer>(request: TransportRequest, signal: AbortSignal): Promise<Answer> => {
     const { method, path } = request
     for (let attempt = 1; ; attempt += 1) {
       const answer = await transport.send(request, signal)
-      if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`)
+      if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`) as Answer
       const waitMs = waitOf(answer)
       if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
       // With jitter, so that clients rejected together do not return together.
@@ -123,10 +123,10 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   const page = async (path: string, size: number, isOfOne: boolean, signal: AbortSignal): Promise<ListAnswer | undefined> => {
     try {
       const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
-      const read = async (): Promise<unknown> => await send({ method: 'GET', path, ...bound }, signal)
+      const read = async (): Promise<ListAnswer> => await send({ method: 'GET', path, ...bound }, signal)
       signal.throwIfAborted()
       // A read of one object has a deadline of seconds, and does not wait behind the lists at startup.
-      return (await (isOfOne ? read() : unlessAborted(inTurn(read), signal))) as ListAnswer
+      return await (isOfOne ? read() : unlessAborted(inTurn(read), signal))
     } catch (error) {
       if (error instanceof AnswerTooLarge && size > 1) return undefined
       throw error
@@ -136,7 +136,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   return {
     async get(type, key, signal) {
       try {
-        return (await ask('GET', pathOf(type, key), signal)) as KubeObject
+        return await ask('GET', pathOf(type, key), signal)
       } catch (error) {
         if (error instanceof Fault && error.reason === 'NotFound') return undefined
         throw error
@@ -175,7 +175,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       try {
         const status = response.statusCode ?? 0
         if (status !== 200) throw faultOf(status, (await readText(response, maxRefusalBytes)) ?? '', what)
-        for await (const line of linesOf(response, maxAnswerBytes)) yield parse(line, what) as WatchEvent
+        for await (const line of linesOf(response, maxAnswerBytes)) yield parse(line, what) as WatchEvent<never>
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof Silence) return
@@ -188,35 +188,33 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
   }
 }
 
-/** Sends one request to the API server. Throws what `Kube` throws. */
-type Ask = (method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string) => Promise<unknown>
+/** Sends one request to the API server, whose answer has the type that the API documents. Throws what `Kube` throws. */
+type Ask = <Answer>(method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string) => Promise<Answer>
 
 function writesThrough(ask: Ask): Pick<Kube, 'create' | 'mergePatch' | 'apply' | 'delete' | 'post'> {
   return {
     create: async (type, object, signal) => {
       const { namespace } = (object as { metadata?: { namespace?: string } }).metadata ?? {}
-      return (await ask('POST', pathOf(type, namespace === undefined ? {} : { namespace }), signal, object)) as KubeObject
+      return await ask('POST', pathOf(type, namespace === undefined ? {} : { namespace }), signal, object)
     },
     mergePatch: async (type, key, patch, { subresource, fieldManager }, signal) => {
       const query = fieldManager === undefined ? '' : `?${new URLSearchParams({ fieldManager }).toString()}`
       const path = `${pathOf(type, key, subresource)}${query}`
-      return (await ask('PATCH', path, signal, patch, 'application/merge-patch+json')) as KubeObject
+      return await ask('PATCH', path, signal, patch, 'application/merge-patch+json')
     },
     apply: async (type, object, { fieldManager, force = false }, signal) => {
       const query = new URLSearchParams({ fieldManager, force: String(force) })
       const path = `${pathOf(type, object.metadata)}?${query.toString()}`
-      return (await ask('PATCH', path, signal, object, 'application/apply-patch+yaml')) as KubeObject
+      return await ask('PATCH', path, signal, object, 'application/apply-patch+yaml')
     },
-    delete: async (type, key, signal) => {
-      await ask('DELETE', pathOf(type, key), signal)
-    },
+    delete: async (type, key, signal) => await ask('DELETE', pathOf(type, key), signal),
     post: (path, body, signal) => ask('POST', path, signal, body),
   }
 }
 
 /** Throws UnsupportedKubernetes. */
 async function requireVersion(ask: Ask, signal: AbortSignal): ReturnType<Kube['requireVersion']> {
-  const { major, minor, gitVersion } = (await ask('GET', '/version', signal)) as { major: string; minor: string; gitVersion: string }
+  const { major, minor, gitVersion } = await ask<VersionInfo>('GET', '/version', signal)
   // Providers add suffixes: minor "30+", gitVersion "v1.30.3-eks-a1b2c3".
   if (Number.parseInt(major, 10) === 1 && Number.parseInt(minor, 10) < oldestMinor) {
     throw new Fault('UnsupportedKubernetes', `the cluster runs Kubernetes ${gitVersion}; this operator needs 1.${oldestMinor} or newer`)
@@ -224,11 +222,12 @@ async function requireVersion(ask: Ask, signal: AbortSignal): ReturnType<Kube['r
   return gitVersion
 }
 
-type ListAnswer = { metadata: { resourceVersion: string; continue?: string }; items?: KubeObject[] }
+/** The items are of the kind that was listed. */
+type ListAnswer = { metadata: { resourceVersion: string; continue?: string }; items?: never[] }
 
 function parse(text: string, what: string): unknown {
   try {
-    return text === '' ? {} : JSON.parse(text)
+    return JSON.parse(text === '' ? '{}' : text)
   } catch (error) {
     throw new Fault('ApiUnavailable', `${what}: the answer is not JSON`, { cause: error })
   }

@@ -2,13 +2,14 @@
  * Records the Events that `kubectl describe` and `kubectl events` show. Equal ones become one series, floods are limited, and callers never
  * wait.
  */
+import type { EventsV1Event } from '@kubernetes/client-node'
 import { type Clock, deadline } from '../platform/clock.ts'
 import { FairCache } from '../platform/async/fair-cache.ts'
 import { Turns } from '../platform/async/turns.ts'
 import { asFault } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Kube } from './client.ts'
-import { eventType } from './types.ts'
+import { eventType, type New, type Stored } from './types.ts'
 
 /** The content of an Event; `regarding` is the object it is shown for, and determines its namespace. */
 export type EventToWrite = {
@@ -140,7 +141,7 @@ function objectOf(
   name: string,
   at: string,
   from: { component: string; instance: string },
-): object {
+): New<Stored<EventsV1Event>> {
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',

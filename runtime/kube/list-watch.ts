@@ -10,13 +10,13 @@ import { ServerAway } from './transport.ts'
 import type { KubeObject, ObjectKey, ResourceType } from './types.ts'
 
 /** Which objects are watched, and what is kept of each. */
-export type WatchedSet<Item> = {
-  type: ResourceType
+export type WatchedSet<Item, Kind extends KubeObject = KubeObject> = {
+  type: ResourceType<Kind>
   namespace?: string
   labelSelector?: string
   fieldSelector?: string
   /** Undefined: the object does not belong to the set, or no longer does; a known object is then removed. */
-  project(object: KubeObject): Item | undefined
+  project(object: Kind): Item | undefined
 }
 
 /** The consumer's callbacks. A handler that throws is called again for the same object after the next list. */
@@ -75,9 +75,9 @@ export type WatchFigures = {
 }
 
 /** Runs until `signal` aborts. Any fault is logged and retried. */
-export async function runListWatch<Item>(
+export async function runListWatch<Item, Kind extends KubeObject>(
   deps: ListWatchDeps,
-  set: WatchedSet<Item>,
+  set: WatchedSet<Item, Kind>,
   handlers: WatchHandlers<Item>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -118,17 +118,21 @@ export async function runListWatch<Item>(
 /** The resource version of each object that the consumer knows, by id: a few bytes each, because there may be thousands. */
 type Known = Map<string, string>
 
-type Notifier = {
+type Notifier<Kind> = {
   /** Returns whether the consumer was called: a known version is skipped. */
-  upsert(object: KubeObject): boolean
-  remove(object: KubeObject): void
+  upsert(object: Kind): boolean
+  remove(object: Kind): void
   /** Returns the ids of known objects that are not in a list. */
   gone(present: ReadonlySet<string>): string[]
   forget(id: string): void
   synced(): void
 }
 
-function createNotifier<Item>(set: WatchedSet<Item>, handlers: WatchHandlers<Item>, known: Known): Notifier {
+function createNotifier<Item, Kind extends KubeObject>(
+  set: WatchedSet<Item, Kind>,
+  handlers: WatchHandlers<Item>,
+  known: Known,
+): Notifier<Kind> {
   const forget = (id: string): boolean => {
     if (!known.has(id)) return false
     handlers.remove(keyOf(id))
@@ -175,10 +179,10 @@ type Place = { version: string | undefined; delivered: string | undefined }
  * in a version that the watch had passed is. A list does not show when an object was deleted, so deletions count only if the list is no
  * newer. A list older than the watch comes from a restored etcd, whose versions cannot be compared with those before.
  */
-async function listAll<Item>(
+async function listAll<Item, Kind extends KubeObject>(
   { kube, log, observe }: ListWatchDeps,
-  set: WatchedSet<Item>,
-  notifier: Notifier,
+  set: WatchedSet<Item, Kind>,
+  notifier: Notifier<Kind>,
   place: Place,
   signal: AbortSignal,
 ): Promise<void> {
@@ -221,10 +225,10 @@ function isAtMost(version: string | undefined, other: string | undefined): boole
 }
 
 /** Watches until the server ends it; `place` moves with each event. Throws Conflict when its version is gone. */
-async function watchOnce<Item>(
+async function watchOnce<Item, Kind extends KubeObject>(
   { kube, clock, silenceMs = defaultSilenceMs }: ListWatchDeps,
-  set: WatchedSet<Item>,
-  notifier: Notifier,
+  set: WatchedSet<Item, Kind>,
+  notifier: Notifier<Kind>,
   place: Place,
   signal: AbortSignal,
 ): Promise<void> {
@@ -237,7 +241,7 @@ async function watchOnce<Item>(
 }
 
 /** Returns the version of the event. Throws Conflict for an expired version, ApiUnavailable for any other error event. */
-function takeEvent(phase: string, object: KubeObject, notifier: Notifier): string | undefined {
+function takeEvent<Kind extends KubeObject>(phase: string, object: Kind, notifier: Notifier<Kind>): string | undefined {
   if (phase === 'ERROR') {
     const { code = 0, message = '' } = object as unknown as { code?: number; message?: string }
     throw new Fault(code === 410 ? 'Conflict' : 'ApiUnavailable', `watch ended with ${code} ${message}`)

@@ -2,11 +2,12 @@
  * A namespace may hold as many objects, and as large ones, as the API server accepts. The controller keeps a bounded part of them and all
  * objects of other namespaces.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import v8 from 'node:v8'
 import vm from 'node:vm'
 import t from 'tap'
 import { podAnnotations, requestAnnotations } from '../../runtime/api/names.ts'
-import type { KubeObject } from '../../runtime/kube/types.ts'
+import type { KubeObject, Stored } from '../../runtime/kube/types.ts'
 import { findPodTroubles } from '../../runtime/controller/cluster/pod-events.ts'
 import { createPodScopes } from '../../runtime/controller/cluster/pod-scopes.ts'
 import { gatewayBounds, maxKeptSyncs } from '../../runtime/reconcile/store/bounded-objects.ts'
@@ -109,7 +110,7 @@ void t.test('GatewaySyncs that wait for the list of their pods are bounded too',
   scopes.removeSync('hostile', 'sync-0')
 })
 
-const podOf = (name: string, follows: string, labels: Record<string, string> = {}): KubeObject => {
+const podOf = (name: string, follows: string, labels: Record<string, string> = {}): Stored<V1Pod> => {
   const annotations = { [podAnnotations.inject]: 'true', [podAnnotations.gatewaySync]: follows }
   return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'hostile', name, uid: name, resourceVersion: '1', labels, annotations } }
 }
@@ -186,7 +187,7 @@ void t.test('a pod record keeps at most 100 labels and only annotations of this 
   const labels = Object.fromEntries(Array.from({ length: 8_000 }, (_, index) => [`label-${number(7_999 - index)}`, 'x']))
   const annotations = { [podAnnotations.inject]: 'true', 'clustersync.io/x': 'x'.repeat(250_000) }
   const metadata = { namespace: 'plant', name: 'gw-0', uid: 'u', resourceVersion: '1', labels, annotations }
-  const pod = projectPod({ apiVersion: 'v1', kind: 'Pod', metadata, spec: {} })
+  const pod = projectPod({ apiVersion: 'v1', kind: 'Pod', metadata })
   t.strictSame(pod?.annotations, { [podAnnotations.inject]: 'true' })
   t.strictSame(
     Object.keys(pod?.labels ?? {}),

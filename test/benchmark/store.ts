@@ -2,10 +2,11 @@
  * Memory that the controller uses for gateway pods and SyncReports: the heap of its store with `size` of each (default 5,000), whatever the
  * size of the objects in the API server.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { podAnnotations } from '../../runtime/api/names.ts'
-import type { KubeObject } from '../../runtime/kube/types.ts'
+import type { KubeObject, Stored } from '../../runtime/kube/types.ts'
 import { createStore, type Store } from '../../runtime/reconcile/store/store.ts'
 import { projectPod, projectReport } from '../../runtime/reconcile/store/records.ts'
 import { chartPod } from '../support/pods.ts'
@@ -70,7 +71,7 @@ function heapOnce(size: number, fill: (store: Store, index: number) => void, col
 }
 
 /** As received from the API server: each text is a separate copy. */
-function podObject(index: number, labels: Record<string, string>): KubeObject {
+function podObject(index: number, labels: Record<string, string>): Stored<V1Pod> {
   const { metadata, spec } = chartPod({ [podAnnotations.gatewaySync]: plantOf(index) })
   const own = {
     ...metadata,
@@ -79,7 +80,7 @@ function podObject(index: number, labels: Record<string, string>): KubeObject {
     uid: uidOf(index),
     labels: { ...metadata.labels, ...labels },
   }
-  return JSON.parse(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: own, spec })) as KubeObject
+  return JSON.parse(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: own, spec })) as Stored<V1Pod>
 }
 
 function reportObject(index: number, projects: number): KubeObject {

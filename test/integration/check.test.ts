@@ -2,6 +2,7 @@
  * `cluster-sync check` on the real API server: a healthy installation, as docs/how-to/check.md shows it, and each part of it broken and
  * repaired.
  */
+import type { V1ContainerStatus } from '@kubernetes/client-node'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { gatherFacts } from '../../runtime/cli/check/gather.ts'
@@ -10,7 +11,7 @@ import { systemClock } from '../../runtime/platform/clock.ts'
 import { check } from '../../runtime/fleet/check/check.ts'
 import type { CheckReport, Finding, SectionId } from '../../runtime/fleet/check/report.ts'
 import type { Kube } from '../../runtime/kube/client.ts'
-import { podType, type ResourceType, secretType, webhookConfigurationType } from '../../runtime/kube/types.ts'
+import { type Json, podType, type ResourceType, secretType, webhookConfigurationType } from '../../runtime/kube/types.ts'
 import { matchObject } from '../support/assertions.ts'
 import { makeAuthority } from '../support/authority.ts'
 import { type Installation, install, simulatedGateway } from '../support/installation.ts'
@@ -190,7 +191,7 @@ void t.test('check distinguishes a healthy installation from each broken one', {
         restartCount: 0,
         state: { waiting: { reason: 'ErrImagePull', message: 'not found' } },
       }
-      const set = (containerStatuses: object[]) =>
+      const set = (containerStatuses: Json<V1ContainerStatus>[]) =>
         kube.mergePatch(podType, { namespace, name: 'gw-0' }, { status: { containerStatuses } }, { subresource: 'status' }, signal)
       await set([waiting])
       return () => set([])

@@ -2,10 +2,11 @@
  * A gateway pod with two possible data volumes, with the installed controller on the real API server: its agent cannot work, which the
  * GatewaySync and the pod report until the pod is recreated with the annotation that names the volume.
  */
+import type { V1PodSpec } from '@kubernetes/client-node'
 import t from 'tap'
 import { agentVariables } from '../../runtime/settings/agent.ts'
 import { podAnnotations } from '../../runtime/api/names.ts'
-import { podType } from '../../runtime/kube/types.ts'
+import { type Json, podType } from '../../runtime/kube/types.ts'
 import { agentsOf, changed } from '../support/admission.ts'
 import { matchObject } from '../support/assertions.ts'
 import { gateway } from '../support/injected.ts'
@@ -41,7 +42,11 @@ void t.test(
     })
     const create = async (annotations: Record<string, string>) => {
       const metadata = { namespace, name: 'gw-0', annotations: { [podAnnotations.inject]: 'true', ...annotations } }
-      const pod = await kube.create(podType, { apiVersion: 'v1', kind: 'Pod', metadata, spec: shape.spec }, signal)
+      const pod = await kube.create(
+        podType,
+        { apiVersion: 'v1', kind: 'Pod', metadata, spec: shape.spec as unknown as Json<V1PodSpec> },
+        signal,
+      )
       const [agent] = agentsOf(pod as unknown as PodShape)
       return agent?.env?.find(({ name }) => name === agentVariables.dataDir)
     }

@@ -2,9 +2,10 @@
  * Pods that are created while no controller runs: depending on `webhook.failurePolicy`, pods that request an agent are refused or get none;
  * all other pods are unaffected.
  */
+import type { V1PodSpec } from '@kubernetes/client-node'
 import t from 'tap'
 import { podAnnotations } from '../../runtime/api/names.ts'
-import { podType } from '../../runtime/kube/types.ts'
+import { type Json, podType } from '../../runtime/kube/types.ts'
 import { agentsOf } from '../support/admission.ts'
 import { matchObject, rejectsWith } from '../support/assertions.ts'
 import { install, type Installation } from '../support/installation.ts'
@@ -16,7 +17,12 @@ const asking = { [podAnnotations.inject]: 'true' }
 
 /** Creates a pod and returns it as admitted. Throws a Fault if it is refused. */
 async function create({ world }: Installation, namespace: string, name: string, annotations = {}): Promise<PodShape> {
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name, annotations }, spec: chartPod().spec }
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name, annotations },
+    spec: chartPod().spec as unknown as Json<V1PodSpec>,
+  }
   return (await world.kube.create(podType, pod, world.signal)) as unknown as PodShape
 }
 

@@ -2,6 +2,7 @@
  * Manifests on the real API server, which has the kinds of cert-manager and of the monitoring operator: each object is accepted, and a
  * second apply changes nothing. For the committed manifests, the profiles, and every pair of switches.
  */
+import type { V1PodSpec } from '@kubernetes/client-node'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { App, type Chart } from 'cdk8s'
@@ -10,7 +11,7 @@ import { parseAllDocuments } from 'yaml'
 import { installation } from '../../infra/operator-chart.ts'
 import type { Manifest } from '../support/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
-import { type KubeObject, podType } from '../../runtime/kube/types.ts'
+import { type Json, type KubeObject, podType } from '../../runtime/kube/types.ts'
 import { applyForeignKinds } from '../support/foreign-kinds.ts'
 import { deploymentOf, profiles } from '../infra/installed.ts'
 import { containsText } from '../support/assertions.ts'
@@ -96,7 +97,7 @@ async function refusalOfPod({ kube, plane, signal }: World, namespace: string, o
   // Priority class and account in the values may be those of another cluster; the StatefulSet adds the volumes of its claims.
   const { priorityClassName: _class, serviceAccountName: _account, volumes, ...others }: Named = template.spec
   const claims = volumeClaimTemplates.map(({ metadata: { name } }) => ({ name, persistentVolumeClaim: { claimName: name } }))
-  const spec = { ...others, volumes: [...volumes, ...claims] }
+  const spec = { ...others, volumes: [...volumes, ...claims] } as unknown as Json<V1PodSpec>
   const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { namespace, name: 'controller' }, spec }
   return kube.create(podType, pod, signal).then(
     () => undefined,

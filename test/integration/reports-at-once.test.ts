@@ -1,13 +1,14 @@
 /**
  * Simultaneous reports of many gateways on the real API server: one reconcile handles them together.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import path from 'node:path'
 import t from 'tap'
 import { gatewaySyncCrd, syncReportCrd } from '../../infra/crd.ts'
 import { agentVariables } from '../../runtime/settings/agent.ts'
 import { agentContainerName, agentPodLabel, apiVersion, podAnnotations } from '../../runtime/api/names.ts'
 import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
-import { gatewaySyncType, podType, syncReportType } from '../../runtime/kube/types.ts'
+import { gatewaySyncType, type New, podType, type Stored, syncReportType } from '../../runtime/kube/types.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { startReplica } from '../support/replica.ts'
 import { temporaryFolder } from '../support/repository.ts'
@@ -20,7 +21,7 @@ const [alone, together] = [gateways.slice(0, 3), gateways.slice(3)]
 const shareMs = 250
 
 /** A gateway pod after admission, with the fields that the controller reads. */
-function pod(namespace: string, name: string): object {
+function pod(namespace: string, name: string): New<Stored<V1Pod>> {
   const asked = tinyPod(namespace, name, { annotations: { [podAnnotations.inject]: 'true' }, labels: { [agentPodLabel]: 'true' } })
   const agent = { name: agentContainerName, image: 'agent:1', env: [{ name: agentVariables.dataDir, value: '/data' }] }
   return { ...asked, spec: { containers: [{ name: 'gateway', image: 'gateway:8.3' }, agent] } }

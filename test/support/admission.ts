@@ -2,6 +2,7 @@
  * The admission webhook on a real API server: it calls the real app over TLS, with certificates that the real certificate keeper issues,
  * stores and rotates. Each test has its own webhook, namespaces and label, because other tests of a run share the API server.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import { lifetimes } from '../../runtime/certificates/rotation.ts'
 import { openSelfManaged } from '../../runtime/certificates/self-managed.ts'
 import type { CertificateKeeper } from '../../runtime/certificates/serving.ts'
@@ -10,7 +11,7 @@ import { Fault } from '../../runtime/platform/fault.ts'
 import { admissionApp, type AdmissionOutcome, mutatePath } from '../../runtime/injection/app.ts'
 import type { FoundSync } from '../../runtime/injection/inject.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
-import { podType, webhookConfigurationType } from '../../runtime/kube/types.ts'
+import { type New, podType, type Stored, webhookConfigurationType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { serve } from '../../runtime/http/serve.ts'
 import { Temporal } from '../../runtime/platform/temporal.ts'
@@ -117,7 +118,11 @@ export async function openAdmission(t: Tap, alsoIn: readonly string[] = []): Pro
   const admit: Admission['admit'] = async (namespace, shape) => {
     const unique = shape.metadata['generateName'] === undefined ? { name: `gw-${Math.random().toString(36).slice(2, 10)}` } : {}
     const metadata = { ...shape.metadata, ...unique, namespace }
-    return (await kube.create(podType, { apiVersion: 'v1', kind: 'Pod', ...shape, metadata }, signal)) as unknown as PodShape
+    return (await kube.create(
+      podType,
+      { apiVersion: 'v1', kind: 'Pod', ...shape, metadata } as unknown as New<Stored<V1Pod>>,
+      signal,
+    )) as unknown as PodShape
   }
   const namespace: Admission['namespace'] = (prefix, labels = {}) => makeNamespace(kube, prefix, { ...labels, [label]: 'true' }, signal)
   const admitSoon = (name: string) => untilInjected(() => admit(name, barePod()))

@@ -191,7 +191,7 @@ export async function install(
   }
   const holderOfLease = async (): Promise<string | undefined> => {
     const lease = await kube.get(leaseType, { namespace, name: installed.fullname }, signal)
-    return (lease?.spec as { holderIdentity?: string } | undefined)?.holderIdentity
+    return lease?.spec?.holderIdentity
   }
   const stopController = async (): Promise<number | null> => (controller === undefined ? null : await stopChild(controller))
   await startController()

@@ -1,4 +1,6 @@
 /** The objects of an installation, adapted to a machine without pods and Services, and the pods of gateways. */
+import type { New, Stored } from '../../runtime/kube/types.ts'
+import type { V1Pod } from '@kubernetes/client-node'
 import path from 'node:path'
 import type { Simulator } from '../../examples/simulator/simulator.ts'
 import { podAnnotations } from '../../runtime/api/names.ts'
@@ -68,7 +70,11 @@ function statusPageHere(
 }
 
 /** A pod as its owner writes it, before admission. */
-export function gatewayPod(namespace: string, name: string, { account, profile, mode, follows, labels = {} }: GatewayOptions): object {
+export function gatewayPod(
+  namespace: string,
+  name: string,
+  { account, profile, mode, follows, labels = {} }: GatewayOptions,
+): New<Stored<V1Pod>> {
   const annotations = {
     [podAnnotations.inject]: 'true',
     ...(profile === undefined ? {} : { [podAnnotations.profile]: profile }),

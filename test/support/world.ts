@@ -1,10 +1,11 @@
 /**
  * Shared parts of tests on the real API server: a client with all permissions, namespaces, accounts and their tokens.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import type { Test } from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import { createKube, type Kube, loadKube } from '../../runtime/kube/client.ts'
-import { eventType, type ResourceType } from '../../runtime/kube/types.ts'
+import { eventType, type New, type ResourceType, type Stored } from '../../runtime/kube/types.ts'
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from '../cluster/control-plane.ts'
 
 export const namespaceType: ResourceType = { group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }
@@ -116,7 +117,7 @@ export function tinyPod(
   namespace: string,
   name: string,
   more: { account?: string; annotations?: Record<string, string>; labels?: Record<string, string> } = {},
-): object {
+): New<Stored<V1Pod>> {
   const { account = 'default', annotations = {}, labels = {} } = more
   return {
     apiVersion: 'v1',

@@ -2,10 +2,11 @@
  * Gathers the facts of an installation check: reads from the API server, and two tests without side effects: a dry-run pod and a call to the delivery
  * endpoint.
  */
+import type { V1CustomResourceDefinition, V1Pod } from '@kubernetes/client-node'
 import { deadline, systemClock } from '../../platform/clock.ts'
 import { asFault } from '../../platform/fault.ts'
 import type { CheckFacts, InstalledCrd, WaitingImage } from '../../fleet/check/facts.ts'
-import { type KubeObject, podType, type ResourceType } from '../../kube/types.ts'
+import { type KubeObject, podType, type ResourceType, type Stored } from '../../kube/types.ts'
 import { podAnnotations } from '../../api/names.ts'
 import { version as cliVersion } from '../../platform/version.ts'
 import { type Cluster, explainApiError } from '../fleet/cluster.ts'
@@ -13,7 +14,7 @@ import { readCluster } from '../fleet/read-fleet.ts'
 import { findInstallations, ownLabel } from './installations.ts'
 import type { ProbeClients } from './probe.ts'
 
-const definitionType: ResourceType = {
+const definitionType: ResourceType<Stored<V1CustomResourceDefinition>> = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   plural: 'customresourcedefinitions',
@@ -60,12 +61,11 @@ async function readDefinitions({ kube, signal }: ProbeClients): Promise<Installe
   for await (const { items } of kube.listPages(definitionType, { limit: 20 }, signal)) {
     for (const { metadata, spec, status } of items) {
       if (!metadata.name.endsWith('.clustersync.io')) continue
-      const { versions = [] } = spec as { versions?: { name: string; served: boolean; schema?: { openAPIV3Schema?: unknown } }[] }
-      const { conditions = [] } = (status ?? {}) as { conditions?: { type: string; status: string }[] }
+      const { conditions = [] } = status ?? {}
       found.push({
         name: metadata.name,
         established: conditions.some(({ type, status }) => type === 'Established' && status === 'True'),
-        served: new Map(versions.filter(({ served }) => served).map(({ name, schema }) => [name, schema?.openAPIV3Schema])),
+        served: new Map(spec.versions.filter(({ served }) => served).map(({ name, schema }) => [name, schema?.openAPIV3Schema])),
       })
     }
   }
@@ -73,8 +73,8 @@ async function readDefinitions({ kube, signal }: ProbeClients): Promise<Installe
 }
 
 /** Pods that request an agent, and the operator's own pods. */
-async function readPods({ kube, signal }: ProbeClients): Promise<KubeObject[]> {
-  const found: KubeObject[] = []
+async function readPods({ kube, signal }: ProbeClients): Promise<Stored<V1Pod>[]> {
+  const found: Stored<V1Pod>[] = []
   for await (const { items } of kube.listPages(podType, {}, signal)) found.push(...items.filter((pod) => isGateway(pod) || isOwn(pod)))
   return found
 }
@@ -87,8 +87,6 @@ function isOwn({ metadata }: KubeObject): boolean {
   return metadata.labels?.[ownLabel.key] === ownLabel.value
 }
 
-type ContainerStatus = { image?: string; state?: { waiting?: { reason?: string; message?: string } } }
-
 const imageTroubles: ReadonlySet<string> = new Set([
   'ErrImagePull',
   'ImagePullBackOff',
@@ -97,10 +95,10 @@ const imageTroubles: ReadonlySet<string> = new Set([
   'ImageInspectError',
 ])
 
-function imagesOf(pods: readonly KubeObject[]): { pods: number; waiting: WaitingImage[] } {
+function imagesOf(pods: readonly Stored<V1Pod>[]): { pods: number; waiting: WaitingImage[] } {
   const waiting = pods.flatMap(({ metadata, status }) => {
-    const { initContainerStatuses = [], containerStatuses = [] } = (status ?? {}) as Record<string, ContainerStatus[] | undefined>
-    return [...initContainerStatuses, ...containerStatuses].flatMap(({ image = 'its image', state }) => {
+    const { initContainerStatuses = [], containerStatuses = [] } = status ?? {}
+    return [...initContainerStatuses, ...containerStatuses].flatMap(({ image, state }) => {
       const { reason, message } = state?.waiting ?? {}
       if (reason === undefined || !imageTroubles.has(reason)) return []
       return [{ namespace: metadata.namespace ?? '', pod: metadata.name, image, reason, message }]

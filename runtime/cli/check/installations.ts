@@ -1,6 +1,7 @@
 /**
  * Finds the installations of the product in a cluster, and reads their facts: objects, settings, and the permissions of their accounts.
  */
+import type { V1Deployment, V1PodSpec, V1StatefulSet, V1SubjectAccessReview } from '@kubernetes/client-node'
 import * as v from 'valibot'
 import type {
   CertificateSecret,
@@ -13,7 +14,7 @@ import type {
 } from '../../fleet/check/facts.ts'
 import { group } from '../../api/names.ts'
 import { agentPermissions, controllerPermissions } from '../../fleet/check/permissions.ts'
-import { type KubeObject, leaseType, type ResourceType, secretType, webhookConfigurationType } from '../../kube/types.ts'
+import { type Json, leaseType, type ResourceType, secretType, type Stored, webhookConfigurationType } from '../../kube/types.ts'
 import { jsonOrUndefined } from '../../platform/text/json.ts'
 import { controllerSettingsVariable } from '../../settings/controller.ts'
 import type { Followers, ProbeClients } from './probe.ts'
@@ -23,7 +24,10 @@ import { tryAdmission, tryDelivery } from './try-endpoints.ts'
 export const ownLabel = { key: 'app.kubernetes.io/part-of', value: group } as const
 const versionLabel = 'app.kubernetes.io/version'
 
-const workloadTypes: readonly ResourceType[] = [
+/** The Deployment or StatefulSet of a controller. */
+type Workload = Stored<V1Deployment | V1StatefulSet>
+
+const workloadTypes: readonly ResourceType<Workload>[] = [
   { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true },
   { group: 'apps', version: 'v1', plural: 'statefulsets', kind: 'StatefulSet', namespaced: true },
 ]
@@ -35,7 +39,7 @@ export async function findInstallations(
   followers: Followers,
 ): Promise<Probed<InstallationFacts[]>> {
   const workloads = await clients.probe(async () => {
-    const found: KubeObject[] = []
+    const found: Workload[] = []
     const within = namespace === undefined ? {} : { namespace }
     const options = { ...within, labelSelector: `${ownLabel.key}=${ownLabel.value}` }
     for (const type of workloadTypes)
@@ -46,19 +50,21 @@ export async function findInstallations(
   return { kind: 'seen', value: await Promise.all(workloads.value.map((workload) => readInstallation(clients, workload, followers))) }
 }
 
-async function readInstallation(clients: ProbeClients, object: KubeObject, followers: Followers): Promise<InstallationFacts> {
-  const { metadata } = object
+async function readInstallation(
+  clients: ProbeClients,
+  { metadata, spec, status }: Workload,
+  followers: Followers,
+): Promise<InstallationFacts> {
   const namespace = metadata.namespace ?? ''
-  const workload = (object.spec ?? {}) as Workload
-  const { readyReplicas = 0 } = (object.status ?? {}) as { readyReplicas?: number }
-  const found = settingsOf(workload)
-  const account = workload.template?.spec?.serviceAccountName ?? 'default'
+  const pod = spec?.template.spec
+  const found = pod === undefined ? undefined : settingsOf(pod)
+  const account = pod?.serviceAccountName ?? 'default'
   const facts = {
     name: metadata.name,
     namespace,
     version: metadata.labels?.[versionLabel],
-    replicas: workload.replicas ?? 1,
-    readyReplicas,
+    replicas: spec?.replicas ?? 1,
+    readyReplicas: status?.readyReplicas ?? 0,
     settings: found?.settings,
   }
   const unknown = { kind: 'failed', message: 'the settings of the operator cannot be read' } as const
@@ -89,13 +95,12 @@ async function readInstallation(clients: ProbeClients, object: KubeObject, follo
 async function readLease({ kube, signal }: ProbeClients, { namespace, fullname }: OperatorSettings): Promise<Lease | undefined> {
   const lease = await kube.get(leaseType, { namespace, name: fullname }, signal)
   if (lease === undefined) return undefined
-  const spec = (lease.spec ?? {}) as { holderIdentity?: string | null; renewTime?: string; leaseDurationSeconds?: number }
-  const holder = spec.holderIdentity ?? ''
-  return { holder: holder === '' ? undefined : holder, renewedAt: spec.renewTime, durationSeconds: spec.leaseDurationSeconds ?? 0 }
+  const { holderIdentity: holder = '', renewTime: renewedAt, leaseDurationSeconds: durationSeconds = 0 } = lease.spec ?? {}
+  return { holder: holder === '' ? undefined : holder, renewedAt, durationSeconds }
 }
 
 async function readCertificate({ kube, signal }: ProbeClients, namespace: string, name: string): Promise<CertificateSecret | undefined> {
-  const secret = (await kube.get(secretType, { namespace, name }, signal)) as { data?: Record<string, string> } | undefined
+  const secret = await kube.get(secretType, { namespace, name }, signal)
   const text = (key: string): string | undefined => {
     const value = secret?.data?.[key]
     return value === undefined || value === '' ? undefined : Buffer.from(value, 'base64').toString('utf8')
@@ -104,9 +109,8 @@ async function readCertificate({ kube, signal }: ProbeClients, namespace: string
 }
 
 async function readBundles({ kube, signal }: ProbeClients, { webhookConfiguration = '' }: OperatorSettings): Promise<string[] | undefined> {
-  const found = (await kube.get(webhookConfigurationType, { name: webhookConfiguration }, signal)) as
-    { webhooks?: { clientConfig?: { caBundle?: string } }[] } | undefined
-  return found?.webhooks?.map(({ clientConfig }) => Buffer.from(clientConfig?.caBundle ?? '', 'base64').toString('utf8'))
+  const found = await kube.get(webhookConfigurationType, { name: webhookConfiguration }, signal)
+  return found?.webhooks?.map(({ clientConfig }) => Buffer.from(clientConfig.caBundle ?? '', 'base64').toString('utf8'))
 }
 
 type Question = { account: { namespace: string; name: string }; right: Permission; namespace: string | undefined }
@@ -123,7 +127,7 @@ async function queryPermissions(
   const questions = [...ofController(account, settings), ...ofAgents(settings, followers)]
   return await Promise.all(
     questions.map(async ({ account: { namespace, name }, right, namespace: within }) => {
-      const [resource, subresource] = right.resource.split('/')
+      const [resource = '', subresource] = right.resource.split('/')
       const attributes = {
         verb: right.verb,
         group: right.group,
@@ -134,13 +138,13 @@ async function queryPermissions(
       }
       const user = `system:serviceaccount:${namespace}:${name}`
       const groups = ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated']
-      const review = {
+      const review: Json<V1SubjectAccessReview> = {
         apiVersion: 'authorization.k8s.io/v1',
         kind: 'SubjectAccessReview',
         spec: { user, groups, resourceAttributes: attributes },
       }
       const answer = await kube.post('/apis/authorization.k8s.io/v1/subjectaccessreviews', review, signal)
-      const allowed = (answer as { status?: { allowed?: boolean } }).status?.allowed === true
+      const allowed = (answer as typeof review).status?.allowed === true
       return { account: `${namespace}/${name}`, right, namespace: within, allowed }
     }),
   )
@@ -164,24 +168,12 @@ function ofAgents({ watchNamespaces }: OperatorSettings, { syncs, pods }: Follow
   const accounts = new Map<string, { namespace: string; name: string }>()
   for (const { metadata, spec } of pods) {
     const namespace = metadata.namespace ?? ''
-    const name = (spec as { serviceAccountName?: string } | undefined)?.serviceAccountName ?? 'default'
+    const name = spec?.serviceAccountName ?? 'default'
     if (followed.has(namespace)) accounts.set(`${namespace}/${name}`, { namespace, name })
   }
   return [...accounts.values()]
     .slice(0, maxAgentAccounts)
     .flatMap((account) => agentPermissions.map((right) => ({ account, right, namespace: account.namespace })))
-}
-
-/** The parts of a Deployment or StatefulSet that hold the settings of its controller. */
-export type Workload = {
-  replicas?: number
-  template?: {
-    spec?: {
-      serviceAccountName?: string
-      containers?: { env?: { name: string; value?: string }[] }[]
-      volumes?: { name: string; secret?: { secretName?: string } }[]
-    }
-  }
 }
 
 const deploymentSettings = v.object({
@@ -201,8 +193,10 @@ const deploymentSettings = v.object({
 const certificateVolume = 'certificate'
 
 /** `secretName`: the Secret of the certificate. Undefined if the workload holds no such settings. */
-export function settingsOf({ template }: Workload): { settings: OperatorSettings; secretName: string; deliveryUrl: string } | undefined {
-  const { containers = [], volumes = [] } = template?.spec ?? {}
+export function settingsOf({
+  containers,
+  volumes = [],
+}: Json<V1PodSpec>): { settings: OperatorSettings; secretName: string; deliveryUrl: string } | undefined {
   const variable = containers.flatMap(({ env = [] }) => env).find(({ name }) => name === controllerSettingsVariable)
   const parsed = v.safeParse(deploymentSettings, jsonOrUndefined(variable?.value ?? ''))
   if (!parsed.success) return undefined

@@ -1,11 +1,12 @@
 /**
  * Defines the clients with which the facts of an installation check are read.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import type { Clock } from '../../platform/clock.ts'
 import type { Probed } from '../../fleet/check/facts.ts'
 import type { SyncFacts } from '../../fleet/facts.ts'
 import type { Kube } from '../../kube/client.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Stored } from '../../kube/types.ts'
 
 export type ProbeClients = {
   kube: Kube
@@ -16,4 +17,4 @@ export type ProbeClients = {
 }
 
 /** The GatewaySyncs, and the pods that request an agent. */
-export type Followers = { syncs: readonly SyncFacts[]; pods: readonly KubeObject[] }
+export type Followers = { syncs: readonly SyncFacts[]; pods: readonly Stored<V1Pod>[] }

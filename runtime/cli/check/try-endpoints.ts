@@ -3,12 +3,13 @@
  * that agents use: over a direct connection if the name resolves here, as in the cluster; otherwise through the API server, which can proxy
  * to Services.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import { asFault, Fault } from '../../platform/fault.ts'
 import type { Admission, Delivery, OperatorSettings } from '../../fleet/check/facts.ts'
 import type { SyncFacts } from '../../fleet/facts.ts'
 import { agentContainerName, gatewayContainerName, podAnnotations } from '../../api/names.ts'
 import { causeOf, startCall } from '../../http/client.ts'
-import { podType, pathOf } from '../../kube/types.ts'
+import { podType, pathOf, type Stored } from '../../kube/types.ts'
 import { explainApiError } from '../fleet/cluster.ts'
 import type { ProbeClients } from './probe.ts'
 
@@ -32,7 +33,7 @@ export async function tryAdmission(clients: ProbeClients, settings: OperatorSett
 async function tryIn({ kube, signal }: ProbeClients, namespace: string, pod: object): Promise<Admission | 'beingDeleted'> {
   try {
     const answer = await kube.post(`${pathOf(podType, { namespace })}?dryRun=All`, pod, signal)
-    const { initContainers = [], containers = [] } = (answer as { spec?: Record<string, { name: string }[] | undefined> }).spec ?? {}
+    const { initContainers = [], containers = [] } = (answer as Stored<V1Pod>).spec ?? {}
     const isInjected = [...initContainers, ...containers].some(({ name }) => name === agentContainerName)
     return { kind: isInjected ? 'injected' : 'untouched', namespace }
   } catch (error) {

@@ -1,6 +1,7 @@
 /**
  * Writes a request to a GatewaySync and waits for its outcome.
  */
+import type { V1SelfSubjectReview } from '@kubernetes/client-node'
 import { systemClock, timestamp } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import {
@@ -22,6 +23,7 @@ import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollou
 import { membersFor } from '../../api/followed-ref.ts'
 import type { RolloutVerb } from '../../reconcile/rollout/action.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
+import type { Json } from '../../kube/types.ts'
 import { exitNo, exitYes } from './exit.ts'
 import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
 import { type Output, print } from './output.ts'
@@ -175,6 +177,6 @@ function progressPrinter(output: Output): (sentence: string) => void {
 async function whoAsks({ kube, signal }: Asking): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, signal).catch(() => undefined)
-  const user = (answer as { status?: { userInfo?: { username?: string } } } | undefined)?.status?.userInfo?.username
+  const user = (answer as Json<V1SelfSubjectReview> | undefined)?.status?.userInfo?.username
   return `cluster-sync: ${user ?? 'somebody'}`.slice(0, 128)
 }

@@ -8,7 +8,7 @@ import { parseReport } from '../../reconcile/decide/gateways.ts'
 import { wholeReport } from '../../reconcile/decide/report-details.ts'
 import type { Kube } from '../../kube/client.ts'
 import { gatewaySyncType, type KubeObject, podType, type ResourceType, syncReportType } from '../../kube/types.ts'
-import { type PodRecord, projectGatewaySync, projectPod, projectReport } from '../../reconcile/store/records.ts'
+import { projectGatewaySync, projectPod, projectReport } from '../../reconcile/store/records.ts'
 import { readState, type RunnerState } from '../../standalone/state.ts'
 import { inCluster } from './cluster.ts'
 import type { ClusterOptions } from './options.ts'
@@ -35,21 +35,21 @@ export async function readCluster(
   const within = namespace === undefined ? {} : { namespace }
   const syncs = await listed(kube, gatewaySyncType, within, syncOf, signal)
   const reports = await unlessForbidden(
-    listed<ReportFacts>(kube, syncReportType, within, (object) => projectReport(object, wholeReport), signal),
+    listed<ReportFacts, KubeObject>(kube, syncReportType, within, (object) => projectReport(object, wholeReport), signal),
     `you may not list the SyncReports ${where}: what single gateways run is not shown.`,
   )
   const pods = await unlessForbidden(
-    listed<PodRecord>(kube, podType, within, projectPod, signal),
+    listed(kube, podType, within, projectPod, signal),
     `you may not list the pods ${where}: gateways are known by their reports alone, so one without an agent is not shown.`,
   )
   return { from: 'cluster', syncs, pods: reports === undefined ? [] : pods, reports: reports ?? [], notes }
 }
 
-async function listed<Item>(
+async function listed<Item, Kind extends KubeObject>(
   kube: Pick<Kube, 'listPages'>,
-  type: ResourceType,
+  type: ResourceType<Kind>,
   within: { namespace?: string },
-  project: (object: KubeObject) => Item | undefined,
+  project: (object: Kind) => Item | undefined,
   signal: AbortSignal,
 ): Promise<Item[]> {
   const items: Item[] = []

@@ -1,10 +1,11 @@
 /**
  * Reads Secrets from the cluster by name on demand: never listed, never watched.
  */
+import type { V1Secret } from '@kubernetes/client-node'
 import type { Clock } from '../../platform/clock.ts'
 import { FairCache, keepPromise } from '../../platform/async/fair-cache.ts'
 import type { Kube } from '../../kube/client.ts'
-import { type KubeObject, secretType } from '../../kube/types.ts'
+import { secretType, type Stored } from '../../kube/types.ts'
 import type { ReadSecret, Secret } from '../../git/remote/secrets.ts'
 
 /** How long a Secret is cached: several GatewaySyncs may name one, and a push must not wait for a repeated read. */
@@ -38,9 +39,7 @@ function bytesOf(secret: Secret | undefined): number {
   return [...(secret?.data.values() ?? [])].reduce((sum, value) => sum + value.byteLength, 0)
 }
 
-function secretOf(object: KubeObject): Secret {
-  const { uid, resourceVersion } = object.metadata
-  const { data = {} } = object as { data?: Record<string, string> }
+function secretOf({ metadata: { uid, resourceVersion }, data = {} }: Stored<V1Secret>): Secret {
   return {
     version: `${uid}/${resourceVersion}`,
     data: new Map(Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64')])),

@@ -8,7 +8,7 @@ import { apiVersion, gatewaySyncKind, requestAnnotations } from '../../api/names
 import { freeRequestSlots, isRefused, supersededBy } from '../../reconcile/decide/request.ts'
 import type { Kube } from '../../kube/client.ts'
 import type { EventRecorder, EventToWrite } from '../../kube/events.ts'
-import { type KubeObject, podType } from '../../kube/types.ts'
+import { podType } from '../../kube/types.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 import { receiverApp } from '../../receiver/app.ts'
@@ -125,7 +125,7 @@ export async function warnOpen(
   signal: AbortSignal,
 ): Promise<void> {
   log.warn({ component: 'receiver' }, 'the webhook receiver has no secret: everyone who can reach it can start a sync')
-  const pod: KubeObject | undefined = await kube.get(podType, own, signal).catch(() => undefined)
+  const pod = await kube.get(podType, own, signal).catch(() => undefined)
   // Outside of a cluster an Event has no pod to refer to.
   if (pod === undefined) return
   events.record({

@@ -84,7 +84,7 @@ function required(text: string, name: string): string[] {
 
 async function readSecret(kube: Kube, namespace: string, { name, key }: { name: string; key: string }): Promise<string> {
   const secret = await kube.get(secretType, { namespace, name }, AbortSignal.timeout(timeoutMs))
-  const data = (secret as { data?: Record<string, string> } | undefined)?.data ?? {}
+  const data = secret?.data ?? {}
   const value = Object.hasOwn(data, key) ? data[key] : undefined
   if (value === undefined) throw new Fault('SecretNotFound', `Secret ${namespace}/${name} has no key ${key}`)
   return Buffer.from(value, 'base64').toString('utf8')

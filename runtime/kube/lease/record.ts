@@ -1,17 +1,12 @@
 /**
  * Parses and builds the Lease's content. Pure.
  */
+import type { V1LeaseSpec } from '@kubernetes/client-node'
 import { leaseAnnotations } from '../../api/names.ts'
-import type { KubeObject } from '../types.ts'
+import type { Json, KubeObject } from '../types.ts'
 
-/** The spec of coordination.k8s.io/v1 Lease; any member may be missing or malformed. Times are RFC 3339 with microseconds. */
-export type LeaseSpec = {
-  holderIdentity?: string | null
-  acquireTime?: string
-  renewTime?: string
-  leaseTransitions?: number
-  leaseDurationSeconds?: number
-}
+/** Times are RFC 3339 with microseconds. */
+export type LeaseSpec = Json<V1LeaseSpec>
 
 /** `term`: when it took the Lease. `answersWithinMs`: how soon it renews when asked whether it is alive; undefined: no promise. */
 export type Holder = { identity: string; term: string; address: string | undefined; answersWithinMs: number | undefined }
@@ -27,7 +22,7 @@ export function specOf(lease: KubeObject | undefined): LeaseSpec {
 /** Undefined: the Lease has no holder. */
 export function holderOf(lease: KubeObject | undefined): Holder | undefined {
   const { holderIdentity, acquireTime = '' } = specOf(lease)
-  if (holderIdentity === undefined || holderIdentity === null || holderIdentity === '') return undefined
+  if (holderIdentity === undefined || holderIdentity === '') return undefined
   const { [leaseAnnotations.address]: address, [leaseAnnotations.answersWithinMs]: promised } = lease?.metadata.annotations ?? {}
   const ms = Number(promised ?? Number.NaN)
   const isCredible = ms >= credibleMs.least && ms <= credibleMs.most

@@ -56,7 +56,7 @@ async function take(
   const { annotations, spec } = takenBy({ ...options, ...timesOf(options) }, specOf(lease), time)
   try {
     if (lease === undefined) {
-      const written = Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== null))
+      const written = Object.fromEntries(Object.entries(annotations).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
       const metadata = { namespace, name, annotations: written }
       const made = await kube.create(leaseType, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }, signal)
       return { version: made.metadata.resourceVersion, atMs }

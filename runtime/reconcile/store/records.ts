@@ -1,4 +1,5 @@
 /** Projects GatewaySyncs, pods and SyncReports to the fields the controller keeps, when a watch delivers them. */
+import type { V1Container, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { agentVariables } from '../../settings/agent.ts'
 import {
   agentContainerName,
@@ -17,7 +18,7 @@ import { type GatewayPod, type GatewayReport, parseReport } from '../decide/gate
 import type { Annotations } from '../decide/request.ts'
 import type { ReportBounds } from '../decide/report-details.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
-import type { KubeObject } from '../../kube/types.ts'
+import type { Json, KubeObject, Stored } from '../../kube/types.ts'
 
 /** A GatewaySync as the API server returns it; the spec is validated where it is used. */
 export type GatewaySyncRecord = {
@@ -100,45 +101,32 @@ function withoutSpec(record: GatewaySyncRecord, tooLarge: string): GatewaySyncRe
   return { ...record, annotations: {}, spec: typeof repo === 'string' && repo.length <= maxRepoLength ? { git: { repo } } : {}, tooLarge }
 }
 
-type PodShape = {
-  serviceAccountName?: string
-  initContainers?: ContainerShape[]
-  containers?: ContainerShape[]
-}
-type ContainerShape = { name: string; env?: { name: string }[] }
-type ContainerStatus = {
-  name: string
-  restartCount?: number
-  state?: { waiting?: { reason?: string; message?: string }; terminated?: { reason?: string; exitCode?: number; finishedAt?: string } }
-  lastState?: { terminated?: { finishedAt?: string } }
-}
-type PodStatusShape = { initContainerStatuses?: ContainerStatus[]; containerStatuses?: ContainerStatus[]; phase?: string }
+type ContainerStatus = Json<V1ContainerStatus>
 
 /** Projects a pod that requested an agent; undefined for every other pod and for one that has completed. */
-export function projectPod(object: KubeObject): PodRecord | undefined {
+export function projectPod(object: Stored<V1Pod>): PodRecord | undefined {
   const { metadata } = object
   const annotations = ours(metadata.annotations)
   if (annotations[podAnnotations.inject] !== 'true') return undefined
-  const spec = (object.spec ?? {}) as PodShape
-  const status = (object.status ?? {}) as PodStatusShape
-  if (status.phase === 'Succeeded' || status.phase === 'Failed') return undefined
-  const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])]
+  const { initContainers = [], containers = [], serviceAccountName = 'default' } = object.spec ?? {}
+  const { phase, initContainerStatuses = [], containerStatuses = [] } = object.status ?? {}
+  if (phase === 'Succeeded' || phase === 'Failed') return undefined
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
     uid: metadata.uid,
     annotations,
     labels: choosing(metadata.labels),
-    injected: metadata.labels?.[agentPodLabel] === 'true' && containers.some(isWorkingAgent),
+    injected: metadata.labels?.[agentPodLabel] === 'true' && [...initContainers, ...containers].some(isWorkingAgent),
     terminating: metadata.deletionTimestamp !== undefined,
-    agentDown: agentDown([...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])]),
-    ...gatewayEnd(status.containerStatuses ?? []),
-    serviceAccount: spec.serviceAccountName ?? 'default',
+    agentDown: agentDown([...initContainerStatuses, ...containerStatuses]),
+    ...gatewayEnd(containerStatuses),
+    serviceAccount: serviceAccountName,
   }
 }
 
 /** Whether a container is an agent with a data volume; without one an agent does nothing. */
-function isWorkingAgent({ name, env = [] }: ContainerShape): boolean {
+function isWorkingAgent({ name, env = [] }: Json<V1Container>): boolean {
   return name === agentContainerName && env.some((entry) => entry.name === agentVariables.dataDir)
 }
 

@@ -2,13 +2,14 @@
  * Many GatewaySyncs with gateway pods and SyncReports. The pods are only API objects: admission injects an agent into each, but no kubelet
  * runs them.
  */
+import type { V1Pod } from '@kubernetes/client-node'
 import * as v from 'valibot'
 import { backoffMs, systemClock } from '../../../runtime/platform/clock.ts'
 import { resolveProfile, syncHash } from '../../../runtime/api/schema/profile.ts'
 import { apiVersion, podAnnotations, syncReportKind } from '../../../runtime/api/names.ts'
 import { gatewaySyncSpec } from '../../../runtime/api/schema/spec.ts'
 import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
-import { podType, syncReportType } from '../../../runtime/kube/types.ts'
+import { type New, podType, type Stored, syncReportType } from '../../../runtime/kube/types.ts'
 import type { Installation } from '../../support/installation.ts'
 import { chartPod } from '../../support/pods.ts'
 
@@ -63,7 +64,7 @@ export async function createPods({ world }: Installation, plants: readonly Plant
       metadata: { ...rest, name, namespace: plant.namespace },
       spec: { ...spec, serviceAccountName: account },
     }
-    const { uid } = (await untilTaken(() => world.kube.create(podType, pod, world.signal))).metadata
+    const { uid } = (await untilTaken(() => world.kube.create(podType, pod as New<Stored<V1Pod>>, world.signal))).metadata
     made.push({ plant, name, uid })
   })
   return made

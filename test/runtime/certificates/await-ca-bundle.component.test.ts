@@ -7,7 +7,6 @@ import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { createServing } from '../../../runtime/certificates/serving.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
-import type { KubeObject } from '../../../runtime/kube/types.ts'
 import { type Log, silentLog } from '../../../runtime/platform/log/log.ts'
 import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
@@ -30,7 +29,7 @@ function kubeOf(bundles: () => (string | undefined)[]): Pick<Kube, 'get'> {
         kind: 'Configuration',
         metadata: { name: 'plant', uid: 'u', resourceVersion: '1' },
         webhooks,
-      } as KubeObject
+      } as never
     },
   }
 }

@@ -32,11 +32,11 @@ function cluster(): {
   let refusing = false
   return {
     kube: {
-      get: async () => ({ apiVersion: 'v1', kind: 'MutatingWebhookConfiguration', metadata, webhooks }) as Configuration,
+      get: async () => ({ apiVersion: 'v1', kind: 'MutatingWebhookConfiguration', metadata, webhooks }) as never,
       mergePatch: async (_type, _key, patch) => {
         if (refusing) throw new Fault('Forbidden', 'not allowed')
         webhooks = (patch as Configuration).webhooks
-        return { apiVersion: 'v1', kind: 'MutatingWebhookConfiguration', metadata }
+        return { apiVersion: 'v1', kind: 'MutatingWebhookConfiguration', metadata } as never
       },
     },
     trusted: () => webhooks[0]?.clientConfig.caBundle,

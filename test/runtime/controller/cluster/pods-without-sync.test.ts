@@ -49,7 +49,7 @@ void t.test('a pod that follows no GatewaySync gets one event after a minute, ev
         looked.push(`${namespace} ${labelSelector}`)
         const items = pods.get(namespace)
         if (items === undefined) throw new Fault('Forbidden', `namespace "${namespace}" may not be listed`)
-        yield { items, resourceVersion: '1' }
+        yield { items: items as never[], resourceVersion: '1' }
       },
     },
     store,

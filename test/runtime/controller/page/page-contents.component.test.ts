@@ -6,7 +6,6 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { commitsOfStore, createReportReader } from '../../../../runtime/controller/page/page-contents.ts'
-import type { KubeObject } from '../../../../runtime/kube/types.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { createSyncMirrors } from '../../../../runtime/reconcile/source/mirrors-of-syncs.ts'
 import { createStore } from '../../../../runtime/reconcile/store/store.ts'
@@ -28,7 +27,7 @@ function reader(pages: (pod: string) => Promise<unknown>) {
       async *listPages(_type, { namespace, fieldSelector, limit }) {
         asked.push(`${namespace} ${fieldSelector} ${limit}`)
         const status = await pages(fieldSelector?.split('=')[1] ?? '')
-        yield { items: status === undefined ? [] : [{ status } as KubeObject], resourceVersion: '1' }
+        yield { items: status === undefined ? [] : [{ status } as never], resourceVersion: '1' }
       },
     },
     clock: { monotonicMs: () => nowMs },

@@ -1,11 +1,13 @@
 /**
  * The permissions that `cluster-sync check` checks are exactly those that the manifests grant.
  */
+import type { Json } from '../../../../runtime/kube/types.ts'
+import type { V1PodSpec } from '@kubernetes/client-node'
 import { App } from 'cdk8s'
 import t from 'tap'
 import { OperatorChart } from '../../../../infra/operator-chart.ts'
 import type { ValuesInput } from '../../../../infra/values.ts'
-import { settingsOf, type Workload } from '../../../../runtime/cli/check/installations.ts'
+import { settingsOf } from '../../../../runtime/cli/check/installations.ts'
 import { agentPermissions, controllerPermissions, permissionText } from '../../../../runtime/fleet/check/permissions.ts'
 import type { Manifest } from '../../../support/manifest.ts'
 import { inWords, type Permission, rightsOf } from '../../../support/rights.ts'
@@ -26,8 +28,8 @@ const profiles: [string, ValuesInput][] = [
 void t.test('the checked permissions are those that the roles grant', async (t) => {
   for (const [name, values] of profiles) {
     const manifests = new OperatorChart(new App(), 'operator', { release, values, onWarning: () => {} }).toJson() as Manifest[]
-    const deployment = manifests.find(({ kind }) => kind === 'Deployment') as unknown as { spec: Workload }
-    const found = settingsOf(deployment.spec)
+    const deployment = manifests.find(({ kind }) => kind === 'Deployment') as unknown as { spec: { template: { spec: Json<V1PodSpec> } } }
+    const found = settingsOf(deployment.spec.template.spec)
     if (found === undefined) {
       t.fail(`${name}: the settings cannot be read`)
       continue

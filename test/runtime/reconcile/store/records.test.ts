@@ -1,6 +1,7 @@
 /**
  * Tests pod records made from pods as admission returns them: whether their agent can work, and how the GatewaySync reports them.
  */
+import type { V1Pod, V1PodSpec } from '@kubernetes/client-node'
 import t from 'tap'
 import { followedRef } from '../../../../runtime/api/followed-ref.ts'
 import { decide } from '../../../../runtime/reconcile/decide/decide.ts'
@@ -8,7 +9,7 @@ import { desiredRef } from '../../../../runtime/reconcile/decide/request.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
 import type { Pod } from '../../../../runtime/injection/pod.ts'
-import type { KubeObject } from '../../../../runtime/kube/types.ts'
+import type { Json, Stored } from '../../../../runtime/kube/types.ts'
 import { projectPod } from '../../../../runtime/reconcile/store/records.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { matchObject } from '../../../support/assertions.ts'
@@ -27,9 +28,9 @@ function podOfTwoVolumes(annotations: Record<string, string> = {}): Pod & PodSha
 }
 
 /** The pod as the API server stores it after admission. */
-function stored(pod: PodShape): KubeObject {
+function stored(pod: PodShape): Stored<V1Pod> {
   const metadata = { ...pod.metadata, namespace: 'plant', name: 'gw-0', uid: 'uid-gw-0', resourceVersion: '1' }
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec }
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: pod.spec as unknown as Json<V1PodSpec> }
 }
 
 /** The status of a GatewaySync with a published commit and only this pod. */
