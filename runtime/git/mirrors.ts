@@ -68,6 +68,7 @@ export function createMirrors({
 }: Options): Mirrors {
   const mirrors = new Map<string, (namespace: string) => Mirror>()
   const stopping = new AbortController()
+  let hasCountedLeftovers = false
   const listedBlobs = rememberListedBlobs()
   const recentBlobs = rememberBlobs()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
@@ -88,7 +89,8 @@ export function createMirrors({
   }
   const open = (key: string, remote: Remote): ((namespace: string) => Mirror) => {
     requireOwnFolder(folder)
-    if (mirrors.size === 0) accountForLeftovers()
+    if (!hasCountedLeftovers) accountForLeftovers()
+    hasCountedLeftovers = true
     const mirror = openMirror({
       folder: path.join(folder, key),
       remote,
@@ -119,11 +121,13 @@ export function createMirrors({
       for (const name of existsSync(folder) ? readdirSync(folder) : []) {
         const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
         if (key === undefined || kept.has(key) || kept.has(repository)) continue
-        // The entry stays, so that a call still under way and one that begins now share one writer.
         await mirrors.get(key)?.('').drop()
         await onVolume(() => rmSync(path.join(folder, name), { recursive: true, force: true }))
         volume.forget(key)
       }
+      // With its credentials. One in use stays, so that a call still under way and one that begins now share one writer.
+      for (const [key, of] of mirrors)
+        if (!kept.has(key) && !kept.has(key.slice(0, key.indexOf('-'))) && of('').isIdle()) mirrors.delete(key)
     },
     async close() {
       stopping.abort(new Error('closing'))

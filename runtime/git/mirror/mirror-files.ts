@@ -46,6 +46,8 @@ export type MirrorFiles = {
   /** Drops, or tidies up thoroughly, only when no work is running or waiting; returns false otherwise, without doing anything. */
   dropIfIdle(): Promise<boolean>
   tidyIfIdle(): Promise<boolean>
+  /** Whether no work is running or waiting. */
+  isIdle(): boolean
   /** Settles when no work is running. */
   settled(): Promise<void>
 }
@@ -150,6 +152,7 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
       })
       return true
     },
+    isIdle: () => writer.isIdle && tidying === undefined,
     async settled() {
       await tidying
       await writer.settled()

@@ -53,6 +53,8 @@ export type Mirror = {
   drop(): Promise<void>
   /** The mirror as a tenant of the volume, which may tidy it up or drop it to free space. */
   readonly tenant: Tenant
+  /** Whether nothing that changes its files is running or waiting. */
+  isIdle(): boolean
   /** Settles when no work is running. */
   settled(): Promise<void>
 }
@@ -110,6 +112,7 @@ function mirrorOf(options: MirrorOptions, files: MirrorFiles, recent: RecentComm
       tidyIfIdle: files.tidyIfIdle,
       dropIfIdle: files.dropIfIdle,
     },
+    isIdle: files.isIdle,
     settled: files.settled,
   }
 }

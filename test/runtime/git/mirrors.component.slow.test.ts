@@ -364,7 +364,28 @@ eachHost(t, 'an unused mirror, even of an earlier process, is removed, and creat
   t.strictSame(readdirSync(state).toSorted(), [own, 'not-ours'].toSorted())
   await mirrors.prune([anonymousRemote('https://git.example/other.git', { allowLocal: false })])
   t.strictSame(readdirSync(state), ['not-ours'])
+  t.not(mirrors.of(named), mirror, 'nothing of the old one is kept, such as its credentials')
   t.equal(await resolve(mirrors.of(named), 'main', true), commit)
+})
+
+void t.test('a mirror that is removed while another call waits keeps its one writer', async (t) => {
+  if (!requires(t, 'git')) return
+  const { host, mirrors, mirror } = await setUp(t)
+  host.hang(true)
+  const [first, second] = [new AbortController(), new AbortController()]
+  const resolveFor = (ref: string, stop: AbortController) => mirror.resolve(ref, { fresh: true }, stop.signal).catch(() => undefined)
+  const running = resolveFor('main', first)
+  while (host.requests.length === 0) await new Promise((done) => setImmediate(done))
+  const pruned = mirrors.prune([])
+  const waiting = resolveFor('other', second)
+  first.abort(new Error('left'))
+  await Promise.all([running, pruned])
+  t.equal(mirrors.of(mirror.remote), mirror)
+  second.abort(new Error('left'))
+  await waiting
+  await mirror.settled()
+  await mirrors.prune([])
+  t.not(mirrors.of(mirror.remote), mirror)
 })
 
 void t.test('a replica that only serves cleans up too', async (t) => {
