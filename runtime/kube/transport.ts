@@ -27,7 +27,7 @@ export type Transport = {
 /** `retryAfterMs`: from a Retry-After header in seconds; undefined when there is none, or it holds a date. */
 export type TransportAnswer = { status: number; text: string; retryAfterMs: number | undefined }
 
-/** `body` is JSON. `maxAnswerBytes`: a bound for this answer, instead of the default 32 MiB. */
+/** `body` is JSON. `maxAnswerBytes`: a bound for this answer, instead of the default 12 MiB. */
 export type TransportRequest = { method: string; path: string; body?: string; contentType?: string; maxAnswerBytes?: number }
 
 /** A separate fault, so that a list can be repeated with smaller pages. */
@@ -51,8 +51,8 @@ const timeoutMs = 30_000
 /** An API server keeps idle connections for 90 s. */
 const idleConnectionMs = 30_000
 const maxHeaderBytes = 64 * 1024
-/** etcd accepts 1.5 MiB for an object; as JSON the same object can be several times as large. */
-export const maxAnswerBytes = 32 * 1024 * 1024
+/** Bound of an answer and of an event. etcd accepts 1.5 MiB for an object, and JSON writes some characters with six: `<` is `\u003c`. */
+export const maxAnswerBytes = 12 * 1024 * 1024
 /** client-node itself reads a token file again after a minute. */
 const credentialsForMs = 30_000
 

@@ -75,3 +75,28 @@ void t.test('large objects arrive in smaller pages, each once', { timeout: 600_0
   t.strictSame(pages.flat().toSorted(), names.toSorted())
   t.ok(pages.length > 1 && pages.every((page) => page.length <= 3), `pages of ${pages.map((page) => page.length).join(', ')}`)
 })
+
+void t.test('the largest object that the API server stores is listed and watched', { timeout: 600_000 }, async (t) => {
+  if (!requires(t, 'git')) return
+  const { kube, namespace, signal } = await openWorld(t)
+  const where = await namespace('largest')
+  // The API server sends each of these characters as six.
+  const env = [{ name: 'TEXT', value: '<'.repeat(1_540_000) }]
+  const create = async (name: string): Promise<unknown> => {
+    const pod = tinyPod(where, name, { annotations: { v: name } })
+    return await kube.create(podType, { ...pod, spec: { containers: [{ name: 'gateway', image: 'gateway:8.3', env }] } }, signal)
+  }
+  await create('listed')
+  const stop = new AbortController()
+  const { items, done, syncs } = follow(kube, where, stop.signal)
+  await until(() => (syncs() > 0 ? true : undefined), 'the list is reported')
+  t.strictSame([...items.keys()], ['listed'])
+  await create('watched')
+  await until(() => items.get('watched'), 'the new pod is reported')
+  t.equal(syncs(), 1, 'by the watch')
+  env[0] = { name: 'TEXT', value: '<'.repeat(1_580_000) }
+  const larger: unknown = await create('larger').catch((error: unknown) => error)
+  t.match(String(larger), /request is too large/, 'and a larger one is not stored')
+  stop.abort()
+  await done
+})
