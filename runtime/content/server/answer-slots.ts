@@ -11,7 +11,7 @@ export type SlotLimits = { total: number; reserve?: number; perTenant: number; p
 type Slot = { kind: 'slot'; release(): void } | { kind: 'full'; retryAfterSeconds: number }
 
 /** Each answer buffers what its reader has not read; equal answers share one git process. */
-const defaultLimits: SlotLimits = { total: 64, reserve: 8, perTenant: 48, perKey: 4, slowAfterMs: 30_000 }
+const defaultLimits: SlotLimits = { total: 64, reserve: 8, perTenant: 40, perKey: 4, slowAfterMs: 30_000 }
 /** How long a call waits for a slot: shorter than its agent would otherwise stay away. As many calls may wait as may run. */
 const slotWaitMs = 1_000
 /** The minimum number of returning agents served per second. */

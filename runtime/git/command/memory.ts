@@ -64,7 +64,7 @@ export function createGitMemory({ budget = defaultBudget, left = memoryLeft, clo
   const limiter = new FairLimiter({
     total: () => Math.min(budget, left() - forFiles),
     reserve: sizes.small.weight,
-    perTenant: 2 * sizes.small.weight,
+    perTenant: sizes.small.weight + sizes.question.weight,
     clock,
   })
   return {

@@ -81,21 +81,30 @@ export class Shares {
 
   /** Whether the work must wait for other work of its tenant, or because it is slow, however much is free. */
   isLimited(work: Work): boolean {
-    const { reserve = 0, perKey = Infinity } = this.#limits
+    const { perKey = Infinity } = this.#limits
     const { account, key, amount } = work
     const standing = account.standing(key, this.#now())
     if (standing === 'quick') return isOver(account.heldBy(key), amount, perKey)
     if (this.exceedsShare(work)) return true
-    // All slow work leaves twice the reserve to others.
     const slow = [...this.#holding].reduce((sum, tenant) => sum + tenant.heldSlow(this.#now()), 0)
-    return standing === 'slow' && isOver(slow, amount, this.#total - 2 * reserve)
+    return standing === 'slow' && isOver(slow, amount, this.#maxSlow)
   }
 
-  /** Whether the tenant would hold more than its share with this work. A slow key leaves half of the share to the tenant's other keys. */
+  /**
+   * Whether the tenant would hold more than its share with this work. A slow key leaves half of the share to the tenant's other keys, and slow
+   * work of a tenant leaves space for as much slow work of another one.
+   */
   exceedsShare({ account, key, amount }: Work): boolean {
     const { reserve = 0, perTenant = this.#total - reserve, perKey = Infinity } = this.#limits
-    const ofKey = account.standing(key, this.#now()) === 'slow' ? Math.min(perKey, perTenant / 2) : perKey
+    const isSlow = account.standing(key, this.#now()) === 'slow'
+    if (isSlow && isOver(account.heldSlow(this.#now()), amount, this.#maxSlow - amount)) return true
+    const ofKey = isSlow ? Math.min(perKey, perTenant / 2) : perKey
     return isOver(account.held, amount, perTenant) || isOver(account.heldBy(key), amount, ofKey)
+  }
+
+  /** All slow work leaves twice the reserve to others. */
+  get #maxSlow(): number {
+    return this.#total - 2 * (this.#limits.reserve ?? 0)
   }
 
   /** Slow work lets `late` go first. Other work does too, unless `late` has to wait for slow work in any case. */

@@ -50,7 +50,8 @@ void t.test('a GatewaySync is throttled while its source resolution waits 5 s fo
     'a source resolution waits, because namespace "plant" uses its share of source-resolution; the longest one queries git host drip-1.example',
   )
   t.equal(throttling.messageOf('plant/1'), undefined, 'it does not wait')
-  ends[0]?.()
+  // Of slow hosts, three may be called for one namespace.
+  for (const end of ends.slice(0, 2)) end()
   await pass(59_000)
   t.match(throttling.messageOf('plant/5'), /drip-1/, 'the next poll may wait again')
   await pass(10_000)
@@ -61,11 +62,12 @@ void t.test('a GatewaySync is throttled while its source resolution waits 5 s fo
 void t.test('a GatewaySync that waits at each poll stays throttled without a change, until its polls no longer wait', async (t) => {
   const { hosts, throttling, changes, begin, pass } = setUp(t)
   const poll = async (): Promise<void> => {
-    const ends = ['1', '2', '3', '4', '5'].map((name) => begin(hosts, resolution('plant', name, `drip-${name}.example`)))
+    // Of slow hosts, three may be called for one namespace.
+    const ends = ['1', '2', '3', '5'].map((name) => begin(hosts, resolution('plant', name, `drip-${name}.example`)))
     await pass(12_000)
-    for (const end of ends.slice(0, 4)) end()
+    for (const end of ends.slice(0, 3)) end()
     await pass(12_000)
-    ends[4]?.()
+    ends[3]?.()
     await pass(42_000)
   }
   for (let index = 0; index < 20; index += 1) await poll()

@@ -236,3 +236,21 @@ void t.test('what each tenant holds, waits for and has used is counted', async (
     ],
   )
 })
+
+void t.test('slow work of one tenant leaves a place to slow work of another', async (t) => {
+  const { ask, end, pass, news } = setUp({ total: 8, reserve: 2, perTenant: 4 })
+  const hosts = ['1', '2', '3', '4']
+  const askAll = (tenant: string): void => hosts.forEach((host) => ask(`${tenant} ${host}`, { tenant, key: host }))
+  askAll('first')
+  await pass(4_000)
+  for (const host of hosts) end(`first ${host}`)
+  ask('second 1', { tenant: 'second' })
+  await pass(4_000)
+  end('second 1')
+  await news()
+  askAll('first')
+  askAll('second')
+  t.strictSame(await news(), ['first 1', 'first 2', 'first 3', 'second 1'])
+  end('first 1')
+  t.strictSame(await news(), ['second 2'])
+})
