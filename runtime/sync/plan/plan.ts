@@ -94,10 +94,6 @@ export function plan(input: PlanInput): Plan {
   for (const deletion of result.deletes) deletion.inTheWay ||= goingFirst.has(deletion.path)
   const going = new Set(result.deletes.map(({ path }) => path))
   for (const file of inOrder(input.puts.values())) planPut(input, result, file, going)
-  if (result.deletes.length > 0) {
-    const topmost = new Set(result.puts.map((put) => put.topmost))
-    for (const deletion of result.deletes) deletion.inTheWay ||= topmost.has(deletion.path)
-  }
   findCollisions(input, result, going)
   result.problems.push(...refusals(input, result))
   const touches = (kind: ScanKind): boolean => [result.puts, result.deletes].some((all) => all.some(({ path }) => scanKind(path) === kind))

@@ -110,7 +110,7 @@ function lossOf(path: string, mode: string | undefined): string | undefined {
   }
   const [collection = '', module, type, file, ...rest] = below
   if (below.length === 2 && module === modeManifest) {
-    const isActive = mode !== undefined && mode !== '' && foldName(mode) === foldName(collection)
+    const isActive = mode !== undefined && foldName(mode) === foldName(collection)
     return isActive ? `its deployment mode "${collection}"` : undefined
   }
   if (foldName(collection) !== 'core' || file !== manifestName || rest.length > 0) return undefined
