@@ -52,6 +52,8 @@ void t.test('with a tag range in the spec, only pushed or released tags within t
   }
   t.strictSame(chooseRef(asked('refs/heads/v1.5.0', 'push'), of), { why: 'OtherBranch' })
   t.strictSame(chooseRef(asked('refs/tags/v1.3.0', 'generic'), of), asked('refs/tags/v1.3.0', 'generic'))
+  const restricted = { ...of, allowedRefs: ['refs/tags/v1.4.*'] }
+  t.strictSame(chooseRef(asked('refs/tags/v1.3.0', 'generic'), restricted), { why: 'RefNotAllowed' }, 'a tag that was not pushed now')
   const together = { ...asked('refs/tags/v1.4.0', 'tag-push'), others: [asked('refs/tags/v1.10.0', 'tag-push')] }
   t.strictSame(chooseRef(together, of), asked('refs/tags/v1.10.0', 'tag-push'), 'the newest of several')
 })

@@ -8,7 +8,7 @@ import { requestAnnotations } from '../../../../runtime/api/names.ts'
 import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
 import { answersSpec, isBehind, desiredRef } from '../../../../runtime/reconcile/decide/request.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
-import { type FullRef, parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
+import { type CommitHash, type FullRef, parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { podWith, reportWith, specWith } from '../../../support/gatewaysync.ts'
@@ -370,6 +370,23 @@ void t.test('a pushed tag within the range resolves the newest tag, and the rang
     ['v1.4.1', 'generic'],
   ] as const)
     t.equal(desiredRef(followedRef(spec.git), pushOf(tag, by), status).ref, `refs/tags/${tag}`, `${by} of ${tag}`)
+})
+
+void t.test('a host is behind a push until it shows the commit after it, or one that nobody announced', async (t) => {
+  const move = { [requestAnnotations.move]: `${commitA}..${commitB}` }
+  const wanted = desiredRef(followedRef(specWith({}).git), requestOf('refs/heads/main', 'push', move), {})
+  const [tagObject, unknown] = [parseCommitHash('c'.repeat(40)), parseCommitHash('d'.repeat(40))]
+  const isBehindAt = (commit: string, status: GatewaySyncStatus = {}, tag?: string) =>
+    isBehind(wanted, { name: 'refs/heads/main', commit, tag }, status)
+  const source = (commit: CommitHash): GatewaySyncStatus => ({ source: { ref: 'refs/heads/main', commit } })
+  t.equal(isBehindAt(commitA), true, 'the commit before the push')
+  t.equal(isBehindAt(commitB), false, 'the commit after it')
+  t.equal(isBehindAt(commitB, source(commitB)), false, 'the commit after it, which is followed already')
+  t.equal(isBehindAt(unknown), false, 'another commit')
+  t.equal(isBehindAt(unknown, source(unknown)), true, 'the followed commit')
+  t.equal(isBehindAt(unknown, { source: { ref: 'refs/heads/other', commit: unknown } }), false, 'the followed commit of another ref')
+  t.equal(isBehindAt(unknown, {}, commitA), true, 'the tag object before the push')
+  t.equal(isBehindAt(tagObject, source(tagObject), commitB), false, 'the tag object after it')
 })
 
 void t.test('a host that does not list a newer pushed tag yet is behind; for an older tag it is not', async (t) => {

@@ -1,7 +1,12 @@
 import * as v from 'valibot'
 import t from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
-import { dueForResolution, type LastResolution, type SharedResolution } from '../../../../runtime/reconcile/decide/source-resolution.ts'
+import {
+  dueForResolution,
+  type LastResolution,
+  type SharedResolution,
+  storedSource,
+} from '../../../../runtime/reconcile/decide/source-resolution.ts'
 import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts'
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
@@ -162,4 +167,56 @@ void t.test('a source resolution starts when it is due and not before', async (t
     ],
   ]
   for (const [name, changes, due] of rows) t.strictSame(dueForResolution({ ...base, ...changes }), due, name)
+})
+
+void t.test('without an answer of the host, the stored source counts while it belongs to the spec', async (t) => {
+  const at = '2026-01-01T00:00:00Z'
+  const ready = (status: 'True' | 'False' | 'Unknown', reason: string) => [
+    { type: 'SourceReady', status, reason, message: 'no such ref', lastTransitionTime: at, observedGeneration: 3 },
+  ]
+  const base: Parameters<typeof storedSource>[0] = {
+    generation: 3,
+    status: { observedGeneration: 3, source: { ref: 'main' }, conditions: ready('True', 'Resolved') },
+    wanted,
+    specKey: 's',
+    last: good,
+  }
+  const of = (status: (typeof base)['status']) => ({ status: { ...base.status, ...status } })
+  const pending = { kind: 'pending' }
+  const rows: [string, Partial<typeof base>, unknown][] = [
+    ['the spec of the last resolution', {}, { kind: 'unasked', lastFault: undefined }],
+    ['another spec', { last: { ...good, specKey: 'before' } }, pending],
+    ['another ref', of({ source: { ref: 'other' } }), pending],
+    [
+      'another ref, for a request without an outcome',
+      { ...of({ source: { ref: 'other' } }), wanted: asked },
+      { kind: 'unasked', lastFault: undefined },
+    ],
+    ['a fault', { last: { ...good, fault: passing } }, { kind: 'unasked', lastFault: passing }],
+    ['a lasting fault of the ref', { last: { ...good, fault: lasting } }, { kind: 'unasked', lastFault: lasting }],
+    [
+      'a lasting fault of a request for another ref',
+      { last: { ...good, ref: 'v1', requestId: 'r1', fault: lasting } },
+      { kind: 'unasked', lastFault: undefined },
+    ],
+    [
+      'a passing fault of a request for another ref',
+      { last: { ...good, ref: 'v1', requestId: 'r1', fault: passing } },
+      { kind: 'unasked', lastFault: passing },
+    ],
+    ['a new process, and the status of this generation', { last: undefined }, { kind: 'unasked', lastFault: undefined }],
+    ['a new process, and the status of an earlier generation', { last: undefined, generation: 4 }, pending],
+    ['a new process, and an unknown source', { last: undefined, ...of({ conditions: ready('Unknown', 'Progressing') }) }, pending],
+    [
+      'a new process, and a recorded fault',
+      { last: undefined, ...of({ conditions: ready('False', 'RefNotFound') }) },
+      { kind: 'unasked', lastFault: lasting },
+    ],
+    [
+      'a new process, and a reason that is no fault of this release',
+      { last: undefined, ...of({ conditions: ready('False', 'toString') }) },
+      { kind: 'unasked', lastFault: undefined },
+    ],
+  ]
+  for (const [name, changes, source] of rows) t.strictSame(storedSource({ ...base, ...changes }), source, name)
 })

@@ -185,6 +185,18 @@ void t.test('a foreign file with the desired content is adopted only with the de
   t.strictSame([changed.adopts.length, changed.puts.length], [0, 1])
 })
 
+void t.test('another spelling of a file that stays is not deleted', async (t) => {
+  const tree = new Map([['projects/a', '1']])
+  const input = inputOf({ wanted: tree, owned: new Map([...tree, ['projects/A', '1']]), disk: tree })
+  const [kept] = input.owned.values()
+  const spelled = (ino: number): Observed => ({ kind: 'file', stat: { ...stat, ino }, exec: false, id: idOf('1') })
+  const owned = new Map(input.owned).set('projects/a', { ...(kept as Owned), stat: { ...stat, ino: 7 } })
+  const same = plan({ ...input, owned, observed: new Map([['projects/A', spelled(7)]]) })
+  t.strictSame([same.deletes, same.released], [[], ['projects/A']])
+  const another = plan({ ...input, owned, observed: new Map([['projects/A', spelled(8)]]) })
+  t.strictSame([another.deletes.map(({ path }) => path), another.released], [['projects/A'], []])
+})
+
 void t.test('a foreign file in the way is a problem, unless the mapping prunes everything', async () => {
   fc.assert(
     fc.property(world, (given) => {

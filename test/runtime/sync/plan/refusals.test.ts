@@ -26,6 +26,9 @@ const reasonsOf = (...call: Parameters<typeof refusals>): string[] => refusals(.
 void t.test('deletions beyond maxDeletions wait for a confirmation of exactly this commit', async (t) => {
   t.strictSame(reasonsOf(input, { puts: [], deletes: deletes(20) }), [], 'half of them is permitted')
   t.strictSame(reasonsOf(input, { puts: [], deletes: deletes(21) }), ['MassDeletion'])
+  const thirdOfThem = { ...input, maxDeletions: '33%' }
+  t.strictSame(reasonsOf(thirdOfThem, { puts: [], deletes: deletes(13) }), [], '33% of 40 files are 13.2')
+  t.strictSame(reasonsOf(thirdOfThem, { puts: [], deletes: deletes(14) }), ['MassDeletion'])
   t.strictSame(reasonsOf({ ...input, confirmedDeletions: other }, { puts: [], deletes: deletes(21) }), ['MassDeletion'])
   t.strictSame(reasonsOf({ ...input, confirmedDeletions: commit }, { puts: [], deletes: deletes(21) }), [])
   t.strictSame(reasonsOf({ ...input, maxDeletions: 0 }, { puts: [], deletes: deletes(10) }), [], 'ten are harmless')
