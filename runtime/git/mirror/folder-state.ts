@@ -249,8 +249,8 @@ async function repackWithin(
       try {
         return await repack((...call) => local(folder, ...call), { kept, thorough }, own)
       } catch (error) {
-        // Its leftovers would fail the second attempt, whether the memory was not enough or a quick process needs it.
-        if (!signal.aborted) sweep(folder)
+        // Its leftovers would fail the next attempt.
+        sweep(folder)
         throw error
       }
     })

@@ -45,7 +45,7 @@ export type MirrorFiles = {
   drop(): Promise<void>
   /** Drops, or tidies up thoroughly, only when no work is running or waiting; returns false otherwise, without doing anything. */
   dropIfIdle(): Promise<boolean>
-  tidyIfIdle(): Promise<boolean>
+  tidyIfIdle(signal: AbortSignal): Promise<boolean>
   /** Whether no work is running or waiting. */
   isIdle(): boolean
   /** Settles when no work is running. */
@@ -144,12 +144,17 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
       await write(async () => state.drop())
       return true
     },
-    async tidyIfIdle() {
+    async tidyIfIdle(signal) {
       if (!writer.isIdle || state.is('doubted')) return false
-      await write(async () => {
-        await state.prepare(stop)
-        if (state.is('sound')) await state.tidy(namespace, stop, true)
-      })
+      const own = AbortSignal.any([stop, signal])
+      try {
+        await write(async () => {
+          await state.prepare(own)
+          if (state.is('sound')) await state.tidy(namespace, own, true)
+        })
+      } catch (error) {
+        if (stop.aborted || !own.aborted) throw error
+      }
       return true
     },
     isIdle: () => writer.isIdle && tidying === undefined,

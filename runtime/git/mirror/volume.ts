@@ -3,6 +3,7 @@
  * are tidied up, then dropped: first unused ones, then those of namespaces that hold more than their share, the least recently used first.
  * A namespace within its share keeps its mirrors. One beyond its share leaves room for the small repositories of others.
  */
+import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { leftToOthers, maxLeftBytes, planRoom, type Reserved, type StoredMirror } from './volume-plan.ts'
 
@@ -11,7 +12,8 @@ export type Tenant = {
   /** The current disk usage in bytes. */
   measure(): number
   packs(): number
-  tidyIfIdle(): Promise<boolean>
+  /** Ends early with the signal. */
+  tidyIfIdle(signal: AbortSignal): Promise<boolean>
   dropIfIdle(): Promise<boolean>
 }
 
@@ -24,8 +26,8 @@ export type Volume = {
   use(key: string, tenant: Tenant, namespace: string): void
   forget(key: string): void
   /**
-   * Reserves space for a fetch of `key` for a namespace: `usual` suffices for most fetches, `most` is the largest allowed. One at a time. Throws
-   * SourceVolumeFull.
+   * Reserves space for a fetch of `key` for a namespace: `usual` suffices for most fetches, `most` is the largest allowed. At once if there
+   * is space; otherwise mirrors are tidied up and dropped first, for one at a time. Throws SourceVolumeFull.
    */
   reserve(key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation>
 }
@@ -46,6 +48,8 @@ export type VolumeFigures = { fetchedBytes(bytes: number): void; volume(room: { 
 const mebibyte = 1024 * 1024
 /** Default space of a fetch, which brings the changes of a push. At least the mirror's own size, in case a damaged one is fetched again. */
 const defaultBytes = 64 * mebibyte
+/** How long mirrors are tidied up for one reservation; others wait for it if they need space as well. */
+const tidyMs = 20_000
 
 type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number }
 
@@ -74,10 +78,11 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
   /** Repacks idle mirrors, which drops unneeded objects; while it runs it needs as much additional space as the mirror has. */
   const tidyUp = async (needed: number): Promise<void> => {
     const worth = [...entries].flatMap(([key, entry]) => (!isBusy(key) && entry.tenant.packs() > 1 ? [entry] : []))
+    const signal = deadline(tidyMs)
     for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {
       const free = maxBytes - used()
-      if (free >= needed) return
-      if (free >= entry.bytes && (await entry.tenant.tidyIfIdle())) measure(entry)
+      if (free >= needed || signal.aborted) return
+      if (free >= entry.bytes && (await entry.tenant.tidyIfIdle(signal))) measure(entry)
     }
   }
 
@@ -92,33 +97,38 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
     }
   }
 
-  const reserveNow = async (key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation> => {
+  const request = (key: string, namespace: string, size: 'usual' | 'most') => {
     const entry = entries.get(key)
     if (entry === undefined) throw new Fault('Unexpected', `mirror ${key} is not known to the volume`)
     measure(entry)
     const desiredBytes = Math.min(maxPackBytes, size === 'most' ? maxPackBytes : Math.max(defaultBytes, entry.bytes))
     const isTight = maxBytes - used() < desiredBytes + maxLeftBytes
     const left = isTight ? leftToOthers({ mirrors: stored(), reserved, maxBytes, needed: desiredBytes, key, namespace }) : 0
+    const grant = (bytes: number): Reservation => {
+      const reservation = { key, namespace, bytes }
+      reserved.add(reservation)
+      return {
+        maxPackBytes: bytes,
+        release() {
+          if (!reserved.delete(reservation)) return
+          const before = entry.bytes
+          measure(entry)
+          if (entry.bytes > before) figures?.fetchedBytes(entry.bytes - before)
+        },
+      }
+    }
+    return { desiredBytes, left, free: () => maxBytes - used() - left, grant }
+  }
+
+  const reserveInTurn = async (key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation> => {
+    const { desiredBytes, left, free, grant } = request(key, namespace, size)
     await makeRoom(key, namespace, desiredBytes + left)
-    const free = maxBytes - used() - left
-    const granted = Math.min(desiredBytes, free)
-    if (granted < (size === 'most' ? desiredBytes : Math.min(desiredBytes, mebibyte))) {
-      throw new Fault(
-        'SourceVolumeFull',
-        `${mib(used())} MiB of ${mib(maxBytes)} MiB for mirrors are in use, and ${mib(desiredBytes)} MiB may be needed`,
-      )
-    }
-    const reservation = { key, namespace, bytes: granted }
-    reserved.add(reservation)
-    return {
-      maxPackBytes: granted,
-      release() {
-        if (!reserved.delete(reservation)) return
-        const before = entry.bytes
-        measure(entry)
-        if (entry.bytes > before) figures?.fetchedBytes(entry.bytes - before)
-      },
-    }
+    const granted = Math.min(desiredBytes, free())
+    if (granted >= (size === 'most' ? desiredBytes : Math.min(desiredBytes, mebibyte))) return grant(granted)
+    throw new Fault(
+      'SourceVolumeFull',
+      `${mib(used())} MiB of ${mib(maxBytes)} MiB for mirrors are in use, and ${mib(desiredBytes)} MiB may be needed`,
+    )
   }
 
   return {
@@ -133,10 +143,12 @@ export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options
     forget(key) {
       if (!isBusy(key)) entries.delete(key)
     },
-    reserve(key, namespace, size) {
-      const run = queue.then(() => reserveNow(key, namespace, size))
+    async reserve(key, namespace, size) {
+      const { desiredBytes, free, grant } = request(key, namespace, size)
+      if (free() >= desiredBytes) return grant(desiredBytes)
+      const run = queue.then(() => reserveInTurn(key, namespace, size))
       queue = run.catch(() => undefined)
-      return run
+      return await run
     },
   }
 }

@@ -310,7 +310,7 @@ eachHost(t, 'a clean-up keeps a commit that was resolved or found since the prev
   const commit = parseCommitHash(repository.commit({ a: '1' }))
   /** Whether a read of the commit after a clean-up asks the host for nothing. */
   const isKept = async (): Promise<boolean> => {
-    t.equal(await mirror.tenant.tidyIfIdle(), true)
+    t.equal(await mirror.tenant.tidyIfIdle(signal), true)
     const before = host.fetches()
     const files: string[] = []
     for await (const batch of mirror.listing(commit, [parseRelativePath('')]).list(signal))

@@ -82,7 +82,7 @@ eachHost(t, 'an earlier commit is fetched again for a new mirror, without its hi
   t.equal(await resolve('main'), tip, 'the next fetch is one as before')
   t.strictSame(await pathsOf(tip), ['a', 'b', 'c', 'd'])
   needed.add(published)
-  await mirror.tenant.tidyIfIdle()
+  await mirror.tenant.tidyIfIdle(soon())
   t.equal(inMirror('rev-list', '--count', '--all'), '2', 'a clean-up leaves the two commits')
   t.throws(() => inMirror('cat-file', '-e', commits[0] ?? ''), 'and nothing of those before')
   t.strictSame(await pathsOf(published), ['a', 'b', 'c'])

@@ -76,7 +76,7 @@ void t.test('a clean-up between commit and push keeps the commit', async (t) => 
   const { repository, mirror, commit } = await setUp(t)
   const made = await commit(put('a/one', 'kept'))
   // No status needs the commit, so the clean-up keeps only the commits returned to callers since the last clean-up.
-  t.equal(await mirror.tenant.tidyIfIdle(), true)
+  t.equal(await mirror.tenant.tidyIfIdle(signal), true)
   await mirror.push({ commit: made, branch: 'captured/gw' }, signal)
   t.equal(repository.git('show', 'captured/gw:a/one').toString('utf8'), 'kept')
 })
@@ -90,7 +90,7 @@ void t.test('commits made during fetches and clean-ups of the same mirror are co
       const [commit] = await Promise.all([
         mirror.commit(parent, [put(`a/round-${round}`, 'x')], message, signal),
         mirror.resolve('refs/heads/main', { fresh: true }, signal),
-        mirror.tenant.tidyIfIdle(),
+        mirror.tenant.tidyIfIdle(signal),
       ])
       await mirror.push({ commit, branch: `captured/${round}` }, signal)
       return commit

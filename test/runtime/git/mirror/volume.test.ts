@@ -42,3 +42,29 @@ void t.test('a namespace within its share may use the last space', async (t) => 
   await reserve('large', 'loud', 'most')
   t.equal((await reserve('m', 'quiet', 'most')).maxPackBytes, 512 * mebibyte)
 })
+
+void t.test('who needs no space to be made is not delayed by repacks for another, which end after a while', async (t) => {
+  const volume = createVolume({ maxBytes: 1024 * mebibyte, maxPackBytes: 512 * mebibyte, nowMs: () => 0 })
+  const { promise: tidying, resolve: began } = Promise.withResolvers<AbortSignal>()
+  const { promise: tidied, resolve: end } = Promise.withResolvers<boolean>()
+  const tenant = { measure: () => 0, packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: async () => false }
+  const large = {
+    ...tenant,
+    measure: () => 450 * mebibyte,
+    packs: () => 2,
+    async tidyIfIdle(signal: AbortSignal) {
+      began(signal)
+      return await tidied
+    },
+  }
+  volume.use('large', large, 'loud')
+  for (const key of ['more', 'small', 'other']) volume.use(key, tenant, key === 'more' ? 'loud' : 'quiet')
+  const first = await volume.reserve('other', 'quiet', 'usual')
+  const waiting = volume.reserve('more', 'loud', 'most')
+  const signal = await tidying
+  t.equal((await volume.reserve('small', 'quiet', 'usual')).maxPackBytes, 64 * mebibyte)
+  first.release()
+  t.equal(signal.aborted, false)
+  end(true)
+  await rejectsWith(t, waiting, { reason: 'SourceVolumeFull' })
+})
