@@ -10,8 +10,8 @@ import { installsBothWays } from '../../support/both-ways.ts'
 import { canRunHelm, helm } from '../../support/helm.ts'
 import { release } from '../installed.ts'
 
-/** The number of runs that two slow cores finish in two minutes. */
-const runs = 50
+/** The number of runs that two cores finish in a minute. */
+const runs = 300
 /** Minimum share of values that can be installed; the actual share is about four in five. */
 const leastShare = 0.5
 
