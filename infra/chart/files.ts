@@ -11,6 +11,7 @@ import { specUnchanged } from '../constructs/policies.ts'
 import { gatewaySyncCrd, syncReportCrd } from '../crd.ts'
 import { namesOf } from '../names.ts'
 import { checkValues } from '../values/check.ts'
+import { chartReadme } from './readme.ts'
 import { valuesSchemaJson, valuesYaml } from './values-files.ts'
 
 /** `path` is relative to the chart. */
@@ -24,6 +25,7 @@ export function chartFiles(): ChartFile[] {
   const chart = { apiVersion: 'v2', name, description, type: 'application', version, appVersion: version, kubeVersion: '>=1.30.0-0' }
   return [
     { path: 'Chart.yaml', content: Yaml.stringify(chart) },
+    { path: 'README.md', content: chartReadme() },
     { path: 'values.yaml', content: valuesYaml() },
     { path: 'values.schema.json', content: valuesSchemaJson() },
     ...[gatewaySyncCrd(), syncReportCrd()].map((crd) => ({ path: `crds/${crd.metadata.name}.yaml`, content: Yaml.stringify(crd) })),

@@ -33,6 +33,18 @@ void t.test('values.yaml has every key with its default, and a comment above eac
   }
 })
 
+void t.test('the README has every key of values.yaml with its default', async (t) => {
+  const rows = textOf('README.md').matchAll(/^\| `([\w.]+)` \| .*? \| `([^`]*)` \| \S.* \|$/gm)
+  const values: Record<string, unknown> = {}
+  for (const [, key = '', text = ''] of rows) {
+    const names = key.split('.')
+    let parent = values
+    for (const name of names.slice(0, -1)) parent = (parent[name] ??= {}) as Record<string, unknown>
+    parent[names.at(-1) ?? ''] = JSON.parse(text)
+  }
+  t.strictSame(values, parse(textOf('values.yaml')))
+})
+
 void t.test('the CRDs are the same as in the other installation methods', async (t) => {
   const definitions = [...files.keys()].filter((name) => name.startsWith('crds/'))
   t.strictSame(

@@ -1,0 +1,45 @@
+/**
+ * The chart's README, which `helm show readme` prints, with a table of all values from their one schema. Pure.
+ */
+import manifest from '../../package.json' with { type: 'json' }
+import { inputSchema, type ValueSchema } from '../values/json-schema.ts'
+
+export function chartReadme(): string {
+  const { name, description, version } = manifest
+  return [
+    `# ${name}`,
+    '',
+    description,
+    '',
+    '```sh',
+    `helm install ${name} ${name}-${version}.tgz --namespace cluster-sync --create-namespace`,
+    '```',
+    '',
+    'Helm installs the CRDs once and never upgrades them. Before an upgrade, apply the CRDs of the new chart: `kubectl apply --server-side -f crds/`.',
+    '',
+    '## Values',
+    '',
+    'Unknown keys, wrong types and impossible combinations are errors that name the key.',
+    '',
+    valuesTable(),
+    '',
+  ].join('\n')
+}
+
+/** Every value with its type, default and meaning, as a Markdown table. */
+export function valuesTable(): string {
+  const rows = leaves(inputSchema(), [])
+  return [['Key', 'Type', 'Default', 'Meaning'], ['---', '---', '---', '---'], ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n')
+}
+
+/** The keys that hold no further fixed keys, in the order of the schema. */
+function leaves(schema: ValueSchema, path: readonly string[]): string[][] {
+  const properties = Object.entries(schema.properties ?? {})
+  if (properties.length > 0) return properties.flatMap(([name, inner]) => leaves(inner, [...path, name]))
+  const types = schema.anyOf?.flatMap(({ type }) => type ?? []).join(' or ')
+  const type =
+    schema.enum === undefined ? (schema.type ?? types ?? 'any') : schema.enum.map((value) => `\`${String(value) || '""'}\``).join(', ')
+  return [[`\`${path.join('.')}\``, type, `\`${JSON.stringify(schema.default)}\``, schema.description ?? '']]
+}
