@@ -17,6 +17,12 @@ import { requireCertificate, requireKeyPair } from '../remote/pem.ts'
 /** The inputs of one git process. `release` must be called when it has ended; it closes the files. */
 export type Prepared = { forGit: Pick<GitRun, 'settings' | 'environment' | 'files'>; release(): Promise<void> }
 
+/**
+ * Makes the inputs, just before git starts: what a call holds while it waits for its turn would fill the temporary files that all namespaces
+ * share.
+ */
+export type Prepare = (signal: AbortSignal) => Promise<Prepared>
+
 type Call = {
   url: RepositoryUrl
   access: Access
@@ -26,7 +32,7 @@ type Call = {
 }
 
 /** Throws CredentialsInvalid, and what requesting a token of a GitHub App throws. */
-export async function prepareHttp({ url, access, proxy, addresses }: Call, signal: AbortSignal): Promise<Prepared> {
+export async function prepareHttp({ url, access, proxy, addresses }: Call, signal: AbortSignal): Promise<Prepare> {
   const { credentials, caBundle } = access
   if (caBundle !== undefined) requireCertificate(caBundle, 'spec.git.caBundle')
   if (credentials.kind === 'clientCertificate') requireKeyPair(credentials, 'spec.git.auth.clientCertificate')
@@ -35,6 +41,11 @@ export async function prepareHttp({ url, access, proxy, addresses }: Call, signa
   // Only for this scheme, host and port, so that the credential is sent nowhere else.
   if (header !== undefined) secrets.push([`http.${originOf(url)}/.extraHeader`, `Authorization: ${header}`])
   if (proxy !== undefined) secrets.push(['http.proxy', proxy.url])
+  const environment = { ...httpTrace, ...configured(secrets) }
+  return async () => inputsOf({ url, access, proxy, addresses }, environment)
+}
+
+function inputsOf({ url, access: { credentials, caBundle }, proxy, addresses }: Call, environment: Record<string, string>): Prepared {
   const files: number[] = []
   const fileOf = (content: string): string => `/proc/self/fd/${2 + files.push(namelessFile(content))}`
   try {
@@ -45,7 +56,7 @@ export async function prepareHttp({ url, access, proxy, addresses }: Call, signa
         : []),
       ...(addresses === undefined ? [] : [`http.curloptResolve=${pinned(proxy ?? { host: url.host, port: portOf(url) }, addresses)}`]),
     ]
-    return { forGit: { settings, environment: { ...httpTrace, ...configured(secrets) }, files }, release: async () => closeAll(files) }
+    return { forGit: { settings, environment, files }, release: async () => closeAll(files) }
   } catch (error) {
     closeAll(files)
     throw error

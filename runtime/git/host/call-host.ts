@@ -69,12 +69,13 @@ export function openHost(options: Options): CallHost {
     const local = command === 'push' ? localReceivePack : localUploadPack
     const all = url.protocol === 'file' ? [command, local(url.text), ...rest] : args
     // Before taking a share of memory: a name server or an API that does not answer must not occupy one.
-    const connection = await connect(remote, network, signal)
+    const open = await connect(remote, network, signal)
     try {
-      const settings = [...(connection.forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
-      const run = { folder: at, args: all, input, ...connection.forGit, settings, protocols: [url.protocol], timeoutMs }
       const user = { namespace, host: url.host, repository: url.text }
       const { output, tookSeconds } = await memory.run(size, user, signal, async (ofSize, own) => {
+        const { forGit, release } = await open(own)
+        const settings = [...(forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
+        const run = { folder: at, args: all, input, ...forGit, settings, protocols: [url.protocol], timeoutMs }
         const startedMs = systemClock.monotonicMs()
         const maxMemoryBytes = Math.min(ofSize.maxMemoryBytes, limits.maxMemoryBytes)
         // A local repository is the user's own, and its git may take any memory.
@@ -91,6 +92,7 @@ export function openHost(options: Options): CallHost {
           throw error
         } finally {
           over.abort()
+          await release()
         }
       })
       // Doubled, because the next pause may be longer. A call that waited no longer than the default needed no more than that.
@@ -109,8 +111,6 @@ export function openHost(options: Options): CallHost {
       const { credentials } = remote.access
       if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorized') credentials.refused()
       throw error
-    } finally {
-      await connection.release()
     }
   }
 

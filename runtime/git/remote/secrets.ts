@@ -14,11 +14,19 @@ export type Secret = {
 /** Undefined if the Secret does not exist. */
 export type ReadSecret = (namespace: string, name: string, signal: AbortSignal) => Promise<Secret | undefined>
 
-/** A key of a Secret as text, without the line end that editors add. Throws SecretNotFound naming Secret and key. */
+/** The certificates of all public authorities together have 220 KiB. */
+const maxTextBytes = 256 * 1024
+
+/**
+ * A key of a Secret as text, without the line end that editors add. Throws SecretNotFound naming Secret and key, and CredentialsInvalid for more
+ * than 256 KiB.
+ */
 export function secretText(secret: Secret | undefined, { name, key }: { name: string; key: string }, field: string): string {
   const where = `${field}: Secret "${printable(name)}"`
   if (secret === undefined) throw new Fault('SecretNotFound', `${where} does not exist`)
-  const text = secret.data.get(key)?.toString('utf8').trim()
+  const data = secret.data.get(key)
+  if ((data?.length ?? 0) > maxTextBytes) throw new Fault('CredentialsInvalid', `${where}: key "${printable(key)}" is larger than 256 KiB`)
+  const text = data?.toString('utf8').trim()
   if (text === undefined) throw new Fault('SecretNotFound', `${where} has no key "${printable(key)}"`)
   if (text === '') throw new Fault('SecretNotFound', `${where}: key "${printable(key)}" is empty`)
   return text
