@@ -136,7 +136,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       const subject = `${namespace}/${name} ${deliverable.revision} ${commit}`
       // Forwarded calls have their own key: their answers are always made here, while others may come from the leader.
       const key = hashOf([subject, path, isForwarded, opened.body])
-      const chunks = answers.read(key, chosen, { tenant: namespace, isBatched: isBatched.join(subject, pod) })
+      const chunks = answers.read(key, chosen, { tenant: namespace, isBatched: isBatched.join(namespace, subject, pod) })
       const stream = await streamed(counted(deps, path, chunks), { left, outgoing: outgoingOf(context), ...deps })
       return new Response(stream, { headers: { 'content-type': type } })
     }

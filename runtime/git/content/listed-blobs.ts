@@ -4,11 +4,12 @@
  */
 import type { Change } from '../../content/protocol/protocol.ts'
 import type { CommitHash, RelativePath } from '../../api/values.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 
 /** Shared by all mirrors, because a commit has the same blobs in each of them. */
 export type ListedBlobs = {
-  /** Records an answer to `changes`: everything in some folders of a commit, or the differences from another commit there. */
-  add(commit: CommitHash, roots: readonly RelativePath[], changes: readonly Change[]): void
+  /** Records an answer to `changes` for a namespace: everything in some folders of a commit, or the differences from another commit there. */
+  add(namespace: string, commit: CommitHash, roots: readonly RelativePath[], changes: readonly Change[]): void
   /** Whether all of these blobs were listed for this commit and these folders; false also if the entry was evicted. */
   includesAll(commit: CommitHash, roots: readonly RelativePath[], ids: readonly CommitHash[]): boolean
 }
@@ -16,26 +17,15 @@ export type ListedBlobs = {
 /** Over all mirrors; 50 bytes each. */
 const maxBlobs = 50_000
 
-/** Holds at most 50,000 ids; evicts the least recently listed commit. */
+/** Holds at most 50,000 ids; the namespace with the most loses its least recently listed commit. */
 export function rememberListedBlobs(): ListedBlobs {
-  const byQuestion = new Map<string, Set<string>>()
-  let blobs = 0
-  const evictOldest = (): void => {
-    const [oldest] = byQuestion
-    if (oldest === undefined) return
-    byQuestion.delete(oldest[0])
-    blobs -= oldest[1].size
-  }
+  const byQuestion = new FairCache<Set<string>>({ max: maxBlobs })
   return {
-    add(commit, roots, changes) {
+    add(namespace, commit, roots, changes) {
       const key = keyOf(commit, roots)
       const ids = byQuestion.get(key) ?? new Set()
-      const before = ids.size
       for (const change of changes) if (change.op === 'put' && change.mode !== '160000') ids.add(compact(change.id))
-      blobs += ids.size - before
-      byQuestion.delete(key)
-      byQuestion.set(key, ids)
-      while (blobs > maxBlobs) evictOldest()
+      byQuestion.set(namespace, key, ids, { size: Math.max(1, ids.size) })
     },
     includesAll(commit, roots, ids) {
       const known = byQuestion.get(keyOf(commit, roots))

@@ -27,6 +27,8 @@ import type { RecentBlobs } from './recent-blobs.ts'
 export type MirrorSourceDeps = {
   folder: string
   limits: GitLimits
+  /** The namespace that the caches account for what they keep. */
+  namespace: string
   listedBlobs: ListedBlobs
   recentBlobs: RecentBlobs
   /** Whether the mirror holds a commit. */
@@ -94,7 +96,7 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
       const roots = await heldRoots(request, signal)
       if (from === commit) return
       for await (const batch of deps.reading.batches(commit, () => batchesOf(request, roots, signal), signal)) {
-        deps.listedBlobs.add(commit, roots, batch)
+        deps.listedBlobs.add(deps.namespace, commit, roots, batch)
         yield batch
       }
     },
@@ -214,7 +216,7 @@ async function readSmall(deps: MirrorSourceDeps, ids: readonly CommitHash[], sig
     },
     end() {
       const id = ids[sizes.length - 1]
-      if (id !== undefined) deps.recentBlobs.keep(id, content)
+      if (id !== undefined) deps.recentBlobs.keep(deps.namespace, id, content)
     },
   }
   try {

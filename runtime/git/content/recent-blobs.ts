@@ -3,9 +3,11 @@
  * process. A blob is identified by its content, so entries never become stale; access is checked elsewhere.
  */
 import type { CommitHash } from '../../api/values.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 
 export type RecentBlobs = {
-  keep(id: CommitHash, content: Uint8Array): void
+  /** `namespace`: for which it was read. */
+  keep(namespace: string, id: CommitHash, content: Uint8Array): void
   /** The blobs as git frames them, in the order of the ids; undefined if one of them is not cached. */
   framed(ids: readonly CommitHash[]): Uint8Array[] | undefined
 }
@@ -14,35 +16,19 @@ export type RecentBlobs = {
 const defaultMaxBytes = 512 * 1024
 const bytesBeside = 200
 
-/** One for all mirrors, so that one limit applies; evicts the oldest entry first. */
+/** One for all mirrors, so that one limit applies. */
 export function rememberBlobs(maxBytes = defaultMaxBytes): RecentBlobs {
-  const frames = new Map<CommitHash, Uint8Array>()
-  let bytes = 0
-  const forget = (id: CommitHash): void => {
-    const frame = frames.get(id)
-    if (frame === undefined) return
-    frames.delete(id)
-    bytes -= frame.byteLength + bytesBeside
-  }
-  const remember = (id: CommitHash, frame: Uint8Array): void => {
-    forget(id)
-    frames.set(id, frame)
-    bytes += frame.byteLength + bytesBeside
-    for (const oldest of frames.keys()) {
-      if (bytes <= maxBytes) return
-      forget(oldest)
-    }
-  }
+  const frames = new FairCache<Uint8Array>({ max: maxBytes })
   return {
-    keep(id, content) {
+    keep(namespace, id, content) {
       // A copy, because the id may be a piece of a longer text, which would stay in memory with it.
-      const own = Buffer.from(id, 'latin1').toString('latin1') as CommitHash
-      remember(own, Buffer.concat([Buffer.from(`${id} blob ${content.byteLength}\n`, 'latin1'), content, Buffer.from('\n')]))
+      const own = Buffer.from(id, 'latin1').toString('latin1')
+      const frame = Buffer.concat([Buffer.from(`${id} blob ${content.byteLength}\n`, 'latin1'), content, Buffer.from('\n')])
+      frames.set(namespace, own, frame, { size: frame.byteLength + bytesBeside })
     },
     framed(ids) {
-      if (!ids.every((id) => frames.has(id))) return undefined
-      const found = ids.map((id) => frames.get(id) ?? new Uint8Array())
-      return found
+      const found = ids.flatMap((id) => frames.get(id) ?? [])
+      return found.length === ids.length ? found : undefined
     },
   }
 }

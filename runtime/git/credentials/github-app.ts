@@ -5,12 +5,14 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { type Clock, deadline, pause, unlessAborted } from '../../platform/clock.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { Temporal } from '../../platform/temporal.ts'
 import { type ApiAnswer, type ApiWay, callForJson } from './api-call.ts'
 
 /** The App, its installation, and the key that authenticates it. `privateKey` is an RSA key in PEM. */
 export type AppKey = {
+  namespace: string
   /** Namespace, Secret and its version. Keyed by the numbers alone, one tenant would get another tenant's token. */
   owner: string
   appId: number
@@ -43,9 +45,9 @@ const longestWaitMs = 86_400_000
 const timeoutMs = 30_000
 const maxTokens = 1_000
 
-/** Holds at most 1,000 tokens. `stop` ends the timers. */
+/** Holds at most 1,000 tokens; the namespace with the most loses one first. `stop` ends the timers. */
 export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
-  const entries = new Map<string, Entry>()
+  const entries = new FairCache<Entry>({ max: maxTokens, evicted: ({ renewing }) => renewing.abort() })
   const idOf = ({ owner, appId, installationId, apiBaseURL }: AppKey): string => JSON.stringify([owner, appId, installationId, apiBaseURL])
   const forget = (id: string): void => {
     entries.get(id)?.renewing.abort()
@@ -87,9 +89,7 @@ export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
       const running = entries.get(id)
       if (running !== undefined) return (await unlessAborted(running.token, signal)).text
       const entry: Entry = { token: ask(stop), usedMs: clock.monotonicMs(), renewing: new AbortController() }
-      entries.set(id, entry)
-      const [oldest] = entries.keys()
-      if (entries.size > maxTokens && oldest !== undefined) forget(oldest)
+      entries.set(key.namespace, id, entry)
       keepFresh(id, entry, ask).catch(() => {
         if (entries.get(id) === entry) forget(id)
       })

@@ -42,7 +42,7 @@ export async function readAccess(
   const { appId, installationId, apiBaseURL = publicApi, privateKeySecretRef } = app
   const privateKey = await reader.text(privateKeySecretRef, 'spec.git.auth.githubApp')
   const identity = JSON.stringify([namespace, ...reader.used, appId, installationId, apiBaseURL])
-  const key: AppKey = { owner: identity, appId, installationId, apiBaseURL, privateKey }
+  const key: AppKey = { namespace, owner: identity, appId, installationId, apiBaseURL, privateKey }
   return { identity, credentials: appCredentials(key, { caBundle, proxy }, apps), caBundle, proxy }
 }
 

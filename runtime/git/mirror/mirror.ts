@@ -75,13 +75,13 @@ export function openMirror(options: MirrorOptions): (namespace: string) => Mirro
   const filesOf = openMirrorFiles({ ...options, keptCommits: () => keptCommits(options.needed(), recent) })
   const mirrors = new Map<string, Mirror>()
   return (namespace) => {
-    const mirror = mirrors.get(namespace) ?? mirrorOf(options, filesOf(namespace), recent)
+    const mirror = mirrors.get(namespace) ?? mirrorOf(options, namespace, filesOf(namespace), recent)
     mirrors.set(namespace, mirror)
     return mirror
   }
 }
 
-function mirrorOf(options: MirrorOptions, files: MirrorFiles, recent: RecentCommits): Mirror {
+function mirrorOf(options: MirrorOptions, namespace: string, files: MirrorFiles, recent: RecentCommits): Mirror {
   const { folder, limits, remote, listedBlobs, recentBlobs, signal: stop } = options
   const commits = openCommits(files, recent, stop)
   const { has, ensure } = commits
@@ -92,7 +92,7 @@ function mirrorOf(options: MirrorOptions, files: MirrorFiles, recent: RecentComm
     resolve: createResolve({ files, commits, reading, clock: options.clock }, stop),
     ensure,
     rawObject: commits.rawObject,
-    source: (roots) => mirrorSource({ ...repository, listedBlobs, recentBlobs, has, ensure, roots, reading }),
+    source: (roots) => mirrorSource({ ...repository, namespace, listedBlobs, recentBlobs, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
     async commit(parent, edits, message, signal) {

@@ -18,8 +18,8 @@ function puts(from: number, count: number): Change[] {
 
 void t.test('a blob counts as listed for its own commit and folders only', (t) => {
   const listed = rememberListedBlobs()
-  listed.add(hash(1), roots, puts(100, 2))
-  listed.add(hash(1), roots, [{ op: 'delete', path: parseRelativePath('projects/gone') }, ...puts(102, 1)])
+  listed.add('plant', hash(1), roots, puts(100, 2))
+  listed.add('plant', hash(1), roots, [{ op: 'delete', path: parseRelativePath('projects/gone') }, ...puts(102, 1)])
   t.ok(listed.includesAll(hash(1), roots, [hash(100), hash(101), hash(102)]))
   t.notOk(listed.includesAll(hash(1), roots, [hash(100), hash(103)]))
   t.notOk(listed.includesAll(hash(2), roots, [hash(100)]))
@@ -29,18 +29,27 @@ void t.test('a blob counts as listed for its own commit and folders only', (t) =
 
 void t.test('a submodule is not a blob', (t) => {
   const listed = rememberListedBlobs()
-  listed.add(hash(1), roots, [{ op: 'put', path: parseRelativePath('projects/sub'), mode: '160000', id: hash(7), size: 0 }])
+  listed.add('plant', hash(1), roots, [{ op: 'put', path: parseRelativePath('projects/sub'), mode: '160000', id: hash(7), size: 0 }])
   t.notOk(listed.includesAll(hash(1), roots, [hash(7)]))
   t.end()
 })
 
 void t.test('beyond 50,000 blobs the least recently listed are evicted across all mirrors', (t) => {
   const listed = rememberListedBlobs()
-  for (const commit of [1, 2, 3]) listed.add(hash(commit), roots, puts(commit * 100_000, 20_000))
+  for (const commit of [1, 2, 3]) listed.add('plant', hash(commit), roots, puts(commit * 100_000, 20_000))
   t.notOk(listed.includesAll(hash(1), roots, [hash(100_000)]))
   t.ok(listed.includesAll(hash(2), roots, [hash(200_000)]))
   t.ok(listed.includesAll(hash(3), roots, [hash(300_000), hash(319_999)]))
-  listed.add(hash(4), roots, puts(400_000, 60_000))
+  listed.add('plant', hash(4), roots, puts(400_000, 60_000))
   t.notOk(listed.includesAll(hash(4), roots, [hash(400_000)]), 'one that is too large alone is not remembered')
+  t.ok(listed.includesAll(hash(3), roots, [hash(300_000)]))
+  t.end()
+})
+
+void t.test('the listings of one namespace do not displace those of another', (t) => {
+  const listed = rememberListedBlobs()
+  listed.add('quiet', hash(1), roots, puts(100, 1))
+  for (const commit of [2, 3, 4, 5]) listed.add('loud', hash(commit), roots, puts(commit * 100_000, 20_000))
+  t.ok(listed.includesAll(hash(1), roots, [hash(100)]))
   t.end()
 })

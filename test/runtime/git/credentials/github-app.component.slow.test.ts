@@ -129,7 +129,7 @@ void t.test('tokens are cached by owner and API, and renewed by a timer before t
   const clock = { ...systemClock, wait: async () => await new Promise<void>((resolve) => void timers.push(resolve)) }
   const tokens = createAppTokens(clock, stop.signal)
   const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
-  const key = (owner: string) => ({ owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
+  const key = (owner: string) => ({ namespace: 'plant', owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
   const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
   t.equal(await ask('plant/a'), 'ghs_0')
   t.equal(await ask('plant/a'), 'ghs_0')
@@ -162,7 +162,7 @@ void t.test('a token is renewed only while it is used, whatever expiry the API g
   }
   const tokens = createAppTokens(clock, stop.signal)
   const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
-  const key = (owner: string) => ({ owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
+  const key = (owner: string) => ({ namespace: 'plant', owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
   const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
   const endLast = (): void => timers.at(-1)?.end()
   t.equal(await ask('plant/a'), 'ghs_0')
