@@ -10,6 +10,7 @@ import type { GatewaySyncSpec, HttpCheck } from '../api/schema/spec.ts'
 import { answersSpec } from '../reconcile/decide/request.ts'
 import { askedOf, changesAskedOf, gatewayNameOf, quietOf } from '../reconcile/decide/capture.ts'
 import { admissionOf } from '../reconcile/rollout/stage-admission.ts'
+import { isUnderWay } from '../api/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import { type CommitHash, isCommitHash, shortCommit, shortRef } from '../api/values.ts'
 import { type StartSettings, startSettings, unknownStart } from './health.ts'
@@ -151,7 +152,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     validation: spec.validation,
     confirmDeletions: confirmed(confirmDeletionsAnnotation),
     confirmOverwrites: confirmed(confirmOverwritesAnnotation),
-    check: isStaged && turn.kind === 'go' && isWatched(rollout) ? profile.check?.http : undefined,
+    check: isStaged && turn.kind === 'go' && isUnderWay(rollout) ? profile.check?.http : undefined,
     rolledOutBefore: isStaged ? rollout?.before?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
@@ -162,11 +163,6 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     waits,
     ignoredFields: read.ignoredFields,
   }
-}
-
-/** Whether a rollout waits for gateways to become healthy. */
-function isWatched(rollout: GatewaySyncStatus['rollout']): boolean {
-  return rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
 }
 
 function waitsText(commit: string, stage: string | undefined): string {

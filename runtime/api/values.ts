@@ -68,6 +68,11 @@ export function shortRef(ref: string): string {
   return ref.replace(/^refs\/(?:heads|tags)\//, '')
 }
 
+/** The full names that a name may mean, in the order in which they are tried: `main` is a branch or a tag. */
+export function candidateRefs(ref: string): string[] {
+  return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
+}
+
 /**
  * Returns the canonical form of a user's path: `projects`, `projects/` and `./projects` are equal, `.` is the root `''`. Throws InvalidSpec
  * for an absolute path, a `..` segment, a backslash or a NUL.

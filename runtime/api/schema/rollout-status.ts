@@ -120,3 +120,8 @@ export const rolloutStatus = v.object({
 
 export type RolloutStatus = v.InferOutput<typeof rolloutStatus>
 export type StageStatus = v.InferOutput<typeof stageStatus>
+
+/** Whether the rollout is in progress or stopped: gateways that it does not admit keep their commits. */
+export function isUnderWay(rollout: RolloutStatus | undefined): rollout is RolloutStatus {
+  return rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
+}

@@ -3,13 +3,13 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import { isIndirect } from '../../api/followed-ref.ts'
-import { isCommitHash } from '../../api/values.ts'
+import { candidateRefs, isCommitHash } from '../../api/values.ts'
 import type { Reading } from '../content/reading.ts'
 import { evictOldest } from './bounded.ts'
 import { createCoalesce } from './coalesce.ts'
 import type { Commits, NamedCommit } from './commits.ts'
 import type { MirrorFiles } from './mirror-files.ts'
-import { ambiguousRef, candidateRefs, nothingFollowed, refNotFound } from './refs.ts'
+import { ambiguousRef, nothingFollowed, refNotFound } from './refs.ts'
 
 /** `name` is the full name of the chosen ref, or the requested hash. `fetchedAt`: the time of the request to the host, RFC 3339. */
 export type Resolved = NamedCommit & {

@@ -3,7 +3,7 @@
  * resolves. Pure.
  */
 import { brokenRefGlobRule, createMatcher } from '../../api/glob/glob.ts'
-import { isCommitHash, shortRef } from '../../api/values.ts'
+import { candidateRefs, isCommitHash, shortRef } from '../../api/values.ts'
 
 /**
  * Without patterns, any branch or tag is allowed, but no hash and no other ref namespace. In a pattern `*` matches anything but `/` and
@@ -18,14 +18,9 @@ export function isRefAllowed(ref: string, patterns: readonly string[] | undefine
   const good = patterns.filter((pattern) => brokenRefGlobRule(pattern) === undefined)
   const [whole, short] = [good.filter(isWhole), good.filter((pattern) => !isWhole(pattern))]
   if (isBranchOrTag && short.length > 0 && createMatcher(short, 'ref')(named)) return true
-  return whole.length > 0 && fullNames(ref).some(createMatcher(whole, 'ref'))
+  return whole.length > 0 && candidateRefs(ref).some(createMatcher(whole, 'ref'))
 }
 
 function isWhole(pattern: string): boolean {
   return pattern.startsWith('refs/')
-}
-
-/** A short name may be a branch or a tag; git decides when it resolves the name. */
-function fullNames(ref: string): string[] {
-  return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
 }

@@ -12,7 +12,7 @@ import { advance, rolloutOf } from '../rollout/advance.ts'
 import type { Target, Version } from '../rollout/facts.ts'
 import { withStages } from '../rollout/stage-history.ts'
 import { shortSyncHash } from '../rollout/stage-admission.ts'
-import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
+import { isUnderWay, type RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
@@ -88,11 +88,6 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
   }
   const back = wentBack(tried, rollout, timestamp(now))
   return { ...remembered(back), events, rollout, gateways: withWaiting(count(rollout.commit), rollout), wakeAt, questions: [] }
-}
-
-/** Whether the rollout is in progress or stopped. */
-function isUnderWay(rollout: RolloutStatus | undefined): rollout is RolloutStatus {
-  return rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
 }
 
 /** Returns why a commit is not published again: it was rolled back, and has not been requested by its hash since. */

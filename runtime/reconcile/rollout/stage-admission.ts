@@ -2,7 +2,7 @@
  * Decides whether a staged rollout admits a gateway, as its agent reads it from the status. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
+import { isUnderWay, type RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 
 /** The entry of a pod among the admitted ones. */
@@ -23,8 +23,7 @@ export function isAdmitted({ allowed = [] }: RolloutStatus): (gateway: { pod: st
 
 /** Whether a gateway keeps its commit because it is not admitted yet. */
 export function isWaiting(rollout: RolloutStatus | undefined, pod: string): boolean {
-  const isHeldBack = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
-  return isHeldBack && rollout.allowed?.includes(markOf(pod)) !== true
+  return isUnderWay(rollout) && rollout.allowed?.includes(markOf(pod)) !== true
 }
 
 /** `go`: the gateway may take what is published; `wait`: it keeps its commit. */

@@ -10,7 +10,7 @@ import type { GatewayView } from '../../fleet/view.ts'
 import { desiredRef } from '../../reconcile/decide/request.ts'
 import { defaultBranch, isFollowedRef, membersFor } from '../../api/followed-ref.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../api/names.ts'
-import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
+import { isUnderWay, type RolloutStatus } from '../../api/schema/rollout-status.ts'
 import { isCommitHash, shortCommit } from '../../api/values.ts'
 
 export const actionNames = [
@@ -48,7 +48,6 @@ export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayV
   const { published, rollout } = sync.status
   const isPaused = pausedBySpec(sync.spec)
   const isOver = rollout?.state === 'Stopped' || rollout?.state === 'RolledBack'
-  const isUnderWay = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
   const deletes = gateways.some(({ reason }) => reason === 'MassDeletion' || reason === 'ModeRemoved')
   const keeps = gateways.some(({ reason }) => reason === 'LocalChanges')
   const plain = (name: ActionName, is: boolean): Action[] => (is ? [{ name, of: '' }] : [])
@@ -59,7 +58,7 @@ export function offeredActions(sync: SyncFacts, gateways: readonly Pick<GatewayV
     ...(rollout?.waitsFor === 'Approval' && rollout.stage !== undefined
       ? [{ name: 'approve' as const, of: `${looked(rollout)} ${rollout.stage}` }]
       : []),
-    ...(isUnderWay ? [{ name: 'abort' as const, of: looked(rollout) }] : []),
+    ...(isUnderWay(rollout) ? [{ name: 'abort' as const, of: looked(rollout) }] : []),
     ...(deletes && published !== undefined ? [{ name: 'confirm-deletions' as const, of: published.commit }] : []),
     ...(keeps && published !== undefined ? [{ name: 'confirm-overwrites' as const, of: published.commit }] : []),
     ...plain('capture', captures(sync) && (hasLocalChanges || keeps)),

@@ -4,7 +4,7 @@
  * measures from two successive statuses how long a change took from its push, and from its publication, until every gateway ran it. Pure.
  */
 import { abnormalConditions, normalConditions, rolloutConditions } from '../../api/schema/conditions.ts'
-import { rolloutStates } from '../../api/schema/rollout-status.ts'
+import { isUnderWay, rolloutStates } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import { type ObjectMetric, objectMetrics } from './table.ts'
@@ -40,9 +40,8 @@ const samplers: Record<ObjectMetric, (status: GatewaySyncStatus) => readonly Sam
     rollout === undefined ? [] : rolloutStates.map((state) => ({ labels: { state }, value: rollout.state === state ? 1 : 0 })),
   clustersync_rollout_stage({ rollout }) {
     if (rollout === undefined) return []
-    const { state, stage, stages = [] } = rollout
-    const isAtWork = state === 'Progressing' || state === 'Stopped'
-    return [{ value: isAtWork ? stages.findIndex(({ name }) => name === stage) + 1 : 0 }]
+    const { stage, stages = [] } = rollout
+    return [{ value: isUnderWay(rollout) ? stages.findIndex(({ name }) => name === stage) + 1 : 0 }]
   },
   clustersync_rollout_failed_gateways: ({ rollout }) =>
     rollout === undefined ? [] : [{ value: (rollout.stages ?? []).reduce((sum, { failed }) => sum + failed, 0) }],

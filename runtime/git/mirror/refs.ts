@@ -1,15 +1,10 @@
 /**
- * Lists the refs that a name in a spec or request may mean. Pure.
+ * Provides faults for refs that a git host lacks, or has twice. Pure.
  */
 import { counted } from '../../platform/text/counted.ts'
 import { Fault } from '../../platform/fault.ts'
 import { commonPrefix, isTagSelector, selectorText } from '../../api/followed-ref.ts'
 import { printable } from '../../api/values.ts'
-
-/** The full names that a name may mean, in the order in which they are tried: `main` is a branch or a tag. */
-export function candidateRefs(ref: string): string[] {
-  return ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`]
-}
 
 /** AmbiguousRef, for a short name that is both a branch and a tag. */
 export function ambiguousRef(ref: string): Fault {
