@@ -1,8 +1,11 @@
 /**
  * Writes the requests of each GatewaySync one after another, within its budget. Calls for one ref that arrive during a write share the next
- * write for it. Over the budget all waiting requests become one write: it requests the newest and names the others as superseded.
+ * write for it. Over the budget all waiting requests become one write: it requests the newest and names the others as superseded. Namespaces
+ * take turns.
  */
 import type { Clock } from '../../platform/clock.ts'
+import { FairLimiter } from '../../platform/async/fair-limiter.ts'
+import { Fault } from '../../platform/fault.ts'
 
 /** The content of one write. */
 export type RequestToWrite = {
@@ -43,6 +46,8 @@ const reservedSlots = 3
  */
 export const longestWaitMs = 4_000
 const lookEveryMs = 20
+/** Concurrent writes in total and of one namespace: a namespace with many GatewaySyncs must not occupy every connection to the API server. */
+export const writeTurns = { total: 16, perKey: 8, waitMs: 4_000 } as const
 const maxQueues = 1_000
 
 /** `budget` bounds the writes to one GatewaySync. */
@@ -56,6 +61,7 @@ export type WriteQueueDeps = {
 /** One queue per GatewaySync: calls that wait during a write are written together, each with its own id. */
 export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst } = defaultBudget }: WriteQueueDeps): WriteQueues {
   const queues = new Map<string, WriteQueue>()
+  const turns = new FairLimiter({ ...writeTurns, clock })
   const eachMs = 1_000 / perSecond
 
   const queueOf = (resource: string): WriteQueue => {
@@ -83,11 +89,13 @@ export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst
       const overMs = queue.freshAtMs - (burst - 1) * eachMs - clock.monotonicMs()
       if (overMs > 0) await clock.wait(overMs)
       const waited = await waitForSlot(resource)
+      const turn = await turns.acquire({ tenant: resource.split('/')[0] ?? '' })
       const most = overMs > 0 || waited ? Math.max(1, freeSlots(resource) - reservedSlots) : 1
       const together = [...queue.waiting.values()].slice(0, most)
       for (const { ref } of together) queue.waiting.delete(ref)
       queue.freshAtMs = Math.max(queue.freshAtMs, clock.monotonicMs()) + eachMs
-      await writeTogether(together)
+      await writeTogether(together, turn !== undefined)
+      turn?.release()
     }
     queue.running = false
   }
@@ -109,12 +117,16 @@ export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst
   }
 }
 
-/** Writes the newest request, as if all had been written one after another. Never rejects: each waiting call gets the result. */
-async function writeTogether(together: readonly Waiting[]): Promise<void> {
+/**
+ * Writes the newest request, as if all had been written one after another. `hasTurn`: false if too many others of the namespace are being
+ * written. Never rejects: each waiting call gets the result.
+ */
+async function writeTogether(together: readonly Waiting[], hasTurn: boolean): Promise<void> {
   const newest = together.at(-1)
   if (newest === undefined) return
   const superseded = together.slice(0, -1).map(({ id, ref }) => ({ id, ref }))
   try {
+    if (!hasTurn) throw new Fault('ApiUnavailable', 'too many requests of the namespace are being written')
     await newest.write({ id: newest.id, ref: newest.ref, superseded })
     for (const { id, written } of together) written.resolve(id)
   } catch (error) {

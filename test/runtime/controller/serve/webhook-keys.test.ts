@@ -59,3 +59,22 @@ void t.test('a namespace with many keys displaces its own, not those of another 
   await read('loud', 'hook-0')
   t.strictSame(reads.slice(before), ['loud/hook-0'])
 })
+
+void t.test('a namespace whose keys are read slowly leaves space for the keys of others', async (t) => {
+  const answered = Promise.withResolvers<void>()
+  const reads: string[] = []
+  const kube = {
+    async get(_type: unknown, { namespace }: { namespace: string }) {
+      reads.push(namespace)
+      if (namespace === 'hostile') await answered.promise
+      return { data: { key: Buffer.from('secret').toString('base64') } }
+    },
+  } as unknown as Kube
+  const keys = createPushKeys({ kube, clock: systemClock }, {})
+  const read = async (namespace: string, name: string) => await keys.of(namespace, { hmac: { secretRef: { name, key: 'key' } } })
+  const hostile = Array.from({ length: 100 }, (_, index) => read('hostile', `hook-${index}`))
+  t.equal((await read('plant', 'hook')).fault, undefined)
+  t.equal(reads.filter((namespace) => namespace === 'hostile').length, 8)
+  answered.resolve()
+  await Promise.all(hostile)
+})

@@ -4,8 +4,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
-import { type Budget, createWriteQueues, type RequestToWrite } from '../../../../runtime/receiver/request/write-queue.ts'
-import { matchObject } from '../../../support/assertions.ts'
+import { type Budget, createWriteQueues, type RequestToWrite, writeTurns } from '../../../../runtime/receiver/request/write-queue.ts'
+import { matchObject, rejectsWith } from '../../../support/assertions.ts'
+import { SimulatedClock } from '../../../support/simulated-clock.ts'
 
 /** Time advances only in waits; `writes` records when each write started. */
 function setUp(budget: Budget, { writeMs = 0, freeSlots = () => Number.POSITIVE_INFINITY } = {}) {
@@ -127,4 +128,32 @@ void t.test('each ID is written once and after its call, and writes per second s
     ),
     { numRuns: 200 },
   )
+})
+
+void t.test('a namespace with writes that take long leaves space for the writes of others', async (t) => {
+  const queues = createWriteQueues({ clock: systemClock, freeSlots: () => Number.POSITIVE_INFINITY })
+  const answered = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const enqueue = (resource: string, until?: Promise<void>): Promise<string> =>
+    queues.enqueue(resource, 'main', async () => {
+      begun.push(resource)
+      await until
+    })
+  const hostile = Array.from({ length: 100 }, (_, index) => enqueue(`hostile/line-${index}`, answered.promise))
+  await enqueue('plant/one')
+  t.equal(begun.length, writeTurns.perKey + 1)
+  answered.resolve()
+  await Promise.all(hostile)
+  t.equal(begun.length, 101)
+})
+
+void t.test('a call whose namespace gets no turn fails, so that the git host repeats it', async (t) => {
+  const simulated = new SimulatedClock()
+  const clock = { ...systemClock, wait: simulated.wait, monotonicMs: simulated.monotonicMs }
+  const queues = createWriteQueues({ clock, freeSlots: () => Number.POSITIVE_INFINITY })
+  const never = Promise.withResolvers<void>()
+  for (let index = 0; index < writeTurns.perKey; index += 1) void queues.enqueue(`hostile/${index}`, 'main', () => never.promise)
+  const last = queues.enqueue('hostile/last', 'main', async () => {})
+  await rejectsWith(t, simulated.runUntil(last), { reason: 'ApiUnavailable' })
+  t.equal(simulated.monotonicMs(), writeTurns.waitMs)
 })
