@@ -3,8 +3,10 @@
  *
  * - A tenant has a share, and a key of a tenant, such as a git host, has a share of that. Work of a key that was quick the last time may
  *   exceed the tenant's share, because it releases its amount soon.
- * - A reserve stays free of slow work. It serves keys that were quick the last time, and tenants that hold nothing; work in it that becomes
- *   slow is aborted, and starts again outside of the reserve.
+ * - A reserve serves keys that were quick the last time, and tenants that hold nothing. Work in it that becomes slow is aborted as soon as
+ *   other work needs the reserve, and starts again outside of it.
+ * - With a turn, slow work may use the reserve too, if its tenant holds nothing. Work is aborted only for a tenant that has used less, but also
+ *   outside of the reserve: after its turn. It starts again with twice the turn.
  * - Waiting work: quick keys go before new ones, and slow keys last; then the tenant that has used the least goes first, and within a tenant
  *   urgent work.
  */
@@ -30,9 +32,17 @@ export type LimiterOptions = ShareLimits & {
 
 /**
  * `tenant`: the namespace, or the client address if no namespace is known; never a name that a tenant chooses. `key`: the subject of the
- * work, such as a git host. `owner`: whose work it is within the tenant; only `waits` returns it.
+ * work, such as a git host. `owner`: whose work it is within the tenant; only `waits` returns it. `noReserve`: it needs more than
+ * the reserve has.
  */
-export type LimiterRequest = { tenant: string; key?: string; owner?: string | undefined; amount?: number; urgent?: boolean }
+export type LimiterRequest = {
+  tenant: string
+  key?: string
+  owner?: string | undefined
+  amount?: number
+  urgent?: boolean
+  noReserve?: boolean
+}
 
 /** What a tenant holds, and how many of its pieces of work wait. `usedSeconds`: amount times seconds since the start, over `total`. */
 export type TenantUse = { tenant: string; held: number; waiting: number; usedSeconds: number }
@@ -47,6 +57,8 @@ export type Wait = {
   longestKey: string | undefined
 }
 
+/** Work that may be aborted from `dueMs` on. */
+type Run = { account: TenantAccount; isReserve: boolean; dueMs: number; end(): void }
 type Tenant = { account: TenantAccount; waiting: WaitingWork }
 
 const defaultSlowAfterMs = 3_000
@@ -63,6 +75,7 @@ export class FairLimiter {
   readonly #shares: Shares
   readonly #active = new Map<string, Tenant>()
   readonly #idle = new LRUCache<string, Tenant>({ max: maxIdleTenants })
+  readonly #runs = new Set<Run>()
   #waiting = 0
   /** Stops the repeated check whether waiting work may start; undefined: nothing waits. */
   #retrying: AbortController | undefined
@@ -91,6 +104,7 @@ export class FairLimiter {
     waiting.add(waiter)
     this.#waiting += 1
     this.#retry().catch(() => undefined)
+    this.#endRuns()
     return await this.#wait(waiter, promise, waitMs, signal)
   }
 
@@ -105,25 +119,32 @@ export class FairLimiter {
   }
 
   /**
-   * Runs `work` while it holds the amount. In the reserve, the signal of `work` is aborted when it becomes slow, and it runs again when it
-   * holds the amount elsewhere. Returns undefined and throws as `acquire` does; throws what `work` throws.
+   * Runs `work` while it holds the amount. The signal of `work` is aborted when it is slow in the reserve, or its turn is over, and other work
+   * waits; it runs again when it holds the amount again. `leave` ends work in the reserve that needs more than the reserve. Returns undefined and throws as `acquire` does; throws what `work` throws.
    */
   async run<Result>(
-    request: LimiterRequest,
+    asked: LimiterRequest,
     signal: AbortSignal,
-    work: (signal: AbortSignal, isReserve: boolean) => Promise<Result>,
+    work: (signal: AbortSignal, isReserve: boolean, leave: () => void) => Promise<Result>,
   ): Promise<{ result: Result } | undefined> {
-    for (;;) {
+    let request = asked
+    for (let turns = 1; ; turns *= 2) {
       const hold = await this.acquire(request, signal)
       if (hold === undefined) return undefined
+      const leave = (): void => {
+        request = { ...request, noReserve: true }
+        end()
+      }
       const [tooSlow, over] = [new AbortController(), new AbortController()]
-      const end = (): void => tooSlow.abort(new Error('too slow for the reserve'))
-      if (hold.isReserve) this.#options.clock.wait(this.#slowAfterMs, over.signal).then(end, () => undefined)
+      const end = (): void => tooSlow.abort(new Error('other work waits'))
+      const run = this.#runOf(request, hold, turns, end)
+      if (run.dueMs < Infinity) this.#endWhenDue(run, over.signal)
       try {
-        return { result: await work(hold.isReserve ? AbortSignal.any([signal, tooSlow.signal]) : signal, hold.isReserve) }
+        return { result: await work(AbortSignal.any([signal, tooSlow.signal]), hold.isReserve, leave) }
       } catch (error) {
         if (signal.aborted || !tooSlow.signal.aborted) throw error
       } finally {
+        this.#runs.delete(run)
         over.abort()
         hold.release()
       }
@@ -162,12 +183,12 @@ export class FairLimiter {
     return this.#options.clock.monotonicMs()
   }
 
-  #workOf({ tenant: name, key = '', amount = 1, urgent = false }: LimiterRequest): Work & Pick<Tenant, 'waiting'> {
+  #workOf({ tenant: name, key = '', amount = 1, urgent = false, noReserve = false }: LimiterRequest): Work & Pick<Tenant, 'waiting'> {
     const fresh = (): Tenant => ({ account: new TenantAccount(name, this.#slowAfterMs), waiting: new WaitingWork() })
     const tenant = this.#active.get(name) ?? this.#idle.get(name) ?? fresh()
     this.#idle.delete(name)
     this.#active.set(name, tenant)
-    return { ...tenant, key, amount, urgent }
+    return { ...tenant, key, amount, urgent, noReserve }
   }
 
   async #wait(waiter: Waiter, promise: Promise<Hold>, waitMs: number | undefined, signal?: AbortSignal): Promise<Hold | undefined> {
@@ -196,6 +217,35 @@ export class FairLimiter {
     for (;;) {
       await clock.wait(Math.min(retryMs, reserveAfterMs / 4 || retryMs), signal)
       this.#startNext()
+      this.#endRuns()
+    }
+  }
+
+  #runOf(request: LimiterRequest, { isReserve }: Hold, turns: number, end: () => void): Run {
+    const { turnMs = Infinity } = this.#options
+    return { account: this.#workOf(request).account, isReserve, dueMs: this.#now() + turns * (isReserve ? this.#slowAfterMs : turnMs), end }
+  }
+
+  #endWhenDue(run: Run, over: AbortSignal): void {
+    this.#runs.add(run)
+    this.#options.clock.wait(run.dueMs - this.#now(), over).then(
+      () => this.#endRuns(),
+      () => undefined,
+    )
+  }
+
+  /** Aborts work that is due, if other work needs its place. */
+  #endRuns(): void {
+    if (this.#waiting === 0) return
+    const nowMs = this.#now()
+    const waiters = this.#first().flat()
+    for (const { account, isReserve, dueMs, end } of this.#runs) {
+      if (dueMs > nowMs) continue
+      const hasUsedLess = (waiter: Waiter): boolean => waiter.account !== account && waiter.account.debt(nowMs) < account.debt(nowMs)
+      const needsPlace = (waiter: Waiter): boolean =>
+        (isReserve ? this.#shares.mayUseReserve(waiter) : !this.#shares.exceedsShare(waiter)) &&
+        (this.#options.turnMs === undefined || hasUsedLess(waiter))
+      if (waiters.some(needsPlace)) end()
     }
   }
 

@@ -15,6 +15,8 @@ export type ShareLimits = {
   perKey?: number
   /** The reserve is used only when some work has taken this long, because work in it costs more. Default: 0. */
   reserveAfterMs?: number
+  /** Work may take this long before it can be aborted for other tenants; slow work may then use the reserve. Default: ever. */
+  turnMs?: number
 }
 
 export class Shares {
@@ -70,13 +72,19 @@ export class Shares {
     if (this.isLimited(work)) return undefined
     const { reserve = 0, reserveAfterMs = 0 } = this.#limits
     const { general, reserve: reserved } = this.#held
-    const standing = work.account.standing(work.key, this.#now())
     const free = this.#total - general - reserved
     const fits = work.amount <= free && work.amount <= this.#total - reserve - general
     // One piece of work may always run, however small the total is.
     if ((fits || general + reserved === 0) && !this.#wouldDelay(work, late)) return 'general'
-    if (standing === 'slow' || (standing === 'unknown' && work.account.held > 0) || this.#longestMs() < reserveAfterMs) return undefined
+    if (!this.mayUseReserve(work) || this.#longestMs() < reserveAfterMs) return undefined
     return work.amount <= free && work.amount <= reserve - reserved ? 'reserve' : undefined
+  }
+
+  /** Whether the work may take its amount from the reserve when that is free. */
+  mayUseReserve(work: Work): boolean {
+    const standing = work.account.standing(work.key, this.#now())
+    if (this.isLimited(work) || work.noReserve) return false
+    return standing === 'quick' || (work.account.held === 0 && (standing === 'unknown' || this.#limits.turnMs !== undefined))
   }
 
   /** Whether the work must wait for other work of its tenant, or because it is slow, however much is free. */
@@ -102,9 +110,10 @@ export class Shares {
     return isOver(account.held, amount, perTenant) || isOver(account.heldBy(key), amount, ofKey)
   }
 
-  /** All slow work leaves twice the reserve to others. */
+  /** All slow work leaves twice the reserve to others, unless it takes turns with them. */
   get #maxSlow(): number {
-    return this.#total - 2 * (this.#limits.reserve ?? 0)
+    const { reserve = 0, turnMs } = this.#limits
+    return turnMs === undefined ? this.#total - 2 * reserve : this.#total
   }
 
   /** Slow work lets `late` go first. Other work does too, unless `late` has to wait for slow work in any case. */

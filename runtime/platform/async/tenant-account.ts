@@ -3,7 +3,8 @@
  */
 import { LRUCache } from 'lru-cache'
 
-export type Work = { account: TenantAccount; key: string; amount: number; urgent: boolean }
+/** `noReserve`: it needs more than the reserve has. */
+export type Work = { account: TenantAccount; key: string; amount: number; urgent: boolean; noReserve: boolean }
 export type Pool = 'general' | 'reserve'
 /** Work that holds its amount. `beganSlow`: it was expected to be slow when it began. */
 export type Held = Work & { pool: Pool; sinceMs: number; beganSlow: boolean }

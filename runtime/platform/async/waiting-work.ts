@@ -46,6 +46,6 @@ export class WaitingWork {
   }
 }
 
-function kindOf({ key, amount, urgent }: Work): string {
-  return `${amount} ${urgent} ${key}`
+function kindOf({ key, amount, urgent, noReserve }: Work): string {
+  return `${amount} ${urgent} ${noReserve} ${key}`
 }

@@ -78,9 +78,10 @@ export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'com
 
 /**
  * One check at a time, and one more beside a check that takes longer than a second: a quick one, or one of a namespace without a running
- * check. It has its own thread, which ends with it.
+ * check. It has its own thread, which ends with it. A check that takes longer than its turn is repeated later when a namespace that has used
+ * less time waits.
  */
-export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, maxWaiting: 1_000 } as const
+export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, turnMs: 10_000, maxWaiting: 1_000 } as const
 
 /** No thread is started before the first commit that has to be validated. */
 export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
@@ -105,15 +106,17 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
     if (answer.kind !== 'verdict' && answer.kind !== 'fault') own.throwIfAborted()
     return failures.verdictOf(answer, id, request)
   }
-  const checkInSpareThread = async ({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> => {
+  const checkInSpareThread = async ({ repository, request, id }: Check, own: AbortSignal, leave: () => void): Promise<Verdict> => {
     const spare = startThread({ heapMiB: Math.max(minHeapMiB, heapMiB / 2), memory: undefined }, hasEnded)
     const end = (): void => void spare.end()
     own.addEventListener('abort', end, { once: true })
     try {
       const answer = await spare.check({ repository, request }, { ...options, maxBusyMs }, own)
-      // It has less memory, so its end is not a verdict about the commit: the limiter ends this soon and repeats the check in the other
-      // thread.
-      if (answer.kind === 'gone') await clock.wait(maxBusyMs, own)
+      // It has less memory, so its end is no verdict about the commit: the check is repeated in the other thread.
+      if (answer.kind === 'gone') {
+        leave()
+        own.throwIfAborted()
+      }
       const verdict = failures.verdictOf(answer, id, request)
       found.set(request.namespace ?? '', verdictKey(request), verdict, { size: verdictBytes(verdict) })
       return verdict
@@ -133,7 +136,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
       const request = { ...asked, namespace }
       const id = checkId(request)
       const turn = { tenant: namespace, key: request.line, owner: name, urgent: again }
-      const done = await limiter.run(turn, signal, async (own, isReserve) => {
+      const done = await limiter.run(turn, signal, async (own, isReserve, leave) => {
         if (again) {
           failures.forget(id)
           attempts.forget(id)
@@ -141,7 +144,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
         const known = knownOf(id, request)
         if (known !== undefined) return known
         const check = { repository, request, id }
-        const verdict = await attempts.run(id, () => (isReserve ? checkInSpareThread(check, own) : checkInThread(check, own)))
+        const verdict = await attempts.run(id, () => (isReserve ? checkInSpareThread(check, own, leave) : checkInThread(check, own)))
         return verdict ?? failures.add(id, request, 'ended the controller itself twice and were not tried again', '')
       })
       if (done === undefined) throw new Fault('TooManyRequests', `too many commits of namespace "${namespace}" wait for validation`)

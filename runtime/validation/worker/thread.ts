@@ -80,10 +80,13 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
     worker.postMessage(message)
   }
-  const endWhenLate = async ({ clock, maxBusyMs }: Limits, over: AbortSignal): Promise<void> => {
+  const endWhenLate = async ({ clock, maxBusyMs }: Limits, over: AbortSignal, asked: AbortSignal | undefined): Promise<void> => {
     let before: EventLoopUtilization | undefined
     for (;;) {
+      const wasAborted = asked?.aborted === true
       await clock.wait(lookEachMs, over)
+      // A thread that computes does not notice that its request was aborted.
+      if (wasAborted) await worker.terminate()
       if (!isReady) continue
       before ??= worker.performance.eventLoopUtilization()
       if (worker.performance.eventLoopUtilization(before).active < maxBusyMs) continue
@@ -97,7 +100,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     const over = new AbortController()
     const cancel = (): void => say({ kind: 'cancel' })
     signal?.addEventListener('abort', cancel, { once: true })
-    endWhenLate(limits, over.signal).catch(() => undefined)
+    endWhenLate(limits, over.signal, signal).catch(() => undefined)
     worker.ref()
     say(message)
     try {

@@ -103,22 +103,64 @@ void t.test('a reserve with a delay is used only after other work has run that l
   end('b')
 })
 
-void t.test('work that becomes slow in the reserve is aborted and restarted outside of it', async (t) => {
-  const { clock, limiter, ask, end, news } = setUp({ total: 2, reserve: 1 })
+void t.test('work that is slow in the reserve is aborted once other work needs the reserve, and restarted outside of it', async (t) => {
+  const { clock, limiter, ask, end, pass, news } = setUp({ total: 2, reserve: 1 })
   ask('a', { tenant: 'a' })
   t.strictSame(await news(), ['a'])
-  let attempts = 0
+  const attempts: boolean[] = []
   const never = new AbortController().signal
-  const done = limiter.run({ tenant: 'b' }, never, async (signal) => {
-    attempts += 1
-    await clock.wait(attempts === 1 ? 60_000 : 20_000, signal)
+  const done = limiter.run({ tenant: 'b' }, never, async (signal, isReserve) => {
+    attempts.push(isReserve)
+    await clock.wait(20_000, signal)
     return attempts
   })
-  await clock.runUntil(clock.wait(2_999))
-  t.equal(attempts, 1)
-  await clock.runUntil(clock.wait(2))
+  await pass(2_000)
+  ask('c', { tenant: 'c' })
+  await pass(999)
+  t.strictSame(await news(), [], 'it is not slow yet')
+  await pass(1)
+  t.strictSame(await news(), ['c'])
+  end('c')
   end('a')
-  t.strictSame(await clock.runUntil(done), { result: 2 })
+  t.strictSame(await clock.runUntil(done), { result: [true, false] })
+})
+
+void t.test('slow work stays in the reserve while no other work needs it', async (t) => {
+  const { clock, limiter, ask, pass, news } = setUp({ total: 2, reserve: 1 })
+  ask('a', { tenant: 'a' })
+  ask('of a', { tenant: 'a' })
+  const done = limiter.run({ tenant: 'b' }, new AbortController().signal, async (signal) => await clock.wait(20_000, signal))
+  await pass(3_000)
+  t.strictSame(await news(), ['a'])
+  await clock.runUntil(done)
+  t.equal(clock.monotonicMs(), 20_000)
+})
+
+void t.test('work whose turn is over is aborted for a tenant that has used less, and starts again with twice the turn', async (t) => {
+  const { clock, limiter, ask, end, pass, news } = setUp({ total: 1, turnMs: 10_000 })
+  const starts: number[] = []
+  const done = limiter.run({ tenant: 'a' }, new AbortController().signal, async (signal) => {
+    starts.push(clock.monotonicMs())
+    await clock.wait(25_000, signal)
+  })
+  await pass(9_999)
+  ask('b', { tenant: 'b' })
+  t.strictSame(await news(), [])
+  await pass(1)
+  t.strictSame(await news(), ['b'])
+  await pass(1_000)
+  end('b')
+  await pass(19_000)
+  ask('more of a', { tenant: 'a' })
+  ask('c', { tenant: 'c' })
+  t.strictSame(await news(), [])
+  await pass(1_000)
+  t.strictSame(await news(), ['c'])
+  end('c')
+  t.strictSame(await news(), ['more of a'])
+  end('more of a')
+  await clock.runUntil(done)
+  t.strictSame(starts, [0, 11_000, 31_000], 'after the second turn of 20 s')
 })
 
 void t.test('an error thrown by work in the reserve is propagated', async (t) => {

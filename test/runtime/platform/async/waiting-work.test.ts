@@ -5,7 +5,7 @@ import { type Waiter, WaitingWork } from '../../../../runtime/platform/async/wai
 const account = new TenantAccount('plant', 3_000)
 
 function waiter(key: string, changes: Partial<Waiter> = {}): Waiter {
-  return { account, key, amount: 1, urgent: false, owner: undefined, sinceMs: 0, start() {}, ...changes }
+  return { account, key, amount: 1, urgent: false, noReserve: false, owner: undefined, sinceMs: 0, start() {}, ...changes }
 }
 
 void t.test('the oldest work of each key, amount and urgency is considered', async (t) => {
