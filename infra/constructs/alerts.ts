@@ -128,7 +128,7 @@ function controllerRules(names: Names): AlertRule[] {
       expr: `max(${series(names, 'clustersync_leader')}) == 0`,
       for: '5m',
       severity: 'critical',
-      summary: 'No replica of the controller leads.',
+      summary: 'The controller has no leader.',
       description: `No replica of ${controller} holds the Lease ${fullname}, so that no change reaches a gateway.`,
     },
     {
@@ -218,7 +218,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       expr: `${gateways('failed')} > 0`,
       for: '10m',
       severity: 'warning',
-      summary: `Gateways of ${object} cannot take the commit.`,
+      summary: `Gateways of ${object} cannot apply the commit.`,
       description: `{{ $value }} gateways of ${object} report a failure; their SyncReports say which.`,
     },
     {

@@ -115,7 +115,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   if (delivery === undefined)
     return idle('Pending', 'DeliveryUnreachable', 'the controller has not announced its delivery address yet', start)
   if (!paused && published.commit !== inPlace?.commit && !answersSpec(spec.git, followed.annotations, followed.status)) {
-    const message = `the published commit is of ${shortRef(published.ref)}${ofRepository(published.repo, spec.git.repo)}; what the present spec asks for is not published yet`
+    const message = `the published commit is of ${shortRef(published.ref)}${ofRepository(published.repo, spec.git.repo)}; the desired commit is not published yet`
     return idle('Pending', 'CommitNotPublished', message, start)
   }
   const confirmed = (annotation: string): CommitHash | undefined => {
@@ -166,7 +166,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
 }
 
 function waitsText(commit: string, stage: string | undefined): string {
-  return `commit ${shortCommit(commit)} waits for its stage of the rollout${stage === undefined ? '' : `; stage ${stage} is at work`}`
+  return `commit ${shortCommit(commit)} waits for its stage of the rollout${stage === undefined ? '' : `; stage ${stage} is in progress`}`
 }
 
 function ofRepository(published: string | undefined, wanted: string): string {

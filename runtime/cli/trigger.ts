@@ -35,7 +35,7 @@ export function register(program: Command): void {
   program
     .command('trigger')
     .summary('Call a webhook receiver as a git host does')
-    .description('Calls a webhook receiver as a git host does, which requests the ref for its gateways, and prints the response.')
+    .description('Call a webhook receiver as a git host does, to request the ref for its gateways, and print the response.')
     .argument('<url>', 'URL of the receiver, https://host/webhook/<namespace>/<name>', receiverUrl)
     .option('--ref <ref>', 'branch or tag to request', refName, 'main')
     .addOption(new Option('--format <format>', 'kind of event to send').choices(Object.keys(formats)).default('generic'))

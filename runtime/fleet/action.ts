@@ -46,25 +46,25 @@ export type Verdict = { kind: 'waiting'; sentence: string } | { kind: 'ended'; o
 /** Determines whether the controller has answered a request. */
 export function requestVerdict({ namespace, name, status }: Asked, id: string): Verdict {
   const answer = status.requests?.find((request) => request.id === id)
-  if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not answered yet' }
-  if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'the git host does not show it yet') }
+  if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
+  if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'not yet visible at the git host') }
   const { published } = status
   const ref = shortRef(answer.ref)
   const now =
     published === undefined
       ? 'nothing is published'
-      : `commit ${shortCommit(published.commit)} of ${shortHashes(shortRef(published.ref))} is published`
+      : `commit ${shortCommit(published.commit)} of ${shortHashes(shortRef(published.ref))} stays published`
   const commit = published === undefined ? {} : { commit: published.commit }
   if (answer.outcome === 'Handled') {
     const message =
-      published === undefined ? `${ref} was taken up` : `${ref} is commit ${shortCommit(published.commit)}, which is published`
+      published === undefined ? `${ref} was accepted` : `${ref} is commit ${shortCommit(published.commit)}, which is published`
     return { kind: 'ended', outcome: { done: true, outcome: 'Handled', message, ...commit, next: [statusCommand(namespace, name)] } }
   }
-  const why = shortHashes(answer.message ?? 'the controller does not say why')
+  const why = shortHashes(answer.message ?? 'the controller gave no reason')
   const outcome: Outcome = {
     done: false,
     outcome: answer.outcome,
-    message: `${ref} was ${answer.outcome === 'Refused' ? 'refused' : 'overtaken'}: ${why}; ${now} as before`,
+    message: `${ref} was ${answer.outcome === 'Refused' ? 'refused' : 'superseded'}: ${why}; ${now}`,
     ...explained(answer.reason),
     ...commit,
     next: answer.outcome === 'Refused' ? adviceFor(answer.reason) : [statusCommand(namespace, name)],
@@ -76,7 +76,7 @@ export function requestVerdict({ namespace, name, status }: Asked, id: string): 
 export function refVerdict({ namespace, name, generation, status }: Asked, ref: string): Verdict {
   const { source, published, conditions = [] } = status
   if ((status.observedGeneration ?? 0) < generation)
-    return { kind: 'waiting', sentence: 'the controller has not seen the new spec.git.ref yet' }
+    return { kind: 'waiting', sentence: 'the controller has not observed the new spec.git.ref yet' }
   const refusal = conditions.find(({ type, status, reason }) => type === 'SourceReady' && status === 'False' && isLasting(reason))
   const stays = published === undefined ? 'nothing is published' : `commit ${shortCommit(published.commit)} stays published`
   const refused = (reason: string, message: string): Verdict => ({
@@ -90,12 +90,12 @@ export function refVerdict({ namespace, name, generation, status }: Asked, ref: 
     },
   })
   if (refusal !== undefined) return refused(refusal.reason, refusal.message)
-  if (source === undefined || !isSameRef(source.ref, ref)) return { kind: 'waiting', sentence: 'the git host is being asked' }
+  if (source === undefined || !isSameRef(source.ref, ref)) return { kind: 'waiting', sentence: 'resolving the ref at the git host' }
   const ready = conditions.find(({ type }) => type === 'Ready')
-  if (source.held !== undefined) return refused(source.held, ready?.message ?? 'the commit is held back')
+  if (source.held !== undefined) return refused(source.held, ready?.message ?? 'the commit is held')
   if (published === undefined || published.commit !== source.commit)
-    return { kind: 'waiting', sentence: 'the commit is being fetched and checked' }
-  const message = `commit ${shortCommit(published.commit)} is published, as spec.git.ref says now`
+    return { kind: 'waiting', sentence: 'fetching and validating the commit' }
+  const message = `commit ${shortCommit(published.commit)} is published`
   return {
     kind: 'ended',
     outcome: { done: true, outcome: 'Handled', message, commit: published.commit, next: [statusCommand(namespace, name)] },
@@ -113,7 +113,7 @@ export function rolloutVerdict({ namespace, name, generation, status }: Asked, c
     outcome: { ...outcome, commit: published?.commit ?? commit },
   })
   if (published?.commit !== commit) {
-    const message = `another commit has come since: ${published === undefined ? 'none' : shortCommit(published.commit)} is published`
+    const message = published === undefined ? 'no commit is published' : `superseded by commit ${shortCommit(published.commit)}`
     return ended({ done: false, outcome: 'Superseded', message, next: [statusCommand(namespace, name)] })
   }
   const ready = of('Ready')
@@ -130,22 +130,22 @@ export function rolloutVerdict({ namespace, name, generation, status }: Asked, c
 
 /** Determines whether the controller has paused or resumed the gateways. */
 export function pauseVerdict({ namespace, name, generation, status }: Asked, paused: boolean): Verdict {
-  if ((status.observedGeneration ?? 0) < generation) return { kind: 'waiting', sentence: 'the controller has not seen it yet' }
+  if ((status.observedGeneration ?? 0) < generation) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const isPaused = status.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') === true
-  if (isPaused !== paused) return { kind: 'waiting', sentence: 'the controller is at it' }
+  if (isPaused !== paused) return { kind: 'waiting', sentence: 'the controller is processing the request' }
   const commit = status.published === undefined ? {} : { commit: status.published.commit }
   const outcome: Outcome = paused
     ? {
         done: true,
         outcome: 'Paused',
-        message: 'nothing is written to its gateways; commits are still fetched and validated',
+        message: 'paused; commits are still fetched and validated',
         ...commit,
         next: [`Resume: cluster-sync resume ${name} -n ${namespace}`],
       }
     : {
         done: true,
         outcome: 'Resumed',
-        message: `its gateways follow ${status.source === undefined ? 'the wanted ref' : shortRef(status.source.ref)} again`,
+        message: `its gateways follow ${status.source === undefined ? 'the desired ref' : shortRef(status.source.ref)} again`,
         ...commit,
         next: [statusCommand(namespace, name)],
       }
@@ -158,8 +158,8 @@ export function lateOutcome({ namespace, name }: Asked, sentence: string, waited
     done: false,
     outcome: 'Unanswered',
     reason: 'Timeout',
-    message: `after ${Math.round(waitedMs / 1000)} s: ${sentence}; what was asked for stands, and may still come`,
-    next: [statusCommand(namespace, name), 'Does the operator run? cluster-sync check'],
+    message: `after ${Math.round(waitedMs / 1000)} s: ${sentence}; the request remains in effect and may still complete`,
+    next: [statusCommand(namespace, name), 'Check whether the operator runs: cluster-sync check'],
   }
 }
 
@@ -169,7 +169,7 @@ export function outcomeText({ namespace, name }: Pick<Asked, 'namespace' | 'name
   const because = reason === undefined ? '' : ` (${reason})`
   return [
     ...folded(`${namespace}/${name}: ${message}${because}`, style.width, markOf(done ? 'ok' : 'error', style)),
-    ...(meaning === undefined ? [] : folded(`That is: ${meaning}.`, style.width, '  ')),
+    ...(meaning === undefined ? [] : folded(`Meaning: ${meaning}.`, style.width, '  ')),
     ...next.flatMap((step) => folded(step, style.width, '  -> ')),
   ]
 }
@@ -186,21 +186,21 @@ function isLasting(reason: string): boolean {
 }
 
 const advice: Partial<Record<Reason, string>> = {
-  RefNotFound: 'Look at the spelling, and whether it is pushed: git ls-remote <repository>',
-  AmbiguousRef: 'Ask for its full name: refs/heads/<name> for the branch, refs/tags/<name> for the tag.',
-  RefNotAllowed: 'Ask for a ref that spec.git.allowedRefs permits, or have it permit this one.',
-  InvalidRef: 'Give the name of a branch or a tag.',
-  CollectionsInvalid: 'Correct the commit and push; look at it beforehand with "cluster-sync lint".',
+  RefNotFound: 'Check the spelling, and that the ref is pushed: git ls-remote <repository>',
+  AmbiguousRef: 'Request the full name: refs/heads/<name> for the branch, refs/tags/<name> for the tag.',
+  RefNotAllowed: 'Request a ref that spec.git.allowedRefs permits, or add this one to it.',
+  InvalidRef: 'Use the name of a branch or tag.',
+  CollectionsInvalid: 'Fix the reported problems, check with "cluster-sync lint", and push.',
   NotVerified: 'Sign the commit with a key that spec.git.verify accepts.',
 }
 
 function adviceFor(reason: string | undefined): string[] {
   const known = reason === undefined ? undefined : advice[reason as Reason]
   const entry = runbookEntry(reason)
-  return [...(known === undefined ? [] : [known]), ...(entry === undefined ? [] : [`More about it: ${entry}`])]
+  return [...(known === undefined ? [] : [known]), ...(entry === undefined ? [] : [`More: ${entry}`])]
 }
 
 /** The command that shows more details. */
 export function statusCommand(namespace: string, name: string): string {
-  return `See how far it is: cluster-sync status ${name} -n ${namespace}`
+  return `Show progress: cluster-sync status ${name} -n ${namespace}`
 }

@@ -29,7 +29,7 @@ export function askCapture(
 /** Determines from the status whether every requested gateway has answered. */
 export function captureVerdict({ namespace, name, status }: Asked, { id, gateway }: CaptureAsked): Verdict {
   const { capture, gateways } = status
-  if (capture?.request !== id) return { kind: 'waiting', sentence: 'the controller has not seen it yet' }
+  if (capture?.request !== id) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const own = (capture.gateways ?? []).filter((entry) => entry.request === id)
   const ended = own.filter(({ state }) => state !== 'Failed')
   // A pod without an agent does not answer.
@@ -39,7 +39,7 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
   const said = own.map(captureSentence).join('; ')
   const opening = own.some(({ pullRequest }) => pullRequest?.state === 'Waiting')
   if (answered < wanted || opening)
-    return { kind: 'waiting', sentence: `${answered} of ${wanted} gateways have answered${said === '' ? '' : `: ${said}`}` }
+    return { kind: 'waiting', sentence: `${answered} of ${wanted} gateways have responded${said === '' ? '' : `: ${said}`}` }
   const refused =
     own.find(({ state }) => state === 'Refused') ?? own.find(({ pullRequest }) => pullRequest?.state === 'Refused')?.pullRequest
   const commit = own.find(({ state }) => state === 'Pushed')?.commit
@@ -60,7 +60,7 @@ export function captureSentence({ gateway, state, files = 0, branch, commit, mes
   const what = `${counted(files, 'file')}${rest}`
   if (state === 'Pushed')
     return `${gateway}: ${what}, commit ${shortCommit(commit ?? '')} of branch ${branch ?? ''}${pullRequestText(pullRequest)}`
-  return `${gateway}: ${what} not pushed: ${shortHashes(message ?? 'the controller does not say why')}`
+  return `${gateway}: ${what} not pushed: ${shortHashes(message ?? 'the controller gave no reason')}`
 }
 
 function pullRequestText(pullRequest: CaptureEntry['pullRequest']): string {

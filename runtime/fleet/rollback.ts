@@ -20,7 +20,7 @@ export function rollbackTarget({ namespace, name, specRef, status }: Facts, to: 
   const ref = to === undefined ? commitBefore(status) : commitMeant(status.history ?? [], to)
   const back = `Follow ${specRef} again: cluster-sync rollback ${name} -n ${namespace} --to ${shellWord(specRef)}`
   const isFixed = isCommitHash(ref) && !isCommitHash(specRef)
-  const stays = `Pushes to ${specRef} move nothing until then. Where another tool applies this GatewaySync (GitOps), set spec.git.ref there too.`
+  const stays = `Until then, pushes to ${specRef} have no effect. If another tool applies this GatewaySync (GitOps), set spec.git.ref there too.`
   return { ref, notes: ref === specRef ? [] : isFixed ? [back, stays] : [back] }
 }
 
@@ -32,7 +32,7 @@ function shellWord(text: string): string {
 function commitBefore({ history = [], published }: GatewaySyncStatus): string {
   const before = history.find(({ outcome, commit }) => outcome === 'Published' && commit !== published?.commit)
   if (before !== undefined) return before.commit
-  throw new Fault('InvalidConfiguration', 'no other commit was published before; name one with --to <commit>')
+  throw new Fault('InvalidConfiguration', 'no other commit was published before; specify one with --to <commit>')
 }
 
 function commitMeant(history: History, to: string): string {
@@ -50,6 +50,6 @@ function commitMeant(history: History, to: string): string {
   const what = found.length === 0 ? 'no commit' : 'several commits'
   throw new Fault(
     'InvalidConfiguration',
-    `--to: ${what} of the history begins with "${to}"; ${there}; a commit that is not in it needs its whole hash`,
+    `--to: ${what} of the history begins with "${to}"; ${there}; for a commit that is not in the history, give the full hash`,
   )
 }

@@ -25,7 +25,7 @@ export function askRollout(
     throw new Fault('InvalidConfiguration', `${object} has no rollout: it has no spec.rollout, or nothing is published`)
   const stage = wanted.verb === 'approve' ? stageToApprove(rollout, wanted.stage, object) : undefined
   if (wanted.verb === 'abort' && rollout.state !== 'Progressing' && rollout.state !== 'Stopped')
-    throw new Fault('InvalidConfiguration', `the rollout of ${object} has ended already (${rollout.state})`)
+    throw new Fault('InvalidConfiguration', `the rollout of ${object} has already ended (${rollout.state})`)
   const annotations = {
     [rolloutAnnotations.action]: actionText(wanted.verb, rollout.id, stage),
     [rolloutAnnotations.by]: by,
@@ -36,7 +36,7 @@ export function askRollout(
 
 function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, named: string | undefined, object: string): string {
   if (state !== 'Progressing' && state !== 'Stopped')
-    throw new Fault('InvalidConfiguration', `the rollout of ${object} has ended already (${state})`)
+    throw new Fault('InvalidConfiguration', `the rollout of ${object} has already ended (${state})`)
   if (named === undefined && waitsFor === 'Approval' && stage !== undefined) return stage
   const known = stages.map(({ name }) => name)
   if (named !== undefined && known.includes(named)) return named
@@ -48,18 +48,22 @@ function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, 
 /** Determines whether the controller has acted, and the resulting state of the rollout. */
 export function actionVerdict({ namespace, name, status }: Asked, { verb, digest }: RolloutAsked): Verdict {
   const { rollout, published } = status
-  if (rollout?.lastAction !== digest) return { kind: 'waiting', sentence: 'the controller has not acted on it yet' }
+  if (rollout?.lastAction !== digest) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
   const commit = published === undefined ? {} : { commit: published.commit }
   const next = [statusCommand(namespace, name)]
   const ended = (outcome: Omit<Outcome, 'next'>): Verdict => ({ kind: 'ended', outcome: { ...outcome, ...commit, next } })
   const why = rollout.message === undefined ? '' : `: ${shortHashes(rollout.message)}`
   if (verb === 'abort') {
     if (rollout.state === 'RolledBack')
-      return ended({ done: true, outcome: 'Aborted', message: `its gateways go back to commit ${shortCommit(rollout.commit)}` })
+      return ended({ done: true, outcome: 'Aborted', message: `its gateways return to commit ${shortCommit(rollout.commit)}` })
     if (rollout.state === 'Stopped')
-      return ended({ done: true, outcome: 'Aborted', message: 'it goes no further; there is no commit to go back to, so correct the spec' })
+      return ended({
+        done: true,
+        outcome: 'Aborted',
+        message: 'the rollout is stopped; there is no previous commit to return to, so correct the spec',
+      })
   } else if (rollout.state === 'Progressing' || rollout.state === 'Done') {
-    const what = `the rollout of commit ${shortCommit(rollout.commit)} goes on`
+    const what = `the rollout of commit ${shortCommit(rollout.commit)} continues`
     return ended({ done: true, outcome: verb === 'approve' ? 'Approved' : 'Resumed', message: what })
   }
   const message = `the rollout is ${rollout.state}${why}`

@@ -97,7 +97,7 @@ function readySentence({ ready, reason }: SyncView): string {
 function whyLines({ ready, message, meaning }: SyncView, { width }: Style): string[] {
   return [
     ...folded(message, width, '  '),
-    ...(ready === 'True' || meaning === undefined || meaning === message ? [] : folded(`That is: ${meaning}.`, width, '  ')),
+    ...(ready === 'True' || meaning === undefined || meaning === message ? [] : folded(`Meaning: ${meaning}.`, width, '  ')),
   ]
 }
 

@@ -11,13 +11,13 @@ export function stepText({ namespace, name }: { namespace: string; name: string 
     `kubectl -n ${namespace} annotate gatewaysyncs.${group} ${name} --overwrite ${annotation}=${commit}`
   switch (step.kind) {
     case 'approve':
-      return `Let stage ${step.stage} begin: cluster-sync approve ${named}`
+      return `Approve stage ${step.stage}: cluster-sync approve ${named}`
     case 'resumeRollout':
       return `When the cause is fixed, continue: cluster-sync resume ${named}`
     case 'abortRollout':
-      return `Go back to the commit before: cluster-sync abort ${named}`
+      return `Return to the previous commit: cluster-sync abort ${named}`
     case 'retryRollout':
-      return `Push a corrected commit, or try this one again: cluster-sync resume ${named}`
+      return `Push a corrected commit, or retry this one: cluster-sync resume ${named}`
     case 'correctFindings':
       return `Fix the reported problems, check with "cluster-sync lint", and push; ${stays(step.published)}.`
     case 'sign':
@@ -33,19 +33,19 @@ export function stepText({ namespace, name }: { namespace: string; name: string 
     case 'passes':
       return `The sync retries automatically; ${stays(step.published)}.`
     case 'waitsForChange':
-      return `Nothing is tried again before the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
+      return `The operator retries when the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
     case 'recreatePod':
       return `Recreate the pod (its owner starts a new one): kubectl -n ${namespace} delete pod ${step.pod}`
     case 'confirmDeletions':
-      return `If these deletions are right: ${annotate(confirmDeletionsAnnotation, step.commit)}`
+      return `If these deletions are intended: ${annotate(confirmDeletionsAnnotation, step.commit)}`
     case 'confirmOverwrites':
-      return `If these changes may be lost: ${annotate(confirmOverwritesAnnotation, step.commit)}`
+      return `To discard these changes: ${annotate(confirmOverwritesAnnotation, step.commit)}`
     case 'raiseMaxDeletions':
-      return 'If these deletions are right, raise spec.sync.defaults.maxDeletions.'
+      return 'If these deletions are intended, raise spec.sync.defaults.maxDeletions.'
     case 'captureOrGiveUp':
-      return 'Keep the changes: cluster-sync capture. To give them up, set spec.sync.defaults.drift to Report.'
+      return 'To keep the changes: cluster-sync capture. To discard them, set spec.sync.defaults.drift to Report.'
     default:
-      return `More about it: ${step.entry}`
+      return `More: ${step.entry}`
   }
 }
 

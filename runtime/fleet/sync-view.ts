@@ -92,9 +92,9 @@ type Ready = Pick<Condition, 'status' | 'reason' | 'message'>
 /** A condition of an earlier generation belongs to an outdated spec. */
 function readyOf({ conditions }: GatewaySyncStatus, generation: number): Ready {
   const ready = conditions?.find(({ type }) => type === 'Ready')
-  if (ready === undefined) return { status: 'Unknown', reason: 'Pending', message: 'the controller has not looked at this GatewaySync yet' }
+  if (ready === undefined) return { status: 'Unknown', reason: 'Pending', message: 'not yet reconciled by the controller' }
   if (ready.observedGeneration !== undefined && ready.observedGeneration < generation)
-    return { status: 'Unknown', reason: 'Pending', message: 'the controller has not looked at the present spec yet' }
+    return { status: 'Unknown', reason: 'Pending', message: 'the current spec is not yet reconciled' }
   return ready
 }
 
@@ -232,8 +232,8 @@ function levelOfStage({ failed, silent = 0, finishedAt, startedAt }: StageStatus
 }
 
 const waits: Readonly<Record<NonNullable<RolloutStatus['waitsFor']>, string>> = {
-  Gateways: 'gateways take the commit',
-  Soak: 'its gateways are healthy and are watched for a while',
+  Gateways: 'gateways are applying the commit',
+  Soak: 'its gateways are healthy; the soak time is running',
   Approval: 'waits for approval',
   Window: 'waits for the next window',
   Pause: 'is paused',
@@ -241,9 +241,9 @@ const waits: Readonly<Record<NonNullable<RolloutStatus['waitsFor']>, string>> = 
 
 function summaryOf({ state, commit, stage = '', stages = [], waitsFor = 'Gateways', refused }: RolloutStatus): string {
   const of = shortCommit(commit)
-  if (state === 'Done') return `commit ${of} has passed every stage`
-  if (state === 'Stopped') return `commit ${of} goes no further than stage ${stage}`
-  if (state === 'RolledBack') return `gateways went back from commit ${shortCommit(refused?.commit ?? commit)} to ${of}`
+  if (state === 'Done') return `commit ${of} is rolled out to every stage`
+  if (state === 'Stopped') return `commit ${of} is stopped at stage ${stage}`
+  if (state === 'RolledBack') return `gateways returned from commit ${shortCommit(refused?.commit ?? commit)} to ${of}`
   const held = stages.find(({ name }) => name === stage)?.held ?? 0
   return `commit ${of}, stage ${stage}: ${waitsFor === 'Gateways' && held > 0 ? heldWords(held) : waits[waitsFor]}`
 }

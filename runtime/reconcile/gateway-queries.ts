@@ -146,7 +146,7 @@ async function ask({ network, allowedHosts }: Deps, { url, query }: CheckQuestio
   requireAllowedApi(host, allowedHosts)
   const proxy = proxyFor({ protocol: isSecure ? 'https' : 'http', host }, undefined, network.proxy)
   if (proxy !== undefined && !isSecure)
-    return { kind: 'none', why: `${host} would be asked by http through the proxy; use https, or name it in noProxy` }
+    return { kind: 'none', why: `${host} would be queried by http through the proxy; use https, or list it in noProxy` }
   const own = deadline(timeoutMs, signal)
   const addresses = await addressesOf(host, proxy, network, own)
   const asked = `${url.replace(/\/$/, '')}/api/v1/query?${new URLSearchParams({ query, timeout: '4s' }).toString()}`

@@ -31,7 +31,7 @@ export function identityFor(uid: number | undefined, folders: readonly OwnedFold
   if (open === undefined) return { kind: 'stay' }
   const message =
     `"${open.path}" belongs to root, and other users may write to it, so they could make a run of root write anywhere: ` +
-    `give it to the user of the gateway (chown -R) or take that right away (chmod go-w)`
+    `give it to the user of the gateway (chown -R) or remove that permission (chmod go-w)`
   return { kind: 'refuse', message }
 }
 
@@ -57,7 +57,7 @@ export function become({ uid, gid }: Owner): void {
     accessSync(import.meta.filename, constants.R_OK)
   } catch (error) {
     const message =
-      `the data directory belongs to user ${uid}, so the run goes on as that user, who cannot read this program; ` +
+      `the data directory belongs to user ${uid}, so the run continues as that user, who cannot read this program; ` +
       'install it where every user can read it, as in /opt or /usr/local'
     throw new Fault('InvalidConfiguration', message, { cause: error })
   }

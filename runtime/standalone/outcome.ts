@@ -70,5 +70,5 @@ function describeHeld(status: GatewaySyncStatus): string {
 }
 
 function conditionMessage(status: GatewaySyncStatus): string {
-  return status.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'nothing is known yet'
+  return status.conditions?.find(({ type }) => type === 'Ready')?.message ?? 'not yet reconciled'
 }

@@ -28,7 +28,7 @@ export async function readSecret(folder: string | undefined, ref: { name: string
     throw new Fault('SecretNotFound', `${label} names Secret "${printable(ref.name)}"; give --secrets <dir> with <dir>/<name>/<key>`)
   for (const part of [ref.name, ref.key]) {
     if (!isFileName(part)) {
-      throw new Fault('SecretNotFound', `${label}: "${printable(part)}" is no name of a Secret or key`)
+      throw new Fault('SecretNotFound', `${label}: "${printable(part)}" is not a valid name of a Secret or key`)
     }
   }
   return await readSecretFile(path.join(folder, ref.name, ref.key), label)

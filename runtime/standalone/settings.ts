@@ -124,12 +124,12 @@ export type TargetOptions = {
 export function parseTargets(options: TargetOptions, sync: StandaloneSync, cwd: string): Target[] {
   const targets = options.target.map((text) => parseTarget(text, options.profile, cwd))
   if (options.data !== undefined) {
-    if (targets.length > 0) throw new Fault('InvalidConfiguration', 'give either --data or --target, not both')
+    if (targets.length > 0) throw new Fault('InvalidConfiguration', 'specify either --data or --target, not both')
     targets.push(target({ name: sync.name, data: options.data, gateway: options.gateway, profile: options.profile }, '--data', cwd))
   } else if (options.gateway !== undefined) {
-    throw new Fault('InvalidConfiguration', '--gateway belongs to --data; with --target write gateway=… inside it')
+    throw new Fault('InvalidConfiguration', '--gateway needs --data; with --target, add gateway=… to it')
   }
-  if (targets.length === 0) throw new Fault('InvalidConfiguration', 'nowhere to write to: give --data <dir> or --target name=…,data=…')
+  if (targets.length === 0) throw new Fault('InvalidConfiguration', 'no target: specify --data <dir> or --target name=…,data=…')
   refuseTwice(targets, ({ name }) => name, 'name')
   refuseTwice(targets, ({ dataDir }) => dataDir, 'data folder')
   for (const { name, profile } of targets) {
@@ -154,7 +154,7 @@ function parseTarget(text: string, profile: string | undefined, cwd: string): Ta
     if (!targetKeys.some((known) => known === key)) {
       throw new Fault(
         'InvalidConfiguration',
-        `${label}: "${printable(part)}" is none of ${targetKeys.map((known) => `${known}=…`).join(', ')}`,
+        `${label}: "${printable(part)}" is not one of ${targetKeys.map((known) => `${known}=…`).join(', ')}`,
       )
     }
     if (key === 'label') {
@@ -171,10 +171,7 @@ function parseTarget(text: string, profile: string | undefined, cwd: string): Ta
 function addLabel(labels: Record<string, string>, text: string, label: string): void {
   const [, key, , value] = labelForm.exec(text) ?? []
   if (key === undefined || value === undefined) {
-    throw new Fault(
-      'InvalidConfiguration',
-      `${label}: "${printable(text)}" is no label; write label=<key>:<value>, as Kubernetes permits them`,
-    )
+    throw new Fault('InvalidConfiguration', `${label}: "${printable(text)}" is not a valid label; write label=<key>:<value>`)
   }
   if (Object.hasOwn(labels, key)) throw new Fault('InvalidConfiguration', `${label}: label ${key} is given twice`)
   labels[key] = value
@@ -185,9 +182,9 @@ type TargetValues = Partial<Record<Exclude<(typeof targetKeys)[number], 'label'>
 function target(values: TargetValues, label: string, cwd: string): Target {
   const { name, data, gateway, profile, mode, labels = {} } = values
   if (name === undefined || !v.is(objectName, name)) {
-    throw new Fault('InvalidConfiguration', `${label}: name is needed, of lower-case letters, digits, - and .`)
+    throw new Fault('InvalidConfiguration', `${label}: name is required: lower-case letters, digits, - and .`)
   }
-  if (data === undefined || data === '') throw new Fault('InvalidConfiguration', `${label}: data=<folder> is needed`)
+  if (data === undefined || data === '') throw new Fault('InvalidConfiguration', `${label}: data=<folder> is required`)
   if (gateway !== undefined && !isHttpUrl(gateway)) {
     throw new Fault('InvalidConfiguration', `${label}: gateway "${printable(gateway)}" is not an http or https URL`)
   }

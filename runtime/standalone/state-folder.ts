@@ -35,7 +35,7 @@ function stateBase({ stateDirectory, xdgStateHome, home }: StateHomes, isRoot: b
   if (isRoot) return rootState
   if (xdgStateHome !== undefined && path.isAbsolute(xdgStateHome)) return path.join(xdgStateHome, 'cluster-sync')
   if (home !== undefined && path.isAbsolute(home) && home !== '/') return path.join(home, '.local/state/cluster-sync')
-  throw new Fault('InvalidConfiguration', 'this user has no home directory to keep state in: give --state <dir>')
+  throw new Fault('InvalidConfiguration', 'this user has no home directory for the state: specify --state <dir>')
 }
 
 /**
@@ -52,9 +52,9 @@ export function prepareStateFolder(folder: string, owner: Owner | undefined): st
     if (makeOne(real, 0o700) && owner !== undefined) chownSync(real, owner.uid, owner.gid)
     const stat = lstatSync(real)
     const wanted = owner?.uid ?? self
-    if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `the state folder "${real}" is no folder`)
+    if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `the state folder "${real}" is not a folder`)
     if (stat.uid !== wanted) {
-      const message = `the state folder "${real}" belongs to user ${stat.uid}, and the run goes on as user ${wanted}`
+      const message = `the state folder "${real}" belongs to user ${stat.uid}, and the run continues as user ${wanted}`
       throw new Fault('InvalidConfiguration', `${message}: chown -R ${wanted} it, or give another --state`)
     }
     if (othersMayWrite(stat, self)) throw openFolder(real)
@@ -113,6 +113,6 @@ function othersMayWrite({ mode, gid }: Stats, self: number): boolean {
 }
 
 function openFolder(folder: string): Fault {
-  const advice = 'take that right away (chmod go-w), or give another --state'
-  return new Fault('InvalidConfiguration', `another user may write to "${folder}", so what is kept there could not be trusted: ${advice}`)
+  const advice = 'remove that permission (chmod go-w), or give another --state'
+  return new Fault('InvalidConfiguration', `another user may write to "${folder}", so its content cannot be trusted: ${advice}`)
 }

@@ -166,7 +166,11 @@ async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Pro
   const designers = isWriting(plan) ? await designersInTheWay(deps.gateway, status, wanted, signal) : []
   if (designers.length > 0) return blockedByDesigner(manifest.state, wanted, designers)
   if (!waitsForStart(deps, plan, status)) return undefined
-  return waitingForStart(manifest.state, wanted, `${plan.deletes.length} files are to go, which waits until the gateway has started`)
+  return waitingForStart(
+    manifest.state,
+    wanted,
+    `${plan.deletes.length} files are to be deleted, which waits until the gateway has started`,
+  )
 }
 
 /** A starting gateway may fail if a file disappears, so deletions wait, but not forever: the commit may be what lets it start. */

@@ -26,7 +26,7 @@ export async function askCheck(
 }
 
 async function answerOf(gateway: Gateway | undefined, { path, status: wanted }: HttpCheck, signal: AbortSignal): Promise<CheckAnswer> {
-  if (gateway === undefined) return { kind: 'none', why: 'there is no gateway to ask' }
+  if (gateway === undefined) return { kind: 'none', why: 'there is no gateway to check' }
   try {
     const status = await gateway.statusOf(path, signal)
     return status === wanted ? { kind: 'right' } : { kind: 'wrong', why: `${path}: the gateway answered ${status}, not ${wanted}` }

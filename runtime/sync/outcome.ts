@@ -139,7 +139,7 @@ function describeDrift({ count, paths }: Drift): string {
 function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } {
   return {
     reason: 'ModeUnknown',
-    message: `the deployment mode is unknown now, so the files of mode "${name}", the last one known, stay; name the mode or let the gateway answer`,
+    message: `the deployment mode is unknown now, so the files of mode "${name}", the last one known, stay; set the mode or start the gateway`,
   }
 }
 

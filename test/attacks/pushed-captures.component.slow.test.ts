@@ -96,8 +96,8 @@ void t.test('changes that validation did not judge are not pushed', async (t) =>
   const { take } = await setUp(t, { [database]: '{}', 'projects/line/a.txt': 'a' })
   const item = { rule: 'x', severity: 'error', path: 'x', message: 'was there before' } as const
   const tooMany: Verdict = { kind: 'checked', errors: 51, warnings: 0, items: Array.from({ length: 50 }, () => item) }
-  t.match(await take(database, '{"a":1}', { kind: 'notChecked' }), /has collections to check it by/)
-  t.match(await take(database, '{"a":1}', tooMany), /too many to tell new ones from old ones/)
+  t.match(await take(database, '{"a":1}', { kind: 'notChecked' }), /has collections to validate it/)
+  t.match(await take(database, '{"a":1}', tooMany), /too many to distinguish new ones/)
   for (const file of [database, 'projects/line/a.txt'])
     t.match(await take(file, '{"a":1}', failedVerdict('id', 'took too long', 'x')), /the checks of this commit took too long/)
   t.equal(await take('projects/line/a.txt', 'b', { kind: 'notChecked' }), 'pushed')

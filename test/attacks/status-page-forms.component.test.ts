@@ -33,7 +33,7 @@ void t.test("a confirmed action is written once, in the user's name, with an Eve
     { key: { namespace: 'north', name: 'line-north' }, body: { spec: { paused: true }, metadata: { resourceVersion: '1' } } },
   ])
   matchObject(t, told, [
-    { reason: 'RequestedOnPage', regarding: { namespace: 'north', name: 'line-north' }, note: 'bob asked on the status page: Pause' },
+    { reason: 'RequestedOnPage', regarding: { namespace: 'north', name: 'line-north' }, note: 'bob requested on the status page: Pause' },
   ])
 })
 

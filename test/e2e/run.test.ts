@@ -286,7 +286,7 @@ void t.test('invalid options and files end with exit code 2 and one line that na
   writeFileSync(bad, readFileSync(good, 'utf8').replace('ref: main', 'ref: main\n    reff: x'))
   const rows: [string[], RegExp][] = [
     [['run', '-f', good, '--data', folder, '--onec'], /unknown option '--onec'.*--once/s],
-    [['run', '-f', good], /nowhere to write to/],
+    [['run', '-f', good], /no target: specify/],
     [['run', '-f', path.join(folder, 'none.yaml'), '--data', folder], /none\.yaml: cannot be read/],
     [['run', '-f', bad, '--data', folder], /unknown key spec\.git\.reff/],
     [['run', '-f', good, '--data', path.join(folder, 'nowhere')], /does not exist/],

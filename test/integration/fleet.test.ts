@@ -230,7 +230,7 @@ void t.test('commands show, move, roll back and pause a fleet', { timeout: 900_0
     const unanswered = await calls.request('plant', 'v2', { timeout: 1_000 })
     matchObject(t, unanswered, {
       code: 1,
-      output: /after 1 s: the controller has not answered yet; what was asked for stands[^]*cluster-sync check/,
+      output: /after 1 s: the controller has not responded yet; the request remains in effect[^]*cluster-sync check/,
     })
   })
 })

@@ -193,7 +193,7 @@ void t.test('two replicas behind one address accept pushes like one', { timeout:
 
     const open = await startReplica(t, { kubeconfig: plane.adminKubeconfig, namespace, folder: temporaryFolder(t, 'open'), open: true })
     matchObject(t, await push(open, plant, 'main', { authorization: '' }), { status: 202, body: { accepted: true } })
-    matchObject(t, await eventOf('ReceiverOpen', 'GatewaySync'), { type: 'Warning', message: /without a proof/ })
+    matchObject(t, await eventOf('ReceiverOpen', 'GatewaySync'), { type: 'Warning', message: /without authentication/ })
     matchObject(t, await eventOf('WebhookReceived', 'GatewaySync'), { type: 'Normal', involvedObject: { name: 'plant' } })
 
     await kube.create(podType, tinyPod(namespace, 'controller'), signal)

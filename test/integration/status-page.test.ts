@@ -120,7 +120,7 @@ void t.test('the status page of an installation shows each user what that user m
     const stranger = await ask('/', by('eve'))
     t.equal(stranger.status, 200)
     lacksText(t, stranger.text, namespace)
-    containsText(t, stranger.text, 'You may see the GatewaySyncs of no namespace')
+    containsText(t, stranger.text, 'You have no permission to see GatewaySyncs')
   })
 
   await t.test('the page of a gateway reads the complete report for a user who may see it', async (t) => {
@@ -194,7 +194,7 @@ void t.test('the status page of an installation shows each user what that user m
       for await (const { items } of kube.listPages(eventType, { namespace, limit: 500 }, signal))
         notes.push(...items.map((item) => String((item as { note?: unknown }).note)))
       return ['Pause', 'Resume', 'Sync now', `Back to ${first.slice(0, 8)}`].every((label) =>
-        notes.includes(`ann asked on the status page: ${label}`),
+        notes.includes(`ann requested on the status page: ${label}`),
       )
         ? true
         : undefined

@@ -37,7 +37,7 @@ export const conditionReasons = {
   NotPublished: 'the desired commit is not published',
   RollingOut: 'a new commit is being rolled out to the gateways',
   RolledOut: 'every stage of the rollout is done',
-  RolledBack: 'the rollout failed or was aborted, and gateways went back to the commit before',
+  RolledBack: 'the rollout failed or was aborted, and gateways returned to the previous commit',
   Soaking: 'the gateways of a stage are healthy and are observed for the soak time',
   WaitsForApproval: 'the next stage of the rollout waits for approval',
   WaitsForWindow: 'the rollout continues when its next window opens',

@@ -44,7 +44,7 @@ export function captureChanges(
       continue
     }
     if (op === 'added' && !belongs(path, delivered) && !include(path)) {
-      leave(change, 'is new, and nothing around it comes from the repository; --include takes it')
+      leave(change, 'is new and outside of managed folders; to capture it, use --include')
       continue
     }
     const way = reverseMapping(published, path, op)
@@ -54,7 +54,7 @@ export function captureChanges(
     }
     const { source, recipe } = way
     if (result.captured.length >= bounds.files) {
-      leave(change, `is more than one commit takes (${bounds.files} files)`)
+      leave(change, `exceeds the limit of one commit (${bounds.files} files)`)
       continue
     }
     if (op === 'removed') {
@@ -67,7 +67,7 @@ export function captureChanges(
       continue
     }
     if (bytes + present.length > bounds.totalBytes) {
-      leave(change, `is more than one commit takes (${bounds.totalBytes / 1024 / 1024} MiB together)`)
+      leave(change, `exceeds the limit of one commit (${bounds.totalBytes / 1024 / 1024} MiB in total)`)
       continue
     }
     bytes += present.length
@@ -76,7 +76,7 @@ export function captureChanges(
       recipe === undefined || renderer === undefined ? content : renderer.file(path, id, content, recipe).content
     const [before, made] = [original(path) ?? present, written(path) ?? present]
     const content = recipe === undefined ? present : unrender(before, made, present, make)
-    if (content === undefined) leave(change, 'is made by a template or patches, and the change touches what they wrote; change the source')
+    if (content === undefined) leave(change, 'comes from a template or patch, and the change affects its output; change the source')
     else result.captured.push({ path, op, source, content, exec })
   }
   return keepLastFiles(published, result)
@@ -95,7 +95,7 @@ function keepLastFiles({ mappings, sources, absent }: Published, { captured, lef
   )
   const isLast = ({ source, content }: Captured): boolean =>
     content === undefined && emptied.some((mapping) => isWithin(source, mapping.source))
-  const why = 'is the last file of its mapping, and a mapping without files takes nothing away; change the mapping'
+  const why = 'is the last file of its mapping, and an empty mapping deletes nothing; change the mapping'
   return {
     captured: captured.filter((each) => !isLast(each)),
     leftOut: [...leftOut, ...captured.filter(isLast).map(({ path }) => ({ path, why }))],

@@ -52,7 +52,7 @@ export type LocalChanges = {
 const maxOriginalBytes = 1024 * 1024
 const maxOriginals = 64 * 1024 * 1024
 /** The current mappings may lead to another source than the one that the gateway got. */
-const deliveredDifferently = 'is delivered in another way than by the last sync: spec, mode or labels were changed since'
+const deliveredDifferently = 'is mapped differently since the last sync: the spec, the mode or labels were changed'
 
 /**
  * Compares the data directory with the commit of `wanted`; writes nothing. `manifest` is the directory's own. Throws what resolving
@@ -124,7 +124,7 @@ async function changedFiles({ desired }: Published, { dataDir, commit }: Wanted,
 function obstacleOf(seen: { kind: 'folder' } | { kind: 'special'; what: string } | { kind: 'under-file'; file: string }): string {
   if (seen.kind === 'folder') return 'is a folder now'
   if (seen.kind === 'under-file') return `lies below "${seen.file}", which is a file now`
-  return seen.what === 'link' ? 'is a symbolic link now' : 'is no ordinary file now'
+  return seen.what === 'link' ? 'is a symbolic link now' : 'is not a regular file now'
 }
 
 /** Files in managed folders that neither the commit nor the last sync delivers; those that a mapping excludes are not managed. */
@@ -203,7 +203,7 @@ export async function changesInPlace(
   const { state } = manifest
   if (state?.commit === undefined || state.commit === null || !isCommitHash(state.commit)) return undefined
   if (manifest.doubt !== undefined)
-    throw new Fault('StateUnreadable', 'the records of the data directory are damaged; the next sync mends them')
+    throw new Fault('StateUnreadable', 'the records of the data directory are damaged; the next sync repairs them')
   const facts = state.mode === undefined ? wanted.facts : { ...wanted.facts, mode: state.mode }
   const at = { ...wanted, commit: state.commit, ref: state.ref, facts }
   return { at, found: await findLocalChanges(source, at, manifest, signal) }

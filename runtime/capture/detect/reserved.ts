@@ -28,12 +28,12 @@ const obeyedNames = new Set([
  */
 export function reservedInRepository(source: string, isMapped: boolean): string | undefined {
   const names = source.split('/').map(foldName)
-  if (names.some((name) => name.startsWith('.'))) return 'has a name with a leading dot, which git, CI systems and code hosts may obey'
+  if (names.some((name) => name.startsWith('.'))) return 'has a name with a leading dot, which git, CI systems and code hosts may interpret'
   // `git~1` is the short name of `.git` on Windows.
   if (names.some((name) => /^git~\d+$/.test(name))) return "may mean git's own files on Windows"
   if (names.length === 1 && names[0] !== 'project.json' && !isMapped)
     return 'is in the root folder of the repository, where CI systems and code hosts read their settings'
   const name = names.at(-1) ?? ''
-  if (obeyedNames.has(name) || name.startsWith('jenkinsfile.')) return 'has a name that CI systems or code hosts obey'
+  if (obeyedNames.has(name) || name.startsWith('jenkinsfile.')) return 'has a name that CI systems or code hosts interpret'
   return undefined
 }

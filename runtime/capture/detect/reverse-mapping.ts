@@ -29,10 +29,10 @@ export type ReverseMapping = { kind: 'source'; source: RelativePath; recipe: Rec
 
 /** Returns the source in the repository of a changed, removed or added file of the data directory. */
 export function reverseMapping(published: Published, path: string, op: 'added' | 'changed' | 'removed'): ReverseMapping {
-  if (isGatewayIdentity(path)) return none('is what this one gateway is known by, and every gateway of the sync would get it')
+  if (isGatewayIdentity(path)) return none('identifies this gateway, and every gateway of the sync would get it')
   const index = op === 'added' ? takerOf(published, path) : published.desired.get(path)?.mapping
   const mapping = index === undefined ? undefined : published.mappings[index]
-  if (index === undefined || mapping === undefined) return none('lies below no mapping that could deliver it')
+  if (index === undefined || mapping === undefined) return none('is not below the destination of any mapping')
   const source = sourceOf(mapping, path)
   if (source === undefined) return none(`cannot be delivered by ${mapping.label}, which excludes it`)
   const reserved = reservedInRepository(source, mapping.type === 'File')
@@ -43,10 +43,10 @@ export function reverseMapping(published: Published, path: string, op: 'added' |
   const twin = otherDestination(published, source, path)
   if (twin !== undefined) return none(`is delivered to "${twin}" as well, which would change with it`)
   if (op === 'removed' && published.mappings.some((other, at) => at !== index && delivers(published, other, path)))
-    return none('is delivered by another mapping too, which would bring it back')
+    return none('is also delivered by another mapping, which would restore it')
   if (op === 'added') {
     const taken = takenBy(published, source)
-    if (taken !== undefined) return none(`would stand at "${source}", where the repository has ${taken}`)
+    if (taken !== undefined) return none(`would be written to "${source}", where the repository has ${taken}`)
   }
   return { kind: 'source', source, recipe: recipeOf(mapping, path) }
 }

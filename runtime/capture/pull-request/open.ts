@@ -50,7 +50,7 @@ export async function openPullRequest(
       const answer = await ask('GET', host.list(names, branches, number).path)
       if (!isTaken(answer)) return meaningOf(answer, repository.api)
       const items = host.items(answer.body)
-      if (!Array.isArray(items)) return refused(`${hostOf(repository.api)} answered with something else than a list of pull requests`)
+      if (!Array.isArray(items)) return refused(`${hostOf(repository.api)} did not return a list of pull requests`)
       const open = items.filter((item) => isObject(item)).find((item) => host.isBetween(item, branches))
       const known = open === undefined ? undefined : host.read(open)
       if (known !== undefined) {
@@ -64,7 +64,7 @@ export async function openPullRequest(
     const created = await ask('POST', path, body)
     if (!isTaken(created)) return meaningOf(created, repository.api)
     const made = isObject(created.body) ? host.read(created.body) : undefined
-    return made === undefined ? refused(`${hostOf(repository.api)} does not say which pull request it opened`) : openState(made)
+    return made === undefined ? refused(`${hostOf(repository.api)} did not return the pull request that it opened`) : openState(made)
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Fault) throw error
@@ -92,9 +92,9 @@ function refused(why: string): Opened {
 
 /** Uses only the status: the body is untrusted text. */
 function advice(status: number): string {
-  if (status === 401) return ': it does not take the credentials'
+  if (status === 401) return ': it rejects the credentials'
   if (status === 403) return ': the credentials may not open pull requests'
   if (status === 404) return ': it has no such repository or branch, or hides it from these credentials'
-  if (status === 400 || status === 422) return ': it takes no pull request from this branch to spec.git.ref'
+  if (status === 400 || status === 422) return ': it accepts no pull request from this branch to spec.git.ref'
   return ''
 }

@@ -37,13 +37,12 @@ export function pullRequestWords(capture: CaptureSummary, maxText: number): Word
   const title = printable(subjectOf(capture.changed, gateway), 150)
   const closing = (missing: number): string => (missing === 0 ? '' : `${counted(missing, 'more file')} not shown here.`)
   const room = maxText - closing(capture.changed).length - 2
-  let text =
-    'These files were changed on a gateway itself. After the merge it is in step without being written to; every other gateway gets the change.'
+  let text = 'These files were changed on a gateway. After the merge, that gateway has nothing to apply; all other gateways get the change.'
   text = withLines(text, '', [`gateway ${gateway}`, `on commit ${on}`], room)
   const found = findings.map(({ path, message, rule }) => `${path}: ${message} (${rule})`)
-  text = withLines(text, 'The checks find in these files:', found, room)
+  text = withLines(text, 'Findings in these files:', found, room)
   const left = leftOut.map(({ path, why }) => `${path} ${why}`)
-  text = withLines(text, 'Left out, because it does not go back:', left, room)
+  text = withLines(text, 'Not captured:', left, room)
   let shown = 0
   for (const file of capture.files) {
     const next = `${text}\n\n${fenced('diff', differenceOf(file))}`

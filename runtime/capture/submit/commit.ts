@@ -45,7 +45,7 @@ export function savedBy(edits: readonly Edit[], gateway: string): { name: string
 
 /** The first line of a message. */
 export function subjectOf(count: number, gateway: string): string {
-  return `Keep what was changed on ${gateway} (${counted(count, 'file')})`
+  return `Capture local changes of ${gateway} (${counted(count, 'file')})`
 }
 
 /** The trailer that identifies the branch of one gateway. */

@@ -117,7 +117,7 @@ async function headOf(mirror: Mirror, { branch, owner }: Pick<Taking, 'branch' |
   if (!head.isOurs)
     throw new Fault(
       'PushRefused',
-      `branch ${branch} holds commits that are not captures of ${owner}; nothing of it was changed, and spec.capture.branch can name another`,
+      `branch ${branch} holds commits that are not captures of ${owner}; it was left unchanged. Set another spec.capture.branch`,
     )
   return head
 }
@@ -160,12 +160,12 @@ async function refuseNewErrors(
   const verdict = await check(commit, signal)
   const found = errorsOf(verdict)
   if (verdict.kind === 'checked' && verdict.unfinished !== undefined)
-    throw new Fault('CheckFailed', `nothing was pushed: ${found[0]?.message ?? 'the checks did not finish'}`.slice(0, maxMessage))
+    throw new Fault('CheckFailed', `nothing was pushed: ${found[0]?.message ?? 'validation did not finish'}`.slice(0, maxMessage))
   const config = edits.flatMap(({ paths }) => paths).find((each) => each.startsWith('config/'))
   if (config !== undefined && verdict.kind === 'notChecked')
-    throw new Fault('CollectionsInvalid', `${config}: configuration is pushed only where spec.sync.profiles has collections to check it by`)
+    throw new Fault('CollectionsInvalid', `${config}: configuration is captured only if the profile has collections to validate it`)
   if (config !== undefined && verdict.kind === 'checked' && verdict.errors > found.length)
-    throw new Fault('CollectionsInvalid', `${config}: the checks find ${verdict.errors} errors, too many to tell new ones from old ones`)
+    throw new Fault('CollectionsInvalid', `${config}: validation finds ${verdict.errors} errors, too many to distinguish new ones`)
   if (found.length === 0) return
   const [first, ...more] = newFindings(errorsOf(await check(parent, signal)), found)
   if (first === undefined) return

@@ -13,7 +13,7 @@ export function register(program: Command): void {
   program
     .command('check')
     .summary('Verify an installation, from the API server to each gateway')
-    .description('Verifies an installation, from the API server to each gateway. Changes nothing.')
+    .description('Verify an installation, from the API server to each gateway. Changes nothing.')
     .option('--operator-namespace <name>', 'namespace of the operator (default: search all)')
     .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the account of the pod)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')

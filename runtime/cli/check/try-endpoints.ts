@@ -21,7 +21,7 @@ export async function tryAdmission(clients: ProbeClients, settings: OperatorSett
   const { watchNamespaces, webhookConfiguration } = settings
   if (webhookConfiguration === undefined) return { kind: 'notAsked', why: 'the installation has no webhook (webhook.enabled is false)' }
   const watched = syncs.filter(({ namespace }) => watchNamespaces.length === 0 || watchNamespaces.includes(namespace))
-  if (watched.length === 0) return { kind: 'notAsked', why: 'there is no GatewaySync yet, in whose namespace a pod could be tried' }
+  if (watched.length === 0) return { kind: 'notAsked', why: 'there is no GatewaySync yet, so there is no namespace to test' }
   for (const { namespace, name } of new Map(watched.map((sync) => [sync.namespace, sync])).values()) {
     const pod = triedPod(namespace, `cluster-sync-check-${clients.clock.uuid().slice(0, 8)}`, settings, name)
     const answer = await tryIn(clients, namespace, pod)
@@ -115,7 +115,7 @@ async function throughService({ kube, signal }: ProbeClients, { namespace, fulln
   } catch (error) {
     const { reason, message } = asFault(error)
     if (/resource "services\/proxy"/.test(message))
-      return { kind: 'refused', message: `${url} is not known here, and you may not reach it through the cluster` }
+      return { kind: 'refused', message: `${url} cannot be resolved here, and you may not call it through the API server` }
     const words = message.replace(/^POST \S+: (?:[0-9]{3} )?/, '')
     const isUnreached = reason === 'ApiUnavailable' || /^services "[^"]*" not found/.test(words)
     return isUnreached ? { kind: 'silent', url, message: words } : { kind: 'answers', url, by: 'service' }

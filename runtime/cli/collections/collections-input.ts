@@ -79,7 +79,7 @@ export function rootsOf({ files, below }: Input, named: string | undefined, mayB
   if (roots.length > 0 || mayBeNone) return roots
   throw new Fault(
     'InvalidConfiguration',
-    'no collections found: no folder with a config-mode.json, no config/resources; name the root with --root',
+    'no collections found: no folder with a config-mode.json, no config/resources; specify the root with --root',
   )
 }
 
@@ -106,7 +106,7 @@ export function oneRoot(input: Input, named: string | undefined): string {
   const roots = rootsOf(input, named)
   const [root = ''] = roots
   if (roots.length === 1) return root
-  throw new Fault('InvalidConfiguration', `there are several roots, name one with --root: ${roots.join(', ')}`)
+  throw new Fault('InvalidConfiguration', `there are several roots; select one with --root: ${roots.join(', ')}`)
 }
 
 async function openDirectory(folder: string, signal: AbortSignal): Promise<Input> {
@@ -143,7 +143,7 @@ async function openCommit(folder: string, ref: string, signal: AbortSignal): Pro
 }
 
 async function openRemote(repo: string, ref: string | undefined, signal: AbortSignal): Promise<Input> {
-  if (ref === undefined) throw new Fault('InvalidConfiguration', 'name the branch, tag or commit of the repository with --ref')
+  if (ref === undefined) throw new Fault('InvalidConfiguration', 'specify the branch, tag or commit of the repository with --ref')
   const { createMirrors } = await import('../../git/mirrors.ts')
   const { anonymousRemote } = await import('../../git/remote/remote.ts')
   const { silentLog } = await import('../../platform/log/log.ts')

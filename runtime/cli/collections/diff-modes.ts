@@ -67,7 +67,7 @@ function fileChanges(a: ResourceContent, b: ResourceContent): FileChange[] {
 
 /** Formats the differences as lines of text; values of secrets are masked. */
 export function diffText(a: string, b: string, changes: readonly ResourceChange[]): string {
-  if (changes.length === 0) return `gateways with the modes "${a}" and "${b}" would hold the same`
+  if (changes.length === 0) return `gateways with the modes "${a}" and "${b}" would have the same resources`
   return visible(changes.flatMap((change) => changeLines(a, b, change)).join('\n'))
 }
 

@@ -21,7 +21,7 @@ export function explain(family: CollectionsByName, mode: string, filter: string 
     const keys = all.map(({ resource }) => resource.key.slice(resource.key.indexOf('/') + 1))
     const meant = nearestTo(filter, [...new Set([...keys.map((key) => key.split('/')[0] ?? ''), ...keys])])
     const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
-    throw new Fault('InvalidConfiguration', `a gateway with the mode "${mode}" would hold no "${filter}"${hint}`)
+    throw new Fault('InvalidConfiguration', `a gateway with the mode "${mode}" would have no "${filter}"${hint}`)
   }
   return found
 }

@@ -13,7 +13,7 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
   if (id === undefined) {
     const nearest = nearestTo(name, ruleIds)
     const meant = nearest === undefined ? `all rules: ${docsPage('docs/reference/rules.md')}` : `did you mean "${nearest}"?`
-    const modes = 'to see what a gateway would hold, give --mode <mode> as well'
+    const modes = 'to see the resources of a gateway, add --mode <mode>'
     throw new Fault('InvalidConfiguration', `there is no rule "${name}"; ${meant} (${modes})`)
   }
   const { severity, title, why, fix, sure } = rules[id]
@@ -24,7 +24,7 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
     plain(title),
     '',
     `Impact:     ${plain(why)}`,
-    `What to do: ${plain(fix)}${isFixable(id)}`,
+    `Fix:        ${plain(fix)}${isFixable(id)}`,
     `Evidence:   ${plain(sure)}`,
     '',
     `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: ${docsPage('docs/reference/rules.md')}`,
@@ -32,7 +32,7 @@ export function explainRule(name: string, format: 'text' | 'json'): string {
 }
 
 function isFixable(id: RuleId): string {
-  return fixable.includes(id) ? ' `cluster-sync lint --fix` does it.' : ''
+  return fixable.includes(id) ? ' `cluster-sync lint --fix` does this.' : ''
 }
 
 /** Removes Markdown, in which the rule table is written. */

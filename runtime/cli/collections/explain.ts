@@ -14,7 +14,7 @@ export function register(program: Command): void {
     .command('explain')
     .summary('Explain a validation rule, or the resources of a deployment mode')
     .description(
-      'Explains a rule of lint. With --mode, shows the resources that a gateway in that deployment mode would have, and the collection that each comes from.',
+      'Explain a rule of lint. With --mode, show the resources that a gateway in that deployment mode would have, and the collection that each comes from.',
     )
     .argument('<rule-or-path>', 'a rule such as "stale-signature"; or a directory or repository URL')
     .argument('[resource]', 'only this type or type/name, optionally after the module')
@@ -60,7 +60,7 @@ export function register(program: Command): void {
         }
         const doubts = doubtsOf(facts, mode)
         for (const doubt of doubts) process.stderr.write(`cluster-sync: ${doubt}\n`)
-        if (doubts.length > 0) process.stderr.write('  next: correct it: until then a gateway reads something else than shown here\n')
+        if (doubts.length > 0) process.stderr.write('  next: correct it; until then a gateway may read other resources than shown here\n')
         process.exitCode = missing || doubts.length > 0 ? 1 : 0
       } finally {
         await input.close()

@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .command('lint')
     .summary('Validate resource collections and projects')
     .description(
-      'Validates resource collections and projects: would a gateway start with them? .clustersync.yaml at the top of the repository sets severities.',
+      'Validate resource collections and projects: would a gateway start with them? .clustersync.yaml at the top of the repository sets severities.',
     )
     .argument('[path]', 'directory or repository URL', '.')
     .option('--ref <ref>', 'check this branch, tag or commit instead of the files of the directory')

@@ -72,14 +72,14 @@ function remainingSteps(name: string, folder: string, from: string | undefined, 
   const first =
     from === undefined
       ? `put the resources of this mode below ${folder}/<module>/<type>/<name>, check with: ${command}`
-      : `change what differs from ${from}, such as connections: all of it was copied; see with: ${command}`
+      : `change what differs from ${from}, such as connections: everything was copied; compare with: ${command}`
   return [
     `created ${folder}`,
-    'What remains:',
+    'Next steps:',
     `  1. ${first}`,
     '  2. commit and push',
     `  3. start the gateway with ${shellWord(`-Dignition.config.mode=${name}`)}: after -- in the arguments of its container, as gateway.deploymentMode`,
     `     in the values of Ignition's own Helm chart, or DEPLOYMENT_MODE=${shellWord(name)} if the argument is expanded from it`,
-    '  4. restart the gateway: the mode is read at its start',
+    '  4. restart the gateway, because it reads its mode when it starts',
   ].join('\n')
 }

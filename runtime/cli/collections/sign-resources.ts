@@ -50,7 +50,7 @@ export async function sign(where: string, { root, dryRun }: SignOptions, signal:
     await readResources(directoryListing(top), placed, take, signal)
   }
   if (resources > 0) return result
-  throw new Fault('InvalidConfiguration', `${where} holds no resource of a collection; name the collections with --root`)
+  throw new Fault('InvalidConfiguration', `${where} contains no resource of a collection; specify the collections with --root`)
 }
 
 function placeOf(where: string): { top: string; below: RelativePath } {

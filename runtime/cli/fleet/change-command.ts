@@ -158,7 +158,7 @@ async function untilEnded(
       asked = projectGatewaySync(await readSync(cluster, asked.name))
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'ApiUnavailable') throw error
-      report('the cluster does not answer for a moment')
+      report('the cluster is temporarily unavailable')
     }
   }
 }

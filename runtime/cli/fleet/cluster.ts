@@ -43,7 +43,7 @@ export function explainApiError(error: unknown, server: string): unknown {
   if (reason === 'ApiUnavailable')
     return new Fault(reason, `the cluster at ${server} does not answer: ${afterPath(message)}`, { cause: error })
   if (reason === 'NotFound' && message.includes('could not find the requested resource'))
-    return new Fault(reason, 'this cluster has no GatewaySyncs at all: the definitions of the operator are not installed', { cause: error })
+    return new Fault(reason, 'the CRDs of the operator are not installed in this cluster', { cause: error })
   return error
 }
 
@@ -53,7 +53,7 @@ const refusal = /User "([^"]*)" cannot (\w+) resource "([^"]*)" in API group "[^
 function forbidden(message: string): string {
   if (/: 401\b/.test(message)) return 'the cluster does not accept these credentials: log in again, or use another context'
   const [, user, verb, resource, namespace] = refusal.exec(message) ?? []
-  if (user === undefined) return `the cluster refuses this: ${afterPath(message)}`
+  if (user === undefined) return `the cluster rejected the request: ${afterPath(message)}`
   const where = namespace === undefined ? 'in the whole cluster' : `in namespace "${namespace}"`
   return `you (${user}) may not ${verb} ${resource} ${where}; for the permissions of each command, see ${docsPage('docs/how-to/fleet.md')}`
 }

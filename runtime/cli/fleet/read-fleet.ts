@@ -36,11 +36,11 @@ export async function readCluster(
   const syncs = await listed(kube, gatewaySyncType, within, syncOf, signal)
   const reports = await unlessForbidden(
     listed<ReportFacts, KubeObject>(kube, syncReportType, within, (object) => projectReport(object, wholeReport), signal),
-    `you may not list the SyncReports ${where}: what single gateways run is not shown.`,
+    `you may not list the SyncReports ${where}, so single gateways are not shown.`,
   )
   const pods = await unlessForbidden(
     listed(kube, podType, within, projectPod, signal),
-    `you may not list the pods ${where}: gateways are known by their reports alone, so one without an agent is not shown.`,
+    `you may not list the pods ${where}, so gateways without an agent are not shown.`,
   )
   return { from: 'cluster', syncs, pods: reports === undefined ? [] : pods, reports: reports ?? [], notes }
 }
@@ -70,7 +70,7 @@ function syncOf(object: KubeObject): SyncFacts {
 /** The facts of one GatewaySync, of a cluster or of a standalone run. Throws NotFound and what reading throws. */
 export async function readOne(name: string | undefined, options: ClusterOptions & { state?: string }): Promise<FleetFacts> {
   if (options.state !== undefined) return readStandalone(options.state)
-  if (name === undefined) throw new Fault('InvalidConfiguration', 'name the GatewaySync, or give --state <dir> for a standalone run')
+  if (name === undefined) throw new Fault('InvalidConfiguration', 'specify the GatewaySync, or --state <dir> for a standalone run')
   return await inCluster(options, async ({ kube, namespace }) => onlyNamed(await readCluster({ kube, namespace }, never), name, namespace))
 }
 

@@ -31,7 +31,7 @@ export async function statusCommand(name: string | undefined, options: StatusOpt
     return await show(async () => readStandalone(state), true, { format, watch, server: '', output }, signal)
   }
   if (name !== undefined && allNamespaces === true)
-    throw new Fault('InvalidConfiguration', 'a name belongs to one namespace: leave --all-namespaces or the name out')
+    throw new Fault('InvalidConfiguration', 'a name belongs to one namespace: omit --all-namespaces or the name')
   return await inCluster(options, async ({ kube, server, namespace }) => {
     const read = async (): Promise<FleetFacts> => {
       const facts = await readCluster({ kube, namespace: allNamespaces === true ? undefined : namespace }, signal)
@@ -67,7 +67,7 @@ async function show(
       if (signal.aborted) break
       const explained = explainApiError(error, server)
       if (!(explained instanceof Fault)) throw explained
-      process.stderr.write(`cluster-sync: ${explained.message} (${explained.reason}); trying again\n`)
+      process.stderr.write(`cluster-sync: ${explained.message} (${explained.reason}); retrying\n`)
     }
   }
   return watch || shown?.ready === true ? exitYes : exitNo

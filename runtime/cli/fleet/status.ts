@@ -11,7 +11,7 @@ export function register(program: Command): void {
   const command = program
     .command('status')
     .summary('Show which gateways run which commit')
-    .description('Shows which gateways run which commit, and the reason and next step for each problem.')
+    .description('Show which gateways run which commit, and the reason and next step for each problem.')
     .argument('[name]', 'one GatewaySync, with its gateways, findings and requests')
   withClusterOptions(command)
     .option('-A, --all-namespaces', 'GatewaySyncs of all namespaces')

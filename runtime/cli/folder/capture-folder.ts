@@ -2,6 +2,7 @@
  * Creates one commit from the local changes of a gateway, on top of the commit that it was last synced to, and submits it as a new branch, a patch or
  * a bundle.
  */
+import { counted } from '../../platform/text/counted.ts'
 import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { captureChanges, type Captured, type LeftOut } from '../../capture/detect/edits.ts'
@@ -67,9 +68,12 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
       await refuseNewErrors(mirror, wanted, commit, signal)
       const handed = await handOn(mirror, { ...options, branch }, { commit, parent: wanted.commit }, signal)
       return {
-        text: [...listed, `commit ${shortCommit(commit)} of ${captured.length} files on ${shortCommit(wanted.commit)}`, ...handed, ''].join(
-          '\n',
-        ),
+        text: [
+          ...listed,
+          `commit ${shortCommit(commit)} with ${counted(captured.length, 'file')}, parent ${shortCommit(wanted.commit)}`,
+          ...handed,
+          '',
+        ].join('\n'),
         captured: true,
       }
     },
@@ -96,7 +100,7 @@ async function refuseNewErrors(mirror: Mirror, wanted: Wanted, commit: CommitHas
   const [first, ...more] = await newErrors(mirror, wanted, commit, signal)
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
-  throw new Fault('CollectionsInvalid', `the commit is not handed on: ${first.path}: ${first.message} (${first.rule})${others}`)
+  throw new Fault('CollectionsInvalid', `the changes are not captured: ${first.path}: ${first.message} (${first.rule})${others}`)
 }
 
 async function newErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<Finding[]> {

@@ -18,7 +18,7 @@ export function register(program: Command): void {
     .command('capture')
     .summary('Capture local changes of a gateway as a commit')
     .description(
-      'Captures the changes on a gateway since its last sync as one commit: of a data directory with --data, else through the controller of a cluster. The data directory is only read.',
+      'Capture the changes on a gateway since its last sync as one commit: of a data directory with --data, else through the controller of a cluster. The data directory is only read.',
     )
     .argument('[name]', 'in a cluster: the GatewaySync; its spec.capture sets the branch')
     .option('--gateway <name>', 'in a cluster: only this gateway or pod')
@@ -56,14 +56,14 @@ async function capture(name: string | undefined, options: Options): Promise<numb
   const { file, data } = options
   if (name !== undefined) {
     if (file !== undefined || data !== undefined)
-      throw new Fault('InvalidConfiguration', 'the file names the GatewaySync: --file and --data take no name')
+      throw new Fault('InvalidConfiguration', '--file already names the GatewaySync: omit the name')
     const { captureCommand } = await import('../fleet/change-command.ts')
     return await captureCommand(name, options, standardOutput())
   }
   if (file === undefined || data === undefined)
-    throw new Fault('InvalidConfiguration', 'name the GatewaySync of a cluster, or give -f <file> and --data <dir> for a data directory')
+    throw new Fault('InvalidConfiguration', 'specify the GatewaySync of a cluster, or -f <file> and --data <dir> for a data directory')
   if (options.push !== true && options.output === undefined && options.dryRun !== true)
-    throw new Fault('InvalidConfiguration', 'say where the commit goes: --push, --output <file>, or --dry-run to see it')
+    throw new Fault('InvalidConfiguration', 'specify what to do with the commit: --push, --output <file>, or --dry-run to list its files')
   const { captureFolder } = await import('./capture-folder.ts')
   const { text, captured } = await captureFolder({ ...options, file, data })
   process.stdout.write(text)

@@ -90,7 +90,7 @@ function findingsOf({ lint: { summary }, gone }: ChangeReport): string {
 
 function checksOf({ head, checked }: ChangeReport): string {
   const errors = checked?.errors ?? 0
-  return `the checks of ${shortCommit(head)} found ${counted(errors, 'error')} (CollectionsInvalid)`
+  return `validation of ${shortCommit(head)} found ${counted(errors, 'error')} (CollectionsInvalid)`
 }
 
 function refusal(text: string, reason: string, style: Style): string[] {

@@ -46,7 +46,7 @@ export async function compareFolder(
   const manifest = readManifest(before.dataDir)
   const { state } = manifest
   if (state?.commit === undefined || state.commit === null) {
-    throw new Fault('InvalidConfiguration', `${data} was never synced, or its records are lost: there is no commit to compare it with`)
+    throw new Fault('InvalidConfiguration', `${data} was never synced, or its records are lost, so there is no commit to compare it with`)
   }
   // By its ref first: some hosts serve a ref but not a commit by its hash.
   await mirror.resolve(before.ref, { fresh: true }, signal)

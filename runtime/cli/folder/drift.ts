@@ -21,7 +21,7 @@ export function register(program: Command): void {
     .command('drift')
     .summary('Show local changes of gateways')
     .description(
-      'Shows changes on gateways since the last sync: of a data directory by resource, of a cluster by file, and with --contents by resource. Changes no gateway.',
+      'Show changes on gateways since the last sync: of a data directory by resource, of a cluster by file, and with --contents by resource. Changes no gateway.',
     )
     .argument('[name]', 'in a cluster: one GatewaySync (default: all of the namespace)')
     .option('-f, --file <file>', 'YAML file with one GatewaySync, for --data')
@@ -68,8 +68,8 @@ async function drift(name: string | undefined, options: Options): Promise<number
     return await driftCommand(name, options, standardOutput())
   }
   if (file === undefined || data === undefined)
-    throw new Fault('InvalidConfiguration', 'give both -f <file> and --data <dir> for a data directory, or neither for a cluster')
-  if (name !== undefined) throw new Fault('InvalidConfiguration', 'the file names the GatewaySync: --data takes no name')
+    throw new Fault('InvalidConfiguration', 'specify both -f <file> and --data <dir> for a data directory, or neither for a cluster')
+  if (name !== undefined) throw new Fault('InvalidConfiguration', '--file already names the GatewaySync: omit the name')
   const { driftOfFolder } = await import('./drift-folder.ts')
   const { text, changes } = await driftOfFolder({ ...options, file, data })
   process.stdout.write(text)

@@ -97,7 +97,7 @@ async function commitsOf({ repo, base, head }: ChangeOptions, signal: AbortSigna
     (await runGit({ folder, args, timeoutMs: gitTimeoutMs }, { limits: gitLimits, signal })).toString('utf8').trim()
   const resolve = async (option: string, ref: string): Promise<CommitHash> => {
     const hash = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch(async (error: unknown) => {
-      const help = 'fetch it first: a pipeline often clones one commit only'
+      const help = 'fetch it first; pipelines often clone a single commit'
       throw await missingRef(error, `${option}: the repository at ${repo} has no "${ref}"; ${help}`)
     })
     return parseCommitHash(hash)
@@ -228,9 +228,9 @@ function refuseUselessMode(profiles: readonly ResolvedProfile[], [mode]: readonl
   const takes = ({ collections }: ResolvedProfile): boolean => collections?.mode === 'auto' || collections?.mode === mode
   if (mode === undefined || profiles.some(takes)) return
   const own = profiles.map(({ name, collections }) =>
-    collections === undefined ? `profile "${name}" has no collections` : `profile "${name}" has the mode "${collections.mode}" of its own`,
+    collections === undefined ? `profile "${name}" has no collections` : `profile "${name}" sets the mode "${collections.mode}"`,
   )
-  throw new Fault('InvalidConfiguration', `--mode ${mode} would change nothing: ${own.join(', ')}; leave it out, or set mode: auto there`)
+  throw new Fault('InvalidConfiguration', `--mode ${mode} would change nothing: ${own.join(', ')}; omit it, or set mode: auto there`)
 }
 
 /** Throws InvalidConfiguration for a mode without a folder. `paths`: the files of both commits; if no root has any, the message says so. */

@@ -103,7 +103,7 @@ function checkedLines({ errors, warnings, items, refused }: NonNullable<PlanRepo
   const more = errors + warnings - items.length
   if (more > 0) lines.push(`! and ${more} more: cluster-sync lint shows all`)
   if (!refused) return lines
-  const refusal = `! would be refused: the checks of ${shortCommit(commit)} found ${counted(errors, 'error')} (CollectionsInvalid)`
+  const refusal = `! would be refused: validation of ${shortCommit(commit)} found ${counted(errors, 'error')} (CollectionsInvalid)`
   return [...lines, painted(refusal, 'error', style), ...stepLines('CollectionsInvalid')]
 }
 

@@ -35,7 +35,7 @@ export function register(program: Command): void {
     .command('plan')
     .summary('Show what a sync would change')
     .description(
-      'Shows what a sync would change in a data directory, or with --base, what a change of the repository would change on all gateways. Writes nothing.',
+      'Show what a sync would change in a data directory, or with --base, what a change of the repository would change on all gateways. Writes nothing.',
     )
     .requiredOption('-f, --file <file>', 'YAML file with one GatewaySync')
     .option('--data <dir>', "the gateway's data directory")

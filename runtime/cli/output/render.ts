@@ -103,7 +103,7 @@ function sentenceOf(event: RunEvent): string {
     case 'following':
       return `following ${event.ref} of ${event.repo} for ${event.targets.join(', ')}`
     case 'listening':
-      return `webhook receiver: POST ${event.url}${event.open ? ' (no secret is configured: everyone who can reach it can start a sync)' : ''}`
+      return `webhook receiver: POST ${event.url}${event.open ? ' (no secret is configured: anyone who can reach it can start a sync)' : ''}`
     case 'serving':
       return `status page: ${event.url}`
     case 'published':
@@ -133,7 +133,7 @@ function sentenceOf(event: RunEvent): string {
     case 'remark':
       return `${event.target}: ${event.message}`
     case 'failed':
-      return `${event.message} (${event.reason}); trying again`
+      return `${event.message} (${event.reason}); retrying`
     case 'gaveUp':
       return `${event.message} (${event.reason})`
     case 'specChanged':

@@ -230,7 +230,7 @@ const reportedByEvents: ReadonlySet<string> = new Set([
   'sync ended unexpectedly',
   'reconcile failed',
   'sync failed unexpectedly',
-  'the webhook receiver has no secret: everyone who can reach it can start a sync',
+  'the webhook receiver has no secret: anyone who can reach it can start a sync',
 ])
 
 /** Creates a log whose entries become events; entries that do not concern users are dropped. */

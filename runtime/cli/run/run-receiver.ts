@@ -81,13 +81,13 @@ function openCallRefusal(context: Context, host: string | undefined): Response |
     return problem(
       context,
       403,
-      'without a key the webhook receiver takes calls from this machine only; configure a key or --receiver-host',
+      'without a key the webhook receiver accepts calls from this machine only; configure a key or --receiver-host',
     )
   const name = new URL(req.url).hostname
   if (!(host !== undefined && everyAddress.has(host)) && !localNames.has(name) && name !== host)
-    return problem(context, 421, `the webhook receiver is not known as "${name}"; use localhost, or configure a key`)
+    return problem(context, 421, `the webhook receiver does not accept the host name "${name}"; use localhost, or configure a key`)
   if (req.header('origin') !== undefined || req.header('sec-fetch-site') !== undefined)
-    return problem(context, 403, 'without a key the webhook receiver takes no calls from web pages; configure a key')
+    return problem(context, 403, 'without a key the webhook receiver accepts no calls from web pages; configure a key')
   if (!/^application\/(?:json|[\w.+-]+\+json)\s*(?:;|$)/i.test(req.header('content-type') ?? '') && req.method === 'POST')
     return problem(context, 415, 'the content type must be application/json', 'UnsupportedMediaType')
   return undefined

@@ -72,7 +72,7 @@ async function settingsOf(options: Options): Promise<RunSettings> {
     if (sync.spec.capture?.enabled === true)
       throw new Fault(
         'InvalidConfiguration',
-        `${options.file}: spec.capture is of a cluster; on one machine use "cluster-sync capture", and set enabled: false here`,
+        `${options.file}: spec.capture works in a cluster only; use "cluster-sync capture", and set enabled: false here`,
       )
     const targets = parseTargets(options, sync, cwd)
     for (const { name, dataDir } of targets) requireFolder(dataDir, `target ${name}`)
@@ -87,7 +87,7 @@ async function settingsOf(options: Options): Promise<RunSettings> {
     throw new Fault('InvalidConfiguration', '--receiver-host, --hmac-secret-file and --token-file need --receiver-port')
   }
   if (options.once === true && options.statusPort !== undefined) {
-    throw new Fault('InvalidConfiguration', '--status-port: a run with --once is over before anybody looks')
+    throw new Fault('InvalidConfiguration', '--status-port cannot be used with --once')
   }
   const stateDir = await settleIn(options.state === undefined ? undefined : path.resolve(cwd, options.state), followed.targets)
   requireKeys(options)
@@ -107,7 +107,7 @@ function requireSeparate(targets: readonly Target[]): void {
     if (other !== undefined)
       throw new Fault(
         'InvalidConfiguration',
-        `targets ${other.name} and ${target.name} have one data folder, "${target.dataDir}" and "${other.dataDir}"`,
+        `targets ${other.name} and ${target.name} share a data folder, "${target.dataDir}" and "${other.dataDir}"`,
       )
     byIdentity.set(identity, target)
   }
@@ -116,7 +116,7 @@ function requireSeparate(targets: readonly Target[]): void {
     for (let above = path.dirname(real); ; above = path.dirname(above)) {
       const outer = byIdentity.get(identityOf(above))
       if (outer !== undefined)
-        throw new Fault('InvalidConfiguration', `the data folder of target ${name} lies within that of target ${outer.name}: "${real}"`)
+        throw new Fault('InvalidConfiguration', `the data folder of target ${name} is inside that of target ${outer.name}: "${real}"`)
       if (above === path.dirname(above)) break
     }
   }

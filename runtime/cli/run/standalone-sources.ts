@@ -123,6 +123,6 @@ export async function removeFormerMirrors(mirrors: SyncMirrors, sync: Standalone
   try {
     await mirrors.prune([{ namespace: sync.namespace, repo: sync.spec.git.repo, git: sync.spec.git }], signal)
   } catch (error) {
-    log.warn({ message: asFault(error).message }, 'the mirror of a former repository was not removed')
+    log.warn({ message: asFault(error).message }, 'the mirror of an earlier repository was not removed')
   }
 }

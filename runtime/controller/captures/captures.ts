@@ -71,7 +71,7 @@ export function createCaptures(deps: Deps): Captures {
     const branch = captureBranch(asked.capture, gateway)
     try {
       if (branch === undefined || branch === followedBranch(asked.record, asked.spec))
-        throw new Fault('PushRefused', `the name of gateway "${gateway}" makes no branch that spec.capture.branch could mean`)
+        throw new Fault('PushRefused', `the name of gateway "${gateway}" gives no valid name of a branch for spec.capture.branch`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
       const taken = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
       keep(asked, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })

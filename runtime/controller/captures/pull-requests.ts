@@ -130,7 +130,7 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
   if (capture?.api === undefined || base === undefined) {
     const why =
       capture?.api === undefined
-        ? 'spec.capture has no api any more'
+        ? 'spec.capture.api is no longer set'
         : `spec.git follows ${followedRef(git)}, which is not a branch to merge into`
     return { how: { kind: 'never', fault: new Fault('PullRequestRefused', why) } }
   }

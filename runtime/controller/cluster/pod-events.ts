@@ -12,9 +12,9 @@ import { specOf } from '../../reconcile/store/spec-of.ts'
 /** Events on gateway pods; docs/reference/operations.md lists them. */
 export const podEvents = {
   MissingAgent:
-    'the pod asks for an agent and has none that can work: name its data volume by annotation if it has several, and recreate it',
-  NotFollowed: 'the pod names no GatewaySync, or one that does not exist, and its namespace has not exactly one: nothing is synced',
-  AgentOutdated: 'the agent is too old for what the GatewaySync asks for: recreate the pod',
+    'the pod requests an agent but has no working one: if it has several volumes, name the data volume by annotation, then recreate the pod',
+  NotFollowed: 'the pod names no GatewaySync, or one that does not exist, and its namespace does not have exactly one: nothing is synced',
+  AgentOutdated: 'the agent is too old for this GatewaySync: recreate the pod',
   StartedWithoutCommit: 'startDeadline has passed: the gateway started without a complete commit',
 } as const
 

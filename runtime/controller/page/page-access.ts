@@ -141,12 +141,12 @@ async function keepPace(pace: RateLimiterMemory, { name }: Person): Promise<void
     await pace.consume(name)
   } catch (passed) {
     if (!(passed instanceof RateLimiterRes)) throw passed
-    throw new Fault('TooManyRequests', `${name} has done ${perMinute} things within a minute`, { cause: passed })
+    throw new Fault('TooManyRequests', `${name} has made ${perMinute} changes within a minute`, { cause: passed })
   }
 }
 
 function noteOf({ name }: Person, action: Action): string {
-  return `${name} asked on the status page: ${labelOf(action, actionWordsIn('en'))}`
+  return `${name} requested on the status page: ${labelOf(action, actionWordsIn('en'))}`
 }
 
 function regarding({ namespace, name }: SyncKey, uid: string) {

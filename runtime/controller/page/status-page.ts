@@ -93,6 +93,6 @@ function peopleOf({ kube, store, events, clock, log }: StatusPageParts, { formKe
 }
 
 function factsOfStore(store: Pick<Store, 'all'>, unknown: readonly string[]): FleetFacts {
-  const notes = unknown.length === 0 ? [] : [`This replica has just started and does not know everything yet: ${unknown.join('; ')}.`]
+  const notes = unknown.length === 0 ? [] : [`This replica has just started and has not read everything yet: ${unknown.join('; ')}.`]
   return { from: 'cluster', ...store.all(), notes }
 }

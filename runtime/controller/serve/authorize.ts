@@ -89,7 +89,7 @@ export function createAuthorizer({ kube, store, watched, clock, maxConfirmed = d
     // A pod may call before the watch has delivered it, or the deletion of its predecessor of the same name.
     const known = store.pod(namespace, name)
     const pod = known?.uid === uid ? known : await readPod(kube, namespace, name, deadline(reviewTimeoutMs, signal))
-    if (pod === undefined || pod.uid !== uid) return refused(`pod "${name}" does not exist any more, or asks for no agent`)
+    if (pod === undefined || pod.uid !== uid) return refused(`pod "${name}" no longer exists, or requests no agent`)
     if (store.syncOfPod(pod) !== wanted.name) return refused(`pod "${name}" does not follow GatewaySync "${wanted.name}"`)
     return { kind: 'allowed', pod: `${namespace}/${name}` }
   }

@@ -38,24 +38,24 @@ export type ReceiverParts = {
 
 /** Events of the receiver; docs/how-to/webhooks documents them. */
 export const receiverEvents = {
-  WebhookReceived: { type: 'Normal', on: 'GatewaySync', when: 'a push became a request', note: 'a push asked for a sync' },
+  WebhookReceived: { type: 'Normal', on: 'GatewaySync', when: 'a push became a request', note: 'a push requested a sync' },
   RefNotAllowed: {
     type: 'Warning',
     on: 'GatewaySync',
     when: 'an authenticated delivery requests a ref that `spec.git.allowedRefs` does not permit',
-    note: 'a push asked for a ref that spec.git.allowedRefs does not permit',
+    note: 'a push requested a ref that spec.git.allowedRefs does not permit',
   },
   AuthNotReady: {
     type: 'Warning',
     on: 'GatewaySync',
     when: 'a delivery was refused, and a key in `spec.webhook` or of the installation is missing, empty or unreadable',
-    note: 'a push was refused: a key that proves pushes (spec.webhook, or webhookReceiver.hmac and .token) is missing, empty or unreadable',
+    note: 'a push was refused: a key that authenticates pushes (spec.webhook, or webhookReceiver.hmac and .token) is missing, empty or unreadable',
   },
   ReceiverOpen: {
     type: 'Warning',
     on: "GatewaySync; the controller's pod at its start",
     when: 'no key is configured, so every call is accepted',
-    note: 'a push was accepted without a proof: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook names a key',
+    note: 'a push was accepted without authentication: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook configures a key',
   },
 } as const
 
@@ -124,7 +124,7 @@ export async function warnOpen(
   own: { namespace: string; name: string },
   signal: AbortSignal,
 ): Promise<void> {
-  log.warn({ component: 'receiver' }, 'the webhook receiver has no secret: everyone who can reach it can start a sync')
+  log.warn({ component: 'receiver' }, 'the webhook receiver has no secret: anyone who can reach it can start a sync')
   const pod = await kube.get(podType, own, signal).catch(() => undefined)
   // Outside of a cluster an Event has no pod to refer to.
   if (pod === undefined) return

@@ -23,7 +23,7 @@ export function checkCertificates(
     const where = `Secret ${namespace}/${secret?.name ?? 'of the certificate'}`
     const leaf = parsed(secret?.leaf)
     if (secret === undefined || leaf === undefined) {
-      const advice = 'The controller or cert-manager makes it; see their logs.'
+      const advice = 'The controller or cert-manager creates it; check their logs.'
       return [{ section, level: 'error', text: `${where} holds no certificate`, advice }]
     }
     const ofAgents = (fleet?.syncs ?? []).flatMap(({ status }) => status.delivery?.caBundle ?? [])
@@ -39,13 +39,14 @@ function lifeFinding(where: string, leaf: X509Certificate, now: Temporal.Instant
   const [from, until] = [leaf.validFromDate.getTime(), leaf.validToDate.getTime()]
   const leftMs = until - now.epochMilliseconds
   const date = leaf.validToDate.toISOString().slice(0, 10)
-  const advice = 'See why it is not renewed: the logs of the controller, or kubectl describe certificate where cert-manager makes it.'
-  if (leftMs <= 0) return { section, level: 'error', text: `the certificate in ${where} has expired on ${date}`, advice }
+  const advice =
+    'Check why it is not renewed: in the log of the controller, or with kubectl describe certificate if cert-manager issues it.'
+  if (leftMs <= 0) return { section, level: 'error', text: `the certificate in ${where} expired on ${date}`, advice }
   const days = Math.floor(leftMs / 86_400_000)
   const left = counted(days, 'day')
   if (leftMs < (until - from) * minShareLeft)
-    return { section, level: 'warning', text: `the certificate in ${where} ends in ${left}, on ${date}, and is not renewed`, advice }
-  return { section, level: 'ok', text: `the certificate in ${where} is good for ${left}` }
+    return { section, level: 'warning', text: `the certificate in ${where} expires in ${left}, on ${date}, and was not renewed`, advice }
+  return { section, level: 'ok', text: `the certificate in ${where} is valid for ${left}` }
 }
 
 function webhookFinding(leaf: X509Certificate, { authority }: CertificateSecret, bundles: readonly string[] | undefined): Finding {
@@ -57,8 +58,8 @@ function webhookFinding(leaf: X509Certificate, { authority }: CertificateSecret,
     return { section, level: 'ok', text: 'the CA bundle of the webhook trusts the certificate' }
   const isKnown = authority !== undefined && isTrusted(leaf, authority)
   const advice = isKnown
-    ? 'Who writes it (the controller or cert-manager) does not follow the Secret, or another tool puts back its own.'
-    : 'The Secret does not hold the authority of its certificate either.'
+    ? 'Its writer (the controller or cert-manager) does not update it, or another tool reverts it.'
+    : 'The Secret does not contain the CA of its certificate either.'
   return {
     section,
     level: 'error',
@@ -70,7 +71,7 @@ function webhookFinding(leaf: X509Certificate, { authority }: CertificateSecret,
 function agentsFinding(leaf: X509Certificate, ofAgents: readonly string[]): Finding {
   const wrong = ofAgents.filter((bundle) => !isTrusted(leaf, bundle)).length
   if (wrong === 0) return { section, level: 'ok', text: 'agents receive a CA bundle that trusts the certificate' }
-  const advice = 'The controller writes it with each pass; see whether a replica leads.'
+  const advice = 'The controller writes it in each reconcile; check whether a replica is the leader.'
   return {
     section,
     level: 'error',

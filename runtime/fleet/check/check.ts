@@ -29,7 +29,7 @@ export function check(facts: CheckFacts, now: Temporal.Instant): CheckReport {
 }
 
 function unreachable(server: string, message: string): Finding {
-  const advice = 'See whether kubectl reaches it; another cluster is named with --context or --kubeconfig.'
+  const advice = 'Check whether kubectl reaches it. To select another cluster, use --context or --kubeconfig.'
   return { section: 'api-server', level: 'error', text: `the API server at ${server} cannot be used: ${message}`, advice }
 }
 
@@ -49,7 +49,7 @@ function checkOperators(found: readonly InstallationFacts[], facts: CheckFacts, 
 }
 
 const crdSection = 'definitions'
-const installCrds = 'Apply the definitions of the release that runs: kubectl apply --server-side -f dist/crds.k8s.yaml'
+const installCrds = 'Apply the CRDs of the installed release: kubectl apply --server-side -f dist/crds.k8s.yaml'
 
 const crds = [
   { kind: gatewaySyncKind, parts: { spec: gatewaySyncSpec({ allowLocal: false }), status: gatewaySyncStatus } },
@@ -63,23 +63,23 @@ function checkCrds(fact: CheckFacts['definitions']): Finding[] {
 
 function checkCrd(definitions: readonly InstalledCrd[], name: string, parts: Readonly<Record<string, unknown>>): Finding {
   const found = definitions.find((definition) => definition.name === name)
-  if (found === undefined) return { section: crdSection, level: 'error', text: `${name} is not defined`, advice: installCrds }
+  if (found === undefined) return { section: crdSection, level: 'error', text: `${name} is not installed`, advice: installCrds }
   const schema = found.served.get(version)
   if (!found.established || schema === undefined)
     return {
       section: crdSection,
       level: 'error',
-      text: `${name} is defined, but the API server does not serve ${version}`,
+      text: `${name} is installed, but the API server does not serve ${version}`,
       advice: installCrds,
     }
   const missing = Object.entries(parts).flatMap(([part, own]) => missingMembers(membersOf(own), propertyOf(schema, part), part))
   if (missing.length === 0)
-    return { section: crdSection, level: 'ok', text: `${name} is served as ${version}, with every field that this release knows` }
+    return { section: crdSection, level: 'ok', text: `${name} is served as ${version}, with every field of this release` }
   const more = missing.length > 3 ? `, and ${missing.length - 3} more` : ''
   return {
     section: crdSection,
     level: 'warning',
-    text: `${name} is of another release: it lacks ${missing.slice(0, 3).join(', ')}${more}`,
+    text: `${name} is from another release: it lacks ${missing.slice(0, 3).join(', ')}${more}`,
     advice: installCrds,
   }
 }

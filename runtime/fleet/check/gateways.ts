@@ -30,18 +30,18 @@ export function checkGit({ syncs }: FleetFacts): Finding[] {
     const isStale = source?.observedGeneration !== undefined && source.observedGeneration < generation
     if (source === undefined || isStale || source.status === 'Unknown') {
       const advice = 'If this lasts, check whether the controller runs and watches this namespace.'
-      return [{ section, level: 'warning', text: `${where}: the git host has not been asked yet`, advice }]
+      return [{ section, level: 'warning', text: `${where}: the git host was not contacted yet`, advice }]
     }
     if (source.status === 'True') return []
     const meaning = meaningOf(source.reason)
     const entry = runbookEntry(source.reason)
-    const more = entry === undefined ? '' : ` More about it: ${entry}`
+    const more = entry === undefined ? '' : ` More: ${entry}`
     const advice = meaning === undefined ? undefined : `${source.reason}: ${meaning}.${more}`
     return [{ section, level: 'error', text: `${where}: ${shortHashes(source.message)}`, ...(advice === undefined ? {} : { advice }) }]
   })
   const good = syncs.length - findings.length
   return [
-    ...(good > 0 ? [{ section, level: 'ok', text: `${good} of ${syncs.length} GatewaySyncs have their commit` } as const] : []),
+    ...(good > 0 ? [{ section, level: 'ok', text: `${good} of ${syncs.length} GatewaySyncs have fetched their commit` } as const] : []),
     ...limited(findings),
   ]
 }
@@ -55,12 +55,12 @@ export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, 
   const down = gateways.filter(({ gateway }) => gateway.reason === 'AgentDown' || gateway.reason === 'MalformedReport')
   const broken = [...without, ...down].map(({ namespace, gateway }): Finding => {
     const text = `pod ${namespace}/${gateway.pod}: ${gateway.message ?? gateway.reason ?? 'it has no agent'}`
-    return { section, level: 'error', text, advice: `Its owner starts a new one: kubectl -n ${namespace} delete pod ${gateway.pod}` }
+    return { section, level: 'error', text, advice: `Recreate the pod: kubectl -n ${namespace} delete pod ${gateway.pod}` }
   })
   const version = installations.kind === 'seen' ? installations.value.find(({ version }) => version !== undefined)?.version : undefined
   const skewed = gateways.flatMap(({ namespace, gateway }) => skewFinding(namespace, gateway, version))
   const good = gateways.length - broken.length
-  const text = gateways.length === 0 ? 'no pod asks for an agent yet' : `${good} of ${gateways.length} gateways have an agent that runs`
+  const text = gateways.length === 0 ? 'no pod requests an agent yet' : `${good} of ${gateways.length} gateways have a running agent`
   return [
     ...(good > 0 || gateways.length === 0 ? [{ section, level: 'ok', text } as const] : []),
     ...limited(broken),
@@ -71,27 +71,27 @@ export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, 
 
 function skewFinding(namespace: string, { pod, reason, message, agentVersion }: GatewayView, version: string | undefined): Finding[] {
   const section = 'gateways'
-  const advice = `An agent lives as long as its pod: kubectl -n ${namespace} delete pod ${pod}`
+  const advice = `Recreate the pod to upgrade its agent: kubectl -n ${namespace} delete pod ${pod}`
   if (reason === 'AgentOutdated')
     return [{ section, level: 'error', text: `pod ${namespace}/${pod}: ${message ?? 'its agent is too old'}`, advice }]
   if (version === undefined || agentVersion === undefined) return []
   const distance = compareVersions(agentVersion, version)
   if (distance === 'same') return []
-  const text = `pod ${namespace}/${pod}: its agent is of version ${agentVersion}, the controller of ${version}`
-  const more = distance === 'apart' ? `${advice} (only neighbouring versions are tried together)` : advice
+  const text = `pod ${namespace}/${pod}: its agent has version ${agentVersion}, the controller ${version}`
+  const more = distance === 'apart' ? `${advice} (only adjacent versions are tested together)` : advice
   return [{ section, level: 'warning', text, advice: more }]
 }
 
 /** Checks by the waiting pods whether the agent images can be pulled. */
 export function checkImages({ pods, waiting }: { pods: number; waiting: readonly WaitingImage[] }): Finding[] {
   const section = 'images'
-  if (waiting.length === 0) return [{ section, level: 'ok', text: `none of ${counted(pods, 'pod')} waits for an image` }]
+  if (waiting.length === 0) return [{ section, level: 'ok', text: `0 of ${counted(pods, 'pod')} wait for an image` }]
   return limited(
     waiting.map(({ namespace, pod, image, reason, message }) => ({
       section,
       level: 'error',
-      text: `pod ${namespace}/${pod} cannot get ${image}: ${message ?? reason} (${reason})`,
-      advice: 'Does the registry have this image, and may the node pull it (imagePullSecrets)?',
+      text: `pod ${namespace}/${pod} cannot pull ${image}: ${message ?? reason} (${reason})`,
+      advice: 'Check that the registry has this image and that the node may pull it (imagePullSecrets).',
     })),
   )
 }

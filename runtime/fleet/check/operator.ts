@@ -15,14 +15,14 @@ export function checkOperator(facts: InstallationFacts, cliVersion: string, now:
   const where = `${namespace}/${name}`
   const findings: Finding[] = []
   if (readyReplicas === 0) {
-    const advice = `See why: kubectl -n ${namespace} get pods, and kubectl -n ${namespace} logs deploy/${name}`
-    findings.push({ section, level: 'error', text: `${where} has no replica that is ready, of ${replicas}`, advice })
+    const advice = `Check: kubectl -n ${namespace} get pods, and kubectl -n ${namespace} logs deploy/${name}`
+    findings.push({ section, level: 'error', text: `${where} has 0 of ${replicas} replicas ready`, advice })
   } else if (readyReplicas < replicas) {
     findings.push({
       section,
       level: 'warning',
       text: `${where} has ${readyReplicas} of ${replicas} replicas ready`,
-      advice: `See why: kubectl -n ${namespace} get pods`,
+      advice: `Check: kubectl -n ${namespace} get pods`,
     })
   } else findings.push({ section, level: 'ok', text: `${where} has ${readyReplicas} of ${replicas} replicas ready` })
   findings.push(versionFinding(where, version, cliVersion))
@@ -31,7 +31,7 @@ export function checkOperator(facts: InstallationFacts, cliVersion: string, now:
       section,
       level: 'warning',
       text: `the settings of ${where} cannot be read`,
-      advice: 'Is it a Deployment of this product?',
+      advice: 'Check that it is a Deployment of this operator.',
     })
   if (facts.lease !== undefined) findings.push(...ifProbed(section, facts.lease, (lease) => [leaseFinding(where, lease, now)]))
   return findings
@@ -39,11 +39,11 @@ export function checkOperator(facts: InstallationFacts, cliVersion: string, now:
 
 function versionFinding(where: string, version: string | undefined, cliVersion: string): Finding {
   const section = 'operator'
-  if (version === undefined) return { section, level: 'warning', text: `${where} does not say of which version it is` }
+  if (version === undefined) return { section, level: 'warning', text: `${where} does not state its version` }
   if (compareVersions(version, cliVersion) === 'same')
-    return { section, level: 'ok', text: `${where} is of version ${version}, as this command is` }
-  const advice = 'Use the command of the same version: what it does not know it cannot show.'
-  return { section, level: 'warning', text: `${where} is of version ${version}, this command of ${cliVersion}`, advice }
+    return { section, level: 'ok', text: `${where} has version ${version}, like this command` }
+  const advice = 'Use the command line of the same version; this one may not show everything.'
+  return { section, level: 'warning', text: `${where} has version ${version}, this command ${cliVersion}`, advice }
 }
 
 function leaseFinding(
@@ -52,15 +52,15 @@ function leaseFinding(
   now: Temporal.Instant,
 ): Finding {
   const section = 'operator'
-  const advice = 'Without a leader nothing is fetched and no status is written. See the logs of the controller.'
-  if (lease?.holder === undefined) return { section, level: 'error', text: `no replica of ${where} leads`, advice }
+  const advice = 'Without a leader, no commit is fetched and no status is written. Check the log of the controller.'
+  if (lease?.holder === undefined) return { section, level: 'error', text: `no replica of ${where} is the leader`, advice }
   const age = ageOf(lease.renewedAt, now) ?? 'an unknown time'
   // Allows for clock skew between this machine and the cluster.
   const oldest = Temporal.Duration.from({ seconds: lease.durationSeconds + 30 })
   const isFresh = lease.renewedAt !== undefined && Temporal.Instant.compare(Temporal.Instant.from(lease.renewedAt).add(oldest), now) >= 0
   return isFresh
-    ? { section, level: 'ok', text: `${lease.holder} leads` }
-    : { section, level: 'error', text: `${lease.holder} should lead, and has not renewed its Lease for ${age}`, advice }
+    ? { section, level: 'ok', text: `${lease.holder} is the leader` }
+    : { section, level: 'error', text: `${lease.holder} is the leader, but has not renewed its Lease for ${age}`, advice }
 }
 
 /** Checks each permission of the controller's account. */
@@ -70,7 +70,7 @@ export function checkPermissions({ namespace, name, rights }: InstallationFacts)
     const missing = answers.filter(({ allowed }) => !allowed)
     if (missing.length === 0) {
       const accounts = new Set(answers.map(({ account }) => account)).size
-      return [{ section, level: 'ok', text: `${accounts} accounts of ${namespace}/${name} and its agents have all their rights` }]
+      return [{ section, level: 'ok', text: `${accounts} accounts of ${namespace}/${name} and its agents have all permissions` }]
     }
     const byAccount = Map.groupBy(missing, ({ account }) => account)
     return [...byAccount].map(([account, refused]): Finding => {
@@ -92,15 +92,15 @@ export function checkPermissions({ namespace, name, rights }: InstallationFacts)
 export function checkAdmission({ admission }: InstallationFacts): Finding[] {
   const section = 'admission'
   if (admission.kind === 'refused') return ifProbed(section, admission, () => [])
-  if (admission.kind === 'notAsked') return [{ section, level: 'warning', text: `not tried: ${admission.why}` }]
-  const tried = `a pod that asks for an agent in ${admission.namespace}`
-  if (admission.kind === 'injected') return [{ section, level: 'ok', text: `${tried} gets one (tried, nothing was created)` }]
+  if (admission.kind === 'notAsked') return [{ section, level: 'warning', text: `not tested: ${admission.why}` }]
+  const tried = `a pod that requests an agent in ${admission.namespace}`
+  if (admission.kind === 'injected') return [{ section, level: 'ok', text: `${tried} gets one (dry run)` }]
   if (admission.kind === 'untouched') {
-    const advice = 'See the MutatingWebhookConfiguration: its selectors must match that namespace and the labels of the pods.'
+    const advice = 'Check the MutatingWebhookConfiguration: its selectors must match that namespace and the labels of the pods.'
     return [{ section, level: 'error', text: `${tried} gets none: the webhook is not called`, advice }]
   }
   const advice =
-    'Until this is mended no gateway pod can be created. Can the API server reach the webhook, and does it trust its certificate?'
+    'Gateway pods cannot be created until this is fixed. Check that the API server can reach the webhook and trusts its certificate.'
   return [{ section, level: 'error', text: `${tried} is refused: ${admission.message}`, advice }]
 }
 
@@ -111,15 +111,15 @@ export function checkDelivery({ delivery }: InstallationFacts): Finding[] {
 
 function deliveryFinding(delivery: Delivery): Finding {
   const section = 'delivery'
-  if (delivery.kind === 'notAsked') return { section, level: 'warning', text: `not tried: ${delivery.why}` }
+  if (delivery.kind === 'notAsked') return { section, level: 'warning', text: `not tested: ${delivery.why}` }
   if (delivery.kind === 'refused') {
-    const advice = 'Run the check inside the cluster, or as administrator.'
-    return { section, level: 'warning', text: `not looked at: ${delivery.message}`, advice }
+    const advice = 'Run the check in the cluster, or with administrator permissions.'
+    return { section, level: 'warning', text: `not checked: ${delivery.message}`, advice }
   }
   if (delivery.kind === 'answers') {
     const how = delivery.by === 'connection' ? 'answers, with a certificate that agents trust' : 'answers the API server'
     return { section, level: 'ok', text: `${delivery.url} ${how}` }
   }
-  const advice = 'Gateways keep what they have meanwhile. Does the Service have endpoints, and does a NetworkPolicy permit the way?'
+  const advice = 'Gateways keep their files. Check that the Service has endpoints and that NetworkPolicies permit the connection.'
   return { section, level: 'error', text: `agents cannot fetch from ${delivery.url}: ${delivery.message}`, advice }
 }

@@ -11,7 +11,7 @@ import { docsPage } from '../../platform/docs-page.ts'
 /** The sections with their headings, in report order. */
 export const sections = {
   'api-server': 'API server',
-  definitions: 'Definitions of the kinds',
+  definitions: 'CRDs',
   operator: 'Operator',
   rights: 'Permissions',
   certificates: 'Certificates',

@@ -133,7 +133,7 @@ async function tell(open: OpenHostApi, { sync: { namespace, name, git }, asked, 
 
 /** Uses only the status: the body is untrusted. */
 function advice(status: number): string {
-  if (status === 401) return ': it does not take the credentials'
+  if (status === 401) return ': it rejects the credentials'
   if (status === 403) return ': the credentials may not write commit statuses'
   if (status === 404) return ': it has no such repository or commit, or hides it from these credentials'
   return ''

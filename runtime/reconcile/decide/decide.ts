@@ -71,7 +71,7 @@ export function decide(observed: Observation): Decision {
 function supersede(requests: SourceChange['requests'], observed: Observation, at: string): SourceChange['requests'] {
   const parsed = parseRequest(observed.annotations, observed.status)
   if (parsed.kind === 'none') {
-    const answer = { outcome: 'Superseded', message: 'the annotation was removed before the request was looked at' } as const
+    const answer = { outcome: 'Superseded', message: 'the annotation was removed before the request was handled' } as const
     return parsed.withdrawn.reduce((known, request) => recordOutcome(known, request, answer, at), requests)
   }
   if (parsed.isDecided) return requests

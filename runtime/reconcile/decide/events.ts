@@ -10,11 +10,11 @@ export const syncEvents = {
   StageBegan: { type: 'Normal', when: 'a stage of a rollout is next' },
   StageApproved: { type: 'Normal', when: 'a stage of a rollout was approved' },
   RolledOut: { type: 'Normal', when: 'every stage of a rollout is done' },
-  RolloutStopped: { type: 'Warning', when: 'a rollout failed or was aborted and goes no further' },
-  RolledBack: { type: 'Warning', when: 'a rollout failed or was aborted, and gateways go back' },
-  Captured: { type: 'Normal', when: 'what was changed on a gateway was pushed as a commit, or has a pull request' },
-  CaptureRefused: { type: 'Warning', when: 'what was changed on a gateway was not pushed, or got no pull request; the note says why' },
-  RequestRefused: { type: 'Warning', when: 'a request for a ref ended without being followed; the note says why' },
+  RolloutStopped: { type: 'Warning', when: 'a rollout failed or was aborted, and is stopped' },
+  RolledBack: { type: 'Warning', when: 'a rollout failed or was aborted, and gateways return to the previous commit' },
+  Captured: { type: 'Normal', when: 'local changes of a gateway were pushed as a commit, or have a pull request' },
+  CaptureRefused: { type: 'Warning', when: 'local changes of a gateway were not pushed, or got no pull request; the note has the reason' },
+  RequestRefused: { type: 'Warning', when: 'a request for a ref ended without being followed; the note has the reason' },
 } as const
 
 /** `note` is constant for one commit or request, so that equal events are counted. */

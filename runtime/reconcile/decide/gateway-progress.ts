@@ -74,7 +74,7 @@ function checkOf(
   if (answer !== 'Passed' || wanted?.prometheus === undefined || pod === undefined) return checkedAs(answer)
   const configuration = (Object.hasOwn(configurations, profile) ? configurations[profile] : undefined) ?? ''
   const asks = questionOf(wanted.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })
-  if (asks === undefined) return checkedAs('Unknown', 'its name cannot stand in a query')
+  if (asks === undefined) return checkedAs('Unknown', 'its name cannot be used in a query')
   const known = answers.get(pod.name)
   const { state, why } = known?.about === asks.about ? standingOf(known.record, nowMs) : { state: undefined, why: undefined }
   return { asks, ...checkedAs(state, why) }

@@ -152,8 +152,8 @@ export function observeGateways(
 
 /** Marks the gateways that keep their commit until the rollout admits them. */
 export function withWaiting(gateways: readonly Gateway[], rollout: RolloutStatus | undefined): Gateway[] {
-  const stage = rollout?.stage === undefined ? '' : `; stage ${rollout.stage} is at work`
-  const message = `it keeps what it has until its turn comes${stage}`
+  const stage = rollout?.stage === undefined ? '' : `; stage ${rollout.stage} is in progress`
+  const message = `it keeps its commit until its stage starts${stage}`
   return gateways.map((gateway) => {
     const isBehind = gateway.state === 'pending' && ['OldCommit', 'OldConfiguration', 'WaitsForStage'].includes(gateway.reason ?? '')
     return isBehind && isWaiting(rollout, gateway.pod) ? { ...gateway, state: 'waiting', reason: 'WaitsForStage', message } : gateway
@@ -197,7 +197,7 @@ function observeGateway(
   const unverified = status?.unverified === undefined ? {} : { unverified: status.unverified }
   const base = { pod: pod.name, commit: status?.commit, mode: status?.mode?.name, ...unverified }
   const is = (state: GatewayState, reason?: string, message?: string): Gateway => ({ ...base, state, reason, message })
-  if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod asks for an agent and has none that can work; recreate it')
+  if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod requests an agent but has no working one; recreate it')
   if (report?.malformed === true) return is('failed', 'MalformedReport', 'the SyncReport cannot be understood')
   if (pod.agentDown !== undefined) return is('failed', 'AgentDown', pod.agentDown)
   if (status === undefined) return is('pending', 'NoReport', 'the agent has not reported yet')
@@ -216,7 +216,7 @@ function observeGateway(
   if (status.syncHash !== hashes.of(name)) {
     const why = whyIncomparable(status, hashes, name)
     if (why !== undefined) return is('blocked', 'AgentOutdated', outdated(status, why))
-    return is('pending', 'OldConfiguration', 'the agent has not applied the present spec yet')
+    return is('pending', 'OldConfiguration', 'the agent has not applied the current spec yet')
   }
   if (status.phase === 'DryRun') return is('dryRun', 'DryRun', status.message)
   if (status.commit !== publishedCommit) return is('pending', 'OldCommit', 'the agent has not applied the published commit yet')
@@ -257,7 +257,7 @@ function memberAt(document: unknown, path: string): unknown {
 function whyIncomparable({ syncHash: reported }: ReportedState, hashes: DesiredHashes, profile: string): string | undefined {
   const wanted = hashes.of(profile)
   if (reported === undefined || wanted === undefined || ruleOf(reported) === ruleOf(wanted)) return undefined
-  return 'its report has another format'
+  return 'its report has a different format'
 }
 
 /** Returns the version of the hash rule. */
@@ -266,5 +266,5 @@ function ruleOf(hash: string): string {
 }
 
 function outdated({ agentVersion = 'unknown' }: ReportedState, why: string): string {
-  return `the agent (version ${agentVersion}) is of another version: ${why}; recreate the pod`
+  return `the agent (version ${agentVersion}) has a different version: ${why}; recreate the pod`
 }

@@ -330,7 +330,7 @@ export function recordOutcome(
 
 /** Records the outcome of a request and of those it superseded: the same for the same ref, `Superseded` for any other. */
 export function recordAnswer(requests: readonly RequestOutcome[], request: SyncRequest, answer: Answer, at: string): RequestOutcome[] {
-  const superseded: Answer = { outcome: 'Superseded', message: 'a later request came before this one was looked at' }
+  const superseded: Answer = { outcome: 'Superseded', message: 'a later request arrived before this one was handled' }
   const before = (request.superseded ?? []).reduce<readonly RequestOutcome[]>(
     (known, one) => recordOutcome(known, one, one.ref === request.ref ? answer : superseded, at),
     requests,
@@ -344,7 +344,7 @@ export function recordAnswer(requests: readonly RequestOutcome[], request: SyncR
  */
 export function recordOverfull(requests: readonly RequestOutcome[], { superseded = [] }: SyncRequest, at: string): RequestOutcome[] {
   const open = superseded.filter(({ id }) => !requests.some((request) => request.id === id && isFinal(request)))
-  const answer: Answer = { outcome: 'Superseded', message: 'later requests came before the git host answered' }
+  const answer: Answer = { outcome: 'Superseded', message: 'later requests arrived before the git host answered' }
   return open.slice(0, -maxWaiting).reduce<RequestOutcome[]>((known, one) => recordOutcome(known, one, answer, at), [...requests])
 }
 

@@ -165,7 +165,7 @@ function rolloutEvents(
   }
   if (isNew || before?.state === state) return events
   if (state === 'Done') events.push(syncEvent('RolledOut', `every stage has commit ${commit}`))
-  if (state === 'Stopped') events.push(syncEvent('RolloutStopped', `the rollout of commit ${what} goes no further: ${message ?? ''}`))
-  if (state === 'RolledBack') events.push(syncEvent('RolledBack', `gateways go back from commit ${what} to ${commit}: ${message ?? ''}`))
+  if (state === 'Stopped') events.push(syncEvent('RolloutStopped', `the rollout of commit ${what} is stopped: ${message ?? ''}`))
+  if (state === 'RolledBack') events.push(syncEvent('RolledBack', `gateways return from commit ${what} to ${commit}: ${message ?? ''}`))
   return events
 }

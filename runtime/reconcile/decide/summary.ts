@@ -57,7 +57,7 @@ export function summarizeInvalid(fault: Fault, previous: readonly Condition[], g
 function sourceCondition({ spec, fault, pending, status }: Summary): ConditionInput {
   if (fault !== undefined) return { type: 'SourceReady', status: 'False', reason: fault.reason, message: fault.message }
   if (pending || status.source?.commit === undefined) {
-    return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host has not been asked about this spec yet' }
+    return { type: 'SourceReady', status: 'Unknown', reason: 'Pending', message: 'the git host was not contacted for this spec yet' }
   }
   const { ref, commit, requested, resolvedRef } = status.source
   const specRef = followedRef(spec.git)
@@ -80,13 +80,13 @@ export function insteadOf(specRef: string): string {
 function collectionsCondition({ spec, pending, status }: Summary): ConditionInput {
   const type = 'CollectionsValid'
   if (pending || status.source?.commit === undefined)
-    return { type, status: 'Unknown', reason: 'Pending', message: 'no commit to check yet' }
+    return { type, status: 'Unknown', reason: 'Pending', message: 'no commit to validate yet' }
   const unverified: Reason = 'NotVerified'
   if (status.source.held === unverified)
-    return { type, status: 'Unknown', reason: 'Pending', message: 'what is not verified is not checked' }
+    return { type, status: 'Unknown', reason: 'Pending', message: 'an unverified commit is not validated' }
   const { findings } = status
   if (findings === undefined || spec.validation.policy === 'Off') {
-    return { type, status: 'True', reason: 'NotChecked', message: 'no checks apply to this commit' }
+    return { type, status: 'True', reason: 'NotChecked', message: 'no validation applies to this commit' }
   }
   const reason = status.source.unfinishedCheck === undefined ? 'CollectionsInvalid' : 'CheckFailed'
   if (findings.errors > 0) return { type, status: 'False', reason, message: describeErrors(findings) }
@@ -173,7 +173,7 @@ function readyCondition({ status, spec }: Summary, parts: readonly ConditionInpu
       type,
       status: 'False',
       reason: status.rollout?.state === 'RolledBack' ? stoppedReason(status.rollout) : 'NotPublished',
-      message: `commit ${status.source?.commit ?? 'unknown'} is wanted, ${status.published.commit} is published`,
+      message: `commit ${status.source?.commit ?? 'unknown'} is desired, ${status.published.commit} is published`,
     }
   }
   if (spec.paused) return { type, status: 'False', reason: 'Paused', message: 'spec.paused is true' }
@@ -225,10 +225,10 @@ const waitReasons = {
 } as const satisfies Record<NonNullable<RolloutStatus['waitsFor']>, ConditionInput['reason']>
 
 const waitWords: Record<NonNullable<RolloutStatus['waitsFor']>, string> = {
-  Gateways: 'gateways take the commit',
-  Soak: 'its gateways are healthy and are watched for a while',
-  Approval: 'it begins once somebody has approved it',
-  Window: 'it goes on when the next window opens',
+  Gateways: 'gateways are applying the commit',
+  Soak: 'its gateways are healthy; the soak time is running',
+  Approval: 'it waits for approval',
+  Window: 'it waits for the next window',
   Pause: 'spec.paused is true',
 }
 

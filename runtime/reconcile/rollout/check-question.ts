@@ -37,12 +37,12 @@ const instantAnswer = v.object({
 export function answerOfPrometheus(status: number, body: unknown): CheckAnswer {
   if (status !== 200) return { kind: 'none', why: `Prometheus answered ${status}` }
   const parsed = v.safeParse(instantAnswer, body)
-  if (!parsed.success) return { kind: 'none', why: 'the answer is no vector and no scalar of Prometheus within 64 KiB' }
+  if (!parsed.success) return { kind: 'none', why: 'the response is not a vector or scalar of Prometheus within 64 KiB' }
   const { data } = parsed.output
   const values = (data.resultType === 'scalar' ? [data.result] : data.result.map(({ value }) => value)).map((one) =>
     Number(one?.[1].replace('Inf', 'Infinity')),
   )
   if (values.length === 0) return { kind: 'wrong', why: 'the query has no result' }
   const bad = values.filter((value) => Number.isNaN(value) || value === 0).length
-  return bad === 0 ? { kind: 'right' } : { kind: 'wrong', why: `${bad} of ${values.length} samples are 0 or no number` }
+  return bad === 0 ? { kind: 'right' } : { kind: 'wrong', why: `${bad} of ${values.length} samples are 0 or NaN` }
 }

@@ -37,11 +37,11 @@ function rolledOut(of: string): string {
 }
 
 const english: ActionWords = {
-  actions: 'What you may do',
+  actions: 'Actions',
   texts: {
     sync: {
       label: () => 'Sync now',
-      means: () => 'Checks the git host now, without waiting for the next poll, and publishes what is new.',
+      means: () => 'Checks the git host now, without waiting for the next poll, and publishes a new commit.',
     },
     pause: {
       label: () => 'Pause',
@@ -56,31 +56,30 @@ const english: ActionWords = {
       label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),
       means: (of) =>
         isCommitHash(of)
-          ? `spec.git.ref becomes this commit (${of}): its gateways go back to it and stay there, whatever is pushed, until a branch or tag is followed again. Where another tool applies this GatewaySync (GitOps), it has to be set there too.`
-          : `spec.git.ref becomes ${of}: its gateways follow what is pushed there. Where another tool applies this GatewaySync (GitOps), it has to be set there too.`,
+          ? `Sets spec.git.ref to this commit (${of}). The gateways return to it and stay there, regardless of pushes, until a branch or tag is followed again. If another tool applies this GatewaySync (GitOps), set it there too.`
+          : `Sets spec.git.ref to ${of}: the gateways follow what is pushed there. If another tool applies this GatewaySync (GitOps), set it there too.`,
     },
     'confirm-deletions': {
       label: (of) => `Confirm the deletions of ${named(of)}`,
-      means: (of) =>
-        `Every gateway takes commit ${named(of)} as soon as it is its turn, although it deletes more than maxDeletions permits.`,
+      means: (of) => `Every gateway applies commit ${named(of)} when its stage starts, although it deletes more than maxDeletions permits.`,
     },
     'confirm-overwrites': {
       label: (of) => `Let ${named(of)} overwrite local changes`,
       means: (of) =>
-        `Every gateway takes commit ${named(of)} as soon as it is its turn: what the commit changes and was changed on a gateway too is lost there. To keep it, capture it first.`,
+        `Every gateway applies commit ${named(of)} when its stage starts. Local changes to files that the commit changes are lost. To keep them, capture them first.`,
     },
     approve: {
       label: (of) => `Approve stage ${partsOfRollout(of).stage}`,
-      means: (of) => `The rollout of commit ${rolledOut(of)} goes on to the gateways of stage ${partsOfRollout(of).stage}.`,
+      means: (of) => `The rollout of commit ${rolledOut(of)} continues with the gateways of stage ${partsOfRollout(of).stage}.`,
     },
     abort: {
       label: () => 'Abort the rollout',
       means: (of) =>
-        `The rollout of commit ${rolledOut(of)} ends: gateways that took it go back to the one before, and all others keep what they have.`,
+        `The rollout of commit ${rolledOut(of)} ends: gateways that applied it return to the previous commit, and all others keep theirs.`,
     },
     capture: {
       label: () => 'Capture local changes',
-      means: () => 'What was changed by hand on its gateways is pushed to a branch for review. The gateways keep it.',
+      means: () => 'Local changes of the gateways are pushed to a branch for review. The gateways keep them.',
     },
   },
   goBack: 'Back to an earlier commit',

@@ -33,17 +33,17 @@ function english(step: Step): string {
     case 'resumeRollout':
       return 'When the cause is fixed, resume the rollout.'
     case 'abortRollout':
-      return 'Or abort the rollout: all gateways go back to the commit before.'
+      return 'Or abort the rollout: all gateways return to the previous commit.'
     case 'retryRollout':
-      return 'Push a corrected commit, or try this one again.'
+      return 'Push a corrected commit, or retry this one.'
     case 'correctFindings':
-      return `Correct what the findings name, in the repository, and push; ${stays(step.published)}.`
+      return `Fix the findings in the repository and push; ${stays(step.published)}.`
     case 'sign':
       return `Sign the commit with a key that is accepted for this repository, and push; ${stays(step.published)}.`
     case 'resume':
       return 'Nothing is written to its gateways until it is resumed.'
     case 'resumeInFile':
-      return 'It goes on when spec.paused in its file is false.'
+      return 'To continue, set spec.paused to false in its file.'
     case 'leaveDryRun':
       return 'Nothing is written while dryRun is true in its spec (or in the profile). The owner of the GatewaySync can change that.'
     case 'checkOperator':
@@ -51,23 +51,23 @@ function english(step: Step): string {
     case 'passes':
       return `The sync retries automatically; ${stays(step.published)}.`
     case 'waitsForChange':
-      return `It is tried again when the GatewaySync, its Secret or the commit has changed; ${stays(step.published)}.`
+      return `The operator retries when the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
     case 'recreatePod':
       return `Ask the cluster administrator to delete the pod ${step.pod}: its owner recreates it with the agent that it needs.`
     case 'confirmDeletions':
-      return `If these deletions are right, have them confirmed for commit ${shortCommit(step.commit)}.`
+      return `If these deletions are intended, confirm them for commit ${shortCommit(step.commit)}.`
     case 'confirmOverwrites':
-      return `If these changes may be lost, have commit ${shortCommit(step.commit)} overwrite them.`
+      return `To discard these changes, let commit ${shortCommit(step.commit)} overwrite them.`
     case 'raiseMaxDeletions':
-      return 'If these deletions are right, raise spec.sync.defaults.maxDeletions in the file.'
+      return 'If these deletions are intended, raise spec.sync.defaults.maxDeletions in the file.'
     case 'captureOrGiveUp':
-      return 'Keep the changes with "cluster-sync capture", or give them up: set spec.sync.defaults.drift in the file to Report.'
+      return 'Keep the changes with "cluster-sync capture", or discard them: set spec.sync.defaults.drift to Report in the file.'
     case 'gatewayTriesAgain':
       return 'The sync retries automatically.'
     case 'gatewayWaitsForChange':
-      return 'It is tried again when the GatewaySync, its Secret or the commit has changed.'
+      return 'The agent retries when the GatewaySync, its Secret or the commit changes.'
     case 'lookAtChanges':
-      return 'Its page lists the files that were changed on it, and what the next sync does with them.'
+      return 'Its page lists the changed files, and what the next sync does with them.'
     default:
       return `See ${step.reason} in the runbook of the operator.`
   }
@@ -124,8 +124,8 @@ function german(step: Step): string {
 
 const inEnglish: StepWords = {
   sentence: english,
-  byButton: (label) => `The button “${label}” does it.`,
-  byOthers: 'Whoever may change this GatewaySync can do that.',
+  byButton: (label) => `Use the button “${label}”.`,
+  byOthers: 'Users who may change this GatewaySync can do this.',
 }
 
 const inGerman: StepWords = {

@@ -258,11 +258,11 @@ function isSame(one: DesiredFile, other: DesiredFile): boolean {
 /** Adds a finding if the content is a pointer of Git LFS, or encrypted by git-crypt or SOPS. */
 export function noteContent(path: string, content: Uint8Array, findings: Finding[]): void {
   if (isLfsPointer(content)) {
-    findings.push({ rule: 'lfs-pointer', path, message: 'is a pointer of Git LFS and not the content; keep the file in git itself' })
+    findings.push({ rule: 'lfs-pointer', path, message: 'is a Git LFS pointer and not the content; keep the file in git itself' })
     return
   }
   const encryption = encryptionOf(content)
   if (encryption === undefined) return
-  const message = `${encryption.problem}, and nothing decrypts it on the way; keep it unencrypted, and secrets out of it`
+  const message = `${encryption.problem}, and nothing decrypts it; keep it unencrypted, and without secrets`
   findings.push({ rule: 'encrypted-file', path, message })
 }

@@ -38,7 +38,7 @@ export async function checkRenderedFiles(
   const [first] = reported
   if (errors === 0 || first === undefined || validation.policy !== 'Enforce') return { findings: reported, folders }
   const more = errors === 1 ? '' : `, and ${errors - 1} more`
-  const message = `what templates or patches make is invalid: ${first.path}: ${first.message} (${first.rule})${more}`
+  const message = `the output of templates or patches is invalid: ${first.path}: ${first.message} (${first.rule})${more}`
   throw new Refused('CollectionsInvalid', message, reported)
 }
 

@@ -80,7 +80,7 @@ function reportAbsent(mapping: ResolvedMapping | undefined, findings: Finding[])
   if (mapping === undefined) return
   if (mapping.required) throw missingSource(mapping, undefined)
   if (mapping.whenAbsent === 'remove') return
-  const message = `${mapping.label}: the commit holds no such source; "${mapping.destination}" is left as it is`
+  const message = `${mapping.label}: the commit holds no such source; "${mapping.destination}" is unchanged`
   findings.push({ rule: 'source-absent', path: mapping.source, message })
 }
 
@@ -95,19 +95,20 @@ function desiredFile(entry: Put, mapping: ResolvedMapping, index: number, findin
   if (path === undefined) return undefined
   if (entry.mode === '120000' || entry.mode === '160000') {
     const rule = entry.mode === '120000' ? 'symbolic-link' : 'submodule'
-    findings.push({ rule, path: entry.path, message: 'is not delivered: only ordinary files are' })
+    findings.push({ rule, path: entry.path, message: 'is not delivered: only regular files are' })
     return undefined
   }
   if (path.includes('\uFFFD')) {
     findings.push({
       rule: 'name-not-utf8',
       path: entry.path,
-      message: 'is not delivered: its name is no text in UTF-8, or holds the sign U+FFFD that stands for such; rename it',
+      message: 'is not delivered: its name is not valid UTF-8, or contains U+FFFD; rename it',
     })
     return undefined
   }
   // Whatever the source sends, no path outside the data directory is a destination.
-  if (!isRelativePath(path)) throw new Fault('DeliveryFailed', `the listing holds "${printable(entry.path)}", which is no path of a file`)
+  if (!isRelativePath(path))
+    throw new Fault('DeliveryFailed', `the listing holds "${printable(entry.path)}", which is not the path of a file`)
   if (isForbidden(path)) {
     findings.push({ rule: 'forbidden-destination', path: entry.path, message: `is not written: "${path}" belongs to the gateway itself` })
     return undefined

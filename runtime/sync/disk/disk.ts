@@ -136,7 +136,7 @@ export function ensureEngineFolder(dataDir: string, ownership: Ownership): void 
   try {
     const stat = fs.lstatSync(folder, { throwIfNoEntry: false })
     if (stat?.isDirectory() === true) return
-    if (stat !== undefined) throw new Fault('SymbolicLink', `"${engineFolder}" in the data directory is no folder; remove it`)
+    if (stat !== undefined) throw new Fault('SymbolicLink', `"${engineFolder}" in the data directory is not a folder; remove it`)
     folderMaker(ownership)(folder)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw diskFault(error, engineFolder)

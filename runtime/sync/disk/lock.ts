@@ -58,7 +58,7 @@ export async function takeLock(dataDir: string, clock: Clock, signal: AbortSigna
   } catch (error) {
     throw diskFault(error, '.cluster-sync/lock')
   }
-  throw new Fault('FolderLocked', `several processes want the lock of "${dataDir}" at once; trying again`)
+  throw new Fault('FolderLocked', `several processes request the lock of "${dataDir}" at once; retrying`)
 }
 
 function refusal(dataDir: string, { holder }: Found): Fault {

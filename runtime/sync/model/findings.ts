@@ -62,7 +62,7 @@ export function modeFindings(mode: KnownMode | undefined): Finding[] {
   const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
   if (mode?.configured !== undefined) {
     const { name, from } = mode.configured
-    const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${from}); what it runs in is delivered`
+    const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${from}); the files of its current mode are delivered`
     return [{ rule: 'mode-differs', path: '', message }]
   }
   if (mode?.lastKnown === true) {
@@ -71,7 +71,7 @@ export function modeFindings(mode: KnownMode | undefined): Finding[] {
       {
         rule: 'mode-unknown',
         path: '',
-        message: `the deployment mode is not known now: ${inWords(mode.name)}${origin}, the last one known, stays in force`,
+        message: `the deployment mode is unknown now; the last known one, ${inWords(mode.name)}${origin}, stays active`,
       },
     ]
   }

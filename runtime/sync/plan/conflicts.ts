@@ -84,9 +84,9 @@ function conflictsAmong(paths: Iterable<string>, limit: number): Conflict[] {
 export function describeConflict({ kind, path, other }: Conflict): string {
   if (kind === 'file-and-folder') return `"${path}" would be a file and a folder at once`
   if (path.normalize('NFC') === other.normalize('NFC')) {
-    return `two spellings of "${path.normalize('NFC')}" differ only in how Unicode composes their letters (${codePoints(path)}, ${codePoints(other)}); rename one, for some volumes take them for one`
+    return `two spellings of "${path.normalize('NFC')}" differ only in how Unicode composes their letters (${codePoints(path)}, ${codePoints(other)}); rename one, because some volumes treat them as one`
   }
-  return `"${path}" and "${other}" differ in case only; rename one, for the gateway and some volumes take them for one`
+  return `"${path}" and "${other}" differ in case only; rename one, because the gateway and some volumes treat them as one`
 }
 
 /** Lists the non-ASCII letters as code points, which distinguishes texts that appear identical. */

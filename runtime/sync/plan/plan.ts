@@ -119,7 +119,7 @@ function planDeletes(input: PlanInput, result: Plan): void {
     }
     result.released.push(path)
     if (seen?.kind !== 'special') continue
-    result.findings.push({ rule: 'left-in-place', path, message: `is no file of ours any more (${seen.what}) and is left as it is` })
+    result.findings.push({ rule: 'left-in-place', path, message: `is no longer a managed file (${seen.what}) and is left unchanged` })
   }
   for (const path of input.foreign.toSorted()) result.deletes.push({ path, why: 'foreign', inTheWay: false })
 }

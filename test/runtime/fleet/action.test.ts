@@ -38,7 +38,7 @@ const rows: Row[] = [
       outcome: {
         done: false,
         reason: 'RefNotFound',
-        message: 'v9 was refused: no v9; commit 1a2b3c4d of main is published as before',
+        message: 'v9 was refused: no v9; commit 1a2b3c4d of main stays published',
         meaning: /no such branch/,
       },
     },
@@ -51,7 +51,7 @@ const rows: Row[] = [
   {
     name: 'a spec that nobody has seen is waited for',
     verdict: refVerdict(asked({}, 2), commit),
-    is: { kind: 'waiting', sentence: /has not seen/ },
+    is: { kind: 'waiting', sentence: /has not observed/ },
   },
   { name: 'a source that follows another ref is waited for', verdict: refVerdict(asked({}), earlier), is: { kind: 'waiting' } },
   {
@@ -121,13 +121,13 @@ void t.test('each answer of the controller has its verdict', async (t) => {
 })
 
 void t.test('a deadline ends the wait without failing the request', async (t) => {
-  const outcome = lateOutcome(asked({}), 'the controller has not answered yet', 60_000)
-  matchObject(t, outcome, { done: false, outcome: 'Unanswered', message: /after 60 s: .*; what was asked for stands/ })
+  const outcome = lateOutcome(asked({}), 'the controller has not responded yet', 60_000)
+  matchObject(t, outcome, { done: false, outcome: 'Unanswered', message: /after 60 s: .*; the request remains in effect/ })
   matchObject(t, outcomeText(asked({}), outcome, { width: 80, color: false, symbols: false }), [
     /^plant-a\/plant: after 60 s/,
-    'for stands, and may still come (Timeout)',
-    '  -> See how far it is: cluster-sync status plant -n plant-a',
-    '  -> Does the operator run? cluster-sync check',
+    'remains in effect and may still complete (Timeout)',
+    '  -> Show progress: cluster-sync status plant -n plant-a',
+    '  -> Check whether the operator runs: cluster-sync check',
   ])
 })
 

@@ -35,8 +35,8 @@ void t.test('a request needs an enabled spec.capture and names one gateway or cl
 void t.test('a request ends once all gateways or the named one have answered; a failed gateway is waited for', async (t) => {
   const pushed: Partial<CaptureEntry> = { state: 'Pushed', files: 2, commit, branch: 'captured/press', leftOutFiles: 1 }
   const other: Partial<CaptureEntry> = { pod: 'gw-1', gateway: 'oven' }
-  matchObject(t, verdict([]), { kind: 'waiting', sentence: '0 of 2 gateways have answered' })
-  matchObject(t, verdict([pushed]), { kind: 'waiting', sentence: /^1 of 2 gateways have answered: press: 2 files, 1 left out, commit/ })
+  matchObject(t, verdict([]), { kind: 'waiting', sentence: '0 of 2 gateways have responded' })
+  matchObject(t, verdict([pushed]), { kind: 'waiting', sentence: /^1 of 2 gateways have responded: press: 2 files, 1 left out, commit/ })
   matchObject(t, verdict([pushed], { gateway: 'press' }), { kind: 'ended', outcome: { done: true, outcome: 'Captured' } })
   matchObject(t, verdict([pushed, { ...other, state: 'Failed', message: 'away' }]), {
     kind: 'waiting',
@@ -87,6 +87,6 @@ void t.test('if the list of answers is truncated, every gateway with an agent is
     const status: GatewaySyncStatus = { capture, gateways: counts({ total: 50, missingAgent: 2 }) }
     return captureVerdict({ namespace: 'plant-a', name: 'plant', generation: 1, status }, asked)
   }
-  matchObject(t, of(45), { kind: 'waiting', sentence: /^45 of 48 gateways have answered/ })
+  matchObject(t, of(45), { kind: 'waiting', sentence: /^45 of 48 gateways have responded/ })
   matchObject(t, of(48), { kind: 'ended', outcome: { outcome: 'NothingChanged' } })
 })

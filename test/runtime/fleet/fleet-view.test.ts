@@ -90,7 +90,7 @@ const rows: Row[] = [
     name: 'a fault that waits for a change says so',
     status: notReady('RefNotFound', 'no branch "mian"'),
     level: 'error',
-    says: /Nothing is tried again before the GatewaySync, its Secret or the commit changes/,
+    says: /The operator retries when the GatewaySync, its Secret or the commit changes/,
   },
   {
     name: 'a pause is no error and names the way out',
@@ -115,7 +115,7 @@ const rows: Row[] = [
     name: 'a status of an earlier spec is not believed',
     status: { conditions: [{ ...condition('Ready', 'True', 'Synced', 'all'), observedGeneration: 0 }] },
     level: 'working',
-    says: /has not looked at the present spec yet/,
+    says: /the current spec is not yet reconciled/,
   },
   {
     name: 'no status at all leads to the check of the installation',

@@ -41,7 +41,7 @@ function shown(change: Partial<RolloutStatus>): { level: string | undefined; tex
 void t.test('each stage is a line with its progress, its times and its approver', (t) => {
   const { text, level } = shown({})
   t.equal(level, 'working')
-  t.match(text, /^Rollout: commit 1a2b3c4d, stage plant: gateways take the commit$/m)
+  t.match(text, /^Rollout: commit 1a2b3c4d, stage plant: gateways are applying the commit$/m)
   t.match(text, /^test +1\/1 +0 +0 +60m +30m +ann$/m)
   t.match(text, /^plant +1\/3 +0 +0 +30m +- +-$/m)
   t.end()
@@ -62,28 +62,28 @@ void t.test('a stage that finished without all of its gateways is a warning', (t
 })
 
 for (const [name, change, level, says] of [
-  ['a stage that is watched', { waitsFor: 'Soak' }, 'working', /are watched for a while/],
-  ['a stage that waits for somebody', { waitsFor: 'Approval' }, 'working', /Let stage plant begin: cluster-sync approve plant -n plant-a/],
+  ['a stage that is watched', { waitsFor: 'Soak' }, 'working', /the soak time is running/],
+  ['a stage that waits for somebody', { waitsFor: 'Approval' }, 'working', /Approve stage plant: cluster-sync approve plant -n plant-a/],
   ['a window that is closed', { waitsFor: 'Window' }, 'working', /stage plant: waits for the next window/],
   [
     'gateways with local changes',
     { stages: [{ name: 'plant', gateways: 3, updated: 1, failed: 0, held: 2 }] },
     'working',
-    /stage plant: 2 gateways wait until their local changes are captured or given up/,
+    /stage plant: 2 gateways wait until their local changes are captured or discarded/,
   ],
   [
     'a rollout that stands',
     { state: 'Stopped', message: '1 of 3 gateways of stage plant failed: gw-b: NewProblems' },
     'error',
-    /goes no further than stage plant[^]*gw-b: NewProblems[^]*cluster-sync resume plant[^]*cluster-sync abort plant/,
+    /is stopped at stage plant[^]*gw-b: NewProblems[^]*cluster-sync resume plant[^]*cluster-sync abort plant/,
   ],
   [
     'a rollout that went back',
     { state: 'RolledBack', commit: earlier, refused: { commit, ref: 'main' } },
     'error',
-    /gateways went back from commit 1a2b3c4d to 99887766[^]*try this one again: cluster-sync resume plant/,
+    /gateways returned from commit 1a2b3c4d to 99887766[^]*retry this one: cluster-sync resume plant/,
   ],
-  ['a rollout that is done', { state: 'Done' }, 'ok', /commit 1a2b3c4d has passed every stage/],
+  ['a rollout that is done', { state: 'Done' }, 'ok', /commit 1a2b3c4d is rolled out to every stage/],
 ] as const) {
   void t.test(name, (t) => {
     const found = shown(change as Partial<RolloutStatus>)

@@ -94,15 +94,15 @@ void t.test('a target has labels like a pod', async (t) => {
 
 void t.test('an invalid target is refused with a specific message', async (t) => {
   const rows: [Partial<TargetOptions>, RegExp][] = [
-    [{}, /nowhere to write to/],
+    [{}, /no target: specify/],
     [{ data: '/a', target: ['name=a,data=/a'] }, /either --data or --target/],
-    [{ target: ['name=a,data=/a'], gateway: 'http://x' }, /--gateway belongs to --data/],
-    [{ target: ['name=a'] }, /data=<folder> is needed/],
-    [{ target: ['data=/a'] }, /name is needed/],
-    [{ target: ['name=a,data=/a,mod=dev'] }, /"mod=dev" is none of/],
-    [{ target: ['name=a,data=/a,label=line'] }, /"line" is no label; write label=<key>:<value>/],
-    [{ target: ['name=a,data=/a,label=line:a:b'] }, /"line:a:b" is no label/],
-    [{ target: ['name=a,data=/a,label=-line:a'] }, /"-line:a" is no label/],
+    [{ target: ['name=a,data=/a'], gateway: 'http://x' }, /--gateway needs --data/],
+    [{ target: ['name=a'] }, /data=<folder> is required/],
+    [{ target: ['data=/a'] }, /name is required/],
+    [{ target: ['name=a,data=/a,mod=dev'] }, /"mod=dev" is not one of/],
+    [{ target: ['name=a,data=/a,label=line'] }, /"line" is not a valid label; write label=<key>:<value>/],
+    [{ target: ['name=a,data=/a,label=line:a:b'] }, /"line:a:b" is not a valid label/],
+    [{ target: ['name=a,data=/a,label=-line:a'] }, /"-line:a" is not a valid label/],
     [{ target: ['name=a,data=/a,label=line:a,label=line:b'] }, /label line is given twice/],
     [{ target: ['name=a,name=b,data=/a'] }, /name is given twice/],
     [{ target: ['name=a,data=/a,gateway=ftp://x'] }, /not an http or https URL/],

@@ -19,7 +19,7 @@ void t.test('the overview has a tile per gateway with its reason, and a GatewayS
   for (const text of ['gw-0', 'gw-1', 'plant-a/line-1', 'services/core/a.json', 'CollectionsInvalid', commit.slice(0, 8)])
     containsText(t, overview.text, text)
   const one = await get('/gatewaysyncs/plant-a/line-2')
-  containsText(t, one.text, 'Correct what the findings name')
+  containsText(t, one.text, 'Fix the findings in the repository')
   lacksText(t, one.text, 'gw-0')
   lacksText(t, (await get('/?q=line-2')).text, 'gw-0')
   containsText(t, (await get('/', { 'accept-language': 'de' })).text, 'lang="de"')

@@ -283,15 +283,11 @@ void t.test('an encrypted file is written unchanged, with a finding', async (t) 
   t.strictSame(
     result.findings?.map(({ rule, path: file, message }) => [rule, file, message]),
     [
-      [
-        'encrypted-file',
-        'projects/a.key',
-        'is encrypted by git-crypt, and nothing decrypts it on the way; keep it unencrypted, and secrets out of it',
-      ],
+      ['encrypted-file', 'projects/a.key', 'is encrypted by git-crypt, and nothing decrypts it; keep it unencrypted, and without secrets'],
       [
         'encrypted-file',
         'projects/b.yaml',
-        'holds values that SOPS encrypted, and nothing decrypts it on the way; keep it unencrypted, and secrets out of it',
+        'holds values that SOPS encrypted, and nothing decrypts it; keep it unencrypted, and without secrets',
       ],
     ],
   )

@@ -89,7 +89,10 @@ void t.test('a gateway that is not running is not checked, and a missing one giv
   const gateway = connect('gw:hush')
   await simulator.stop()
   matchObject(t, await sync(gateway, 'one', api), { phase: 'Pending', reason: 'GatewayUnreachable', check: undefined })
-  matchObject(t, await sync(undefined, 'two', api), { phase: 'Synced', check: { state: 'Unknown', message: 'there is no gateway to ask' } })
+  matchObject(t, await sync(undefined, 'two', api), {
+    phase: 'Synced',
+    check: { state: 'Unknown', message: 'there is no gateway to check' },
+  })
 })
 
 void t.test('a redirect is an answer and is not followed, and the key is sent to the API only', async (t) => {

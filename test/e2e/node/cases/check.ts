@@ -69,7 +69,7 @@ export async function checkInstallation(t: Test, cluster: Cluster): Promise<void
 const wanted: readonly { section: Finding['section']; text: RegExp }[] = [
   { section: 'delivery', text: /agents cannot fetch from / },
   { section: 'gateways', text: new RegExp(`pod ${plant.namespace}/bare: .*agent`) },
-  { section: 'images', text: new RegExp(`pod ${plant.namespace}/absent cannot get ${absentImage}: .*(?:ErrImagePull|ImagePullBackOff)`) },
+  { section: 'images', text: new RegExp(`pod ${plant.namespace}/absent cannot pull ${absentImage}: .*(?:ErrImagePull|ImagePullBackOff)`) },
 ]
 
 function gatewayPod(name: string, image: string, annotations: Record<string, string> = {}): object {

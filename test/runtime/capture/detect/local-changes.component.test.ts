@@ -18,7 +18,7 @@ import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/m
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const signal = AbortSignal.timeout(120_000)
-const deliveredDifferently = /is delivered in another way than by the last sync/
+const deliveredDifferently = /is mapped differently since the last sync/
 
 /** A gateway synced with one profile. `look` finds its changes under another profile, as the CLI and a paused agent do. */
 async function syncedBy(t: Test, before: ResolvedProfile, tree: Tree) {

@@ -88,12 +88,12 @@ for (const provider of statusProviders) {
     const { hosts, ask } = await setUp(t, provider)
     matchObject(t, await ask('x', { secret: 'wrong' }), {
       kind: 'refused',
-      fault: { reason: 'PullRequestRefused', message: /401: it does not take the cred/ },
+      fault: { reason: 'PullRequestRefused', message: /401: it rejects the cred/ },
     })
     hosts.answers.push({ status: 503, headers: { 'retry-after': '7' } })
     matchObject(t, await ask('x'), { kind: 'later', fault: { reason: 'PullRequestFailed', message: /answered 503$/ }, afterMs: 7_000 })
     hosts.answers.push({ status: 200 })
-    matchObject(t, await ask('x'), { kind: 'refused', fault: { message: /something else than a list/ } })
+    matchObject(t, await ask('x'), { kind: 'refused', fault: { message: /did not return a list/ } })
     hosts.answers.push({ status: 302, headers: { location: 'https://elsewhere.example/' } })
     matchObject(t, await ask('x'), { kind: 'refused', fault: { message: /answered 302/ } }, 'no redirect is followed')
     t.strictSame(hosts.kept, [])

@@ -29,7 +29,7 @@ void t.test('the text names the gateway, findings, omitted files and each differ
     }),
     30_000,
   )
-  t.equal(title, 'Keep what was changed on gw-0 (4 files)')
+  t.equal(title, 'Capture local changes of gw-0 (4 files)')
   for (const part of [
     'gateway gw-0',
     'view.json: is odd (odd-view)',

@@ -91,7 +91,7 @@ void t.test('explain: the collection that wins is shown with the ones that it ov
     stdout: /<- core/,
     stderr: /mode-without-folder/,
   })
-  matchObject(t, await runCli(['explain', folder, '--mode', 'dev', 'nothing']), { code: 2, stderr: /would hold no "nothing"/ })
+  matchObject(t, await runCli(['explain', folder, '--mode', 'dev', 'nothing']), { code: 2, stderr: /would have no "nothing"/ })
 })
 
 void t.test('explain: problems in the collections that the mode reads are reported as lint reports them', async (t) => {
@@ -153,11 +153,11 @@ void t.test('mode new --from: copies the resources of another mode', async (t) =
   if (!requires(t, 'git')) return
   const { folder } = repositoryOf(t, validTree())
   matchObject(t, await runCli(['mode', 'new', 'qa', '--path', folder, '--from', 'PROD']), { code: 0 })
-  matchObject(t, await runCli(['mode', 'diff', 'prod', 'qa', '--path', folder]), { code: 0, stdout: /would hold the same/ })
+  matchObject(t, await runCli(['mode', 'diff', 'prod', 'qa', '--path', folder]), { code: 0, stdout: /would have the same resources/ })
   const copied = await runCli(['mode', 'new', 'q & a', '--path', '.', '--root', root, '--from', 'prod'], { cwd: folder })
-  containsText(t, copied.stdout, `see with: cluster-sync mode diff prod 'q & a' --root ${root}\n`)
+  containsText(t, copied.stdout, `compare with: cluster-sync mode diff prod 'q & a' --root ${root}\n`)
   const again = await runCli(['mode', 'new', 'x', '--path', folder, '--from', 'q & a'])
-  containsText(t, again.stdout, `see with: cluster-sync mode diff 'q & a' x --path ${folder}\n`)
+  containsText(t, again.stdout, `compare with: cluster-sync mode diff 'q & a' x --path ${folder}\n`)
 })
 
 void t.test('mode new: rejects an invalid mode and creates nothing', async (t) => {
@@ -217,7 +217,7 @@ void t.test('sign: a resource that cannot be signed is reported with the reason'
   symlinkSync('resource.json', path.join(folder, root, 'core/ignition/security-levels/config.json'))
   matchObject(t, await runCli(['sign', folder]), { stderr: /it lists "config.json", which is a symbolic link: links are not delivered\n/ })
   mkdirSync(path.join(folder, 'empty'))
-  matchObject(t, await runCli(['sign', path.join(folder, 'empty')]), { code: 2, stderr: /holds no resource/ })
+  matchObject(t, await runCli(['sign', path.join(folder, 'empty')]), { code: 2, stderr: /contains no resource/ })
 })
 
 void t.test('sign: a resource without a signature stays unsigned', async (t) => {

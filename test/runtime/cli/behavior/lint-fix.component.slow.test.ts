@@ -89,7 +89,7 @@ void t.test('lint names the line of a finding', async (t) => {
 void t.test('explain says why a rule matters to a gateway and what to do', async (t) => {
   const { code, stdout } = await runCli(['explain', 'stale-signature'])
   t.equal(code, 0)
-  t.match(stdout, /^stale-signature[^]*Impact:     [^]*What to do: [^]*lint --fix/)
+  t.match(stdout, /^stale-signature[^]*Impact:     [^]*Fix:        [^]*lint --fix/)
   matchObject(t, JSON.parse((await runCli(['explain', 'unknown-parent', '--format', 'json'])).stdout), {
     rule: 'unknown-parent',
     fixable: false,

@@ -73,7 +73,7 @@ void t.test('drift lists local changes without secrets and without metadata that
 void t.test('missing or invalid capture arguments are rejected with the reason', async (t) => {
   const { folder, dataDir, repository } = setUpRun(t, 'capture-usage')
   const where = ['-f', writeGatewaySync(folder, { repo: repository.folder }), '--data', dataDir]
-  containsText(t, (await runCli(['capture', ...where])).stderr, 'say where the commit goes')
+  containsText(t, (await runCli(['capture', ...where])).stderr, 'specify what to do with the commit')
   containsText(t, (await runCli(['capture', ...where, '--push', '--author', 'maria'])).stderr, '--author must be of the form')
   matchObject(t, await runCli(['drift', ...where]), { code: 2, stderr: /was never synced/ })
 })
@@ -148,6 +148,6 @@ void t.test('a patch and a bundle carry the commit without a network', async (t)
 
   writeFileSync(path.join(dataDir, 'projects/line/project.json'), '{"title": "Line",')
   const refused = await runCli(['capture', ...where, '--push'])
-  matchObject(t, refused, { code: 2, stderr: /not handed on: projects\/line\/project.json/ }, 'what the gate would refuse is not handed on')
+  matchObject(t, refused, { code: 2, stderr: /not captured: projects\/line\/project.json/ }, 'what the gate would refuse is not handed on')
   t.equal(repository.git('branch', '--list', 'captured/*').toString(), '')
 })

@@ -85,7 +85,7 @@ void t.test("a change that would be refused exits with 1, and new findings are a
   lacksText(t, text.stdout, 'resources/dev/config-mode.json', 'what main has already is no news')
   t.match(
     text.stdout,
-    /! would be refused: the checks of [0-9a-f]{8} found 2 errors \(CollectionsInvalid\)\n {2}next: Run `cluster-sync lint`/,
+    /! would be refused: validation of [0-9a-f]{8} found 2 errors \(CollectionsInvalid\)\n {2}next: Run `cluster-sync lint`/,
   )
   const github = await plan('--base', 'main', '--format', 'github')
   t.match(github.stdout, /^::error file=resources\/prod\/config-mode\.json,line=6,/m)
@@ -121,7 +121,7 @@ void t.test('a first commit and a repository without collections are planned, an
   const withFixed = (mode: string) => runCli(['plan', '-f', fixed, '--repo', repository.folder, '--base', 'HEAD~1', '--mode', mode])
   matchObject(t, await withFixed('prod'), {
     code: 2,
-    stderr: /--mode prod would change nothing: profile "default" has the mode "dev" of its own; leave it out, or set mode: auto there/,
+    stderr: /--mode prod would change nothing: profile "default" sets the mode "dev"; omit it, or set mode: auto there/,
   })
   matchObject(t, await withFixed('dev'), { code: 1, stdout: /^profile default, mode dev: / })
   matchObject(t, await plan('--base', 'nowhere'), { code: 2, stderr: /--base: .* has no "nowhere"; fetch it first/ })

@@ -58,7 +58,7 @@ void t.test('validation errors and plan problems are shown with the next step', 
   t.strictSame(planText(refused, 'grouped', plain).slice(0, -1), [
     '! resources/dev/config-mode.json:6: error: names the parent "cor" (unknown-parent)',
     '! and 1 more: cluster-sync lint shows all',
-    '! would be refused: the checks of abababab found 2 errors (CollectionsInvalid)',
+    '! would be refused: validation of abababab found 2 errors (CollectionsInvalid)',
     '  next: Run `cluster-sync lint` in the repository, fix what it reports, and push.',
     '! would be refused: two mappings give a.txt (MappingConflict)',
     '  next: Change one of the two mappings or paths, so that each file has one source.',

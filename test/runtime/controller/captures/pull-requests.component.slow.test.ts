@@ -122,12 +122,12 @@ void t.test('a pull request lists gateway, findings and differences without secr
   const told = await open()
   matchObject(t, told, { state: 'Open', url: /^https:\/\/gitea\.example\/pulls\/1$/ })
   const [kept] = hosts.kept
-  matchObject(t, kept, { branch: 'captured/gw-0', base: 'main', title: 'Keep what was changed on gw-0 (1 file)' })
+  matchObject(t, kept, { branch: 'captured/gw-0', base: 'main', title: 'Capture local changes of gw-0 (1 file)' })
   for (const part of ['projects/a.json: is odd (odd)', 'projects/made.json is made by a template', '-"text": "Start",', '+"text": "Run",'])
     t.ok(kept?.text.includes(part), part)
   t.notMatch(kept?.text, /other\.json|"old"|"new"/)
   t.strictSame(await open({ gateway: 'press' }), told)
-  matchObject(t, hosts.kept, [{ title: 'Keep what was changed on press (1 file)' }])
+  matchObject(t, hosts.kept, [{ title: 'Capture local changes of press (1 file)' }])
   t.strictSame(hosts.refused, [])
 })
 

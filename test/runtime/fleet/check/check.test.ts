@@ -76,7 +76,7 @@ const rows: Row[] = [
     facts: facts({}, { definitions: { kind: 'seen', value: [] } }),
     section: 'definitions',
     level: 'error',
-    text: /^gatewaysyncs\.clustersync\.io is not defined/,
+    text: /^gatewaysyncs\.clustersync\.io is not installed/,
   },
   {
     name: 'the API server does not serve a definition',
@@ -86,7 +86,7 @@ const rows: Row[] = [
     ),
     section: 'definitions',
     level: 'error',
-    text: /^gatewaysyncs\.clustersync\.io is defined, but the API server does not serve v1alpha1/,
+    text: /^gatewaysyncs\.clustersync\.io is installed, but the API server does not serve v1alpha1/,
   },
   {
     name: 'some replicas are away',
@@ -100,7 +100,7 @@ const rows: Row[] = [
     facts: facts({ ...settled, readyReplicas: 0 }),
     section: 'operator',
     level: 'error',
-    text: /no replica that is ready/,
+    text: /has 0 of 2 replicas ready/,
   },
   { name: 'the settings cannot be read', facts: facts(), section: 'operator', level: 'warning', text: /settings of cs\/cs cannot be read/ },
   {
@@ -108,7 +108,7 @@ const rows: Row[] = [
     facts: facts({ ...settled, lease: { kind: 'seen', value: { holder: undefined, renewedAt: undefined, durationSeconds: 15 } } }),
     section: 'operator',
     level: 'error',
-    text: /no replica of cs\/cs leads/,
+    text: /no replica of cs\/cs is the leader/,
   },
   {
     name: 'the leader is silent',
@@ -118,14 +118,14 @@ const rows: Row[] = [
     }),
     section: 'operator',
     level: 'error',
-    text: /cs-1 should lead, and has not renewed its Lease for 10m/,
+    text: /cs-1 is the leader, but has not renewed its Lease for 10m/,
   },
   {
     name: 'another version',
     facts: facts({ ...settled, version: '0.2.0' }),
     section: 'operator',
     level: 'warning',
-    text: /of version 0\.2\.0, this command of 0\.1\.0/,
+    text: /has version 0\.2\.0, this command 0\.1\.0/,
   },
   {
     name: 'no installation',
@@ -172,7 +172,7 @@ const rows: Row[] = [
     facts: facts({ ...settled }, {}),
     section: 'certificates',
     level: 'warning',
-    text: /ends in 5 days.* and is not renewed/,
+    text: /expires in 5 days.* and was not renewed/,
   },
   {
     name: 'no certificate',
@@ -242,7 +242,7 @@ const rows: Row[] = [
     }),
     section: 'gateways',
     level: 'error',
-    text: /pod plant-a\/gw-0: the pod asks for an agent/,
+    text: /pod plant-a\/gw-0: the pod requests an agent/,
   },
   {
     name: 'an agent of another release',
@@ -254,7 +254,7 @@ const rows: Row[] = [
     }),
     section: 'gateways',
     level: 'warning',
-    text: /its agent is of version 0\.0\.9, the controller of 0\.1\.0/,
+    text: /its agent has version 0\.0\.9, the controller 0\.1\.0/,
   },
   {
     name: 'an image that is not there',
@@ -266,7 +266,7 @@ const rows: Row[] = [
     }),
     section: 'images',
     level: 'error',
-    text: /pod plant-a\/gw-0 cannot get x:1/,
+    text: /pod plant-a\/gw-0 cannot pull x:1/,
   },
 ]
 
@@ -291,7 +291,7 @@ void t.test('a healthy installation has no findings except for what may not be r
   containsText(
     t,
     lines.join('\n'),
-    `‼ not looked at: you may not list them\n  -> Run the check with the rights of an administrator to see this too.\n  see ${docsPage('docs/how-to/check.md#sections')}`,
+    `‼ not checked: you may not list them\n  -> Run the check with administrator permissions to include this.\n  see ${docsPage('docs/how-to/check.md#sections')}`,
   )
 })
 

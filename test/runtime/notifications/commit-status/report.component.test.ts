@@ -229,7 +229,7 @@ void t.test('a permanent error is dropped at once, with a message that omits the
   const { hosts, git, observed, outcomes, faults, secrets } = await setUp(t)
   const where = `127.0.0.1:${hosts.port}`
   const rows: [status: number, says: string][] = [
-    [401, `CommitStatusRefused: ${where} answered 401: it does not take the credentials`],
+    [401, `CommitStatusRefused: ${where} answered 401: it rejects the credentials`],
     [403, `CommitStatusRefused: ${where} answered 403: the credentials may not write commit statuses`],
     [404, `CommitStatusRefused: ${where} answered 404: it has no such repository or commit, or hides it from these credentials`],
     [302, `CommitStatusRefused: ${where} answered 302`],

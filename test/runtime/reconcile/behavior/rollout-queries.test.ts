@@ -28,7 +28,7 @@ void t.test('a stage completes once its Prometheus checks pass, and only gateway
   const { questions } = fleet.pass()
   matchObject(t, questions, [{ pod: 'gw-test', query: 'line_ok{gateway="gw-test"}', url: prometheus.url }])
   t.equal(questions.length, 1)
-  matchObject(t, fleet.rollout(), { stage: 'test', waitsFor: 'Gateways', stages: [{ updated: 0 }, {}] }, 'nothing is known yet')
+  matchObject(t, fleet.rollout(), { stage: 'test', waitsFor: 'Gateways', stages: [{ updated: 0 }, {}] }, 'not yet reconciled')
   fleet.pass()
   matchObject(t, fleet.rollout(), { stage: 'plant' })
   fleet.settle()

@@ -38,7 +38,7 @@ void t.test('a gateway is healthy while the query has a result and no sample is 
   t.strictSame(answerOfPrometheus(200, vector('1', '0.5', '-1', '+Inf')), { kind: 'right' })
   t.strictSame(answerOfPrometheus(200, { status: 'success', data: { resultType: 'scalar', result: [1, '2'] } }), { kind: 'right' })
   matchObject(t, answerOfPrometheus(200, vector()), { kind: 'wrong', why: 'the query has no result' })
-  matchObject(t, answerOfPrometheus(200, vector('1', '0')), { kind: 'wrong', why: '1 of 2 samples are 0 or no number' })
+  matchObject(t, answerOfPrometheus(200, vector('1', '0')), { kind: 'wrong', why: '1 of 2 samples are 0 or NaN' })
   matchObject(t, answerOfPrometheus(200, vector('NaN')), { kind: 'wrong' })
 })
 

@@ -27,7 +27,7 @@ void t.test('a gateway with local changes has no deadline and is not a failure',
   matchObject(t, conditionOf(fleet, 'Progressing'), {
     status: 'True',
     reason: 'LocalChanges',
-    message: 'stage plant: 1 gateway waits until its local changes are captured or given up',
+    message: 'stage plant: 1 gateway waits until its local changes are captured or discarded',
   })
   t.equal(fleet.pass().wakeAt, undefined, 'nothing is due before somebody has done something')
   fleet.wait(7_200_000)

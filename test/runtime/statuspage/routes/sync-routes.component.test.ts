@@ -53,7 +53,7 @@ void t.test('each step names its button or who may perform it, and none requires
   const at = '/gatewaysyncs/plant-a/line-1'
   const { get } = await openStatusPage(t, facts, { hosts })
   const { text } = await get(at)
-  for (const words of ['Whoever may change this GatewaySync can do that', 'ask the cluster administrator', 'See ScanFailed'])
+  for (const words of ['Users who may change this GatewaySync can do this', 'ask the cluster administrator', 'See ScanFailed'])
     containsText(t, text.toLowerCase(), words.toLowerCase())
   const seen = [text, (await get('/')).text, (await get(`${at}/gateways/gw-0`)).text, (await get(at, { 'accept-language': 'de' })).text]
   for (const page of seen) t.notMatch(page, /kubectl|cluster-sync (resume|check)|docs\/runbook/)
@@ -63,17 +63,17 @@ void t.test('each step names its button or who may perform it, and none requires
     'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt. Das kann tun, wer diesen GatewaySync ändern darf.',
   )
   const tiles = seen[1]?.split('<li class="tile').slice(1) ?? []
-  const said = ['have them confirmed', 'Its page lists the files', 'delete the pod gw-2', 'retries']
+  const said = ['confirm them for commit', 'Its page lists the changed files', 'delete the pod gw-2', 'retries']
   t.strictSame(
     tiles.map((tile, index) => tile.includes(said[index] ?? '-')),
     [true, true, true, true],
     'each tile says it in one sentence',
   )
-  containsText(t, seen[2], 'have them confirmed', 'and so does the page of a gateway')
+  containsText(t, seen[2], 'confirm them for commit', 'and so does the page of a gateway')
   const { get: asAnn } = await openStatusPage(t, facts, { hosts, people: allowed })
   const own = (await asAnn(at)).text
-  containsText(t, own, 'The button “Resume” does it.')
-  containsText(t, own, 'The button “Confirm the deletions of 1a2b3c4d” does it.')
+  containsText(t, own, 'Use the button “Resume”.')
+  containsText(t, own, 'Use the button “Confirm the deletions of 1a2b3c4d”.')
 })
 
 void t.test('a tile shows how long its commit has been running, and each age has its time', async (t) => {
