@@ -13,7 +13,7 @@ import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume
 import { addToList, addToMap, type JsonPatch } from './json-patch.ts'
 import type { Pod, VolumeMount } from './pod.ts'
 import { agentResources, endsGuaranteed } from './resources.ts'
-import { copyReferences, modeVariables, withoutRepeats } from './variables.ts'
+import { type Copies, copiesWarning, copyReferences, createCopies, modeVariables, withoutRepeats } from './variables.ts'
 import { agentVolumes, probeFolder } from './volumes.ts'
 
 /** The installation's settings for every agent. */
@@ -81,11 +81,12 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
   const onHost = isOnHostNetwork(pod)
   const own = agentVolumes(taken, { withProbes: onHost })
   const deliveryHost = URL.parse(settings.delivery.url)?.host ?? settings.delivery.url
-  const { mounts, env } = dataMount(pod, data)
+  const copies = createCopies()
+  const { mounts, env } = dataMount(pod, data, copies)
   const container = agentContainer(pod, {
     ...image,
     resources,
-    env: withoutRepeats([...env, ...modeVariables(gatewayContainer(pod)), ...tracingEnvironment(settings.tracing)]),
+    env: withoutRepeats([...env, ...modeVariables(gatewayContainer(pod), copies), ...tracingEnvironment(settings.tracing)]),
     mounts: [...mounts, ...own.map(({ mount }) => mount)],
     probes: onHost ? { folder: probeFolder } : { port: freePort(pod) },
     settings: {
@@ -119,6 +120,7 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
       data.kind === 'missing' ? `${data.why}; the agent stays idle` : data.warning,
       unresolvable(pod, deliveryHost),
       image.warning,
+      copiesWarning(copies),
       ...warnings,
       endsGuaranteed(pod, resources) ? notGuaranteed : undefined,
     ].filter((warning) => warning !== undefined),
@@ -126,11 +128,11 @@ export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSy
 }
 
 /** Returns the gateway's own mount of the data volume, with the variables in its path. */
-function dataMount(pod: Pod, data: DataVolume): { mounts: VolumeMount[]; env: EnvEntry[] } {
+function dataMount(pod: Pod, data: DataVolume, copies: Copies): { mounts: VolumeMount[]; env: EnvEntry[] } {
   if (data.kind === 'missing') return { mounts: [], env: [] }
   const { subPathExpr } = data.mount
   if (subPathExpr === undefined) return { mounts: [data.mount], env: [] }
-  const { text, env } = copyReferences(subPathExpr, gatewayContainer(pod))
+  const { text, env } = copyReferences(subPathExpr, gatewayContainer(pod), copies)
   return { mounts: [{ ...data.mount, subPathExpr: text }], env }
 }
 

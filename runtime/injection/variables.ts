@@ -16,20 +16,36 @@ const keyPattern = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/
 /** Maximum depth of references between variables. */
 const maxDepth = 8
 
+/** Lookups and entries for one pod. Each lookup reads all variables of the container, of which a pod may have tens of thousands. */
+const maxCopies = 100
+
+/** What was copied for one pod. `known`: whether there is a copy of a variable. */
+export type Copies = { known: Map<string, boolean>; left: number }
+
+export function createCopies(): Copies {
+  return { known: new Map(), left: maxCopies }
+}
+
+/** Says that references were left as they are because there were too many; undefined: all were copied. */
+export function copiesWarning({ left }: Copies): string | undefined {
+  if (left >= 0) return undefined
+  return `the gateway's deployment mode or data path needs more than ${maxCopies} variables; the agent knows the first ones only`
+}
+
 /** A text whose references name copies, and the entries that must precede it. */
 export type Copied = { text: string; env: EnvEntry[] }
 
-/** Rewrites `$(NAME)` to the agent's own copy of the gateway's variable; unknown variables are unchanged. */
-export function copyReferences(text: string, gateway: Container | undefined, depth = 0, seen: Map<string, boolean> = new Map()): Copied {
+/** Rewrites `$(NAME)` to the agent's own copy of the gateway's variable; unknown variables, and those beyond the maximum, are unchanged. */
+export function copyReferences(text: string, gateway: Container | undefined, copies: Copies, depth = 0): Copied {
   const env: EnvEntry[] = []
   const rewritten = text.replace(reference, (whole, name?: string) => {
     if (name === undefined || depth >= maxDepth) return whole
     const copy = `${copiedVariablePrefix}${name}`
     // Without this, variables that refer to each other twice would double the copies at each level.
-    const known = seen.get(name)
+    const known = copies.known.get(name)
     if (known !== undefined) return known ? `$(${copy})` : whole
-    const entries = copyVariable(name, copy, gateway, depth, seen)
-    seen.set(name, entries.length > 0)
+    const entries = copyVariable(name, copy, gateway, copies, depth)
+    copies.known.set(name, entries.length > 0)
     if (entries.length === 0) return whole
     env.push(...entries)
     return `$(${copy})`
@@ -41,26 +57,27 @@ export function copyReferences(text: string, gateway: Container | undefined, dep
  * Returns the entries that give the agent, under another name, the value of a variable in the gateway's container: none without such a
  * variable. The last of its sources wins, as in the gateway; each is optional, so that a missing one never holds the pod back.
  */
-function copyVariable(
-  name: string,
-  as: string,
-  gateway: Container | undefined,
-  depth: number,
-  seen: Map<string, boolean> = new Map(),
-): EnvEntry[] {
+function copyVariable(name: string, as: string, gateway: Container | undefined, copies: Copies, depth: number): EnvEntry[] {
+  copies.left -= 1
+  if (copies.left < 0) return []
   const own = gateway?.env?.findLast((entry) => entry.name === name)
   if (own?.valueFrom !== undefined) return [{ name: as, valueFrom: ofContainer(own.valueFrom, gateway?.name) }]
   if (own !== undefined) {
-    const copied = copyReferences(own.value ?? '', gateway, depth + 1, seen)
+    const copied = copyReferences(own.value ?? '', gateway, copies, depth + 1)
     return [...copied.env, { name: as, value: copied.text }]
   }
-  return (gateway?.envFrom ?? []).flatMap(({ prefix = '', configMapRef, secretRef }): EnvEntry[] => {
+  const sources: EnvEntry[] = []
+  for (const { prefix = '', configMapRef, secretRef } of gateway?.envFrom ?? []) {
     const key = name.slice(prefix.length)
-    if (!name.startsWith(prefix) || !keyPattern.test(key)) return []
-    const from = (kind: string, source: string): EnvEntry => ({ name: as, valueFrom: { [kind]: { name: source, key, optional: true } } })
-    if (configMapRef?.name !== undefined) return [from('configMapKeyRef', configMapRef.name)]
-    return secretRef?.name === undefined ? [] : [from('secretKeyRef', secretRef.name)]
-  })
+    if (!name.startsWith(prefix) || !keyPattern.test(key)) continue
+    const [kind, source] = configMapRef?.name === undefined ? ['secretKeyRef', secretRef?.name] : ['configMapKeyRef', configMapRef.name]
+    if (source === undefined) continue
+    copies.left -= 1
+    // Without its last sources the variable might have another value.
+    if (copies.left < 0) return []
+    sources.push({ name: as, valueFrom: { [kind]: { name: source, key, optional: true } } })
+  }
+  return sources
 }
 
 /** A reference to "this container's" resources must name the gateway's container when copied to another. */
@@ -71,12 +88,12 @@ function ofContainer(valueFrom: Record<string, unknown>, container: string | und
 }
 
 /** Returns the variables from which the agent learns the gateway's deployment mode, in the order in which they expand. */
-export function modeVariables(gateway: Container | undefined): EnvEntry[] {
+export function modeVariables(gateway: Container | undefined, copies: Copies): EnvEntry[] {
   const words = [...(gateway?.command ?? []), ...(gateway?.args ?? [])]
   const argument = modeInArgument(words.join('\n'))
-  const environment = copyVariable(modeVariable, agentVariables.modeEnvironment, gateway, 0)
+  const environment = copyVariable(modeVariable, agentVariables.modeEnvironment, gateway, copies, 0)
   if (argument === undefined) return withoutRepeats(environment)
-  const { text, env } = copyReferences(argument, gateway)
+  const { text, env } = copyReferences(argument, gateway, copies)
   const quoted = /\s/.test(text) ? `"${text}"` : text
   return withoutRepeats([...environment, ...env, { name: agentVariables.modeArgument, value: `-Dignition.config.mode=${quoted}` }])
 }

@@ -22,7 +22,7 @@ import { brokenGlobRule, canonicalGlob, createExcluder } from '../../runtime/api
 import { isRefName, parseRelativePath, printable } from '../../runtime/api/values.ts'
 import { createPeers } from '../../runtime/http/client-address.ts'
 import { findDataVolume } from '../../runtime/injection/data-volume.ts'
-import { copyReferences } from '../../runtime/injection/variables.ts'
+import { copyReferences, createCopies } from '../../runtime/injection/variables.ts'
 import { createScan } from '../../runtime/platform/text/json-cost.ts'
 import { createLog } from '../../runtime/platform/log/log.ts'
 import { authenticate } from '../support/authenticate.ts'
@@ -198,7 +198,7 @@ const functions: Record<string, (text: string) => unknown> = {
   'arguments of a gateway (pod)': (text) => modeInArgument(text),
   'ignition.conf': (text) => modeInIgnitionConf(text),
   'annotations of a pod': (text) => parseDownwardFile(text),
-  'variables of a pod': (text) => copyReferences(text, { name: 'gateway', env: [{ name: 'A', value: text.slice(0, 4096) }] }),
+  'variables of a pod': (text) => copyReferences(text, { name: 'gateway', env: [{ name: 'A', value: text.slice(0, 4096) }] }, createCopies()),
   'a JSON file under a patch': (text) => applySettings(JSON.stringify({ a: [text, { [text]: 1 }] }), [{ path: '$..b', value: '1' }], 'a'),
   'a path of a patch (spec)': (text) => applySettings('{"a":1}', [{ path: text, value: '1' }], 'a'),
 }
