@@ -86,6 +86,17 @@ function outcomeOf(changes: readonly CapturedChange[], by = profile): string {
   return reasonOf(() => accepted(changes, by))
 }
 
+void t.test('a deep path that many mappings may deliver is refused before its places fill the memory', async (t) => {
+  const deep = (folders: number): string => `gw/${'a/'.repeat(folders)}a.txt`
+  const templated = { type: 'Directory', source: 'gw/{{ vars.site }}', destination: 'projects', prune: 'Owned', required: true } as const
+  const many = { ...profile, mappings: Array.from({ length: 64 }, () => ({ ...templated, template: false })) } as typeof profile
+  const to = (source: string) => change(source, { path: 'projects/a.txt' })
+  t.equal(outcomeOf([to(deep(101))], many), 'RepositoryTooLarge')
+  t.equal(outcomeOf([to(deep(90))], many), 'accepted')
+  const all = Array.from({ length: 60 }, (_, index) => to(`gw/${String(index).padEnd(20, 'x')}/${'folder-name/'.repeat(60)}a.txt`))
+  t.equal(outcomeOf(all, many), 'PayloadTooLarge')
+})
+
 void t.test('a change outside the files of the profile is refused', async (t) => {
   t.equal(acceptChanges([change('gw/projects/line/a.txt')], digestFor([change('gw/projects/line/a.txt')]), profile).length, 1)
   const hostile: readonly CapturedChange[] = [

@@ -3,7 +3,7 @@
  * but a compromised gateway does not, so nothing in an upload is trusted. Pure.
  */
 import { baseCollections } from '../../validation/model/inheritance.ts'
-import { captureBounds, type CapturedChange } from '../../content/protocol/protocol.ts'
+import { captureBounds, type CapturedChange, requirePath } from '../../content/protocol/protocol.ts'
 import { Fault } from '../../platform/fault.ts'
 import { belowFolder, excluderOf } from '../../api/coverage.ts'
 import type { ResolvedProfile } from '../../api/schema/profile.ts'
@@ -18,13 +18,21 @@ import { reservedInRepository } from '../detect/reserved.ts'
 /** An edit of a commit, and every place on the gateway where the profile may deliver the file. */
 export type AcceptedEdit = Edit & { paths: readonly string[] }
 
-/** Returns the edits of the changes; their digest must be the one announced before. Throws PayloadMalformed, PayloadTooLarge. */
+/**
+ * Of all places together: a source with a template matches each folder of a path, and a profile may have many. As many as the paths of a
+ * thousand changes that each have one place.
+ */
+const maxPlaceCharacters = 4 * 1024 * 1024
+
+/** Returns the edits of the changes; their digest must be the one announced before. Throws PayloadMalformed, PayloadTooLarge, and RepositoryTooLarge for a path below too many folders. */
 export function acceptChanges(changes: readonly CapturedChange[], digest: string, profile: ResolvedProfile): AcceptedEdit[] {
   const roots = sourceRoots(profile)
   const excluded = excluderOf(profile.excludePatterns, 'spec.sync excludePatterns')
   const seen = new Set<string>()
   let bytes = 0
+  let placeCharacters = 0
   const edits = changes.map(({ source, path, op, exec, content }): AcceptedEdit => {
+    requirePath(source)
     const root = roots.find((each) => isWithin(source, each))
     if (!isRelativePath(source) || source === '' || root === undefined) throw refused(source, 'is not in a source folder of the profile')
     const isMapped = profile.mappings.some((mapping) => mapping.type === 'File' && mapping.source === source)
@@ -33,6 +41,9 @@ export function acceptChanges(changes: readonly CapturedChange[], digest: string
     const below = belowFolder(source, root) ?? ''
     if (below !== '' && excluded(below)) throw refused(source, 'is excluded')
     const paths = placesOf(profile, source, path)
+    placeCharacters += paths.reduce((sum, each) => sum + each.length, 0)
+    if (placeCharacters > maxPlaceCharacters)
+      throw new Fault('PayloadTooLarge', 'too many mappings of the profile may deliver the changes; capture them for one folder at a time')
     if (!paths.includes(path)) throw refused(source, `is not delivered to "${path}" by any mapping of the profile`)
     const own = paths.find((each) => isForbidden(each) || isGatewayIdentity(each))
     if (own !== undefined) throw refused(own, 'belongs to the gateway itself')
