@@ -22,6 +22,7 @@ import { brokenGlobRule, canonicalGlob, createExcluder } from '../../runtime/api
 import { isRefName, parseRelativePath, printable } from '../../runtime/api/values.ts'
 import { createPeers } from '../../runtime/http/client-address.ts'
 import { findDataVolume } from '../../runtime/injection/data-volume.ts'
+import { readKeyring } from '../../runtime/git/verify/keyring.ts'
 import { copyReferences, createCopies } from '../../runtime/injection/variables.ts'
 import { createScan } from '../../runtime/platform/text/json-cost.ts'
 import { createLog } from '../../runtime/platform/log/log.ts'
@@ -45,6 +46,8 @@ const noted = (type: string, file: string, value: unknown): Parameters<typeof no
 })
 
 const bytes = 64 * 1024
+
+const keyBlock = '-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmAgEAAAAAQEAAA==\n-----END PGP PUBLIC KEY BLOCK-----\n'
 
 const units = [
   'a',
@@ -73,6 +76,7 @@ const units = [
   "transport '",
   '[{},',
   'a+)+',
+  keyBlock,
   '*a',
   '$(',
   '$(A)',
@@ -198,7 +202,9 @@ const functions: Record<string, (text: string) => unknown> = {
   'arguments of a gateway (pod)': (text) => modeInArgument(text),
   'ignition.conf': (text) => modeInIgnitionConf(text),
   'annotations of a pod': (text) => parseDownwardFile(text),
-  'variables of a pod': (text) => copyReferences(text, { name: 'gateway', env: [{ name: 'A', value: text.slice(0, 4096) }] }, createCopies()),
+  'keys of a Secret': (text) => readKeyring(new Map([['keys', Buffer.from(text.replace(/!$/, '').repeat(64))]])),
+  'variables of a pod': (text) =>
+    copyReferences(text, { name: 'gateway', env: [{ name: 'A', value: text.slice(0, 4096) }] }, createCopies()),
   'a JSON file under a patch': (text) => applySettings(JSON.stringify({ a: [text, { [text]: 1 }] }), [{ path: '$..b', value: '1' }], 'a'),
   'a path of a patch (spec)': (text) => applySettings('{"a":1}', [{ path: text, value: '1' }], 'a'),
 }

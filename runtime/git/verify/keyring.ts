@@ -21,6 +21,9 @@ const pgpLabel = 'PGP PUBLIC KEY BLOCK'
 const pgpBegin = `-----BEGIN ${pgpLabel}-----`
 const pgpEnd = `-----END ${pgpLabel}-----`
 
+/** Subkeys count. Reading them blocks the process for some milliseconds, before each check that has no result yet. */
+const maxKeys = 500
+
 /** `files`: the Secret's data. `why` names the entry, and is worded to follow the name of the Secret. */
 export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyring'; keyring: Keyring } | { kind: 'unusable'; why: string } {
   const blocks: Buffer[] = []
@@ -41,6 +44,7 @@ export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyrin
     }
     blocks.push(...found.blocks)
   }
+  if (pgpKeys.size + sshKeys.size > maxKeys) return { kind: 'unusable', why: `holds more than ${maxKeys} keys; keep those that may sign` }
   if (pgpKeys.size + sshKeys.size === 0) return { kind: 'unusable', why: 'holds no key' }
   return { kind: 'keyring', keyring: { pgp: Buffer.concat(blocks), pgpKeys, sshKeys } }
 }
@@ -50,13 +54,13 @@ type Found = { blocks: Buffer[]; pgpKeys: PgpKey[]; sshKeys: SshKey[] }
 /** The blocks and lines of one file; empty lines and comments are skipped. */
 function readFile(text: string): Found | { why: string } {
   const found: Found = { blocks: [], pgpKeys: [], sshKeys: [] }
-  const lines = text.split(/\r?\n/)
+  const lines = text.split('\n').map((line) => line.trim())
   for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at]?.trim() ?? ''
+    const line = lines[at] ?? ''
     if (line === '' || line.startsWith('#')) continue
     if (line === pgpBegin) {
-      const end = lines.findIndex((one, index) => index > at && one.trim() === pgpEnd)
-      const block = readBlock(lines.slice(at, end < 0 ? at : end + 1).map((one) => one.trim()))
+      const end = lines.indexOf(pgpEnd, at)
+      const block = readBlock(lines.slice(at, end < 0 ? at : end + 1))
       if ('why' in block) return block
       found.blocks.push(block.bytes)
       found.pgpKeys.push(...block.keys)

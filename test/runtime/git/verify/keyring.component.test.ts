@@ -70,3 +70,13 @@ void t.test('a private key is refused and not repeated in the message', async (t
     'key a holds a private key; export the public one',
   )
 })
+
+void t.test('a Secret may hold 500 keys', async (t) => {
+  const block = (index: number): string => {
+    const key = Buffer.from([0x98, 8, 4, 0, 0, 0, 1, 1, index >> 8, index & 0xff])
+    return `-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n${key.toString('base64')}\n-----END PGP PUBLIC KEY BLOCK-----\n`
+  }
+  const blocks = Array.from({ length: 501 }, (_, index) => block(index))
+  t.equal(whyNot({ a: blocks.slice(0, 500).join('') }), 'usable')
+  t.equal(whyNot({ a: blocks.slice(0, 300).join(''), b: blocks.slice(300).join('') }), 'holds more than 500 keys; keep those that may sign')
+})
