@@ -23,11 +23,11 @@ export type PushKeys = {
 
 /** How long a key is cached, so that not every call costs a request to the API server. */
 const keptMs = 5_000
-/** Of 2,000 keys of the usual size. A key may have up to 1 MiB. */
+/** Of 2,000 keys of the usual size. A key may have up to 4 KiB. */
 const maxKeptBytes = 2_000 * 1024
 const timeoutMs = 5_000
-/** Concurrent reads of Secrets in total and of one namespace, because anyone can cause them by calls for its GatewaySyncs. */
-const secretReads = { total: 16, perKey: 8, waitMs: timeoutMs } as const
+/** Concurrent reads of Secrets in total and of one namespace. Anyone can cause reads by calls for its GatewaySyncs, and a Secret has up to 1 MiB. */
+const secretReads = { total: 16, perKey: 4, waitMs: timeoutMs } as const
 
 type Files = { hmacFile?: string | undefined; tokenFile?: string | undefined }
 

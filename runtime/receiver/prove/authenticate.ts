@@ -93,9 +93,17 @@ export async function gatherKeys(
 
 /** Maximum keys in a Secret or file: a rotation needs two, and each costs a hash of every body. */
 export const maxKeysOfSecret = 16
+/** Of 16 keys of 256 bytes. A Secret may have 1 MiB, and a call without authentication reads the keys of many GatewaySyncs. */
+const maxKeyBytes = 4 * 1024
 
-/** Returns the active keys in a Secret or file named `name`: one per line. Throws AuthNotReady for too many. */
+/** Returns the active keys in a Secret or file named `name`: one per line. Throws AuthNotReady for too many, and for more than 4 KiB. */
 export function keysIn(text: string, name: string): string[] {
+  if (Buffer.byteLength(text) > maxKeyBytes) {
+    throw new Fault(
+      'AuthNotReady',
+      `${name} is larger than ${maxKeyBytes / 1024} KiB; replace it with a key of, for example, 32 random bytes`,
+    )
+  }
   const keys = text
     .split('\n')
     .map((line) => line.replace(/\r$/, ''))

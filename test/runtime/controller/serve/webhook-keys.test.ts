@@ -23,22 +23,19 @@ void t.test('two GatewaySyncs share a key source only if each method reads the s
   t.equal(keySource({ hmac: key('a', 'x'), repository: 'https://git.example/plant.git' }), keySource({ hmac: key('a', 'x') }))
 })
 
-void t.test('large keys of a namespace displace its own, not those of another namespace', async (t) => {
-  const reads: string[] = []
+void t.test('a webhook key larger than 4 KiB is refused, and named', async (t) => {
   const kube = {
-    async get(_type: unknown, { namespace, name }: { namespace: string; name: string }) {
-      reads.push(`${namespace}/${name}`)
-      return { data: { key: Buffer.from('k'.repeat(namespace === 'loud' ? 1_000_000 : 20)).toString('base64') } }
+    async get(_type: unknown, { name }: { name: string }) {
+      return { data: { key: Buffer.from('k'.repeat(name === 'large' ? 4_097 : 4_096)).toString('base64') } }
     },
   } as unknown as Kube
-  const keys = createPushKeys({ kube, clock: { ...systemClock, monotonicMs: () => 0 } }, {})
-  const read = async (namespace: string, name: string) => await keys.of(namespace, { hmac: { secretRef: { name, key: 'key' } } })
-  await read('plant', 'hook')
-  for (let index = 0; index < 4; index += 1) await read('loud', `hook-${index}`)
-  reads.length = 0
-  await read('plant', 'hook')
-  await read('loud', 'hook-0')
-  t.strictSame(reads, ['loud/hook-0'])
+  const keys = createPushKeys({ kube, clock: systemClock }, {})
+  const read = async (name: string) => await keys.of('plant', { hmac: { secretRef: { name, key: 'key' } } })
+  t.strictSame((await read('usual')).hmac, ['k'.repeat(4_096)])
+  const { hmac, fault } = await read('large')
+  t.equal(hmac, undefined)
+  t.equal(fault?.reason, 'AuthNotReady')
+  t.equal(fault?.message, 'Secret plant/large, key key is larger than 4 KiB; replace it with a key of, for example, 32 random bytes')
 })
 
 void t.test('a namespace with many keys displaces its own, not those of another namespace', async (t) => {
@@ -74,7 +71,7 @@ void t.test('a namespace whose keys are read slowly leaves space for the keys of
   const read = async (namespace: string, name: string) => await keys.of(namespace, { hmac: { secretRef: { name, key: 'key' } } })
   const hostile = Array.from({ length: 100 }, (_, index) => read('hostile', `hook-${index}`))
   t.equal((await read('plant', 'hook')).fault, undefined)
-  t.equal(reads.filter((namespace) => namespace === 'hostile').length, 8)
+  t.equal(reads.filter((namespace) => namespace === 'hostile').length, 4)
   answered.resolve()
   await Promise.all(hostile)
 })
