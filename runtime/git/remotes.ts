@@ -24,11 +24,11 @@ export type RemoteOptions = {
   /** The network for the API of GitHub Apps: the same as for git hosts. */
   network: Network
   clock: Clock
-  /** Stops the renewal of tokens. */
+  /** Ends the requests for tokens. */
   signal: AbortSignal
 }
 
-/** Reads the Secrets at each call; only tokens of GitHub Apps are cached, and renewed until `signal`. */
+/** Reads the Secrets at each call; only tokens of GitHub Apps are cached. */
 export function createRemotes({ allowLocal, allowedHosts, readSecret, network, clock, signal: stop }: RemoteOptions): RemoteOf {
   const tokens = createAppTokens(clock, stop)
   const apps: Apps = { tokens, network, requireAllowed: (host) => requireAllowedApi(host, allowedHosts) }

@@ -1,10 +1,10 @@
 /**
- * Installation tokens of GitHub Apps: requested with a JWT signed by the App's private key, cached while they are valid, and renewed by a
- * timer before they expire, so that no call of git has to wait for one.
+ * Installation tokens of GitHub Apps: requested with a JWT signed by the App's private key, and cached while they are valid. Only a call of
+ * git that needs a token requests one, so a tenant with many Apps has no more requests than calls of git.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { SignJWT } from 'jose'
-import { type Clock, deadline, pause, unlessAborted } from '../../platform/clock.ts'
+import { type Clock, deadline, unlessAborted } from '../../platform/clock.ts'
 import { FairCache } from '../../platform/async/fair-cache.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { Temporal } from '../../platform/temporal.ts'
@@ -23,79 +23,54 @@ export type AppKey = {
 
 /** The cached tokens of one process. */
 export type AppTokens = {
-  /** A token valid for at least 2.5 more minutes when cached. Throws CredentialsInvalid, GithubAppRefused, and what `way` throws. */
+  /** A token valid for at least 2.5 more minutes, unless the API issues shorter ones. Throws CredentialsInvalid, GithubAppRefused, and what `way` throws. */
   token(key: AppKey, way: (signal: AbortSignal) => Promise<ApiWay>, signal: AbortSignal): Promise<string>
   /** The git host refused the token: drops it, so that the next call requests another. */
   refused(key: AppKey): void
 }
 
 type Token = { text: string; expiresAt: Temporal.Instant }
-type Entry = { token: Promise<Token>; usedMs: number; renewing: AbortController }
 
 /** Seconds from now. GitHub accepts a JWT of ten minutes at most, and this machine's clock may be ahead of GitHub's. */
 const jwtFromSeconds = -60
 const jwtUntilSeconds = 540
 const renewBeforeMs = 300_000
-/** The delay between two attempts to renew a token that is still valid. */
-const retryMs = 60_000
-/** A token unused for this long is not renewed: its Secret may have been changed because the key was stolen. */
-const usedWithinMs = 900_000
-/** Timers take 24 days at most, and an API may name any time of expiry. */
-const longestWaitMs = 86_400_000
+/** A token that lasts this long is used when the API gives no other one. */
+const minLastsMs = 150_000
+/** GitHub issues keys of 2,048 bits; RS256 requires them. The time for a signature grows with the cube of the length. */
+const keyBits = { min: 2_048, max: 4_096 } as const
 const timeoutMs = 30_000
 const maxTokens = 1_000
 
-/** Holds at most 1,000 tokens; the namespace with the most loses one first. `stop` ends the timers. */
+/** Holds at most 1,000 tokens; the namespace with the most loses one first. `stop` ends the requests. */
 export function createAppTokens(clock: Clock, stop: AbortSignal): AppTokens {
-  const entries = new FairCache<Entry>({ max: maxTokens, evicted: ({ renewing }) => renewing.abort() })
+  const tokens = new FairCache<Promise<Token>>({ max: maxTokens })
   const idOf = ({ owner, appId, installationId, apiBaseURL }: AppKey): string => JSON.stringify([owner, appId, installationId, apiBaseURL])
-  const forget = (id: string): void => {
-    entries.get(id)?.renewing.abort()
-    entries.delete(id)
-  }
-  const lasts = (token: Token, ms: number): boolean => clock.now().until(token.expiresAt).total('milliseconds') > ms
-
-  /** Renews the token while it is used; an unused token expires. */
-  const keepFresh = async (id: string, entry: Entry, ask: (signal: AbortSignal) => Promise<Token>): Promise<void> => {
-    const own = AbortSignal.any([stop, entry.renewing.signal])
-    let token = await entry.token
-    while (!own.aborted) {
-      const untilRenewal = clock.now().until(token.expiresAt).total('milliseconds') - renewBeforeMs
-      await pause(clock, Math.min(Math.max(untilRenewal, retryMs), longestWaitMs), own)
-      if (own.aborted) return
-      if (clock.monotonicMs() - entry.usedMs > usedWithinMs || !lasts(token, 0)) break
-      try {
-        token = await ask(own)
-        entry.token = Promise.resolve(token)
-      } catch {
-        // The present token is still valid; a caller that needs the next one gets the fault.
-      }
+  const lasts = (token: Token | undefined, ms: number): token is Token =>
+    token !== undefined && clock.now().until(token.expiresAt).total('milliseconds') > ms
+  const askOr = async (present: Token | undefined, key: AppKey, way: (signal: AbortSignal) => Promise<ApiWay>): Promise<Token> => {
+    try {
+      return await askForToken(key, await way(stop), clock, stop)
+    } catch (error) {
+      if (lasts(present, minLastsMs)) return present
+      throw error
     }
-    if (entries.get(id) === entry) forget(id)
   }
 
   return {
     async token(key, way, signal) {
       const id = idOf(key)
-      const known = entries.get(id)
-      const kept = known === undefined ? undefined : await unlessAborted(known.token, signal).catch(() => undefined)
+      const known = tokens.get(id)
+      const present = known === undefined ? undefined : await unlessAborted(known, signal).catch(() => undefined)
       signal.throwIfAborted()
-      if (known !== undefined && kept !== undefined && lasts(kept, renewBeforeMs / 2)) {
-        known.usedMs = clock.monotonicMs()
-        return kept.text
-      }
-      if (known === entries.get(id)) forget(id)
-      const ask = async (own: AbortSignal): Promise<Token> => await askForToken(key, await way(own), clock, own)
-      const running = entries.get(id)
-      if (running !== undefined) return (await unlessAborted(running.token, signal)).text
-      const entry: Entry = { token: ask(stop), usedMs: clock.monotonicMs(), renewing: new AbortController() }
-      entries.set(key.namespace, id, entry)
-      keepFresh(id, entry, ask).catch(() => {
-        if (entries.get(id) === entry) forget(id)
-      })
-      return (await unlessAborted(entry.token, signal)).text
+      if (lasts(present, renewBeforeMs)) return present.text
+      // Of several calls, the first requests the token.
+      const running = tokens.get(id)
+      const asked = running === undefined || running === known ? askOr(present, key, way) : running
+      if (asked !== running) tokens.set(key.namespace, id, asked)
+      return (await unlessAborted(asked, signal)).text
     },
-    refused: (key) => forget(idOf(key)),
+    refused: (key) => tokens.delete(idOf(key)),
   }
 }
 
@@ -131,6 +106,11 @@ async function signJwt({ appId, privateKey }: AppKey, clock: Clock): Promise<str
     throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef holds no private key, PEM')
   }
   if (key.asymmetricKeyType !== 'rsa') throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef holds no RSA key')
+  const { modulusLength: bits = 0 } = key.asymmetricKeyDetails ?? {}
+  if (bits < keyBits.min || bits > keyBits.max) {
+    const accepted = `keys of ${keyBits.min} to ${keyBits.max} bits are accepted`
+    throw new Fault('CredentialsInvalid', `spec.git.auth.githubApp.privateKeySecretRef holds an RSA key of ${bits} bits; ${accepted}`)
+  }
   const seconds = Math.floor(clock.now().epochMilliseconds / 1000)
   return await new SignJWT({})
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })

@@ -11,9 +11,6 @@ type Options = {
   clock?: { monotonicMs(): number }
 }
 
-/** `evicted` is called with each value that another one displaces. */
-type Hooks<Value> = { evicted?: (value: Value) => void }
-
 /** Of an entry itself. */
 const entryBytes = 1024
 
@@ -27,14 +24,12 @@ export class FairCache<Value> {
   readonly #max: number
   readonly #ttlMs: number
   readonly #now: () => number
-  readonly #evicted: (value: Value) => void
   readonly #entries = new Map<string, Entry<Value>>()
   readonly #holdings = new Map<string, Holding>()
   #size = 0
 
-  constructor({ max, ttlMs = Infinity, clock, evicted = () => undefined }: Options & Hooks<Value>) {
+  constructor({ max, ttlMs = Infinity, clock }: Options) {
     this.#max = max
-    this.#evicted = evicted
     this.#ttlMs = ttlMs
     this.#now = () => clock?.monotonicMs() ?? 0
   }
@@ -93,10 +88,7 @@ export class FairCache<Value> {
   #evict(): void {
     const [first = { keys: new Set<string>(), size: 0 }, ...rest] = this.#holdings.values()
     const [oldest] = rest.reduce((largest, holding) => (holding.size > largest.size ? holding : largest), first).keys
-    const entry = oldest === undefined ? undefined : this.#entries.get(oldest)
-    if (oldest === undefined || entry === undefined) return
-    this.delete(oldest)
-    this.#evicted(entry.value)
+    if (oldest !== undefined) this.delete(oldest)
   }
 }
 

@@ -1,6 +1,7 @@
 /**
  * Repositories behind a GitHub App: real git, a host that accepts only current tokens, and an API that verifies signatures.
  */
+import { createPrivateKey, randomBytes } from 'node:crypto'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
@@ -15,7 +16,6 @@ import { startGitHost } from '../../../support/git-host.ts'
 import { startGithubApi } from '../../../support/github-api.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
-import { until } from '../../../support/world.ts'
 
 const app = { appId: 7, installationId: 11 }
 
@@ -118,70 +118,82 @@ void t.test('a proxy is reached at the address permitted for its name, and not u
   t.equal(proxy.asked.length, before)
 })
 
-void t.test('tokens are cached by owner and API, and renewed by a timer before they expire', async (t) => {
-  const folder = temporaryFolder(t, 'tokens')
-  const authority = await makeAuthority(folder, 'Plant CA')
+async function openTokens(t: Test) {
+  const authority = await makeAuthority(temporaryFolder(t, 'tokens'), 'Plant CA')
   const api = await startGithubApi({ key: authority.server.key, cert: authority.server.certificate }, app)
   t.teardown(async () => api.stop())
   const stop = new AbortController()
   t.teardown(() => stop.abort())
-  const timers: (() => void)[] = []
-  const clock = { ...systemClock, wait: async () => await new Promise<void>((resolve) => void timers.push(resolve)) }
+  const time = { aheadMs: 0, waits: 0 }
+  const clock = {
+    ...systemClock,
+    now: () => systemClock.now().add({ milliseconds: time.aheadMs }),
+    wait: async () => void (time.waits += 1),
+  }
   const tokens = createAppTokens(clock, stop.signal)
   const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
-  const key = (owner: string) => ({ namespace: 'plant', owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
-  const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
+  const key = (owner: string, privateKey = api.privateKey) => ({ namespace: 'plant', owner, ...app, apiBaseURL: api.url, privateKey })
+  const ask = async (owner: string, privateKey?: string): Promise<string> =>
+    await tokens.token(key(owner, privateKey), way, AbortSignal.timeout(20_000))
+  return { api, tokens, key, ask, time }
+}
+
+void t.test('tokens are cached by owner and API, and shared by calls at the same time', async (t) => {
+  const { api, ask } = await openTokens(t)
   t.equal(await ask('plant/a'), 'ghs_0')
   t.equal(await ask('plant/a'), 'ghs_0')
   t.equal(await ask('other/a'), 'ghs_1', 'another tenant with the same numbers gets a token of its own')
-  t.strictSame(await Promise.all([ask('third/a'), ask('third/a')]), ['ghs_2', 'ghs_2'], 'one question for all who wait')
-  for (const due of timers.splice(0)) due()
-  // The host has issued a token before the client has read it.
-  let renewed = 'ghs_0'
-  while (renewed === 'ghs_0') {
-    await new Promise((resolve) => setImmediate(resolve))
-    renewed = await ask('plant/a')
-  }
-  t.match(renewed, /^ghs_[345]$/)
-  while (api.given.length < 6) await new Promise((resolve) => setImmediate(resolve))
-  t.equal(api.given.length, 6, 'the timers have asked, nobody else')
+  t.strictSame(await Promise.all([ask('third/a'), ask('third/a')]), ['ghs_2', 'ghs_2'], 'one request for both')
+  t.strictSame(api.given, ['ghs_0', 'ghs_1', 'ghs_2'])
 })
 
-void t.test('a token is renewed only while it is used, whatever expiry the API gives', async (t) => {
-  const authority = await makeAuthority(temporaryFolder(t, 'lapse'), 'Plant CA')
-  const api = await startGithubApi({ key: authority.server.key, cert: authority.server.certificate }, app)
-  t.teardown(async () => api.stop())
-  const stop = new AbortController()
-  t.teardown(() => stop.abort())
-  let nowMs = 0
-  const timers: { ms: number; end(): void }[] = []
-  const clock = {
-    ...systemClock,
-    monotonicMs: () => nowMs,
-    wait: async (ms: number) => await new Promise<void>((end) => void timers.push({ ms, end })),
-  }
-  const tokens = createAppTokens(clock, stop.signal)
-  const way = async () => ({ caBundle: authority.certificate, proxy: undefined, addresses: undefined })
-  const key = (owner: string) => ({ namespace: 'plant', owner, ...app, apiBaseURL: api.url, privateKey: api.privateKey })
-  const ask = (owner: string) => tokens.token(key(owner), way, AbortSignal.timeout(20_000))
-  const endLast = (): void => timers.at(-1)?.end()
+void t.test('a token that expires within five minutes is replaced by a call that needs it, never by a timer', async (t) => {
+  const { api, ask, time } = await openTokens(t)
   t.equal(await ask('plant/a'), 'ghs_0')
-  nowMs += 3_300_000
+  time.aheadMs = 54 * 60_000
   t.equal(await ask('plant/a'), 'ghs_0')
-  endLast()
-  await until(() => (timers.length === 2 ? true : undefined), 'it is renewed')
-  t.strictSame(api.given, ['ghs_0', 'ghs_1'])
-  nowMs += 3_300_000
-  endLast()
-  await new Promise((resolve) => setImmediate(resolve))
-  t.equal(await ask('plant/a'), 'ghs_2', 'what lapsed is asked for when somebody needs it')
-  t.strictSame(api.given, ['ghs_0', 'ghs_1', 'ghs_2'])
-  api.lastsMs = 100 * 365 * 86_400_000
-  await ask('plant/b')
-  t.equal(timers.at(-1)?.ms, 86_400_000)
+  time.aheadMs = 56 * 60_000
+  api.answer = { status: 503, body: '' }
+  t.equal(await ask('plant/a'), 'ghs_0', 'the API fails, and the present token still lasts')
+  api.answer = undefined
+  api.lastsMs = 58 * 60_000
+  t.strictSame(await Promise.all([ask('plant/a'), ask('plant/a')]), ['ghs_1', 'ghs_1'], 'the API already issued a shorter one')
+  api.answer = { status: 503, body: '' }
+  time.aheadMs = 57 * 60_000
+  await rejectsWith(t, ask('plant/a'), { reason: 'GithubAppRefused' })
+  await rejectsWith(t, ask('plant/a'), { reason: 'GithubAppRefused' })
+  api.answer = undefined
+  t.equal(await ask('plant/a'), 'ghs_2')
+  t.equal(time.waits, 0)
+})
 
+void t.test('a call that is aborted does not wait for an API that does not answer', async (t) => {
+  const { tokens, key } = await openTokens(t)
   const left = new AbortController()
   const waiting = tokens.token(key('plant/c'), async () => await new Promise<never>(() => undefined), left.signal)
-  left.abort(new Error('nobody waits any more'))
-  await rejectsWith(t, waiting, { message: 'nobody waits any more' }, 'an API that does not answer holds nobody who has left')
+  left.abort(new Error('the call was aborted'))
+  await rejectsWith(t, waiting, { message: 'the call was aborted' })
 })
+
+void t.test('a key that takes long to sign with is refused', async (t) => {
+  const { api, ask } = await openTokens(t)
+  const holds = (bits: number): string =>
+    `spec.git.auth.githubApp.privateKeySecretRef holds an RSA key of ${bits} bits; keys of 2048 to 4096 bits are accepted`
+  await rejectsWith(t, ask('plant/a', keyOfBytes(513)), { reason: 'CredentialsInvalid', message: holds(4_104) })
+  await rejectsWith(t, ask('plant/a', keyOfBytes(128)), { reason: 'CredentialsInvalid', message: holds(1_024) })
+  t.strictSame(api.given, [])
+})
+
+/** A key of random numbers, which nothing can sign with: to compute a long one takes seconds. */
+function keyOfBytes(bytes: number): string {
+  const number = (length: number): string => {
+    const random = randomBytes(length)
+    random[0] = 0xff
+    random[length - 1] = 0xff
+    return random.toString('base64url')
+  }
+  const half = Math.ceil(bytes / 2)
+  const primes = { p: number(half), q: number(half), dp: number(half), dq: number(half), qi: number(half) }
+  const key = createPrivateKey({ format: 'jwk', key: { kty: 'RSA', e: 'AQAB', n: number(bytes), d: number(bytes), ...primes } })
+  return key.export({ type: 'pkcs1', format: 'pem' }).toString()
+}

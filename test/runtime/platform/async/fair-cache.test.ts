@@ -93,17 +93,3 @@ void t.test('the size of a promise counts once it is known', async (t) => {
   t.equal(cache.get('l1'), undefined, 'too large to be kept')
   t.equal(await cache.get('q'), 'q')
 })
-
-void t.test('a displaced value is passed on, a deleted or replaced one is not', (t) => {
-  const evicted: string[] = []
-  const cache = new FairCache<string>({ max: 2, evicted: (value) => void evicted.push(value) })
-  cache.set('a', '1', 'one')
-  cache.set('a', '1', 'one again')
-  cache.set('a', '2', 'two')
-  cache.delete('2')
-  cache.set('a', '3', 'three')
-  t.strictSame(evicted, [])
-  cache.set('b', '4', 'four')
-  t.strictSame(evicted, ['one again'])
-  t.end()
-})
