@@ -5,8 +5,8 @@
  *   exceed the tenant's share, because it releases its amount soon.
  * - A reserve serves keys that were quick the last time, and tenants that hold nothing. Work in it that becomes slow is aborted as soon as
  *   other work needs the reserve, and starts again outside of it.
- * - With a turn, slow work may use the reserve too, if its tenant holds nothing. Work is aborted only for a tenant that has used less, but also
- *   outside of the reserve: after its turn. It starts again with twice the turn.
+ * - With a turn, slow work may use the reserve too, if its tenant holds nothing. Work outside
+ *   of the reserve is aborted after its turn, for a tenant that has used less. It starts again with twice the turn.
  * - Waiting work: quick keys go before new ones, and slow keys last; then the tenant that has used the least goes first, and within a tenant
  *   urgent work.
  */
@@ -128,7 +128,8 @@ export class FairLimiter {
     work: (signal: AbortSignal, isReserve: boolean, leave: () => void) => Promise<Result>,
   ): Promise<{ result: Result } | undefined> {
     let request = asked
-    for (let turns = 1; ; turns *= 2) {
+    let { turnMs = Infinity } = this.#options
+    for (;;) {
       const hold = await this.acquire(request, signal)
       if (hold === undefined) return undefined
       const leave = (): void => {
@@ -137,13 +138,14 @@ export class FairLimiter {
       }
       const [tooSlow, over] = [new AbortController(), new AbortController()]
       const end = (): void => tooSlow.abort(new Error('other work waits'))
-      const run = this.#runOf(request, hold, turns, end)
+      const run = this.#runOf(request, hold, turnMs, end)
       if (run.dueMs < Infinity) this.#endWhenDue(run, over.signal)
       try {
         return { result: await work(AbortSignal.any([signal, tooSlow.signal]), hold.isReserve, leave) }
       } catch (error) {
         if (signal.aborted || !tooSlow.signal.aborted) throw error
       } finally {
+        if (!hold.isReserve) turnMs *= 2
         this.#runs.delete(run)
         over.abort()
         hold.release()
@@ -221,9 +223,8 @@ export class FairLimiter {
     }
   }
 
-  #runOf(request: LimiterRequest, { isReserve }: Hold, turns: number, end: () => void): Run {
-    const { turnMs = Infinity } = this.#options
-    return { account: this.#workOf(request).account, isReserve, dueMs: this.#now() + turns * (isReserve ? this.#slowAfterMs : turnMs), end }
+  #runOf(request: LimiterRequest, { isReserve }: Hold, turnMs: number, end: () => void): Run {
+    return { account: this.#workOf(request).account, isReserve, dueMs: this.#now() + (isReserve ? this.#slowAfterMs : turnMs), end }
   }
 
   #endWhenDue(run: Run, over: AbortSignal): void {
@@ -243,8 +244,9 @@ export class FairLimiter {
       if (dueMs > nowMs) continue
       const hasUsedLess = (waiter: Waiter): boolean => waiter.account !== account && waiter.account.debt(nowMs) < account.debt(nowMs)
       const needsPlace = (waiter: Waiter): boolean =>
-        (isReserve ? this.#shares.mayUseReserve(waiter) : !this.#shares.exceedsShare(waiter)) &&
-        (this.#options.turnMs === undefined || hasUsedLess(waiter))
+        isReserve
+          ? this.#shares.mayUseReserve(waiter) && (waiter.account.standing(waiter.key, nowMs) !== 'slow' || hasUsedLess(waiter))
+          : hasUsedLess(waiter) && !this.#shares.exceedsShare(waiter)
       if (waiters.some(needsPlace)) end()
     }
   }
