@@ -2,16 +2,19 @@
  * Tests rate limits: which calls wait, which do not, and which share a write.
  */
 import t from 'tap'
-import { systemClock } from '../../../runtime/platform/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import { requestAnnotations } from '../../../runtime/api/names.ts'
 import type { ReceiverOutcome } from '../../../runtime/receiver/answers.ts'
 import { matchObject } from '../../support/assertions.ts'
 import { serveReceiver } from '../../support/receiver-app.ts'
 
+/** A tenth of the real speed: on a busy machine a test must not outlast the ten seconds for which failures are counted. */
+const slowClock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() / 10 }
+
 void t.test('repeated failures limit only the failing peer, not authenticated calls or other peers', async (t) => {
   const limits = { failuresPerPeer: 3, perSecond: 1_000 }
-  const { post, bearer, outcomes } = await serveReceiver(t, { more: { limits, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] } })
+  const { post, bearer, outcomes } = await serveReceiver(t, { more: { clock: slowClock, limits, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] } })
   const from = (forwarded: string) => ({ 'x-forwarded-for': forwarded })
   const statuses = async (forwarded: string): Promise<number[]> => {
     const seen = []
@@ -34,7 +37,7 @@ void t.test('repeated failures limit only the failing peer, not authenticated ca
   t.strictSame(await statuses('203.0.113.8'), [401, 401, 401, 429, 429])
   const count = (wanted: ReceiverOutcome): number => outcomes.filter((outcome) => outcome === wanted).length
   t.strictSame([count('refused'), count('limited'), count('accepted')], [6, outcomes.length - 7, 1])
-  const untrusting = await serveReceiver(t, { more: { limits } })
+  const untrusting = await serveReceiver(t, { more: { clock: slowClock, limits } })
   const seen = []
   for (let call = 0; call < 5; call += 1) seen.push((await untrusting.post('{"ref":"main"}', from(`203.0.113.${call}`))).status)
   t.strictSame(seen, [401, 401, 401, 429, 429], 'without a trusted proxy the header counts for nothing')
@@ -42,7 +45,7 @@ void t.test('repeated failures limit only the failing peer, not authenticated ca
 
 void t.test('a peer that floods the receiver with invalid calls does not affect others', async (t) => {
   const limits = { failuresPerPeer: 3, perSecond: 10 }
-  const { post, bearer } = await serveReceiver(t, { more: { limits, trustedProxies: ['127.0.0.0/8'] } })
+  const { post, bearer } = await serveReceiver(t, { more: { clock: slowClock, limits, trustedProxies: ['127.0.0.0/8'] } })
   const wrong = { 'x-forwarded-for': '203.0.113.7' }
   for (let call = 0; call < 4; call += 1) await post('{"ref":"main"}', wrong)
   const flood = await Promise.all(Array.from({ length: 60 }, () => post('{"ref":"main"}', wrong)))
