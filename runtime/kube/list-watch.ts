@@ -21,7 +21,8 @@ export type WatchedSet<Item, Kind extends KubeObject = KubeObject> = {
 
 /** The consumer's callbacks. A handler that throws is called again for the same object after the next list. */
 export type WatchHandlers<Item> = {
-  upsert(key: ObjectKey, item: Item): void
+  /** Returns false for an object that the consumer does not keep: it costs no memory here either, and comes again with the next list. */
+  upsert(key: ObjectKey, item: Item): unknown
   remove(key: ObjectKey): void
   /** Called after each list: every existing object has been passed to `upsert`, and deleted ones to `remove`. */
   synced(): void
@@ -119,8 +120,9 @@ export async function runListWatch<Item, Kind extends KubeObject>(
 type Known = Map<string, string>
 
 type Notifier<Kind> = {
-  /** Returns whether the consumer was called: a known version is skipped. */
+  /** Returns whether the consumer keeps the object and did not know this version, which would be skipped. */
   upsert(object: Kind): boolean
+  isKnown(object: Kind): boolean
   remove(object: Kind): void
   /** Returns the ids of known objects that are not in a list. */
   gone(present: ReadonlySet<string>): string[]
@@ -148,11 +150,15 @@ function createNotifier<Item, Kind extends KubeObject>(
       if (known.get(id) === version) return false
       const item = set.project(object)
       if (item === undefined) return forget(id)
-      handlers.upsert(keyOf(id), item)
+      if (handlers.upsert(keyOf(id), item) === false) {
+        known.delete(id)
+        return false
+      }
       // Recorded after the handler has returned: one that throws is called again.
       known.set(id, version)
       return true
     },
+    isKnown: (object) => known.has(idOf(object)),
     remove: (object) => void forget(idOf(object)),
     gone: (present) => [...known.keys()].filter((id) => !present.has(id)),
     forget: (id) => void forget(id),
@@ -196,8 +202,8 @@ async function listAll<Item, Kind extends KubeObject>(
       version ??= page.resourceVersion
       delivered = isAtMost(place.delivered, version) ? place.delivered : undefined
       for (const object of page.items) {
-        present.add(idOf(object))
         if (notifier.upsert(object) && isAtMost(object.metadata.resourceVersion, delivered)) missed.push(idOf(object))
+        if (notifier.isKnown(object)) present.add(idOf(object))
       }
     }
     for (const id of notifier.gone(present)) {

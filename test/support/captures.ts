@@ -68,7 +68,7 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock) {
     capture: { auth: { token: { secretRef: { name: 'push', key: 'token' } } } },
   }
   let version = 0
-  const ask = (annotations: Record<string, string>, more: object = {}, capture: CaptureStatus = {}): void =>
+  const ask = (annotations: Record<string, string>, more: object = {}, capture: CaptureStatus = {}): boolean =>
     store.upsertSync({
       ...sync,
       uid: 'u',

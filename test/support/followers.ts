@@ -81,7 +81,8 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     },
   })
   const running = queue.run(stop.signal)
-  const put = (record: GatewaySyncRecord): void => store.upsertSync({ ...record, resourceVersion: String((version += 1)).padStart(9, '0') })
+  const put = (record: GatewaySyncRecord): boolean =>
+    store.upsertSync({ ...record, resourceVersion: String((version += 1)).padStart(9, '0') })
   const statusOf = (index: number): GatewaySyncStatus => {
     const record = store.sync('plant', `gs${index}`)
     if (record === undefined) throw new Error(`there is no GatewaySync gs${index}`)

@@ -115,8 +115,7 @@ async function watchScope(
       { type: gatewaySyncType, ...within, project: (object) => projectOurs(object, selector) },
       {
         upsert({ namespace = '', name }, record) {
-          if (record === 'other') pods.upsertOther(namespace, name)
-          else pods.upsertSync(record)
+          return record === 'other' ? pods.upsertOther(namespace, name) : pods.upsertSync(record)
         },
         remove: (key) => pods.removeSync(key.namespace ?? '', key.name),
         ...syncs,
@@ -161,8 +160,9 @@ async function watchPods(
     { type: podType, ...(namespace === undefined ? {} : { namespace }), fieldSelector: livePods, project: projectPod },
     {
       upsert(key, pod) {
-        present?.add(idOf(key))
-        store.upsertPod(pod)
+        const isKept = store.upsertPod(pod)
+        if (isKept) present?.add(idOf(key))
+        return isKept
       },
       remove: (key) => store.removePod(key.namespace ?? '', key.name),
       ...handlers,

@@ -20,9 +20,9 @@ export type PodsListed = (isThere: (pod: { namespace: string; name: string }) =>
 /** Receives the GatewaySyncs of a scope from their watch. */
 export type PodScopes = {
   /** Passes a GatewaySync to the store once the pods of its namespace have been listed: until then it would seem to have none. */
-  upsertSync(record: GatewaySyncRecord): void
+  upsertSync(record: GatewaySyncRecord): boolean
   /** A GatewaySync of another installation; its pods are not watched. */
-  upsertOther(namespace: string, name: string): void
+  upsertOther(namespace: string, name: string): boolean
   removeSync(namespace: string, name: string): void
   /** All GatewaySyncs have been listed, so the number of namespaces is known. */
   syncsListed(): void
@@ -82,12 +82,13 @@ export function createPodScopes({ store, watch, maxNamespaces = defaultMaxNamesp
       const records = waiting.get(namespace) ?? syncsOfNamespace()
       waiting.set(namespace, records)
       // All of a namespace may wait at a start, so they are bounded here as they are in the store.
-      records.set(name, withinShare(record, records.beside(name)))
+      const isKept = records.set(name, withinShare(record, records.beside(name)))
       begin()
+      return isKept
     },
     upsertOther(namespace, name) {
       waiting.get(namespace)?.delete(name)
-      store.upsertOther(namespace, name)
+      return store.upsertOther(namespace, name)
     },
     removeSync(namespace, name) {
       waiting.get(namespace)?.delete(name)

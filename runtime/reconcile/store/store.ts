@@ -68,19 +68,23 @@ export function createStore(
   }
 
   /** Called for watch events. */
-  const upsertSync = (observed: GatewaySyncRecord): void => {
+  const upsertSync = (observed: GatewaySyncRecord): boolean => {
     const { syncs, others } = inNamespace(observed.namespace)
     others.delete(observed.name)
     const before = syncs.get(observed.name)
     const record = withinShare(observed, syncs.beside(observed.name))
     // The result of a write and the watch event may arrive in either order.
-    if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return
-    if (!hasSpaceFor(record, inNamespace(record.namespace))) return overflow(record.namespace, 'GatewaySync')
+    if (before?.uid === record.uid && isNewer(before.resourceVersion, record.resourceVersion)) return true
+    if (!hasSpaceFor(record, inNamespace(record.namespace))) {
+      overflow(record.namespace, 'GatewaySync')
+      return false
+    }
     share(record)
     syncs.set(record.name, record)
     seen()
     if (!isSameWish(before, record)) changed(syncKey(record.namespace, record.name), 'other')
     if (before === undefined) onlyOneChanged(record.namespace, 2, record.name)
+    return true
   }
 
   return {
@@ -96,14 +100,18 @@ export function createStore(
       if (namespaces.get(record.namespace)?.syncs.get(record.name)?.uid === record.uid) upsertSync(record)
     },
     /** Records a GatewaySync of another installation. It only counts for pods that name none. */
-    upsertOther(namespace: string, name: string): void {
+    upsertOther(namespace: string, name: string): boolean {
       const { syncs, others } = inNamespace(namespace)
-      if (others.has(name)) return
-      if (!syncs.has(name) && syncs.size + others.size >= maxKeptSyncs) return overflow(namespace, 'GatewaySync')
+      if (others.has(name)) return true
+      if (!syncs.has(name) && syncs.size + others.size >= maxKeptSyncs) {
+        overflow(namespace, 'GatewaySync')
+        return false
+      }
       others.add(name)
       seen()
       if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
       onlyOneChanged(namespace, 2)
+      return true
     },
     removeSync(namespace: string, name: string): void {
       const { syncs, others } = inNamespace(namespace)
@@ -133,20 +141,23 @@ function gatewayUpdates({ inNamespace, answers, share, seen, overflow, changed, 
     if (pod !== undefined && name !== undefined && !answers.isOther(pod.namespace, name)) changed(syncKey(pod.namespace, name), 'pod')
   }
   return {
-    upsertPod(pod: PodRecord): void {
+    /** False: the namespace has too many, and this one is not kept. So do the others that begin with `upsert`. */
+    upsertPod(pod: PodRecord): boolean {
       const { pods, reports, modes } = inNamespace(pod.namespace)
       const before = pods.get(pod.name)
       // Most pod changes are irrelevant.
-      if (isDeepStrictEqual(before, pod)) return
+      if (isDeepStrictEqual(before, pod)) return true
       if (before?.uid !== pod.uid) modes.appears(pod.name, before, reports.get(pod.name), monotonicMs())
       podChanged(before)
       share(pod)
-      if (!pods.set(pod.name, pod)) {
+      const isKept = pods.set(pod.name, pod)
+      if (!isKept) {
         modes.goes(pod, reports.get(pod.name), monotonicMs())
         overflow(pod.namespace, 'Pod')
       }
       seen()
       podChanged(pods.get(pod.name))
+      return isKept
     },
     removePod(namespace: string, name: string): void {
       const { pods, reports, modes } = inNamespace(namespace)
@@ -155,17 +166,19 @@ function gatewayUpdates({ inNamespace, answers, share, seen, overflow, changed, 
       pods.delete(name)
       seen()
     },
-    upsertReport(report: ReportRecord): void {
+    upsertReport(report: ReportRecord): boolean {
       const { reports } = inNamespace(report.namespace)
       const before = reports.get(report.pod)
-      if (isDeepStrictEqual(before, report)) return
+      if (isDeepStrictEqual(before, report)) return true
       share(report)
-      if (!reports.set(report.pod, report)) overflow(report.namespace, 'SyncReport')
+      const isKept = reports.set(report.pod, report)
+      if (!isKept) overflow(report.namespace, 'SyncReport')
       seen()
       // Display details trigger no reconcile.
-      if (isDeepStrictEqual(decisive(before), decisive(report))) return
+      if (isDeepStrictEqual(decisive(before), decisive(report))) return isKept
       if (report.gatewaySync !== '' && !answers.isOther(report.namespace, report.gatewaySync))
         changed(syncKey(report.namespace, report.gatewaySync), 'report')
+      return isKept
     },
     removeReport(namespace: string, pod: string): void {
       const { pods, reports, modes } = inNamespace(namespace)

@@ -7,7 +7,7 @@ import { steppedClock } from '../../support/stepped-clock.ts'
 
 void t.test('mirrors of the repositories in every GatewaySync are kept, even if the spec is otherwise invalid', async (t) => {
   const store = createStore(() => {})
-  const add = (name: string, spec: unknown): void =>
+  const add = (name: string, spec: unknown): boolean =>
     store.upsertSync({ namespace: 'plant', name, uid: name, resourceVersion: '1', generation: 1, annotations: {}, spec, status: {} })
   add('valid', { git: { repo: 'https://git.example/a.git', ref: 'main' } })
   add('invalid', { git: { repo: 'https://git.example/b.git' }, polling: 7 })

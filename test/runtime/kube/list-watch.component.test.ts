@@ -121,6 +121,42 @@ void t.test('a relist after 410 finds the changes since the last watch', { timeo
   t.strictSame(figures, ['0 pods', 'pods from list', '0 pods'], 'that no watch could tell of them is no difference')
 })
 
+void t.test(
+  'an object that is not kept is delivered again with each list, and is neither a difference nor removed',
+  { timeout: 600_000 },
+  async (t) => {
+    const lists = [
+      { metadata: { resourceVersion: '10' }, items: [pod('kept', '1'), pod('ignored', '2')] },
+      { metadata: { resourceVersion: '20' }, items: [pod('kept', '1'), pod('ignored', '2')] },
+      { metadata: { resourceVersion: '30' }, items: [pod('kept', '1')] },
+    ]
+    const told: string[] = []
+    const { from, figures } = await watchAt(
+      t,
+      lists,
+      (response, index) => {
+        begin(response)
+        if (index < 2) response.end(event('ERROR', { kind: 'Status', code: 410, message: 'too old resource version' }))
+      },
+      {
+        handlers: {
+          upsert({ name }) {
+            told.push(`+${name}`)
+            return name !== 'ignored'
+          },
+          remove: ({ name }) => void told.push(`-${name}`),
+        },
+      },
+    )
+    await until(() => (from.length === 3 ? true : undefined), 'it is watched a third time')
+    t.strictSame(told, ['+kept', '+ignored', '+ignored'])
+    t.strictSame(
+      figures.filter((figure) => /[1-9] pods/.test(figure)),
+      [],
+    )
+  },
+)
+
 void t.test('a relist counts the changes that the watch skipped, but no changes after its position', { timeout: 600_000 }, async (t) => {
   const known = [pod('stays', '1'), pod('changes', '2'), pod('goes', '3')]
   const lists = [

@@ -14,7 +14,9 @@ const slowClock: Clock = { ...systemClock, monotonicMs: () => systemClock.monoto
 
 void t.test('repeated failures limit only the failing peer, not authenticated calls or other peers', async (t) => {
   const limits = { failuresPerPeer: 3, perSecond: 1_000 }
-  const { post, bearer, outcomes } = await serveReceiver(t, { more: { clock: slowClock, limits, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] } })
+  const { post, bearer, outcomes } = await serveReceiver(t, {
+    more: { clock: slowClock, limits, trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] },
+  })
   const from = (forwarded: string) => ({ 'x-forwarded-for': forwarded })
   const statuses = async (forwarded: string): Promise<number[]> => {
     const seen = []

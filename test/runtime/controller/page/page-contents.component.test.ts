@@ -87,7 +87,7 @@ function replica(t: Test) {
   const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
   const store = createStore(() => {})
-  const put = (name: string, spec: object): void =>
+  const put = (name: string, spec: object): boolean =>
     store.upsertSync({ namespace: 'plant', name, uid: name, resourceVersion: '1', generation: 1, annotations: {}, spec, status: {} })
   const sync = { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } }
   put('line', { git: { repo: repository.folder, ref: 'main' }, sync })
