@@ -1,6 +1,9 @@
 /**
  * A public repository has one mirror for all namespaces. One of them with many calls delays the others by one call, and pays for its own.
  */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
@@ -24,8 +27,9 @@ async function setUp(t: Test) {
   const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
   const remote = anonymousRemote(host.url('plant.git/.git'), { allowLocal: false })
-  const resolve = async (namespace: string, ref: string) => await mirrors.of(remote, namespace).resolve(ref, { fresh: true }, signal)
-  return { mirrors, resolve }
+  const resolve = async (namespace: string, ref: string, own = signal) =>
+    await mirrors.of(remote, namespace).resolve(ref, { fresh: true }, own)
+  return { host, mirrors, resolve }
 }
 
 void t.test('namespaces take turns at the mirror that they share', async (t) => {
@@ -51,4 +55,33 @@ void t.test('each namespace pays for its own calls of a mirror that they share',
   await Promise.all(branches.map((branch) => resolve('loud', branch)))
   t.equal(used(), before)
   t.strictSame(payers().toSorted(), ['loud', 'quiet'])
+})
+
+void t.test('a namespace that waits for memory that it uses itself does not hold the mirror that it shares', async (t) => {
+  if (!requires(t, 'git')) return
+  const { mirrors, resolve, host } = await setUp(t)
+  // A host that never answers uses the memory of its namespace.
+  const silent = createServer(() => undefined)
+  silent.listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const stop = new AbortController()
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const hanging = Array.from({ length: 6 }, async (_, index) => {
+    const remote = anonymousRemote(`${url}/${index}.git`, { allowLocal: false })
+    await mirrors.of(remote, 'loud').resolve('main', { fresh: true }, stop.signal)
+  })
+  const waiting = () => mirrors.memory.uses().find(({ tenant }) => tenant === 'loud')?.waiting ?? 0
+  while (waiting() === 0) await new Promise((done) => setImmediate(done))
+  const before = waiting()
+  const loud = resolve('loud', 'main', stop.signal)
+  while (waiting() === before) await new Promise((done) => setImmediate(done))
+  const startedMs = systemClock.monotonicMs()
+  await resolve('quiet', 'main')
+  const tookMs = systemClock.monotonicMs() - startedMs
+  t.ok(tookMs < 10_000, `${tookMs} ms`)
+  t.ok(host.fetches() > 0)
+  stop.abort(new Error('the test has ended'))
+  await Promise.allSettled([...hanging, loud])
+  silent.closeAllConnections()
+  silent.close()
 })

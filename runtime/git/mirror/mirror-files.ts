@@ -59,6 +59,8 @@ type Options = FolderOptions & { clock: Clock; signal: AbortSignal }
 const packsToTidy = 30
 /** A push that arrives during the clean-up has to wait for it, and one push is often followed by another. */
 const quietMs = 2_000
+/** How long a namespace may hold the mirror while it waits for memory that it uses itself. */
+const maxWaitMs = 1_000
 /** From this many packs on they are merged before the next fetch: a process that is always busy, or ends after each fetch, has no other time. */
 const maxPacks = 55
 
@@ -69,10 +71,10 @@ const maxPacks = 55
 export function openMirrorFiles(options: Options): (namespace: string) => MirrorFiles {
   const { folder, limits, clock, signal: stop } = options
   const local = createRunLocal(limits)
-  const writer = new OneWriter()
+  const writer = new OneWriter((namespace) => waitsForItself(options, namespace))
   const state = openFolderState(options)
-  const writeFor = async <Value>(turn: WriterTurn, work: () => Promise<Value>): Promise<Value> =>
-    await writer.run(turn, () => onVolume(work))
+  const writeFor = async <Value>(turn: WriterTurn, work: (own: AbortSignal) => Promise<Value>): Promise<Value> =>
+    await writer.run(turn, (giveWay) => onVolume(() => work(turn.signal === undefined ? giveWay : AbortSignal.any([turn.signal, giveWay]))))
   const write = async <Value>(work: () => Promise<Value>): Promise<Value> => await writeFor({ namespace: '' }, work)
   let fetches = 0
   let tidying: Promise<void> | undefined
@@ -96,33 +98,33 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
   }
   const fetch = async (namespace: string, what: string, signal: AbortSignal): Promise<Fetched> => {
     const waits = !writer.isIdle
-    return await writeFor({ namespace, equal: `fetch ${what}`, signal }, async () => {
+    return await writeFor({ namespace, equal: `fetch ${what}`, signal }, async (own) => {
       fetches += 1
-      await state.prepare(signal)
+      await state.prepare(own)
       // The namespace before may have fetched it.
-      if (waits && state.is('sound') && isCommitHash(what) && (await state.has(what, signal))) return { commit: what, tag: undefined }
-      if (isTidyDue(maxPacks)) await state.tidy(namespace, signal)
-      return await state.fetch(namespace, what, signal)
+      if (waits && state.is('sound') && isCommitHash(what) && (await state.has(what, own))) return { commit: what, tag: undefined }
+      if (isTidyDue(maxPacks)) await state.tidy(namespace, own)
+      return await state.fetch(namespace, what, own)
     })
   }
   return (namespace) => ({
     fetch: (what, signal) => fetch(namespace, what, signal),
     list: (followed, signal) =>
-      writeFor({ namespace, equal: `list ${followed}`, signal }, async () => {
-        await state.prepare(signal)
-        return await state.list(namespace, followed, signal)
+      writeFor({ namespace, equal: `list ${followed}`, signal }, async (own) => {
+        await state.prepare(own)
+        return await state.list(namespace, followed, own)
       }),
     isThere: (ref, signal) =>
-      writeFor({ namespace, equal: `find ${ref}`, signal }, async () => {
-        await state.prepare(signal)
-        return await state.isThere(namespace, ref, signal)
+      writeFor({ namespace, equal: `find ${ref}`, signal }, async (own) => {
+        await state.prepare(own)
+        return await state.isThere(namespace, ref, own)
       }),
     commit: (parent, edits, message, signal) =>
       writeFor({ namespace }, async () => {
         await state.prepare(signal)
         return await state.commit(parent, edits, message, signal)
       }),
-    push: (what, signal) => writeFor({ namespace }, () => state.push(namespace, what, signal)),
+    push: (what, signal) => writeFor({ namespace, signal }, (own) => state.push(namespace, what, own)),
     async rawObject(type, id, signal) {
       await ready(signal)
       return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
@@ -163,4 +165,10 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
       await writer.settled()
     },
   })
+}
+
+/** Whether a call of git for this mirror waits for memory because its namespace uses its share: that may take minutes. */
+function waitsForItself({ memory, remote }: FolderOptions, namespace: string): boolean {
+  const waits = memory.limiter.waits(namespace)
+  return waits.some(({ owner, waitedMs, exceedsShare }) => owner === remote.url.text && exceedsShare && waitedMs >= maxWaitMs)
 }

@@ -23,6 +23,14 @@ export class Turns<Item> {
     this.#size += 1
   }
 
+  /** Makes a namespace the last to get another turn. */
+  postpone(namespace: string): void {
+    const items = this.#namespaces.get(namespace)
+    if (items === undefined) return
+    this.#namespaces.delete(namespace)
+    this.#namespaces.set(namespace, items)
+  }
+
   /** Removes and returns the next item that may be taken. Its namespace is the last to get another turn. */
   take(mayTake: (item: Item) => boolean = () => true): Item | undefined {
     for (const [namespace, items] of this.#namespaces) {

@@ -64,3 +64,24 @@ void t.test('work that is equal to waiting work runs once, and again for those w
   ])
   t.strictSame(begun, ['a', 'b', 'c'])
 })
+
+void t.test('work that is held up by its own namespace gives way to another one, and starts again', async (t) => {
+  let isHeldUp = true
+  const writer = new OneWriter((namespace) => namespace === 'loud' && isHeldUp)
+  const begun: string[] = []
+  const run = async (namespace: string, equal?: string): Promise<string> =>
+    await writer.run({ namespace, ...(equal === undefined ? {} : { equal }) }, async (giveWay) => {
+      begun.push(namespace)
+      if (namespace === 'loud' && isHeldUp)
+        await new Promise((_resolve, reject) => giveWay.addEventListener('abort', () => reject(giveWay.reason as Error)))
+      isHeldUp = false
+      return namespace
+    })
+  t.strictSame(await Promise.all([run('loud'), run('quiet')]), ['loud', 'quiet'])
+  t.strictSame(begun.splice(0), ['loud', 'quiet', 'loud'])
+  isHeldUp = true
+  const first = run('loud', 'fetch main')
+  t.strictSame(await Promise.all([first, run('loud', 'fetch main'), run('quiet', 'fetch main')]), ['quiet', 'quiet', 'quiet'])
+  t.strictSame(begun, ['loud', 'quiet'])
+  t.equal(writer.isIdle, true)
+})
