@@ -46,8 +46,10 @@ const lessListed = 'name a tag or branch in spec.git.ref, give spec.git.tagPatte
 /** Minimum average speed of a pack in bytes per second: links of plants are slow, but a slower host would occupy its share of git for too long. */
 const minPackBytes = 4 * 1024
 const watchEveryMs = 1_000
+/** Maximum number of calls that take the large share before the usual one is tried again. */
+const maxLargeCalls = 64
 
-/** Calls git for one remote. A call that runs out of memory is repeated once with the large share, and so are all later fetches. */
+/** Calls git for one remote. A call that runs out of memory is repeated once with the large share. */
 export function openHost(options: Options): CallHost {
   const { remote, network, limits, memory, patienceSeconds = defaultPatienceSeconds, refsSeconds = defaultRefsSeconds } = options
   const { url } = remote
@@ -59,8 +61,7 @@ export function openHost(options: Options): CallHost {
    * The calls for which the host was silent too long, until it has answered them: the answer to another request does not count for these.
    */
   const unanswered = new Set<string>()
-  /** The shares of memory for what needed the large one before: listing refs, and fetching. */
-  const large = new Set<CallSize>()
+  const shares = { question: new Share(), small: new Share() }
 
   const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
     const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes, namespace } = call
@@ -116,15 +117,42 @@ export function openHost(options: Options): CallHost {
 
   return async (call, signal) => {
     const usual = isQuestion(call) ? 'question' : 'small'
-    const size = large.has(usual) ? 'large' : usual
+    const size = shares[usual].next() ? 'large' : usual
     try {
-      return await callWith(size, call, signal)
+      const output = await callWith(size, call, signal)
+      if (size !== 'large') shares[usual].sufficed()
+      return output
     } catch (error) {
       if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
-      large.add(usual)
+      shares[usual].failed()
       if (existsSync(call.at)) sweep(call.at)
       return await callWith('large', call, signal)
     }
+  }
+}
+
+/**
+ * Decides which share of memory a call takes first. A first fetch of a large repository needs the large one, of which there is one, and the
+ * pushes after it seldom do. When they do as well, the usual share is tried less and less often.
+ */
+class Share {
+  #failures = 0
+  #largeCalls = 0
+
+  /** Whether the next call takes the large share. */
+  next(): boolean {
+    if (this.#largeCalls === 0) return false
+    this.#largeCalls -= 1
+    return true
+  }
+
+  sufficed(): void {
+    this.#failures = 0
+  }
+
+  failed(): void {
+    this.#failures += 1
+    this.#largeCalls = Math.min(maxLargeCalls, 2 ** this.#failures - 2)
   }
 }
 

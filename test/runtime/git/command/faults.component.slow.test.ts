@@ -85,10 +85,11 @@ void t.test('a pack too large for the small memory share is fetched with the lar
   const folder = temporaryFolder(t, 'memory')
   const host = await startGitHost(path.join(folder, 'git'))
   t.teardown(async () => host.stop())
-  await commitSimilar(host.repository('plant'), 20 * mebibyte)
+  const repository = host.repository('plant')
+  await commitSimilar(repository, 20 * mebibyte)
   const remote = anonymousRemote(host.url('plant/.git'), { allowLocal: false })
   const usual = createGitMemory()
-  const fetchWith = async (large: MemoryLimits | undefined): Promise<string> => {
+  const openWith = (large?: MemoryLimits) => {
     const at = path.join(folder, `mirror-${JSON.stringify(large)}`)
     execFileSync('git', ['init', '-q', '--bare', at])
     const taken: string[] = []
@@ -101,17 +102,21 @@ void t.test('a pack too large for the small memory share is fetched with the lar
     }
     const call = openHost({ remote, network: openNetwork, limits: roomy, memory })
     const args = ['fetch', '-q', '--depth=1', remote.url.text, '+main:refs/w/incoming']
-    return [await outcome(call({ at, namespace: 'plant', args, timeoutMs: 120_000 }, signal)), ...taken].join(' ').trim()
+    return async (): Promise<string> =>
+      [await outcome(call({ at, namespace: 'plant', args, timeoutMs: 120_000 }, signal)), ...taken.splice(0)].join(' ').trim()
   }
-  t.equal(await fetchWith(undefined), 'small large')
   t.equal(
-    await fetchWith({ maxMemoryBytes: 41 * mebibyte }),
+    await openWith({ maxMemoryBytes: 41 * mebibyte })(),
     'GitOutOfMemory: a file or pack of this repository needs more memory than git may have small large',
   )
   t.equal(
-    await fetchWith({ maxMemoryBytes: 256 * mebibyte, maxTogetherBytes: 30 * mebibyte }),
+    await openWith({ maxMemoryBytes: 256 * mebibyte, maxTogetherBytes: 30 * mebibyte })(),
     'GitOutOfMemory: git and its helpers need more memory together than they may use small large',
   )
+  const fetch = openWith()
+  t.equal(await fetch(), 'small large')
+  repository.commit({ a: 'changed' })
+  t.equal(await fetch(), 'small', 'the pushes after it need less')
 })
 
 void t.test('an object that the host has lost is reported, over HTTP and over SSH', async (t) => {
