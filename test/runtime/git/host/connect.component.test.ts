@@ -34,11 +34,11 @@ void t.test('a call holds no certificate or key in a file until git starts', asy
     https: { ...none, credentials: { kind: 'clientCertificate', certificate: client.certificate, key: client.key }, caBundle: certificate },
     ssh: { ...none, credentials: { kind: 'ssh', privateKey, passphrase: undefined, knownHosts: 'git.example ssh-ed25519 AAAA' } },
   } as const
-  for (const [protocol, files] of [
-    ['https', 3],
-    ['ssh', 1],
+  for (const [protocol, repository, files] of [
+    ['https', 'https://git.example/plant.git', 3],
+    ['ssh', 'ssh://git@git.example/plant.git', 1],
   ] as const) {
-    const url = requireRepository(`${protocol}://git@git.example/plant.git`, { allowLocal: false })
+    const url = requireRepository(repository, { allowLocal: false })
     const open = await connect({ url, access: kinds[protocol] }, openNetwork, signal)
     t.equal(held(), 0, protocol)
     const { release } = await open(signal)
