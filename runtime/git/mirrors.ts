@@ -127,7 +127,7 @@ export function createMirrors({
       }
       // With its credentials. One in use stays, so that a call still under way and one that begins now share one writer.
       for (const [key, of] of mirrors)
-        if (!kept.has(key) && !kept.has(key.slice(0, key.indexOf('-'))) && of('').isIdle()) mirrors.delete(key)
+        if (!kept.has(key) && !kept.has(key.slice(0, key.indexOf('-'))) && of('').close()) mirrors.delete(key)
     },
     async close() {
       stopping.abort(new Error('closing'))

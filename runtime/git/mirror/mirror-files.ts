@@ -46,8 +46,8 @@ export type MirrorFiles = {
   /** Drops, or tidies up thoroughly, only when no work is running or waiting; returns false otherwise, without doing anything. */
   dropIfIdle(): Promise<boolean>
   tidyIfIdle(signal: AbortSignal): Promise<boolean>
-  /** Whether no work is running or waiting. */
-  isIdle(): boolean
+  /** Refuses all changes from now on, so that another writer may use the folder, unless one is running or waiting. Returns whether it does. */
+  close(): boolean
   /** Settles when no work is running. */
   settled(): Promise<void>
 }
@@ -159,7 +159,7 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
       }
       return true
     },
-    isIdle: () => writer.isIdle && tidying === undefined,
+    close: () => writer.close(),
     async settled() {
       await tidying
       await writer.settled()

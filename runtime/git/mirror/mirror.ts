@@ -53,8 +53,8 @@ export type Mirror = {
   drop(): Promise<void>
   /** The mirror as a tenant of the volume, which may tidy it up or drop it to free space. */
   readonly tenant: Tenant
-  /** Whether nothing that changes its files is running or waiting. */
-  isIdle(): boolean
+  /** Refuses all changes from now on with GitKilled, unless one is running or waiting. Returns whether it does. */
+  close(): boolean
   /** Settles when no work is running. */
   settled(): Promise<void>
 }
@@ -112,7 +112,7 @@ function mirrorOf(options: MirrorOptions, namespace: string, files: MirrorFiles,
       tidyIfIdle: files.tidyIfIdle,
       dropIfIdle: files.dropIfIdle,
     },
-    isIdle: files.isIdle,
+    close: files.close,
     settled: files.settled,
   }
 }

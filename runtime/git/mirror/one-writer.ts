@@ -4,6 +4,7 @@
  */
 import { Turns } from '../../platform/async/turns.ts'
 import { systemClock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
 
 /** `equal`: works with the same text do the same, with the same result. `signal` is the one that aborts the work. */
 export type WriterTurn = { namespace: string; equal?: string; signal?: AbortSignal }
@@ -20,6 +21,7 @@ export class OneWriter {
   readonly #waiting = new Turns<Waiting>()
   #pending = 0
   #running: Promise<void> | undefined
+  #isClosed = false
 
   /** `isHeldUp`: whether the running work of a namespace waits for its other work. It gives way then, if another namespace waits for its turn. */
   constructor(isHeldUp: (namespace: string) => boolean = () => false) {
@@ -33,11 +35,18 @@ export class OneWriter {
 
   /** Settles as `work` does, or as equal work of another namespace that begins after this call. */
   async run<Value>(turn: WriterTurn, work: Work<Value>): Promise<Value> {
+    if (this.#isClosed) throw new Fault('GitKilled', 'the mirror was removed')
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     this.#pending += 1
     this.#waiting.add(turn.namespace, { ...turn, work, resolve, reject })
     this.#running ??= this.#runAll()
     return await promise
+  }
+
+  /** Refuses all work from now on with GitKilled, unless some is running or waiting. Returns whether it does. */
+  close(): boolean {
+    this.#isClosed ||= this.isIdle
+    return this.#isClosed
   }
 
   /** Settles when no work is running or waiting. */

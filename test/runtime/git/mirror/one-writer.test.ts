@@ -85,3 +85,16 @@ void t.test('work that is held up by its own namespace gives way to another one,
   t.strictSame(begun, ['loud', 'quiet'])
   t.equal(writer.isIdle, true)
 })
+
+void t.test('a writer that is idle can be closed, and then does no work', async (t) => {
+  const writer = new OneWriter()
+  const running = writer.run({ namespace: 'a' }, async () => await new Promise((resolve) => setImmediate(resolve)))
+  t.equal(writer.close(), false)
+  await running
+  t.equal(writer.close(), true)
+  await rejectsWith(
+    t,
+    writer.run({ namespace: 'a' }, async () => t.fail('it runs')),
+    { reason: 'GitKilled', message: 'the mirror was removed' },
+  )
+})
