@@ -3,6 +3,7 @@
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { connect } from './connect.ts'
@@ -48,6 +49,8 @@ const minPackBytes = 4 * 1024
 const watchEveryMs = 1_000
 /** Maximum number of calls that take the large share before the usual one is tried again. */
 const maxLargeCalls = 64
+/** Maximum number of namespaces for which the share is remembered; a mirror of a public repository may have many. */
+const maxNamespaces = 100
 
 /** Calls git for one remote. A call that runs out of memory is repeated once with the large share. */
 export function openHost(options: Options): CallHost {
@@ -61,7 +64,8 @@ export function openHost(options: Options): CallHost {
    * The calls for which the host was silent too long, until it has answered them: the answer to another request does not count for these.
    */
   const unanswered = new Set<string>()
-  const shares = { question: new Share(), small: new Share() }
+  /** By the usual share and the namespace: another namespace that uses this mirror may fetch a ref that needs more memory. */
+  const shares = new LRUCache<string, Share>({ max: 2 * maxNamespaces })
 
   const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
     const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes, namespace } = call
@@ -117,14 +121,17 @@ export function openHost(options: Options): CallHost {
 
   return async (call, signal) => {
     const usual = isQuestion(call) ? 'question' : 'small'
-    const size = shares[usual].next() ? 'large' : usual
+    const user = `${usual} ${call.namespace}`
+    const share = shares.get(user) ?? new Share()
+    const size = share.next() ? 'large' : usual
     try {
       const output = await callWith(size, call, signal)
-      if (size !== 'large') shares[usual].sufficed()
+      if (size !== 'large') share.sufficed()
       return output
     } catch (error) {
       if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
-      shares[usual].failed()
+      share.failed()
+      shares.set(user, share)
       if (existsSync(call.at)) sweep(call.at)
       return await callWith('large', call, signal)
     }

@@ -6,7 +6,7 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import { openNetwork } from '../../../../runtime/git/remote/network.ts'
-import { createGitMemory } from '../../../../runtime/git/command/memory.ts'
+import { createGitMemory, type GitMemory } from '../../../../runtime/git/command/memory.ts'
 import { openHost } from '../../../../runtime/git/host/call-host.ts'
 import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
 import { matchObject, rejectsWith } from '../../../support/assertions.ts'
@@ -128,4 +128,25 @@ void t.test('a host known to be slow gets its timeout at each first attempt, eve
   for (const how of ['quick', 'slow', 'quick', 'slow'] as const) t.equal(await ask(how), 'answered', how)
   const [each = 0, ...others] = new Set(waited.slice(-4))
   t.ok(each > 1 && others.length === 0, waited.join())
+})
+
+void t.test('a namespace whose calls need the large memory share takes it for itself only', async (t) => {
+  const sizes: string[] = []
+  const memory: GitMemory = {
+    limiter: createGitMemory().limiter,
+    async run(size, { namespace }) {
+      sizes.push(`${namespace} ${size}`)
+      throw new Fault(size !== 'large' && namespace === 'hostile' ? 'GitOutOfMemory' : 'GitUnreachable', 'no call is made')
+    },
+  }
+  const remote = anonymousRemote('http://127.0.0.1/plant.git', { allowLocal: false })
+  const call = openHost({ remote, network: openNetwork, limits, memory })
+  const fetch = async (namespace: string): Promise<void> => {
+    const at = path.join(temporaryFolder(t, 'mirror-host'), 'mirror')
+    await rejectsWith(t, call({ at, namespace, args: ['fetch', remote.url.text], timeoutMs: 1_000 }, signal), { reason: 'GitUnreachable' })
+  }
+  // Two failures in a row: the next calls take the large share first.
+  for (const namespace of ['hostile', 'hostile', 'hostile', 'plant']) await fetch(namespace)
+  const twice = ['hostile small', 'hostile large']
+  t.strictSame(sizes, [...twice, ...twice, 'hostile large', 'plant small'])
 })
