@@ -70,6 +70,7 @@ export type StartGit = (run: GitRun, limits: GitLimits) => GitProcess
 /** Longer standard output is a fault in `runGit`; streams have no such limit. */
 const maxOutputBytes = 8 * 1024 * 1024
 const measureEveryMs = 100
+const measureAgainMs = 20
 /** Time for git to end after SIGTERM. */
 const graceMs = 2_000
 /** The cause of the fault of a git process that failed without a signal and without output. */
@@ -241,12 +242,20 @@ export async function runGitWithin(run: GitRun, { limits, signal }: GitOptions):
 function watchMemory(pid: number | undefined, maxBytes: number | undefined): { exceeded: AbortSignal; end(): void } | undefined {
   if (pid === undefined || maxBytes === undefined) return undefined
   const tooMuch = new AbortController()
-  const measure = (): void => {
-    if (anonymousBytes(pid) > maxBytes)
-      tooMuch.abort(new Fault('GitOutOfMemory', 'git and its helpers need more memory together than they may use'))
+  const exceeds = (): boolean => anonymousBytes(pid) > maxBytes
+  let again: NodeJS.Timeout | undefined
+  const stop = (): void => {
+    if (exceeds()) tooMuch.abort(new Fault('GitOutOfMemory', 'git and its helpers need more memory together than they may use'))
   }
-  const timer = setInterval(measure, measureEveryMs)
-  return { exceeded: tooMuch.signal, end: () => clearInterval(timer) }
+  // A helper counts the memory of the git that starts it a second time until it becomes another program.
+  const timer = setInterval(() => {
+    if (exceeds()) again = setTimeout(stop, measureAgainMs)
+  }, measureEveryMs)
+  const end = (): void => {
+    clearInterval(timer)
+    clearTimeout(again)
+  }
+  return { exceeded: tooMuch.signal, end }
 }
 
 /**
@@ -271,10 +280,15 @@ export async function waitForEnd(child: GitProcess, run: GitRun, signal: AbortSi
   signal.throwIfAborted()
   if (stop.aborted) throw new Fault('GitTimeout', `git ${run.args[0] ?? ''} did not end within ${Math.round(run.timeoutMs / 1000)} s`)
   if (ended.error !== undefined) throw startFault(run.folder, ended.error)
-  // A signal from outside, such as that of the kernel's OOM killer, does not depend on the repository.
-  if (ended.by !== null && outsideSignals.has(ended.by)) throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
-  if (run.about !== undefined && answer !== undefined && output.isNotGit) throw notGit(run.about, answer)
   const errors = output.text
+  // A signal from outside, such as that of the kernel's OOM killer, does not depend on the repository.
+  if (ended.by !== null && outsideSignals.has(ended.by)) {
+    // Writing to a helper that has exited ends git with SIGPIPE; the helper may have said why.
+    const fault = ended.by === 'SIGPIPE' ? faultOf(errors, run.args[0] ?? '', run.about, answer) : undefined
+    if (fault !== undefined && fault.reason !== 'GitFailed') throw fault
+    throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
+  }
+  if (run.about !== undefined && answer !== undefined && output.isNotGit) throw notGit(run.about, answer)
   // git reports errors of its files or of the host, but not that its transport helper was killed.
   if (run.about !== undefined && ended.code !== null && errors === '')
     throw new Fault('GitKilled', 'a helper of git ended without a word, as one does that is ended from outside')
