@@ -156,14 +156,14 @@ function createAgentFollower(
         const recover = async () => await recoverFolder({ clock, log, memory, only: settings.podUid }, dataDir, signal)
         await endInterrupted({ recover, failed, clock, log }, { dataDir, recoveringMs: before.recoveringMs }, signal)
       },
-      cycle(source, gateway, wanted, signal) {
-        const deps = { source, gateway, clock, log: logOf(log, wanted.requestId), memory, only: settings.podUid }
-        return traceCycle(wanted, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, wanted, signal))
+      cycle(source, gateway, target, signal) {
+        const deps = { source, gateway, clock, log: logOf(log, target.requestId), memory, only: settings.podUid }
+        return traceCycle(target, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, target, signal))
       },
       listChanges,
-      capture: (source, wanted, asked, signal) => upload(source, wanted, asked, (offer) => client().capture(offer, signal), signal),
-      captureQuiet: (source, wanted, quiet, signal) =>
-        uploadQuiet(source, wanted, quiet, (offer) => client().capture(offer, signal), signal),
+      capture: (source, target, asked, signal) => upload(source, target, asked, (offer) => client().capture(offer, signal), signal),
+      captureQuiet: (source, target, quiet, signal) =>
+        uploadQuiet(source, target, quiet, (offer) => client().capture(offer, signal), signal),
       report,
     },
     { gatewaySync, dataDir, agentVersion: version, ...before },

@@ -113,9 +113,9 @@ async function startHosts(t: Test, text: string, documents: readonly GatewaySync
   const tls = { key: authority.server.key, cert: authority.server.certificate }
   const api = await startGithubApi(tls, (app ?? { appId: 1, installationId: 1 }) as { appId: number; installationId: number })
   const proxy = await startConnectProxy(undefined, Object.fromEntries(names.map((name) => [name, '127.0.0.1'])))
-  let wanted: string | undefined
+  let desired: string | undefined
   const before: GitHostOptions['before'] = ({ headers }, response) => {
-    if (wanted === undefined || headers.authorization === `Basic ${Buffer.from(wanted).toString('base64')}`) return false
+    if (desired === undefined || headers.authorization === `Basic ${Buffer.from(desired).toString('base64')}`) return false
     response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
     return true
   }
@@ -155,7 +155,7 @@ async function startHosts(t: Test, text: string, documents: readonly GatewaySync
       const { basic, githubApp } = git.auth ?? {}
       const secret = (basic as { secretRef: { name: string } } | undefined)?.secretRef.name
       const read = (key: string): string => readFileSync(path.join(at, 'secrets', secret ?? '', key), 'utf8').trim()
-      wanted =
+      desired =
         secret !== undefined
           ? `${read('username')}:${read('password')}`
           : githubApp !== undefined

@@ -74,8 +74,8 @@ void t.test('an entry explains its meaning, the check and the fix', async (t) =>
       ['Check', 'Fix'],
       name,
     )
-    const [, look = ''] = /\*\*Check:\*\*([^]*?)\*\*Fix:\*\*/.exec(text) ?? []
-    const commands = codeIn(look).filter((code) => /^(?:kubectl|cluster-sync|git|openssl|ssh-keyscan|curl|df) /.test(code))
+    const [, poll = ''] = /\*\*Check:\*\*([^]*?)\*\*Fix:\*\*/.exec(text) ?? []
+    const commands = codeIn(poll).filter((code) => /^(?:kubectl|cluster-sync|git|openssl|ssh-keyscan|curl|df) /.test(code))
     t.ok(commands.length > 0, `${name} has a command to check with`)
   }
 })

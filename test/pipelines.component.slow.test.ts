@@ -91,8 +91,8 @@ async function runAction(
   let [output, failed] = ['', 0]
   for (const [index, step] of action.runs.steps.entries()) {
     // A step without a condition runs only after successful steps; the one with a condition checks its inputs.
-    const isWanted = step.if === undefined ? failed === 0 : contexts['inputs.gatewaysync'] !== '' && contexts['inputs.base'] !== ''
-    if (!isWanted) continue
+    const isDesired = step.if === undefined ? failed === 0 : contexts['inputs.gatewaysync'] !== '' && contexts['inputs.base'] !== ''
+    if (!isDesired) continue
     const script = path.join(folder, `step-${index}.sh`)
     writeFileSync(script, step.run)
     const env = Object.fromEntries(Object.entries(step.env).map(([name, value]) => [name, filled(value)]))

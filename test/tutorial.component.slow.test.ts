@@ -97,8 +97,8 @@ void t.test('following the page leads to the results on the page', { timeout: 60
         continue
       }
       const code = await terminals[name].enter(typed)
-      const wanted = isLast ? step.exits : 0
-      t.equal(code ?? 0, wanted, (code ?? 0) === wanted ? command : textOfLines(linesOf(name)))
+      const desired = isLast ? step.exits : 0
+      t.equal(code ?? 0, desired, (code ?? 0) === desired ? command : textOfLines(linesOf(name)))
     }
   }
   t.notOk(existsSync(path.join(folder, 'plant-tutorial')), 'nothing is left')

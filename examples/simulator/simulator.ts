@@ -173,8 +173,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 type Reply = { status: number; body?: unknown; text?: string; location?: string }
 
 /** 401 for no or an unknown key, in HTML as the gateway gives it. A bare secret is no key. */
-function authorize(wanted: string | undefined, given: string | string[] | undefined): Reply | undefined {
-  if (wanted === undefined || given === wanted) return undefined
+function authorize(expected: string | undefined, given: string | string[] | undefined): Reply | undefined {
+  if (expected === undefined || given === expected) return undefined
   return { status: 401, text: '<html><body>HTTP ERROR 401 Unauthorized</body></html>' }
 }
 

@@ -11,7 +11,7 @@ type Stepped = (step: CycleStep, durationMs: number, reason: 'ok' | Reason) => v
 
 /** Runs one cycle, which reports its steps. */
 export type TraceCycle = (
-  wanted: { commit: string; requestId?: string | undefined },
+  desired: { commit: string; requestId?: string | undefined },
   stepped: Stepped,
   cycle: (stepped: Stepped) => Promise<CycleResult>,
 ) => Promise<CycleResult>

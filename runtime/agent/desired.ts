@@ -169,8 +169,8 @@ function waitsText(commit: string, stage: string | undefined): string {
   return `commit ${shortCommit(commit)} waits for its stage of the rollout${stage === undefined ? '' : `; stage ${stage} is in progress`}`
 }
 
-function ofRepository(published: string | undefined, wanted: string): string {
-  return published === undefined || published === wanted ? '' : ' of another repository'
+function ofRepository(published: string | undefined, desired: string): string {
+  return published === undefined || published === desired ? '' : ' of another repository'
 }
 
 /** The gateway's name in reports and templates: from the annotation, otherwise the pod's name. */

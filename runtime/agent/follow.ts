@@ -10,7 +10,7 @@ import type { Gateway } from '../gateway/gateway.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import type { GatewaySyncSpec } from '../api/schema/spec.ts'
 import { type Log, logOf } from '../platform/log/log.ts'
-import type { CycleResult, Wanted } from '../sync/cycle.ts'
+import type { CycleResult, SyncTarget } from '../sync/cycle.ts'
 import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFacts, podOrdinal } from './desired.ts'
 import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next, requestLeftMs } from './follower-state.ts'
 import { type Drift, driftAfter, uploadChanges, type UploadDeps } from './upload-changes.ts'
@@ -26,7 +26,7 @@ export type FollowDeps = UploadDeps & {
   /** Connects to the gateway of this data directory, if it has one; called when its address changes. */
   gateway(spec: GatewaySyncSpec['gateway']): Gateway | undefined
   /** The gateway's deployment mode; undefined: unknown. */
-  mode(gateway: Gateway | undefined, signal: AbortSignal): Promise<Wanted['facts']['mode']>
+  mode(gateway: Gateway | undefined, signal: AbortSignal): Promise<SyncTarget['facts']['mode']>
   /** Reads the downward API's files. */
   podFacts(): Promise<PodFacts>
   /** What the data directory held when the agent started, so that a commit already in place is not reported as Syncing. */
@@ -37,7 +37,7 @@ export type FollowDeps = UploadDeps & {
    */
   recover(failed: (fault: Fault) => void, signal: AbortSignal): Promise<void>
   /** Runs one cycle of the sync engine. */
-  cycle(source: Source, gateway: Gateway | undefined, wanted: Wanted, signal: AbortSignal): Promise<CycleResult>
+  cycle(source: Source, gateway: Gateway | undefined, target: SyncTarget, signal: AbortSignal): Promise<CycleResult>
   report(status: SyncReportStatus): void
 }
 
@@ -107,8 +107,8 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
   /** Runs one sync: decides what should be in place, runs one cycle for it, and returns when the next one is due. */
   const sync = async (signal: AbortSignal): Promise<Rest> => {
     const pod = await deps.podFacts()
-    const [held, startedAt, failuresBefore] = [inPlace(), now(), state.failures]
-    take({ kind: 'podRead', pod, inPlace: held, at: startedAt })
+    const [commit, startedAt, failuresBefore] = [inPlace(), now(), state.failures]
+    take({ kind: 'podRead', pod, inPlace: commit, at: startedAt })
     const desired = state.lastSync?.desired
     if (desired?.kind !== 'sync') return { waitMs: readPodAgainMs }
     // Comes before the gateway, because the gateway's API key comes from the content server.
@@ -116,15 +116,15 @@ export function createFollower(deps: FollowDeps, options: FollowOptions): Follow
     const gateway = gateways(desired.gateway)
     const mode = await deps.mode(gateway, signal)
     halt = new AbortController()
-    const wanted = wantedOf(desired, pod, { dataDir, mode, halt: halt.signal })
+    const target = targetOf(desired, pod, { dataDir, mode, halt: halt.signal })
     const { uid, changes: list, capture, captureQuiet: quiet } = desired
-    const uploaded = await uploadChanges(deps, source, wanted, { uid, list, capture, quiet, drift }, signal)
+    const uploaded = await uploadChanges(deps, source, target, { uid, list, capture, quiet, drift }, signal)
     failedUploads = uploaded.againMs === 'failed' ? failedUploads + 1 : 0
-    take({ kind: 'cycleBegan', inPlace: held, at: startedAt })
-    const result = await deps.cycle(source, gateway, wanted, signal)
+    take({ kind: 'cycleBegan', inPlace: commit, at: startedAt })
+    const result = await deps.cycle(source, gateway, target, signal)
     drift = driftAfter(drift, result)
     take({ kind: 'cycleEnded', result: { ...result, ...uploaded.reportFields }, startedAt, at: now() })
-    logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, held))
+    logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, commit))
     const hasCome = gateway === undefined ? undefined : awaitedOf(result, desired, { gateway, mode, modeOf: deps.mode })
     const waitMs = waitAfter(result, desired, gateway !== undefined)
     const againMs = uploaded.againMs === 'failed' ? backoffMs(failedUploads, waitingMs, maxUploadRetryMs, clock.random()) : uploaded.againMs
@@ -210,11 +210,11 @@ function logEnd(log: Log, { commit, requestId }: Extract<Desired, { kind: 'sync'
 }
 
 /** Builds the engine's input for this pod. */
-function wantedOf(
+function targetOf(
   desired: Extract<Desired, { kind: 'sync' }>,
   pod: PodFacts,
-  { dataDir, mode, halt }: { dataDir: string; mode: Wanted['facts']['mode']; halt: AbortSignal },
-): Wanted {
+  { dataDir, mode, halt }: { dataDir: string; mode: SyncTarget['facts']['mode']; halt: AbortSignal },
+): SyncTarget {
   const { commit, ref, profile, syncHash, paused, validation, requestId } = desired
   const { confirmDeletions, confirmOverwrites, rolledOutBefore, check } = desired
   const { podName, namespace, labels: podLabels } = pod

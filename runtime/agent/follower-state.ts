@@ -196,8 +196,8 @@ function reportUnrecovered(state: FollowerState, nowMs: number): Next {
 }
 
 function afterPodRead(state: FollowerState, { pod, inPlace, at }: Extract<FollowerEvent, { kind: 'podRead' }>, nowMs: number): Next {
-  const wanted = desiredSync(state.gatewaySync, state.observed?.followed, pod, inPlace)
-  const desired = wanted.kind === 'sync' && requestLeftMs(state, nowMs) <= 0 ? { ...wanted, changes: undefined } : wanted
+  const next = desiredSync(state.gatewaySync, state.observed?.followed, pod, inPlace)
+  const desired = next.kind === 'sync' && requestLeftMs(state, nowMs) <= 0 ? { ...next, changes: undefined } : next
   const after = { ...state, lastSync: { pod, desired } }
   if (desired.kind === 'sync') return { state: after, effects: [] }
   const { phase, fault } = desired

@@ -4,12 +4,12 @@
 import { durationMs } from '../api/schema/fields.ts'
 import { backoffMs } from '../platform/clock.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import type { CycleResult, Wanted } from '../sync/cycle.ts'
+import type { CycleResult, SyncTarget } from '../sync/cycle.ts'
 import type { Desired } from './desired.ts'
 import type { StartGate } from './health.ts'
 import type { Wake } from './wake.ts'
 
-type Mode = Wanted['facts']['mode']
+type Mode = SyncTarget['facts']['mode']
 /** Whether the state that the next sync waits for has been reached. */
 export type HasCome = (signal: AbortSignal) => Promise<boolean>
 

@@ -14,7 +14,7 @@ import type { AgentHealth } from './health.ts'
 /** The files hold the last result of `health`, which is called at every interval. */
 export type ProbeFilesDeps = { clock: Clock; log: Log; health(): AgentHealth }
 
-const lookMs = 1_000
+const pollIntervalMs = 1_000
 
 /** Keeps both files in `folder` current until the signal aborts. Retries each second if the folder is not writable. Never throws. */
 export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, folder: string, signal: AbortSignal): Promise<void> {
@@ -41,6 +41,6 @@ export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, fol
       if (!isTold) log.error({ reason, message, path: folder }, 'the files for the probes cannot be written')
       isTold = true
     }
-    await pause(clock, lookMs, signal)
+    await pause(clock, pollIntervalMs, signal)
   }
 }

@@ -72,8 +72,8 @@ export function createReporter(deps: { kube: Kube; clock: Clock; log: Log }, ide
       return { status: {}, spec, ours: true }
     }
     await kube.mergePatch(syncReportType, key, { metadata: { ownerReferences } }, {}, signal)
-    const held = { spec: {}, status: {}, ...present } as { spec: Record<string, unknown>; status: Record<string, unknown> }
-    return { status: held.status, spec, ours: mergePatchBetween(held.spec, spec) === undefined }
+    const current = { spec: {}, status: {}, ...present } as { spec: Record<string, unknown>; status: Record<string, unknown> }
+    return { status: current.status, spec, ours: mergePatchBetween(current.spec, spec) === undefined }
   }
 
   const write = async (fields: SyncReportStatus, gatewaySync: string, signal: AbortSignal): Promise<void> => {

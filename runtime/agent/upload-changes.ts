@@ -7,7 +7,7 @@ import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { AskedBy } from '../reconcile/decide/capture.ts'
 import type { ReportedChanges } from '../api/schema/report.ts'
 import { type Log, logOf } from '../platform/log/log.ts'
-import type { CycleResult, Wanted } from '../sync/cycle.ts'
+import type { CycleResult, SyncTarget } from '../sync/cycle.ts'
 
 /** The difference from the commit that syncs find. */
 export type Drift = NonNullable<CycleResult['drift']>
@@ -18,15 +18,15 @@ export type Drift = NonNullable<CycleResult['drift']>
  */
 export type UploadDeps = {
   /** Lists local changes for the report; undefined: not possible now. */
-  listChanges?(source: Source, wanted: Wanted, asked: AskedBy, signal: AbortSignal): Promise<ReportedChanges | undefined>
+  listChanges?(source: Source, target: SyncTarget, asked: AskedBy, signal: AbortSignal): Promise<ReportedChanges | undefined>
   /** Timeout of one attempt; shorter in tests. */
   listTimeoutMs?: number
   /** Captures for a request; `again`: call again later. */
-  capture?(source: Source, wanted: Wanted, asked: AskedBy, signal: AbortSignal): Promise<'done' | 'again'>
+  capture?(source: Source, target: SyncTarget, asked: AskedBy, signal: AbortSignal): Promise<'done' | 'again'>
   /** Captures changes that were stable for `quietMs`; returns in how many ms to call again, undefined: when there is drift. */
   captureQuiet?(
     source: Source,
-    wanted: Wanted,
+    target: SyncTarget,
     quiet: { quietMs: number; subject: string; drift: Drift | undefined },
     signal: AbortSignal,
   ): Promise<number | undefined>
@@ -55,7 +55,7 @@ const defaultListTimeoutMs = 30_000
 export async function uploadChanges(
   { listChanges, listTimeoutMs = defaultListTimeoutMs, capture, captureQuiet, log }: UploadDeps,
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   asked: ChangeRequests & { drift: Drift | undefined },
   signal: AbortSignal,
 ): Promise<UploadResult> {
@@ -65,7 +65,7 @@ export async function uploadChanges(
     } catch (error) {
       if (isAbort(error, signal)) throw error
       const { reason, message } = asFault(error)
-      logOf(log, wanted.requestId).warn({ commit: wanted.commit, reason, message }, failure)
+      logOf(log, target.requestId).warn({ commit: target.commit, reason, message }, failure)
       return 'failed'
     }
   }
@@ -73,15 +73,15 @@ export async function uploadChanges(
   const listing =
     listChanges === undefined || listRequest === undefined
       ? undefined
-      : (own: AbortSignal) => listChanges(source, wanted, { request: listRequest, uid }, own)
+      : (own: AbortSignal) => listChanges(source, target, { request: listRequest, uid }, own)
   const changes =
     listing === undefined
       ? undefined
       : await attempt('list local changes failed', async () => (await within(listing, listTimeoutMs, signal)) ?? 'again')
   const captureAgainMs = await attempt('local changes could not be handed on', async () => {
-    if (request !== undefined && (await capture?.(source, wanted, { request, uid }, signal)) === 'again') return againMs
+    if (request !== undefined && (await capture?.(source, target, { request, uid }, signal)) === 'again') return againMs
     if (quiet === undefined) return Infinity
-    return (await captureQuiet?.(source, wanted, { ...quiet, drift }, signal)) ?? Infinity
+    return (await captureQuiet?.(source, target, { ...quiet, drift }, signal)) ?? Infinity
   })
   if (changes === 'failed' || captureAgainMs === 'failed') return { againMs: 'failed', reportFields: reportFieldsOf(changes) }
   return { againMs: changes === 'again' ? Math.min(captureAgainMs, againMs) : captureAgainMs, reportFields: reportFieldsOf(changes) }

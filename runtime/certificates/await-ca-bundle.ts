@@ -10,7 +10,7 @@ import { patienceMs, readCaBundles } from './ca-bundle.ts'
 import { isSignedBy, readCertificate } from './parse.ts'
 import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
 
-const lookEveryMs = 1_000
+const pollIntervalMs = 1_000
 
 type Deps = { kube: Pick<Kube, 'get'>; clock: Clock; log: Log }
 
@@ -39,7 +39,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
       return true
     }
   }
-  const look = async (signal: AbortSignal): Promise<void> => {
+  const poll = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted && !isDone) {
       isDone = await isWritten(signal)
       if (isDone) return
@@ -49,7 +49,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
         isDone = true
         return
       }
-      await pause(clock, lookEveryMs, signal)
+      await pause(clock, pollIntervalMs, signal)
     }
   }
   return {
@@ -57,7 +57,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
     onChange: keeper.onChange,
     isTrusted: () => isDone,
     async run(signal) {
-      await Promise.all([keeper.run(signal), look(signal)])
+      await Promise.all([keeper.run(signal), poll(signal)])
     },
   }
 }

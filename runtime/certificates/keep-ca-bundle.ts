@@ -9,7 +9,7 @@ import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
 import { createCaBundleKeeper } from './ca-bundle.ts'
 
 /** Check interval: applying the manifests again removes the caBundle. */
-const lookEveryMs = 15_000
+const pollIntervalMs = 15_000
 
 /** Collaborators for keeping the bundle. */
 export type KeepCaBundleDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock; log: Log }
@@ -27,7 +27,7 @@ export function keepCaBundle({ kube, clock, log }: KeepCaBundleDeps, keeper: Ren
         const { reason, message } = asFault(error)
         log.warn({ component: 'certificates', name, reason, message }, 'set CA bundle of the webhook failed')
       }
-      await pause(clock, lookEveryMs, signal)
+      await pause(clock, pollIntervalMs, signal)
     }
   }
   return {

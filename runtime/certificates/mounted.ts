@@ -11,7 +11,7 @@ import { keyMatchesCertificate, readCertificate } from './parse.ts'
 import { type RenewedCertificates, createServing } from './serving.ts'
 
 /** How often the folder is read; the kubelet itself takes up to a minute to update it. */
-const lookEveryMs = 10_000
+const pollIntervalMs = 10_000
 /** How long a CA that was removed from the folder stays trusted, until every agent has learned the new one. */
 const overlapMs = 86_400_000
 /** A chain is a few KiB. */
@@ -37,7 +37,7 @@ export async function openMounted(
     async run(signal) {
       while (!signal.aborted) {
         try {
-          await clock.wait(lookEveryMs, signal)
+          await clock.wait(pollIntervalMs, signal)
           if (serving.show(await read())) log.info({ component: 'certificates' }, 'certificate read again')
           failing = false
         } catch (error) {

@@ -104,12 +104,12 @@ function readable(text: string | undefined): string | undefined {
 
 function isGoodLeaf(pair: KeyPair, signing: ReadCertificate, dnsNames: readonly string[], now: Temporal.Instant): boolean {
   const read = readCertificate(pair.certificate)
-  const wanted = dnsNames.map((name) => name.toLowerCase()).toSorted()
+  const expected = dnsNames.map((name) => name.toLowerCase()).toSorted()
   return (
     read !== undefined &&
     isWithin(read, now) &&
     now.epochMilliseconds < renewalOf(read).epochMilliseconds &&
-    JSON.stringify(read.names.toSorted()) === JSON.stringify(wanted) &&
+    JSON.stringify(read.names.toSorted()) === JSON.stringify(expected) &&
     keyMatchesCertificate(pair) &&
     isSignedBy(read, signing)
   )

@@ -15,7 +15,7 @@ import { createCaBundleKeeper } from './ca-bundle.ts'
 import type { KeyPair } from './issue.ts'
 
 /** How often the Secret and the bundle are checked: another replica may have renewed, or the manifests may have been applied again. */
-const lookEveryMs = 15_000
+const pollIntervalMs = 15_000
 /** Replicas that write at the same time settle within a few rounds. */
 const maxAttempts = 5
 
@@ -38,7 +38,7 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
   const serving = createServing(servable(latest))
   const trust = createCaBundleKeeper(deps, options.webhookConfiguration)
 
-  const look = async (own: AbortSignal): Promise<void> => {
+  const poll = async (own: AbortSignal): Promise<void> => {
     latest = await settle(deps, options, latest.stored, own)
     if (serving.show(servable(latest))) log.info({ component: 'certificates' }, 'certificate renewed')
     const changed = await trust.follow(latest.caBundle, own)
@@ -52,13 +52,13 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
     async run(own) {
       while (!own.aborted) {
         try {
-          await look(own)
+          await poll(own)
           await clock.wait(untilNextLook(latest.renewAt, clock.now()), own)
         } catch (error) {
           if (isAbort(error, own)) return
           const { reason, message } = asFault(error)
           log.warn({ component: 'certificates', reason, message }, 'certificate renewal failed')
-          await clock.wait(lookEveryMs, own).catch(() => {})
+          await clock.wait(pollIntervalMs, own).catch(() => {})
         }
       }
     },
@@ -66,7 +66,7 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
 }
 
 function untilNextLook(renewAt: Temporal.Instant, now: Temporal.Instant): number {
-  return Math.min(lookEveryMs, Math.max(1000, renewAt.epochMilliseconds - now.epochMilliseconds))
+  return Math.min(pollIntervalMs, Math.max(1000, renewAt.epochMilliseconds - now.epochMilliseconds))
 }
 
 function servable({ leaf, caBundle }: NextCertificates): { cert: string; key: string; caBundle: string } {

@@ -87,7 +87,7 @@ function leaderDeps(
   const { folder, allowLocal, allowedHosts } = settings.source
   const signatures = createSignatureCheck({
     readSecret: secrets.readSecret,
-    rawObject: (key, ...what) => mirrors.held(key).rawObject(...what),
+    rawObject: (key, ...what) => mirrors.mirrorOf(key).rawObject(...what),
     folder,
     clock,
     checked: metrics.signaturesChecked,
@@ -109,7 +109,7 @@ function leaderDeps(
     clock,
     log,
     allowLocal,
-    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
     verify: signatures.verify,
     limiters: new Map([...limiters, ['signature-verification', signatures.limiter]]),
     delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),

@@ -33,20 +33,20 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
   const own = (capture.gateways ?? []).filter((entry) => entry.request === id)
   const ended = own.filter(({ state }) => state !== 'Failed')
   // A pod without an agent does not answer.
-  const wanted = gateway === undefined ? (gateways?.total ?? 0) - (gateways?.missingAgent ?? 0) : 1
+  const expected = gateway === undefined ? (gateways?.total ?? 0) - (gateways?.missingAgent ?? 0) : 1
   // The status of a large fleet does not list every gateway.
   const answered = gateway === undefined ? Math.max(capture.answered ?? 0, ended.length) : ended.length
-  const said = own.map(captureSentence).join('; ')
+  const text = own.map(captureSentence).join('; ')
   const opening = own.some(({ pullRequest }) => pullRequest?.state === 'Waiting')
-  if (answered < wanted || opening)
-    return { kind: 'waiting', sentence: `${answered} of ${wanted} gateways have responded${said === '' ? '' : `: ${said}`}` }
+  if (answered < expected || opening)
+    return { kind: 'waiting', sentence: `${answered} of ${expected} gateways have responded${text === '' ? '' : `: ${text}`}` }
   const refused =
     own.find(({ state }) => state === 'Refused') ?? own.find(({ pullRequest }) => pullRequest?.state === 'Refused')?.pullRequest
   const commit = own.find(({ state }) => state === 'Pushed')?.commit
   const outcome: Outcome = {
     done: refused === undefined && commit !== undefined,
     outcome: refused === undefined ? (commit === undefined ? 'NothingChanged' : 'Captured') : 'Refused',
-    message: said === '' ? 'no gateway follows it yet' : said,
+    message: text === '' ? 'no gateway follows it yet' : text,
     ...explained(refused?.reason),
     next: [statusCommand(namespace, name)],
   }

@@ -90,14 +90,14 @@ export function countOf({ changed, added, removed }: ReportedChanges): number {
 
 /** Formats the changes as lines of text; gateways without changes are only counted. */
 export function changesText(gateways: readonly GatewayChanges[], style: Style): string[] {
-  const said = gateways.flatMap(({ changes, ...each }) => (changes === undefined ? [] : [{ ...each, changes }]))
-  const changed = said.filter(({ changes }) => countOf(changes) > 0)
+  const listed = gateways.flatMap(({ changes, ...each }) => (changes === undefined ? [] : [{ ...each, changes }]))
+  const changed = listed.filter(({ changes }) => countOf(changes) > 0)
   return [
     ...changed.flatMap(({ namespace, pod, gateway, changes }) => {
       const name = gateway === undefined || gateway === pod ? '' : ` (${gateway})`
       return [heading(`${namespace}/${pod}${name}`, style), ...changes.text.split('\n').map((line) => `  ${visible(line)}`)]
     }),
     ...gateways.filter(({ changes }) => changes === undefined).flatMap((each) => silentLine(each, style)),
-    changedCount({ all: gateways.length, changed: changed.length, unchanged: said.length - changed.length }),
+    changedCount({ all: gateways.length, changed: changed.length, unchanged: listed.length - changed.length }),
   ]
 }

@@ -34,7 +34,7 @@ export function askedEveryMs({ status, generation }: SyncFacts, spec: GatewaySyn
 
 /** Undefined if no answer is known. */
 export function lastAsked(
-  { checkedAt, askedEveryMs: everyMs }: Pick<SyncView['wanted'], 'checkedAt' | 'askedEveryMs'>,
+  { checkedAt, askedEveryMs: everyMs }: Pick<SyncView['desired'], 'checkedAt' | 'askedEveryMs'>,
   now: Temporal.Instant,
 ): LastAsked | undefined {
   const at = instantOf(checkedAt)

@@ -17,21 +17,21 @@ export type RolloutAsked = { verb: RolloutVerb; id: string; digest: string; anno
  */
 export function askRollout(
   { namespace, name, status: { rollout } }: Pick<Asked, 'namespace' | 'name' | 'status'>,
-  wanted: { verb: RolloutVerb; stage?: string | undefined },
+  action: { verb: RolloutVerb; stage?: string | undefined },
   { by, at }: { by: string; at: string },
 ): RolloutAsked {
   const object = `GatewaySync "${name}" in namespace "${namespace}"`
   if (rollout === undefined)
     throw new Fault('InvalidConfiguration', `${object} has no rollout: it has no spec.rollout, or nothing is published`)
-  const stage = wanted.verb === 'approve' ? stageToApprove(rollout, wanted.stage, object) : undefined
-  if (wanted.verb === 'abort' && rollout.state !== 'Progressing' && rollout.state !== 'Stopped')
+  const stage = action.verb === 'approve' ? stageToApprove(rollout, action.stage, object) : undefined
+  if (action.verb === 'abort' && rollout.state !== 'Progressing' && rollout.state !== 'Stopped')
     throw new Fault('InvalidConfiguration', `the rollout of ${object} has already ended (${rollout.state})`)
   const annotations = {
-    [rolloutAnnotations.action]: actionText(wanted.verb, rollout.id, stage),
+    [rolloutAnnotations.action]: actionText(action.verb, rollout.id, stage),
     [rolloutAnnotations.by]: by,
     [rolloutAnnotations.at]: at,
   }
-  return { verb: wanted.verb, id: rollout.id, digest: parseAction(annotations)?.digest ?? '', annotations }
+  return { verb: action.verb, id: rollout.id, digest: parseAction(annotations)?.digest ?? '', annotations }
 }
 
 function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, named: string | undefined, object: string): string {

@@ -55,7 +55,7 @@ export function fleetText(view: FleetView, now: Temporal.Instant, style: Style):
     sync.namespace,
     sync.name,
     readyWord(sync),
-    shortHashes(sync.wanted.ref ?? '-'),
+    shortHashes(sync.desired.ref ?? '-'),
     sync.published === undefined ? '-' : shortCommit(sync.published.commit),
     sync.counts === undefined ? '-' : `${sync.inStep}/${sync.counts.total}`,
     ageOf(sync.published?.at, now) ?? '-',
@@ -107,21 +107,21 @@ function troubleOf(sync: SyncView, style: Style): string[] {
   return [head, ...whyLines(sync, style), ...sync.next.flatMap((step) => folded(step, style.width, '  -> '))]
 }
 
-function sourceLines({ repo, wanted, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {
-  const last = lastAsked(wanted, now)
+function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {
+  const last = lastAsked(desired, now)
   const asked = last === undefined ? '' : `, ${lastAskedText(last, now)}`
-  const by = wanted.requestedBy === undefined ? '' : `, requested by ${wanted.requestedBy}`
-  const committed = wanted.committedAt === undefined ? '' : `, committed ${agoOf(wanted.committedAt, now)}`
-  const held = wanted.held === undefined ? '' : `, held back (${wanted.held})`
-  const commit = wanted.commit === undefined ? 'not known yet' : `${shortCommit(wanted.commit)}${committed}`
+  const by = desired.requestedBy === undefined ? '' : `, requested by ${desired.requestedBy}`
+  const committed = desired.committedAt === undefined ? '' : `, committed ${agoOf(desired.committedAt, now)}`
+  const held = desired.held === undefined ? '' : `, held back (${desired.held})`
+  const commit = desired.commit === undefined ? 'not known yet' : `${shortCommit(desired.commit)}${committed}`
   const publishedText =
     published === undefined
       ? 'nothing yet'
       : `${shortCommit(published.commit)} of ${shortHashes(published.ref)}, ${agoOf(published.at, now)}`
   return [
     ['repository', `${repo ?? 'not known'}${asked}`],
-    ['desired', `${shortHashes(wanted.ref ?? 'not known')}${by}: ${commit}${held}`],
-    ...(wanted.insteadOf === undefined ? [] : [['', insteadOf(wanted.insteadOf)]]),
+    ['desired', `${shortHashes(desired.ref ?? 'not known')}${by}: ${commit}${held}`],
+    ...(desired.insteadOf === undefined ? [] : [['', insteadOf(desired.insteadOf)]]),
     ['published', publishedText],
   ].flatMap(([label = '', text = '']) => folded(text, width, `  ${label.padEnd(12)}`))
 }

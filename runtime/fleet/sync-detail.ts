@@ -81,8 +81,8 @@ export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Inst
   }
 }
 
-function pollsOf({ wanted }: SyncView, now: Temporal.Instant): Pick<SyncDetail, 'lastPoll' | 'nextPoll'> {
-  const last = lastAsked(wanted, now)
+function pollsOf({ desired }: SyncView, now: Temporal.Instant): Pick<SyncDetail, 'lastPoll' | 'nextPoll'> {
+  const last = lastAsked(desired, now)
   return last?.kind === 'asked' ? { lastPoll: last.at, nextPoll: last.next } : { lastPoll: undefined, nextPoll: undefined }
 }
 

@@ -54,7 +54,7 @@ export function syncView(
     message: shortHashes(ready.message),
     meaning: meaningOf(ready.reason),
     repo: spec?.git.repo ?? published?.repo,
-    wanted: {
+    desired: {
       ref: ref === undefined ? undefined : shortRef(ref),
       requestedBy: source?.requested === undefined ? undefined : (source.requested.by ?? 'somebody'),
       insteadOf: source?.requested === undefined || specRef === undefined || isSameRef(source.ref, specRef) ? undefined : specRef,

@@ -12,8 +12,8 @@ const gap = 2
 /** Lines without color: a title line, then one for each row. Trailing spaces are removed; text that does not fit is cut with `…`. */
 export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
   const all = [columns.map(({ title }) => title), ...rows.map((row) => row.map(harmless))]
-  const wanted = columns.map(({ max }, index) => Math.min(max, Math.max(...all.map((row) => lengthOf(row[index] ?? '')))))
-  const widths = fitting(wanted, columns, width)
+  const natural = columns.map(({ max }, index) => Math.min(max, Math.max(...all.map((row) => lengthOf(row[index] ?? '')))))
+  const widths = fitting(natural, columns, width)
   return all.map((row) =>
     row
       .map((cell, index) => padded(cut(cell, widths[index] ?? 0), widths[index] ?? 0))
@@ -23,8 +23,8 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
 }
 
 /** Shrinks the widest column until all fit, but none below the width of its title. */
-function fitting(wanted: readonly number[], columns: readonly Column[], width: number): number[] {
-  const widths = [...wanted]
+function fitting(natural: readonly number[], columns: readonly Column[], width: number): number[] {
+  const widths = [...natural]
   const least = columns.map(({ title }) => Math.max(4, lengthOf(title)))
   const room = width - gap * (columns.length - 1)
   let over = widths.reduce((sum, one) => sum + one, 0) - room

@@ -41,7 +41,7 @@ export type SyncView = {
   meaning: string | undefined
   repo: string | undefined
   /** The desired state: the ref, its source, and the commit it resolved to. */
-  wanted: {
+  desired: {
     ref: string | undefined
     requestedBy: string | undefined
     /** `spec.git.ref`, whose pushes are ignored while a request for another ref is followed. */

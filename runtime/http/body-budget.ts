@@ -8,7 +8,7 @@ import { FairLimiter } from '../platform/async/fair-limiter.ts'
 /** Bodies up to this size are not counted: Node reads as much of each connection before the app reads the body. */
 export const smallBytes = 64 * 1024
 /** With this bound, 100 concurrent bodies of a megabyte keep the whole controller below 128 MiB. */
-export const maxHeldBytes = 8 * 1024 * 1024
+export const maxBufferedBytes = 8 * 1024 * 1024
 /** How long a body waits for the budget: shorter than the request deadline, so that the answer still arrives. */
 export const patienceMs = 5_000
 /** The maximum share of one client, so that its slow bodies leave memory for others. */
@@ -32,7 +32,7 @@ export type BodyBudget = {
  * is all that a small container has. Undefined unless the process was started with `--expose-gc`, as it is in the image.
  */
 export function createBodyBudget(
-  maxBytes = maxHeldBytes,
+  maxBytes = maxBufferedBytes,
   waitMs = patienceMs,
   collect: (() => unknown) | undefined = globalThis.gc,
 ): BodyBudget {
@@ -43,16 +43,16 @@ export function createBodyBudget(
   return {
     async hold({ bytes, peer }, work) {
       if (Math.min(bytes, maxBytes) <= smallBytes) return await work()
-      const held = await limiter.acquire({ tenant: peer, amount: Math.min(bytes, maxBytes) })
-      if (held === undefined) return undefined
+      const reservation = await limiter.acquire({ tenant: peer, amount: Math.min(bytes, maxBytes) })
+      if (reservation === undefined) return undefined
       const [tooSlow, over] = [new AbortController(), new AbortController()]
-      if (held.isReserve)
+      if (reservation.isReserve)
         systemClock.wait(slowAfterMs, over.signal).then(
           () => tooSlow.abort(new Error('too slow')),
           () => undefined,
         )
       try {
-        return await work(held.isReserve ? tooSlow.signal : undefined)
+        return await work(reservation.isReserve ? tooSlow.signal : undefined)
       } finally {
         over.abort()
         left += Math.min(bytes, maxBytes)
@@ -60,7 +60,7 @@ export function createBodyBudget(
           left = 0
           collect?.()
         }
-        held.release()
+        reservation.release()
       }
     },
   }

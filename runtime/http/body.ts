@@ -33,7 +33,7 @@ export type Body =
 export async function readBody(
   request: Request,
   maxBytes: number,
-  look: (piece: Uint8Array) => boolean | readonly Uint8Array[] = () => true,
+  select: (piece: Uint8Array) => boolean | readonly Uint8Array[] = () => true,
   maxKept = maxBytes,
   signal?: AbortSignal,
 ): Promise<Body> {
@@ -46,12 +46,12 @@ export async function readBody(
     if (piece === 'cutOff') return { kind: 'cutOff' }
     read += piece.byteLength
     if (read > maxBytes) return { kind: 'tooLarge' }
-    const wanted = look(piece)
-    if (wanted === false && kept !== undefined) {
+    const parts = select(piece)
+    if (parts === false && kept !== undefined) {
       discard(kept)
       kept = undefined
     }
-    for (const part of wanted === true ? [piece] : wanted === false ? [] : wanted) {
+    for (const part of parts === true ? [piece] : parts === false ? [] : parts) {
       if (kept === undefined) break
       if (size + part.byteLength > maxKept) return { kind: 'tooLarge' }
       kept = withRoomFor(kept, size, part.byteLength, maxKept)

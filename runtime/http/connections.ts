@@ -69,13 +69,13 @@ function keyOf({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 're
  * connection is closed.
  */
 function whoGoes(connections: readonly Connection[], newcomer: string, startedMs: number): Connection | undefined {
-  const held = new Map<string, number>()
-  for (const { peer } of connections) held.set(peer, (held.get(peer) ?? 0) + 1)
-  const own = held.get(newcomer) ?? 0
+  const openBy = new Map<string, number>()
+  for (const { peer } of connections) openBy.set(peer, (openBy.get(peer) ?? 0) + 1)
+  const own = openBy.get(newcomer) ?? 0
   let chosen: Connection | undefined
   let most = 0
   for (const connection of connections) {
-    const count = held.get(connection.peer) ?? 0
+    const count = openBy.get(connection.peer) ?? 0
     const isStarting = connection.call === undefined && connection.openedMs > startedMs
     const isSpared = (connection.peer !== newcomer && count < own) || (isStarting && count <= own)
     if (isBusy(connection) || isSpared || count <= most) continue

@@ -28,18 +28,18 @@ export function createUnread(
   const limiter = new FairLimiter({ total: totalBytes, perKey: ofOneBytes, waitMs, clock })
   return {
     async hold(context, bytes, taker = peerOf(remoteOf(context))) {
-      const held = await limiter.acquire({ tenant: taker, amount: Math.min(bytes, totalBytes) })
-      if (held === undefined) return false
+      const reservation = await limiter.acquire({ tenant: taker, amount: Math.min(bytes, totalBytes) })
+      if (reservation === undefined) return false
       const { outgoing } = (context.env ?? {}) as { outgoing?: ServerResponse }
       // The reader may have disconnected while the answer was made; without a connection, as in a test that calls the app itself, nothing
       // is held.
       if (outgoing === undefined || outgoing.closed) {
-        held.release()
+        reservation.release()
         return true
       }
       const over = new AbortController()
       outgoing.once('close', () => {
-        held.release()
+        reservation.release()
         over.abort()
       })
       clock.wait(endAfterMs, over.signal).then(

@@ -7,16 +7,16 @@
  * exceeded.
  */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<string> {
-  let held: Buffer[] = []
+  let buffered: Buffer[] = []
   let size = 0
   const hold = (piece: Buffer): void => {
     size += piece.length
     if (size > maxBytes) throw new RangeError(`a line is longer than ${maxBytes} bytes`)
-    if (piece.length > 0) held.push(piece)
+    if (piece.length > 0) buffered.push(piece)
   }
   const take = (): string => {
-    const line = Buffer.concat(held, size).toString('utf8')
-    held = []
+    const line = Buffer.concat(buffered, size).toString('utf8')
+    buffered = []
     size = 0
     return line
   }

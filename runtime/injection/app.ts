@@ -30,7 +30,7 @@ export const admissionBodies = {
 } as const satisfies BodyLimits
 
 /** Enough for three of the largest bodies at once. Typical pods, a few KiB, are not counted. */
-const maxHeldBytes = 6 * 1024 * 1024
+const maxBufferedBytes = 6 * 1024 * 1024
 
 /** API servers send no failing calls, and no cluster starts two hundred pods per second. */
 export const admissionLimits: LimitSettings = { perSecond: 400, callsPerPeer: 200, failuresPerPeer: 20 }
@@ -63,7 +63,7 @@ export type AdmissionDeps = {
 export function admissionApp(deps: AdmissionDeps): Hono {
   const { clock, log, observe } = deps
   const app = new Hono()
-  const bodies = createBodyBudget(maxHeldBytes)
+  const bodies = createBodyBudget(maxBufferedBytes)
   const refuse = (context: Context, status: 400 | 404 | 405 | 413 | 429, why: string): Response => {
     // The unread rest would be parsed as the next call of the connection.
     context.header('connection', 'close')

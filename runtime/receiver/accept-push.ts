@@ -27,8 +27,8 @@ export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bod
 export type Resource = { namespace: string; name: string }
 
 /** The authentication result of each named GatewaySync, in order; without keys: not tried. */
-export type Authenticated = Omit<Call, 'proofs'> & { each: readonly Judged[] }
-export type Judged = { name: string; proof: Proof; keys: Keys | undefined }
+export type Authenticated = Omit<Call, 'proofs'> & { each: readonly ProvenCall[] }
+export type ProvenCall = { name: string; proof: Proof; keys: Keys | undefined }
 
 /** Reads the body once there is memory for it, and authenticates it with the keys that `readKeys` returns for each named GatewaySync. */
 export async function authenticate(

@@ -15,7 +15,7 @@ import {
   authenticate,
   type Authenticated,
   choose,
-  type Judged,
+  type ProvenCall,
   type Receiver,
   type Resource,
   write,
@@ -168,7 +168,7 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
  * Notifies the owners of the repository's GatewaySyncs whose keys cannot be read, because the call may have been for them. Returns the
  * fault if one of the keys is the installation's: callers may see only that one.
  */
-function notifyKeyFaults(receiver: Receiver, namespace: string, each: readonly Judged[], payload: AskingPayload): Fault | undefined {
+function notifyKeyFaults(receiver: Receiver, namespace: string, each: readonly ProvenCall[], payload: AskingPayload): Fault | undefined {
   const concerned = each.filter(({ name, proof, keys }) => {
     const target = proof.kind !== 'refused' || keys?.fault === undefined ? undefined : receiver.lookup(namespace, name)
     return target !== undefined && !isOtherRepository(payload, target)

@@ -38,7 +38,7 @@ type Entry = { question: CheckQuestion; known: StoredCheck | undefined; dueMs: n
 
 /** An answer is valid for a minute. */
 const eachMs = 10_000
-const lookMs = 1_000
+const pollIntervalMs = 1_000
 const timeoutMs = 5_000
 /** Concurrent queries: a slow server delays only the GatewaySyncs that use it. */
 const limits = { total: 64, reserve: 16, perTenant: 24, perKey: 8 } as const
@@ -127,7 +127,7 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
       while (!signal.aborted) {
         if (asked.size > 0) {
           beginDue(signal)
-          await pause(clock, lookMs, signal)
+          await pause(clock, pollIntervalMs, signal)
           continue
         }
         wake = Promise.withResolvers()

@@ -57,7 +57,7 @@ export type ReconcileDeps = {
   resolve(
     record: GatewaySyncRecord,
     spec: GatewaySyncSpec,
-    wanted: DesiredRef,
+    desired: DesiredRef,
     fresh: boolean,
     signal: AbortSignal,
   ): Promise<ResolvedCommit>
@@ -140,20 +140,20 @@ function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }):
 function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, result: ResolutionResult | undefined): Observation {
   const { store, lookups, clock } = deps
   const { namespace, name, generation, annotations, status } = record
-  const wanted = desiredRef(followedRef(spec.git), annotations, status)
+  const desired = desiredRef(followedRef(spec.git), annotations, status)
   const key = syncKey(namespace, name)
   const specKey = specKeyOf(spec, record.uid, deps.secretChanges(key))
   const last = lookups.last(key)
-  const { wanted: answered, source } =
-    result !== undefined && isStillDesired(result, specKey, wanted)
+  const { desired: answered, source } =
+    result !== undefined && isStillDesired(result, specKey, desired)
       ? result
-      : { wanted, source: storedSource({ generation, status, wanted, specKey, last }) }
+      : { desired, source: storedSource({ generation, status, desired, specKey, last }) }
   return {
     generation,
     spec,
     annotations,
     status,
-    wanted: answered,
+    desired: answered,
     source,
     pods: store.podsOf(namespace, name),
     reports: store.reportsIn(namespace),
@@ -166,27 +166,36 @@ function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySy
 }
 
 /** Whether a result still fits the spec. A new request does not invalidate it: a stream of requests would waste every result. */
-function isStillDesired(result: ResolutionResult, specKey: string, wanted: DesiredRef): boolean {
-  return result.specKey === specKey && (wanted.undecided || result.wanted.ref === wanted.ref)
+function isStillDesired(result: ResolutionResult, specKey: string, desired: DesiredRef): boolean {
+  return result.specKey === specKey && (desired.undecided || result.desired.ref === desired.ref)
 }
 
 /** Starts a resolution if one is due and no running one will answer it; otherwise returns when the next one is due. */
 function resolveIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec): ReconcileResult {
   const { lookups, clock } = deps
   const key = syncKey(record.namespace, record.name)
-  const wanted = desiredRef(followedRef(spec.git), record.annotations, record.status)
+  const desired = desiredRef(followedRef(spec.git), record.annotations, record.status)
   const specKey = specKeyOf(spec, record.uid, deps.secretChanges(key))
-  const resolutionKey = `${wanted.ref} ${specKey}`
-  const sharingKey = sharingKeyOf(record.namespace, spec, wanted.ref)
+  const resolutionKey = `${desired.ref} ${specKey}`
+  const sharingKey = sharingKeyOf(record.namespace, spec, desired.ref)
   const [last, shared] = [lookups.last(key), lookups.shared(key, sharingKey)]
-  const pendingMs = pendingForMs(wanted.request, record.status, clock.now())
-  const due = dueForResolution({ spec, wanted, pendingMs, resolutionKey, last, shared, nowMs: clock.monotonicMs(), jitter: clock.random() })
+  const pendingMs = pendingForMs(desired.request, record.status, clock.now())
+  const due = dueForResolution({
+    spec,
+    desired,
+    pendingMs,
+    resolutionKey,
+    last,
+    shared,
+    nowMs: clock.monotonicMs(),
+    jitter: clock.random(),
+  })
   if (due.kind === 'later') return { wakeAfterMs: due.inMs === undefined ? undefined : Math.max(due.inMs, 10) }
-  if (!lookups.isRunning(key, { resolutionKey, wanted })) {
+  if (!lookups.isRunning(key, { resolutionKey, desired })) {
     const { host = '', text: repository = '' } = readRepository(spec.git.repo, { allowLocal: true }) ?? {}
     const fresh = due.why === 'first' || due.why === 'changed' || due.why === 'request'
-    const run = lookUp(deps, record, spec, wanted, fresh)
-    lookups.start(key, { specKey, resolutionKey, sharingKey, host, repository, wanted, why: due.why, run })
+    const run = lookUp(deps, record, spec, desired, fresh)
+    lookups.start(key, { specKey, resolutionKey, sharingKey, host, repository, desired, why: due.why, run })
   }
   return { wakeAfterMs: undefined }
 }
@@ -196,18 +205,18 @@ function lookUp(
   deps: ReconcileDeps,
   record: GatewaySyncRecord,
   spec: GatewaySyncSpec,
-  wanted: DesiredRef,
+  desired: DesiredRef,
   fresh: boolean,
 ): Resolution['run'] {
   return async (share, signal) => {
     const startedMs = deps.clock.monotonicMs()
-    requireAllowed(wanted.ref, wanted, spec, record.status)
+    requireAllowed(desired.ref, desired, spec, record.status)
     if (fresh) deps.prepareCheck(spec)
-    const resolved = await share((own) => deps.resolve(record, spec, wanted, fresh, own))
+    const resolved = await share((own) => deps.resolve(record, spec, desired, fresh, own))
     const { commit, fetchedAt, name } = resolved
-    const behind = isBehind(wanted, resolved, record.status)
+    const behind = isBehind(desired, resolved, record.status)
     // Only the resolved name shows whether it is a branch or a tag.
-    requireAllowed(name, wanted, spec, record.status)
+    requireAllowed(name, desired, spec, record.status)
     await deps.adopt(record, spec, commit, signal)
     // The commit time is loaded concurrently with validation.
     const found = async () => {

@@ -51,11 +51,11 @@ export function prepareStateFolder(folder: string, owner: Owner | undefined): st
     if (path.dirname(real) !== parent) refuseOpenFolders(path.dirname(real), self)
     if (makeOne(real, 0o700) && owner !== undefined) chownSync(real, owner.uid, owner.gid)
     const stat = lstatSync(real)
-    const wanted = owner?.uid ?? self
+    const expected = owner?.uid ?? self
     if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `the state folder "${real}" is not a folder`)
-    if (stat.uid !== wanted) {
-      const message = `the state folder "${real}" belongs to user ${stat.uid}, and the run continues as user ${wanted}`
-      throw new Fault('InvalidConfiguration', `${message}: chown -R ${wanted} it, or give another --state`)
+    if (stat.uid !== expected) {
+      const message = `the state folder "${real}" belongs to user ${stat.uid}, and the run continues as user ${expected}`
+      throw new Fault('InvalidConfiguration', `${message}: chown -R ${expected} it, or give another --state`)
     }
     if (othersMayWrite(stat, self)) throw openFolder(real)
     return real

@@ -5,9 +5,9 @@
 import type { Source } from '../content/protocol/protocol.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import { discard, manifestChanges, publishRun, type Run, type StagedRun } from './apply/publish.ts'
+import { discard, manifestChanges, applyRun, type Run, type StagedRun } from './apply/publish.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
-import type { Wanted } from './model/desired.ts'
+import type { SyncTarget } from './model/desired.ts'
 import { type Ownership, ownershipOf } from './disk/disk.ts'
 import { Refused } from './model/findings.ts'
 import { isInterrupted, mayBeInterrupted } from './apply/journal.ts'
@@ -28,7 +28,7 @@ import {
 import { openFolder, type OpenDeps } from './apply/open-folder.ts'
 import { isEmptyPlan, type Plan } from './plan/plan.ts'
 import { diffPlan } from './plan/preview.ts'
-import type { Repair } from './plan/judge-drift.ts'
+import type { Repair } from './plan/classify-drift.ts'
 import { prepare } from './plan/make-plan.ts'
 import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth } from './gateway-session.ts'
 import { createStageAhead } from './apply/stage-ahead.ts'
@@ -36,7 +36,7 @@ import { stageContents } from './stage-contents.ts'
 import { askCheck, reportedCheck } from './gateway-check.ts'
 import { doStep, type StepDeps } from './step.ts'
 
-export type { Wanted } from './model/desired.ts'
+export type { SyncTarget } from './model/desired.ts'
 export { type EngineMemory, readSynced, recoverFolder } from './apply/open-folder.ts'
 export type { CycleResult } from './outcome.ts'
 
@@ -65,79 +65,81 @@ const shownInReport = { files: 50, fileBytes: 64 * 1024, totalBytes: 1024 * 1024
 const maxStartMs = 300_000
 
 /** Throws only the reason of its own signal: every other failure is in the result, as a phase with reason and message. */
-export async function runCycle(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+export async function runCycle(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): Promise<CycleResult> {
   const { memory, log } = deps
   try {
-    if (wanted.paused) return await paused(deps, wanted, signal)
-    if (wanted.profile.dryRun) return await dryRun(deps, wanted, signal)
-    return await sync(deps, wanted, signal)
+    if (target.paused) return await paused(deps, target, signal)
+    if (target.profile.dryRun) return await dryRun(deps, target, signal)
+    return await sync(deps, target, signal)
   } catch (error) {
     // After any failure the manifest is read from the disk again.
-    const interrupted = mayBeInterrupted(wanted.dataDir)
+    const interrupted = mayBeInterrupted(target.dataDir)
     const state = interrupted ? undefined : memory.manifest?.state
-    const unverified = interrupted ? 'a publish was interrupted, and the folder may hold files of two commits' : memory.manifest?.doubt
+    const unverified = interrupted
+      ? 'a publish was interrupted, and the folder may hold files of two commits'
+      : memory.manifest?.suspectReason
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error
-    if (wanted.halt !== undefined && isAbort(error, wanted.halt)) return pausedAt(readManifest(wanted.dataDir), wanted)
-    if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: wanted.commit }, 'sync failed unexpectedly')
-    return withUnverified(failed(error, state, wanted), unverified)
+    if (target.halt !== undefined && isAbort(error, target.halt)) return pausedAt(readManifest(target.dataDir), target)
+    if (asFault(error).reason === 'Unexpected') log.error({ err: error, commit: target.commit }, 'sync failed unexpectedly')
+    return withUnverified(failed(error, state, target), unverified)
   }
 }
 
-async function paused(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
-  return pausedAt(await knownManifest(deps, wanted, signal), wanted)
+async function paused(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): Promise<CycleResult> {
+  return pausedAt(await knownManifest(deps, target, signal), target)
 }
 
-function pausedAt({ state, doubt }: Manifest, wanted: Wanted): CycleResult {
-  return withUnverified({ ...lastApplied(state, wanted), phase: 'Paused', message: 'paused: nothing is written' }, doubt)
+function pausedAt({ state, suspectReason }: Manifest, target: SyncTarget): CycleResult {
+  return withUnverified({ ...lastApplied(state, target), phase: 'Paused', message: 'paused: nothing is written' }, suspectReason)
 }
 
-async function dryRun(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
+async function dryRun(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): Promise<CycleResult> {
   const { source } = deps
-  ownershipOf(wanted.dataDir)
-  const manifest = await knownManifest(deps, wanted, signal)
-  const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare({ source }, wanted, manifest, 'as-configured', signal))
-  const changes = await diffPlan(source, wanted, prepared, shownInReport, signal)
-  return withUnverified(dryRunResult(wanted, manifest, prepared, changes), manifest.doubt)
+  ownershipOf(target.dataDir)
+  const manifest = await knownManifest(deps, target, signal)
+  const prepared = await doStep(deps, 'plan', target.commit, () => prepare({ source }, target, manifest, 'as-configured', signal))
+  const changes = await diffPlan(source, target, prepared, shownInReport, signal)
+  return withUnverified(dryRunResult(target, manifest, prepared, changes), manifest.suspectReason)
 }
 
 /** Takes no lock, unless a killed process left an interrupted apply: a mixture of two commits must not stay. */
-async function knownManifest(deps: CycleDeps, { dataDir }: Wanted, signal: AbortSignal): Promise<Manifest> {
+async function knownManifest(deps: CycleDeps, { dataDir }: SyncTarget, signal: AbortSignal): Promise<Manifest> {
   if (isInterrupted(dataDir)) return await openFolder(deps, dataDir, signal)
   const { manifest } = deps.memory
   return manifest !== undefined && isSameFile(dataDir, manifest) ? manifest : readManifest(dataDir)
 }
 
-async function sync(deps: CycleDeps, wanted: Wanted, signal: AbortSignal): Promise<CycleResult> {
-  const ownership = ownershipOf(wanted.dataDir)
-  const manifest = await openFolder(deps, wanted.dataDir, signal)
-  const writing = wanted.halt === undefined ? signal : AbortSignal.any([signal, wanted.halt])
+async function sync(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): Promise<CycleResult> {
+  const ownership = ownershipOf(target.dataDir)
+  const manifest = await openFolder(deps, target.dataDir, signal)
+  const writing = target.halt === undefined ? signal : AbortSignal.any([signal, target.halt])
   const status = await deps.gateway?.status(writing)
-  const repair = repairOf(manifest, wanted, status)
-  const ahead = stageAhead(deps, wanted, manifest, ownership)
+  const repair = repairOf(manifest, target, status)
+  const ahead = stageAhead(deps, target, manifest, ownership)
   let run: Run
   try {
     const listing = { source: deps.source, contents: ahead?.contents, observer: ahead?.observer }
-    const prepared = await doStep(deps, 'plan', wanted.commit, () => prepare(listing, wanted, manifest, repair, writing))
+    const prepared = await doStep(deps, 'plan', target.commit, () => prepare(listing, target, manifest, repair, writing))
     refuseProblems(prepared.plan)
     deps.watch?.planned(prepared.plan)
-    run = { wanted, manifest, prepared, ownership, status, problems: undefined }
+    run = { target, manifest, prepared, ownership, status, problems: undefined }
     const wait = await reasonToWait(deps, run, writing)
-    if (wait !== undefined) return withUnverified(wait, manifest.doubt)
+    if (wait !== undefined) return withUnverified(wait, manifest.suspectReason)
     if (isWriting(prepared.plan)) {
       const { staged, problems } = await stageContents({ ...deps, ...(ahead === undefined ? {} : { ahead }) }, run, writing)
-      await publish(deps, { ...run, problems }, staged, writing)
+      await apply(deps, { ...run, problems }, staged, writing)
     } else remember(run, nextState(run, undefined, deps.clock.now().epochMilliseconds))
   } finally {
-    if (ahead?.discard() === true) deps.memory.aheadInVain = wanted.commit
+    if (ahead?.discard() === true) deps.memory.aheadInVain = target.commit
   }
-  return await checked(deps, wanted, await rescan(deps, run, signal), signal)
+  return await checked(deps, target, await rescan(deps, run, signal), signal)
 }
 
 /** Undefined if fetching contents early does not help: it failed for this commit before, or the folder already holds owned files. */
-function stageAhead({ clock, memory, boundary = ignore }: CycleDeps, wanted: Wanted, { files }: Manifest, ownership: Ownership) {
-  if (files.size > 0 || memory.aheadInVain === wanted.commit) return undefined
-  return createStageAhead({ clock, boundary }, wanted, ownership)
+function stageAhead({ clock, memory, boundary = ignore }: CycleDeps, target: SyncTarget, { files }: Manifest, ownership: Ownership) {
+  if (files.size > 0 || memory.aheadInVain === target.commit) return undefined
+  return createStageAhead({ clock, boundary }, target, ownership)
 }
 
 function isWriting({ puts, deletes }: Plan): boolean {
@@ -152,8 +154,8 @@ function refuseProblems({ problems }: Plan): void {
   throw new Refused(problem.reason, problem.message, named)
 }
 
-function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: GatewayStatus | undefined): Repair {
-  if (doubt !== undefined) return 'verify-content'
+function repairOf({ state, suspectReason }: Manifest, { dataDir }: SyncTarget, status: GatewayStatus | undefined): Repair {
+  if (suspectReason !== undefined) return 'verify-content'
   if (state === undefined) return 'as-configured'
   if (mustVerify(dataDir, state, currentBootId())) return 'verify-content'
   return state.commissioning && status === 'running' ? 'after-commissioning' : 'as-configured'
@@ -161,14 +163,14 @@ function repairOf({ state, doubt }: Manifest, { dataDir }: Wanted, status: Gatew
 
 /** The result if nothing may be written now: a Designer is open, or files would be deleted under a gateway that is starting. */
 async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult | undefined> {
-  const { wanted, manifest, prepared, status } = run
+  const { target, manifest, prepared, status } = run
   const { plan } = prepared
-  const designers = isWriting(plan) ? await designersInTheWay(deps.gateway, status, wanted, signal) : []
-  if (designers.length > 0) return blockedByDesigner(manifest.state, wanted, designers)
+  const designers = isWriting(plan) ? await designersInTheWay(deps.gateway, status, target, signal) : []
+  if (designers.length > 0) return blockedByDesigner(manifest.state, target, designers)
   if (!waitsForStart(deps, plan, status)) return undefined
   return waitingForStart(
     manifest.state,
-    wanted,
+    target,
     `${plan.deletes.length} files are to be deleted, which waits until the gateway has started`,
   )
 }
@@ -182,13 +184,13 @@ function waitsForStart({ clock, memory }: CycleDeps, plan: Plan, status: Gateway
 }
 
 /** Puts everything in place, or nothing, while the gateway's lock holds back its own changes. */
-async function publish(deps: CycleDeps, run: Run, staged: StagedRun, signal: AbortSignal): Promise<void> {
+async function apply(deps: CycleDeps, run: Run, staged: StagedRun, signal: AbortSignal): Promise<void> {
   const { clock, gateway, boundary = ignore } = deps
-  const { wanted, prepared, status } = run
+  const { target, prepared, status } = run
   const kinds = prepared.plan.scan
   let isLocked = false
   try {
-    isLocked = await doStep(deps, 'lock', wanted.commit, () => lockForWriting(gateway, kinds, status, wanted, signal))
+    isLocked = await doStep(deps, 'lock', target.commit, () => lockForWriting(gateway, kinds, status, target, signal))
     signal.throwIfAborted()
   } catch (error) {
     discard(staged)
@@ -197,26 +199,26 @@ async function publish(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abo
   }
   try {
     const state = nextState(run, staged, clock.now().epochMilliseconds)
-    await doStep(deps, 'publish', wanted.commit, () => publishRun(run, staged, state, boundary))
+    await doStep(deps, 'publish', target.commit, () => applyRun(run, staged, state, boundary))
   } catch (error) {
     // Unlocking triggers a scan, and the gateway must not read a mixture of two commits.
-    if (isLocked && !mayBeInterrupted(wanted.dataDir)) await giveLockBack(gateway, kinds)
+    if (isLocked && !mayBeInterrupted(target.dataDir)) await giveLockBack(gateway, kinds)
     throw error
   }
 }
 
 /** Records changes without a file to write in the manifest: a commit without relevant changes, adopted files, new stats. */
-function remember({ wanted, manifest, prepared }: Run, state: State): void {
+function remember({ target, manifest, prepared }: Run, state: State): void {
   const changes = manifestChanges(manifest, undefined, prepared)
   const sameState = JSON.stringify(manifest.state) === JSON.stringify(state)
   if (isEmptyPlan(prepared.plan) && changes.length === 0 && sameState) return
-  appendManifest(wanted.dataDir, manifest, changes, state)
+  appendManifest(target.dataDir, manifest, changes, state)
 }
 
 /** Makes the gateway read the files. The files count as in place in any case: only a failed scan is repeated by the next cycle. */
 async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult> {
   const { gateway, clock, memory } = deps
-  const { wanted, manifest, prepared, status } = run
+  const { target, manifest, prepared, status } = run
   const summary: Summary = { manifest, counts: prepared.plan.counts, drift: prepared.drift, mappings: prepared.diff.mappings }
   const { state } = manifest
   if (state === undefined) throw new Fault('Unexpected', 'a cycle ended without a state')
@@ -224,41 +226,41 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
     const nowMs = clock.now().epochMilliseconds
     if (gateway !== undefined && status === 'running') {
       const seen = await watchHealth(gateway, state, nowMs, signal)
-      if (seen !== state) appendManifest(wanted.dataDir, manifest, [], seen)
+      if (seen !== state) appendManifest(target.dataDir, manifest, [], seen)
     }
-    markCleanWhenSettled(wanted.dataDir, manifest.state ?? state, nowMs)
-    return filesInPlace(wanted, summary, undefined)
+    markCleanWhenSettled(target.dataDir, manifest.state ?? state, nowMs)
+    return filesInPlace(target, summary, undefined)
   }
   if (status !== 'running') {
     const reason = status === 'unreachable' ? 'GatewayUnreachable' : 'GatewayNotReady'
     const message = `the files are in place; the gateway is ${status ?? 'unknown'} and has not read them yet`
-    return filesInPlace(wanted, summary, { reason, message })
+    return filesInPlace(target, summary, { reason, message })
   }
   try {
-    const scanned = await doStep(deps, 'scan', wanted.commit, () => scanPending(gateway, state, signal))
+    const scanned = await doStep(deps, 'scan', target.commit, () => scanPending(gateway, state, signal))
     if (typeof scanned === 'string') {
       const message = `the gateway has read its files and is ${scanned} since; it reads them again when it runs`
-      return filesInPlace(wanted, summary, { reason: 'GatewayNotReady', message })
+      return filesInPlace(target, summary, { reason: 'GatewayNotReady', message })
     }
-    appendManifest(wanted.dataDir, manifest, [], scanned)
-    return filesInPlace(wanted, summary, undefined)
+    appendManifest(target.dataDir, manifest, [], scanned)
+    return filesInPlace(target, summary, undefined)
   } catch (error) {
     if (isAbort(error, signal)) throw error
     // The files stay in place; only the scan is missing.
     memory.manifest = undefined
-    return { ...filesInPlace(wanted, summary, undefined), ...failed(error, state, wanted) }
+    return { ...filesInPlace(target, summary, undefined), ...failed(error, state, target) }
   }
 }
 
 /** Adds the gateway's response to the check of a rollout, if one waits for it and everything is in place and read. */
-async function checked(deps: CycleDeps, wanted: Wanted, result: CycleResult, signal: AbortSignal): Promise<CycleResult> {
+async function checked(deps: CycleDeps, target: SyncTarget, result: CycleResult, signal: AbortSignal): Promise<CycleResult> {
   const { gateway, memory, clock } = deps
-  const { check } = wanted
+  const { check } = target
   if (check === undefined || (result.phase !== 'Synced' && result.phase !== 'Drifted')) {
     memory.check = undefined
     return result
   }
-  memory.check = await askCheck(gateway, { ...wanted, check }, { known: memory.check, nowMs: () => clock.now().epochMilliseconds }, signal)
+  memory.check = await askCheck(gateway, { ...target, check }, { known: memory.check, nowMs: () => clock.now().epochMilliseconds }, signal)
   return { ...result, check: reportedCheck(memory.check) }
 }
 

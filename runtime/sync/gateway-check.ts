@@ -7,7 +7,7 @@ import type { Gateway } from '../gateway/gateway.ts'
 import { afterAnswer, type CheckAnswer, type StoredCheck } from '../api/check-record.ts'
 import type { HttpCheck } from '../api/schema/spec.ts'
 import { Temporal } from '../platform/temporal.ts'
-import type { Wanted } from './model/desired.ts'
+import type { SyncTarget } from './model/desired.ts'
 import type { CycleResult } from './outcome.ts'
 
 /** Limit of the SyncReport schema. */
@@ -16,7 +16,7 @@ const messageCharacters = 1024
 /** Returns the record with one more response of the gateway. Throws only the reason of `signal`. */
 export async function askCheck(
   gateway: Gateway | undefined,
-  { commit, syncHash, check }: Pick<Wanted, 'commit' | 'syncHash'> & { check: HttpCheck },
+  { commit, syncHash, check }: Pick<SyncTarget, 'commit' | 'syncHash'> & { check: HttpCheck },
   { known, nowMs }: { known: StoredCheck | undefined; nowMs: () => number },
   signal: AbortSignal,
 ): Promise<StoredCheck> {
@@ -25,11 +25,11 @@ export async function askCheck(
   return { about, record: afterAnswer(known?.about === about ? known.record : undefined, answer, nowMs()) }
 }
 
-async function answerOf(gateway: Gateway | undefined, { path, status: wanted }: HttpCheck, signal: AbortSignal): Promise<CheckAnswer> {
+async function answerOf(gateway: Gateway | undefined, { path, status: expected }: HttpCheck, signal: AbortSignal): Promise<CheckAnswer> {
   if (gateway === undefined) return { kind: 'none', why: 'there is no gateway to check' }
   try {
     const status = await gateway.statusOf(path, signal)
-    return status === wanted ? { kind: 'right' } : { kind: 'wrong', why: `${path}: the gateway answered ${status}, not ${wanted}` }
+    return status === expected ? { kind: 'right' } : { kind: 'wrong', why: `${path}: the gateway answered ${status}, not ${expected}` }
   } catch (error) {
     signal.throwIfAborted()
     return { kind: 'none', why: asFault(error).message }

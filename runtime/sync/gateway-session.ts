@@ -5,7 +5,7 @@ import { timestamp } from '../platform/clock.ts'
 import { asFault, Fault } from '../platform/fault.ts'
 import { type Gateway, type GatewayStatus, lockReturnMs, maxProblems as maxListedProblems } from '../gateway/gateway.ts'
 import { newProblems } from '../gateway/new-problems.ts'
-import type { Wanted } from './model/desired.ts'
+import type { SyncTarget } from './model/desired.ts'
 import type { State } from './model/manifest.ts'
 import type { ScanKind } from './model/paths.ts'
 
@@ -23,7 +23,7 @@ const watchedMs = 3_600_000
 export async function designersInTheWay(
   gateway: Gateway | undefined,
   status: GatewayStatus | undefined,
-  { profile }: Wanted,
+  { profile }: SyncTarget,
   signal: AbortSignal,
 ): Promise<string[]> {
   if (gateway === undefined || status !== 'running' || profile.designerSessionPolicy === 'Proceed') return []
@@ -44,14 +44,14 @@ export async function lockForWriting(
   gateway: Gateway | undefined,
   kinds: readonly ScanKind[],
   before: GatewayStatus | undefined,
-  wanted: Wanted,
+  target: SyncTarget,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (gateway === undefined || kinds.length === 0) return false
   const now = before === 'running' ? before : await gateway.status(signal)
   if (now !== 'running') return false
   if (before !== 'running') {
-    const designers = await designersInTheWay(gateway, now, wanted, signal)
+    const designers = await designersInTheWay(gateway, now, target, signal)
     if (designers.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${designers.join(', ')}`)
   }
   return (await gateway.lock(kinds, signal)) === 'held'

@@ -9,7 +9,7 @@ import { parentOf } from '../api/values.ts'
 import type { GatewayStatus } from '../gateway/gateway.ts'
 import { Temporal } from '../platform/temporal.ts'
 import type { Run, StagedRun } from './apply/publish.ts'
-import { activeMode, type ActiveMode, type Wanted } from './model/desired.ts'
+import { activeMode, type ActiveMode, type SyncTarget } from './model/desired.ts'
 import { modeFindings, Refused, remainingFindings, reportable } from './model/findings.ts'
 import type { Manifest, State } from './model/manifest.ts'
 import { patchesWithoutFile, type ResolvedMapping } from './desired/mappings.ts'
@@ -48,8 +48,8 @@ const diffCharacters = 16_384
 const pathCharacters = 4_200
 
 /** The part of a report that describes the applied commit, whatever the cycle's result. `state` is the manifest's. */
-export function lastApplied(state: State | undefined, wanted: Wanted): Omit<CycleResult, 'phase'> {
-  const mode = activeMode(wanted, state)
+export function lastApplied(state: State | undefined, target: SyncTarget): Omit<CycleResult, 'phase'> {
+  const mode = activeMode(target, state)
   const result: Omit<CycleResult, 'phase'> = {}
   if (mode !== undefined) result.mode = { name: mode.name, from: mode.from }
   if (state === undefined) return result
@@ -67,12 +67,12 @@ export function lastApplied(state: State | undefined, wanted: Wanted): Omit<Cycl
 }
 
 /** The report of a failed cycle: what is in place, and the fault. */
-export function failed(error: unknown, state: State | undefined, wanted: Wanted): CycleResult {
+export function failed(error: unknown, state: State | undefined, target: SyncTarget): CycleResult {
   const fault = asFault(error)
   // Waiting for other gateways' turns is not a failure of this one.
-  const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && wanted.profile.designerSessionPolicy === 'Wait')
+  const waits = fault.reason === 'TooManyRequests' || (fault.reason === 'DesignerOpen' && target.profile.designerSessionPolicy === 'Wait')
   const faultOf = faultFields(fault)
-  const result: CycleResult = { ...lastApplied(state, wanted), ...faultOf, phase: waits ? 'Pending' : faultOf.phase }
+  const result: CycleResult = { ...lastApplied(state, target), ...faultOf, phase: waits ? 'Pending' : faultOf.phase }
   if (fault instanceof Refused && fault.findings.length > 0) result.findings = reportable(fault.findings)
   return result
 }
@@ -99,14 +99,14 @@ export type Summary = {
 
 /** The report of a cycle that ends with the files in place; `waiting` names what the gateway has not done yet. */
 export function filesInPlace(
-  wanted: Wanted,
+  target: SyncTarget,
   { manifest, counts, drift, mappings }: Summary,
   waiting: { reason: Reason; message: string } | undefined,
 ): CycleResult {
-  const result: CycleResult = { ...lastApplied(manifest.state, wanted), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
+  const result: CycleResult = { ...lastApplied(manifest.state, target), phase: 'Synced', files: counts, projects: projectsOf(manifest) }
   if (drift !== undefined) result.drift = { count: drift.count, paths: [...drift.paths] }
   const { findings = [], problems = [] } = manifest.state ?? {}
-  const mode = activeMode(wanted, manifest.state)
+  const mode = activeMode(target, manifest.state)
   const all = [...modeFindings(mode), ...patchesWithoutFile(mappings, manifest.files), ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   if (problems.length > 0) result.scan = { ...result.scan, problems: [...problems] }
@@ -144,20 +144,20 @@ function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } 
 }
 
 /** The report if an open Designer forbids writing: Pending under the policy `wait`, otherwise Blocked, which needs a user's action. */
-export function blockedByDesigner(state: State | undefined, wanted: Wanted, designers: readonly string[]): CycleResult {
-  const phase = wanted.profile.designerSessionPolicy === 'Wait' ? 'Pending' : 'Blocked'
+export function blockedByDesigner(state: State | undefined, target: SyncTarget, designers: readonly string[]): CycleResult {
+  const phase = target.profile.designerSessionPolicy === 'Wait' ? 'Pending' : 'Blocked'
   const message = `open Designer sessions: ${designers.join(', ')}`.slice(0, messageCharacters)
-  return { ...lastApplied(state, wanted), phase, reason: 'DesignerOpen', message, designers: [...designers] }
+  return { ...lastApplied(state, target), phase, reason: 'DesignerOpen', message, designers: [...designers] }
 }
 
 /** The report of a cycle that waits for the gateway; `message` names the cause. */
-export function waitingForStart(state: State | undefined, wanted: Wanted, message: string): CycleResult {
-  return { ...lastApplied(state, wanted), phase: 'Pending', reason: 'GatewayNotReady', message }
+export function waitingForStart(state: State | undefined, target: SyncTarget, message: string): CycleResult {
+  return { ...lastApplied(state, target), phase: 'Pending', reason: 'GatewayNotReady', message }
 }
 
 /** The report of a dry run: what would be done. */
 export function dryRunResult(
-  wanted: Wanted,
+  target: SyncTarget,
   manifest: Manifest,
   { plan, diff, findings: found }: Pick<Prepared, 'plan' | 'diff' | 'findings'>,
   changes: readonly FileDiff[],
@@ -169,9 +169,9 @@ export function dryRunResult(
   const message =
     problem === undefined ? `${added} to add, ${changed} to change, ${removed} to remove` : `would be refused: ${problem.message}`
   const result: CycleResult = {
-    ...lastApplied(manifest.state, wanted),
+    ...lastApplied(manifest.state, target),
     // A dry run reports the configuration that it was run for, though nothing of it is in place.
-    syncHash: wanted.syncHash,
+    syncHash: target.syncHash,
     phase: 'DryRun',
     reason: problem?.reason ?? 'DryRun',
     message: message.slice(0, messageCharacters),
@@ -188,7 +188,7 @@ export function dryRunResult(
   for (const path of [...plan.deletes.map((deletion) => deletion.path), ...plan.released]) files.delete(path)
   // A refused plan does not list all of its files.
   const unused = problem === undefined ? patchesWithoutFile(diff.mappings, files) : []
-  const all = [...modeFindings(activeMode(wanted, manifest.state)), ...unused, ...findings]
+  const all = [...modeFindings(activeMode(target, manifest.state)), ...unused, ...findings]
   if (all.length > 0) result.findings = all.slice(0, reportedFindings)
   return result
 }
@@ -206,20 +206,20 @@ function projectsOf({ files }: Manifest): string[] {
 
 /** Returns the manifest's state once everything that a cycle prepared is in place; `staged` is undefined if no file changes. */
 export function nextState(run: Run, staged: StagedRun | undefined, nowMs: number): State {
-  const { wanted, status } = run
+  const { target, status } = run
   const { state } = run.manifest
   const { diff, plan, findings } = run.prepared
   const first = state === undefined
   // Findings about a resource are out of date once this run has validated the resource again.
-  const before = (state?.findings ?? []).filter(({ path }) => staged?.judged.has(parentOf(path)) !== true)
+  const before = (state?.findings ?? []).filter(({ path }) => staged?.classified.has(parentOf(path)) !== true)
   return {
-    commit: wanted.commit,
-    ref: wanted.ref,
-    syncHash: wanted.syncHash,
+    commit: target.commit,
+    ref: target.ref,
+    syncHash: target.syncHash,
     treeKey: diff.treeKey,
     mappings: diff.mappings.map(({ key }) => key),
     chain: diff.chain,
-    ...lastMode(wanted, state),
+    ...lastMode(target, state),
     absent: diff.absent,
     publish: staged?.id ?? state?.publish ?? '',
     bootId: currentBootId(),
@@ -234,12 +234,12 @@ export function nextState(run: Run, staged: StagedRun | undefined, nowMs: number
 }
 
 /** Problems are compared with those before this commit and configuration, however often their files are repaired. */
-function nextHealth({ wanted, manifest: { state }, problems }: Run, staged: StagedRun | undefined, nowMs: number): Pick<State, 'health'> {
-  const isSame = state !== undefined && state.commit === wanted.commit && state.syncHash === wanted.syncHash
+function nextHealth({ target, manifest: { state }, problems }: Run, staged: StagedRun | undefined, nowMs: number): Pick<State, 'health'> {
+  const isSame = state !== undefined && state.commit === target.commit && state.syncHash === target.syncHash
   const old = state?.health
   if (isSame) return old === undefined ? {} : { health: old }
   // The problems of a stopped commit are not a baseline: the next commit would be allowed to keep them.
-  const isStopped = wanted.rolledOutBefore !== undefined && state?.commit !== wanted.rolledOutBefore
+  const isStopped = target.rolledOutBefore !== undefined && state?.commit !== target.rolledOutBefore
   const harmed = isStopped && old?.before !== undefined && old.newProblems.length > 0 ? old : undefined
   if (staged === undefined) return harmed === undefined ? {} : { health: { ...harmed, since: nowMs } }
   const before = harmed?.before ?? problems
@@ -247,8 +247,8 @@ function nextHealth({ wanted, manifest: { state }, problems }: Run, staged: Stag
 }
 
 /** The mode as far as it is known. Without collections it is not read, and the last known one stays. */
-function lastMode(wanted: Wanted, state: State | undefined): Pick<State, 'mode'> {
-  const active = activeMode(wanted, state)
+function lastMode(target: SyncTarget, state: State | undefined): Pick<State, 'mode'> {
+  const active = activeMode(target, state)
   if (active === undefined || active.from === 'none') return state?.mode === undefined ? {} : { mode: state.mode }
   return { mode: { name: active.name, from: active.from } }
 }

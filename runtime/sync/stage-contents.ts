@@ -42,13 +42,13 @@ export async function stageContents(
 
 /** Stages all new content and validates the rendered part of it. Leaves nothing behind on failure. */
 async function stage(deps: StageDeps, run: Run, signal: AbortSignal): Promise<StagedRun> {
-  const { wanted, manifest, prepared } = run
-  const staged = await doStep(deps, 'stage', wanted.commit, () => stageAll(deps, run, deps.boundary ?? (() => undefined), signal))
+  const { target, manifest, prepared } = run
+  const staged = await doStep(deps, 'stage', target.commit, () => stageAll(deps, run, deps.boundary ?? (() => undefined), signal))
   try {
-    const check = () => checkRenderedFiles(wanted, manifest, prepared, staged, signal)
-    const { findings, folders } = await doStep(deps, 'check', wanted.commit, check)
+    const check = () => checkRenderedFiles(target, manifest, prepared, staged, signal)
+    const { findings, folders } = await doStep(deps, 'check', target.commit, check)
     staged.findings.push(...findings)
-    staged.judged = folders
+    staged.classified = folders
     return staged
   } catch (error) {
     discard(staged)

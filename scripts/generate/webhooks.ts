@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { receiverEvents } from '../../runtime/controller/serve/receiver.ts'
 import { keptRequests } from '../../runtime/reconcile/decide/request.ts'
-import { maxHeldBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
+import { maxBufferedBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
 import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts'
 import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answer-table.ts'
 import { maxRecentCalls } from '../../runtime/receiver/request/dedupe.ts'
@@ -95,7 +95,7 @@ function limitTable(): string {
     ],
     [
       `bodies over ${kib(smallBytes)} KiB in memory`,
-      `${mib(maxHeldBytes)} MiB in total, ${mib(maxHeldBytes * peerShare)} MiB of one peer; others wait ${patienceMs / 1000} seconds, then 429`,
+      `${mib(maxBufferedBytes)} MiB in total, ${mib(maxBufferedBytes * peerShare)} MiB of one peer; others wait ${patienceMs / 1000} seconds, then 429`,
     ],
     ['keys in a Secret or file', `${maxKeysOfSecret}; more are refused as \`AuthNotReady\``],
     ['keys that are tried for a namespace', `${hashLimits.maxKeys}, from as many Secrets`],

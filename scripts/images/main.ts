@@ -76,11 +76,11 @@ const keyOf = { controller: 'image', agent: 'agentImage', cli: undefined } as co
 // Read first, so that a file with mistakes is refused before anything is built.
 const installed = values.push === undefined ? undefined : readValues(values.values)
 
-const wanted = chosenTargets(values.only)
-if (wanted.some((target) => target !== 'cli'))
+const chosen = chosenTargets(values.only)
+if (chosen.some((target) => target !== 'cli'))
   execFileSync(process.execPath, [path.join(root, 'scripts/bundle.ts'), bundles], { stdio: 'inherit' })
 
-for (const target of wanted) {
+for (const target of chosen) {
   await fillContext(target)
   const name = `${repository}/${target}:${values.tag}`
   const { base, release, platform } = values
@@ -96,7 +96,7 @@ for (const target of wanted) {
   installed.setIn([key, 'repository'], `${repository}/${target}`)
   installed.setIn([key, 'tag'], `${values.tag}@${digest}`)
 }
-if (installed !== undefined && wanted.some((target) => keyOf[target] !== undefined)) {
+if (installed !== undefined && chosen.some((target) => keyOf[target] !== undefined)) {
   writeFileSync(values.values, installed.toString({ lineWidth: 0 }))
   process.stdout.write(
     `wrote ${values.values}: use it with CLUSTER_SYNC_VALUES=${values.values} npx cdk8s synth, or helm --values ${values.values}\n`,

@@ -22,11 +22,11 @@ type Options = {
 export function differences({ repository, commit, dataDir, placed, ignored = () => false }: Options): string[] {
   return placed.flatMap(({ source, destination }) => {
     const counts = (file: string): boolean => !ignored(path.posix.join(destination, file))
-    const wanted = new Map([...listCommit(repository, commit, source)].filter(([file]) => counts(file)))
+    const expected = new Map([...listCommit(repository, commit, source)].filter(([file]) => counts(file)))
     const present = new Set(listTree(path.join(dataDir, destination)).filter(counts))
-    const missing = [...wanted.keys()].filter((file) => !present.has(file)).map((file) => `${destination}/${file} is missing`)
-    const extra = [...present].filter((file) => !wanted.has(file)).map((file) => `${destination}/${file} should not be there`)
-    const changed = [...wanted]
+    const missing = [...expected.keys()].filter((file) => !present.has(file)).map((file) => `${destination}/${file} is missing`)
+    const extra = [...present].filter((file) => !expected.has(file)).map((file) => `${destination}/${file} should not be there`)
+    const changed = [...expected]
       .filter(([file, id]) => present.has(file) && blobId(readFileSync(path.join(dataDir, destination, file))) !== id)
       .map(([file]) => `${destination}/${file} differs from git`)
     return [...missing, ...extra, ...changed]

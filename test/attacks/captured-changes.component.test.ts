@@ -21,7 +21,7 @@ import { silentLog } from '../../runtime/platform/log/log.ts'
 import { runCycle } from '../../runtime/sync/cycle.ts'
 import { lacksText, matchObject } from '../support/assertions.ts'
 import { serveDelivery } from '../support/delivery-server.ts'
-import { memorySource, profileOf, wantedOf } from '../support/memory-source.ts'
+import { memorySource, profileOf, desiredOf } from '../support/memory-source.ts'
 import { temporaryFolder } from '../support/repository.ts'
 
 const profile = profileOf([{ source: 'gw/projects', destination: 'projects' }], {
@@ -247,10 +247,10 @@ void t.test('the agent does not read symbolic links, large files or paths outsid
   const source = memorySource()
   const own = profileOf([{ source: 'gw/projects', destination: 'projects' }])
   const commit = source.commit({ 'gw/projects/line/a.txt': 'a', 'gw/projects/line/b.txt': 'b', 'gw/projects/line/c.txt': 'c' })
-  const wanted = wantedOf(dataDir, commit, own)
+  const target = desiredOf(dataDir, commit, own)
   const signal = AbortSignal.timeout(120_000)
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-  t.equal((await runCycle(deps, wanted, signal)).phase, 'Synced')
+  t.equal((await runCycle(deps, target, signal)).phase, 'Synced')
   writeFileSync(path.join(folder, 'secret'), 'outside')
   const line = path.join(dataDir, 'projects/line')
   symlinkSync(path.join(folder, 'secret'), path.join(line, 'link.txt'))
@@ -266,11 +266,11 @@ void t.test('the agent does not read symbolic links, large files or paths outsid
     sent.push(offer)
     return { answer: answers.shift() ?? 'done' }
   }
-  t.equal(await offers(source, wanted, { request: 'now', uid: 'u' }, send, signal), 'again')
-  t.equal(await offers(source, wanted, { request: 'now', uid: 'u' }, send, signal), 'done')
-  t.equal(await offers(source, wanted, { request: 'now', uid: 'u' }, send, signal), 'done', 'what is over is not told again')
+  t.equal(await offers(source, target, { request: 'now', uid: 'u' }, send, signal), 'again')
+  t.equal(await offers(source, target, { request: 'now', uid: 'u' }, send, signal), 'done')
+  t.equal(await offers(source, target, { request: 'now', uid: 'u' }, send, signal), 'done', 'what is over is not told again')
   t.equal(sent.length, 3)
-  t.equal(await offers(source, wanted, { request: 'now', uid: 'made anew' }, send, signal), 'done')
+  t.equal(await offers(source, target, { request: 'now', uid: 'made anew' }, send, signal), 'done')
   t.equal(sent.length, 4, 'but to a GatewaySync that is made anew and has not heard of it')
   t.equal(sent[0]?.changes, undefined, 'contents follow only when they are asked for')
   t.strictSame(

@@ -49,10 +49,10 @@ function setUp(t: Pick<Test, 'teardown'>, commits: readonly Changes[]) {
     t.teardown(() => gate.close())
     return gate
   }
-  const judge = async (gate: IsolatedGate, commit = '', again = false): Promise<Verdict> => {
+  const validate = async (gate: IsolatedGate, commit = '', again = false): Promise<Verdict> => {
     return await gate.check(repository, requestFor(commit), { namespace: 'plant', again }, signal)
   }
-  return { hashes, repository, marks, open, judge }
+  return { hashes, repository, marks, open, validate }
 }
 
 const bombs: Record<string, Changes> = {
@@ -78,41 +78,41 @@ const bombs: Record<string, Changes> = {
 
 void t.test('contents that cost many times their size are validated, and so is the next commit', { timeout: 600_000 }, async (t) => {
   const good = { ...validTree(), ...resource('core/ignition/schedule/one', config({})) }
-  const { hashes, open, judge } = setUp(t, [good, ...Object.values(bombs), good])
+  const { hashes, open, validate } = setUp(t, [good, ...Object.values(bombs), good])
   const gate = open()
-  matchObject(t, await judge(gate, hashes[0]), { kind: 'checked', errors: 0 })
+  matchObject(t, await validate(gate, hashes[0]), { kind: 'checked', errors: 0 })
   for (const [index, name] of Object.keys(bombs).entries()) {
-    const verdict = await judge(gate, hashes[index + 1])
+    const verdict = await validate(gate, hashes[index + 1])
     matchObject(t, verdict, { kind: 'checked', unfinished: undefined }, name)
   }
 })
 
 void t.test('a validation that runs out of memory is a finding and is not retried', { timeout: 600_000 }, async (t) => {
   const manyHosts = bombs['a key of 500 KB above 25,000 texts, each of which names a host'] ?? {}
-  const { hashes, open, judge } = setUp(t, [{ ...validTree(), ...resource('core/ignition/schedule/one', config({})), ...manyHosts }])
+  const { hashes, open, validate } = setUp(t, [{ ...validTree(), ...resource('core/ignition/schedule/one', config({})), ...manyHosts }])
   /** The garbage collector decides which heap size starts a thread but fails on this commit, so the test tries several. */
   for (const heapMiB of [11, 12, 11, 12, 10, 13, 11, 12, 10, 13]) {
     const gate = open({ heapMiB })
-    const verdict = await judge(gate, hashes[0]).catch(() => undefined)
+    const verdict = await validate(gate, hashes[0]).catch(() => undefined)
     if (verdict?.kind !== 'checked' || verdict.unfinished === undefined) continue
     const message = `the checks of this commit needed more than ${heapMiB} MiB of memory`
     matchObject(t, verdict.items[0], { rule: 'check-failed', severity: 'error', message })
-    t.strictSame(await judge(gate, hashes[0]), verdict)
+    t.strictSame(await validate(gate, hashes[0]), verdict)
     return
   }
   t.fail('no check needed too much memory')
 })
 
 void t.test('a validation that takes too long is a finding, and the next commit gets a new thread', { timeout: 600_000 }, async (t) => {
-  const { hashes, open, judge } = setUp(t, [largeTree(3_000), { [`${root}/core`]: null, ...validTree() }])
+  const { hashes, open, validate } = setUp(t, [largeTree(3_000), { [`${root}/core`]: null, ...validTree() }])
   let isHasty = true
   /** Polls a hundred times as often during the first validation, and not at all during the next one. */
   const clock: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(isHasty ? ms / 100 : 3_600_000, signal) }
   const gate = open({ clock, maxBusyMs: 60 })
-  const verdict = await judge(gate, hashes[0])
+  const verdict = await validate(gate, hashes[0])
   matchObject(t, verdict, { errors: 1, items: [{ rule: 'check-failed', message: /^the checks of this commit took longer than / }] })
   isHasty = false
-  matchObject(t, await judge(gate, hashes[1]), { kind: 'checked', errors: 0, unfinished: undefined })
+  matchObject(t, await validate(gate, hashes[1]), { kind: 'checked', errors: 0, unfinished: undefined })
 })
 
 void t.test('three slow validations of one namespace do not block another namespace', { timeout: 600_000 }, async (t) => {
@@ -136,20 +136,20 @@ void t.test('three slow validations of one namespace do not block another namesp
 })
 
 void t.test('a commit whose validation ended the process twice is not retried until a sync is requested', async (t) => {
-  const { hashes, open, judge, marks } = setUp(t, [validTree()])
+  const { hashes, open, validate, marks } = setUp(t, [validTree()])
   const [commit = ''] = hashes
-  const verdict = await judge(open(), commit)
+  const verdict = await validate(open(), commit)
   matchObject(t, verdict, { kind: 'checked', errors: 0 })
   const id = checkId(requestFor(commit))
   marks().begin(id)
   marks().begin(id)
-  matchObject(t, await judge(open(), commit), {
+  matchObject(t, await validate(open(), commit), {
     errors: 1,
     items: [{ rule: 'check-failed', message: /ended the controller itself twice/ }],
   })
-  matchObject(t, await judge(open(), commit), { errors: 1 }, 'nor after another start')
-  t.strictSame(await judge(open(), commit, true), verdict)
-  t.strictSame(await judge(open(), commit), verdict)
+  matchObject(t, await validate(open(), commit), { errors: 1 }, 'nor after another start')
+  t.strictSame(await validate(open(), commit, true), verdict)
+  t.strictSame(await validate(open(), commit), verdict)
 })
 
 void t.test(

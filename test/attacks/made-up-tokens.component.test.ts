@@ -52,8 +52,8 @@ void t.test('200 forged tokens a second from one peer do not affect gateways', {
   const sync = async (number: number): Promise<string[]> => {
     const paths: string[] = []
     const token = podToken({ ...claims, jti: `real ${number}` })
-    const wanted = { commit: parseCommitHash(commit), from: null, profile: 'default' }
-    for await (const batch of delivery.client(token).changes(wanted, signal)) paths.push(...batch.map(({ path }) => path))
+    const desired = { commit: parseCommitHash(commit), from: null, profile: 'default' }
+    for await (const batch of delivery.client(token).changes(desired, signal)) paths.push(...batch.map(({ path }) => path))
     return paths
   }
   for (let tick = 0; tick < 30; tick += 1) {

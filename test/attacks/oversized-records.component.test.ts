@@ -11,7 +11,7 @@ import { silentLog } from '../../runtime/platform/log/log.ts'
 import { type CycleResult, runCycle } from '../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
 import { containsText } from '../support/assertions.ts'
-import { memorySource, profileOf, wantedOf } from '../support/memory-source.ts'
+import { memorySource, profileOf, desiredOf } from '../support/memory-source.ts'
 import { temporaryFolder } from '../support/repository.ts'
 
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
@@ -23,7 +23,7 @@ async function setUp(t: Test) {
   const source = memorySource()
   const cycle = async (): Promise<CycleResult> => {
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-    const result = await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(30_000))
+    const result = await runCycle(deps, desiredOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(30_000))
     releaseLock(dataDir)
     return result
   }
@@ -64,7 +64,7 @@ const plants: [string, string, (file: string) => void, RegExp][] = [
 ]
 
 for (const [what, name, plant, why] of plants) {
-  void t.test(`${what} leaves a doubt, and the folder is verified`, async (t) => {
+  void t.test(`${what} makes the manifest suspect, and the folder is verified`, async (t) => {
     const { file, cycle } = await setUp(t)
     plant(file(name))
     const before = process.memoryUsage.rss()

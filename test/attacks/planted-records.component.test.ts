@@ -13,7 +13,7 @@ import type { Step } from '../../runtime/sync/apply/steps.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
 import { readManifest } from '../../runtime/sync/disk/manifest-file.ts'
 import { mayBeOurs, mayHoldOurs } from '../../runtime/sync/model/paths.ts'
-import { memorySource, profileOf, wantedOf } from '../support/memory-source.ts'
+import { memorySource, profileOf, desiredOf } from '../support/memory-source.ts'
 import { temporaryFolder } from '../support/repository.ts'
 
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
@@ -31,7 +31,7 @@ async function setUp(t: Test) {
   const source = memorySource()
   const cycle = async (): Promise<CycleResult> => {
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-    const result = await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(30_000))
+    const result = await runCycle(deps, desiredOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(30_000))
     releaseLock(dataDir)
     return result
   }

@@ -91,7 +91,7 @@ void t.test('a new credential in plain text is never pushed, in collections, pro
   t.equal(await take(database, json('known', { more: 1 }), fine), 'pushed', 'the parent holds the same one already')
 })
 
-void t.test('changes that validation did not judge are not pushed', async (t) => {
+void t.test('changes that validation did not check are not pushed', async (t) => {
   if (!requires(t, 'git')) return
   const { take } = await setUp(t, { [database]: '{}', 'projects/line/a.txt': 'a' })
   const item = { rule: 'x', severity: 'error', path: 'x', message: 'was there before' } as const

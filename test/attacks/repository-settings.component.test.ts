@@ -15,7 +15,7 @@ import { type EngineMemory, runCycle } from '../../runtime/sync/cycle.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'
 import { rejectsWith } from '../support/assertions.ts'
 import { startGitHost } from '../support/git-host.ts'
-import { profileOf, wantedOf } from '../support/memory-source.ts'
+import { profileOf, desiredOf } from '../support/memory-source.ts'
 import { gitEnvironment, makeRepository, type Repository, temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 
@@ -121,7 +121,7 @@ async function deliver(t: Test, repo: string, commit: string, folder: string): P
   const memory: EngineMemory = { manifest: undefined }
   const source = mirror.source(() => [parseRelativePath('projects')])
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-  const result = await runCycle(deps, wantedOf(dataDir, parseCommitHash(commit), profile), signal)
+  const result = await runCycle(deps, desiredOf(dataDir, parseCommitHash(commit), profile), signal)
   t.equal(result.phase, 'Synced', result.message ?? '')
   return path.join(dataDir, 'projects')
 }

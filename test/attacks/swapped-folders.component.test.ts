@@ -16,7 +16,7 @@ import { type CycleResult, runCycle } from '../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'
 import { matchObject } from '../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../support/memory-source.ts'
 import { temporaryFolder } from '../support/repository.ts'
 
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
@@ -40,7 +40,7 @@ function setUp(t: Test) {
     as = profile,
   ): Promise<CycleResult> => {
     const deps = { source: from, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined }, boundary }
-    const result = await runCycle(deps, wantedOf(dataDir, source.commit(tree), as), AbortSignal.timeout(60_000))
+    const result = await runCycle(deps, desiredOf(dataDir, source.commit(tree), as), AbortSignal.timeout(60_000))
     releaseLock(dataDir)
     return result
   }

@@ -208,8 +208,8 @@ async function makePlants(cluster: Installation, namespace: string, count: numbe
   }
 }
 
-function expectStatus(status: number, wanted: number): void {
-  if (status !== wanted) throw new Error(`a call was answered ${status}, not ${wanted}`)
+function expectStatus(status: number, desired: number): void {
+  if (status !== desired) throw new Error(`a call was answered ${status}, not ${desired}`)
 }
 
 function signed(body: string | Buffer): Headers {

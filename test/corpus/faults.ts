@@ -16,9 +16,9 @@ const parsed = (text: string): Record<string, unknown> => JSON.parse(text) as Re
 const text = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`
 
 /** One file for each kind of place: collection or project, module, type and name of the file. */
-function places(files: Files, isWanted: (path: string) => boolean): string[] {
+function places(files: Files, isDesired: (path: string) => boolean): string[] {
   const found = new Map<string, string>()
-  for (const path of Object.keys(files).filter(isWanted)) {
+  for (const path of Object.keys(files).filter(isDesired)) {
     const base = path.startsWith(`${root}/`) ? root : projectRoot
     const [owner, module, type] = path.slice(base.length + 1).split('/')
     const kind = `${base} ${base === root ? owner : ''} ${module} ${type} ${nameOf(path)}`
@@ -35,8 +35,8 @@ const isSource = (path: string): boolean => /\.(?:py|sql)$/.test(path)
 const isInCollection = (path: string): boolean => path.startsWith(`${root}/`)
 
 /** Damage of the content of each kind of file. */
-function damaged(files: Files, isWanted: (path: string) => boolean, damage: (content: string) => string): Seed[] {
-  return places(files, isWanted).map((path) => put(path, damage(files[path] ?? '')))
+function damaged(files: Files, isDesired: (path: string) => boolean, damage: (content: string) => string): Seed[] {
+  return places(files, isDesired).map((path) => put(path, damage(files[path] ?? '')))
 }
 
 /** A manifest with one change, for each kind of resource. */
@@ -51,10 +51,10 @@ function manifests(
 function modes(
   files: Files,
   change: (manifest: Record<string, unknown>) => object,
-  isWanted: (name: string) => boolean = () => true,
+  isDesired: (name: string) => boolean = () => true,
 ): Seed[] {
-  const wanted = Object.keys(files).filter((path) => isMode(path) && isWanted(nameOf(folderOf(path))))
-  return wanted.map((path) => put(path, text({ ...parsed(files[path] ?? '{}'), ...change(parsed(files[path] ?? '{}')) })))
+  const desired = Object.keys(files).filter((path) => isMode(path) && isDesired(nameOf(folderOf(path))))
+  return desired.map((path) => put(path, text({ ...parsed(files[path] ?? '{}'), ...change(parsed(files[path] ?? '{}')) })))
 }
 
 function projects(files: Files, change: (manifest: Record<string, unknown>, name: string) => object | undefined): Seed[] {

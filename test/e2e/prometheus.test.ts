@@ -117,13 +117,21 @@ void t.test('metrics, alerts and dashboards work with a real Prometheus', { time
   })
 
   await t.test('the logs of controller and agent have the request ID of the push', async (t) => {
-    const wanted = ['push accepted', 'git host asked', 'commit checked', 'commit published', 'step of a cycle ended', 'sync ended', 'ready']
+    const desired = [
+      'push accepted',
+      'git host asked',
+      'commit checked',
+      'commit published',
+      'step of a cycle ended',
+      'sync ended',
+      'ready',
+    ]
     const told = await until(
       () => {
         const lines = linesOf(cluster.logs).filter(({ requestId }) => requestId !== undefined && requestId === source?.requested?.id)
-        return wanted.every((msg) => lines.some((line) => line.msg === msg)) ? lines : undefined
+        return desired.every((msg) => lines.some((line) => line.msg === msg)) ? lines : undefined
       },
-      `lines of ${wanted.join(', ')}`,
+      `lines of ${desired.join(', ')}`,
       longMs,
     )
     for (const { msg, commit } of told.filter((line) => line.msg === 'commit published' || line.msg === 'sync ended'))

@@ -29,10 +29,10 @@ void t.test('stages select targets by labels and names, and apply a commit one a
   const write = (annotations: Record<string, string> = {}) =>
     writeGatewaySync(folder, { repo: repository.folder, annotations, spec: { polling: { interval: '5s' }, rollout } })
   const onDisk = (): string[] => Object.keys(targets).map((name) => readFileSync(path.join(folder, name, 'projects/a.txt'), 'utf8'))
-  const rolled = async (what: string, judge: (rollout: RolloutStatus) => boolean): Promise<RolloutStatus> =>
+  const rolled = async (what: string, isReached: (rollout: RolloutStatus) => boolean): Promise<RolloutStatus> =>
     await until(() => {
       const now = readState(state)?.status.rollout
-      return now !== undefined && judge(now) ? now : undefined
+      return now !== undefined && isReached(now) ? now : undefined
     }, what)
   for (const name of Object.keys(targets)) mkdirSync(path.join(folder, name))
   repository.commit({ 'projects/a.txt': 'one' })

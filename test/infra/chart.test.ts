@@ -42,8 +42,8 @@ void t.test('everything on adds the receiver, the status page, monitoring, a net
   const reached = ['webhook-receiver', 'status-page'].flatMap((name) => [`Service *-${name}`, `Ingress *-${name}`])
   const monitors = ['ServiceMonitor *', 'PodMonitor *-agents', 'ConfigMap *-dashboards', 'PrometheusRule *', 'NetworkPolicy *']
   const pods = ['StatefulSet *', 'PodDisruptionBudget *', 'Service *-delivery']
-  const wanted = [...account, ...always, ...certificates, 'Secret *-receiver', ...reached, ...metrics, ...monitors, ...pods, ...admission]
-  t.strictSame(new Set(listed({ ...everything, serviceAccount: {} })), new Set(wanted))
+  const desired = [...account, ...always, ...certificates, 'Secret *-receiver', ...reached, ...metrics, ...monitors, ...pods, ...admission]
+  t.strictSame(new Set(listed({ ...everything, serviceAccount: {} })), new Set(desired))
 })
 
 void t.test('everything off leaves the controller, its roles and policies, and the content server', async (t) => {

@@ -35,7 +35,8 @@ void t.test('each written file belongs to a profile', async (t) => {
 })
 
 void t.test('everything on has every switch on, everything off has every switch off', async (t) => {
-  const wrong = (values: object, wanted: boolean): string[] => flags.filter((key) => settingOf(checkValues(values).values, key) !== wanted)
+  const wrong = (values: object, desired: boolean): string[] =>
+    flags.filter((key) => settingOf(checkValues(values).values, key) !== desired)
   t.strictSame(wrong(everything, true), ['statusPage.oidc.enabled'], 'all but the login that excludes the other')
   t.strictSame(wrong(everythingOff, false), [])
 })

@@ -73,8 +73,8 @@ void t.test('the product makes only necessary API requests, and none at rest', {
       return Number(/^clustersync_agent_cycles_total\{outcome="ok"\} (\d+)$/m.exec(text)?.[1])
     }
     const looksMore = async (count: number): Promise<void> => {
-      const wanted = (await cycles()) + count
-      await until(async () => ((await cycles()) >= wanted ? true : undefined), `${count} more looks for drift`)
+      const desired = (await cycles()) + count
+      await until(async () => ((await cycles()) >= desired ? true : undefined), `${count} more looks for drift`)
     }
     const report = async () => await kube.get(syncReportType, { namespace: plant, name: 'gw-0' }, signal)
     await readyAt(cluster, plant, first)

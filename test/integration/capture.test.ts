@@ -64,13 +64,13 @@ void t.test('local changes on gateways are detected and become commits', { timeo
   })
   await cluster.gateway(namespace, 'gw-0', { account: 'gateway', simulator, dataDir })
   await cluster.gateway(namespace, 'gw-1', { account: 'gateway', simulator, dataDir: other })
-  const phases = async (...wanted: string[]): Promise<true> =>
+  const phases = async (...desired: string[]): Promise<true> =>
     await until(
       async () => {
         const reports = await Promise.all(['gw-0', 'gw-1'].map((pod) => cluster.report(namespace, pod)))
-        return reports.every((report, index) => report?.phase === wanted[index]) ? true : undefined
+        return reports.every((report, index) => report?.phase === desired[index]) ? true : undefined
       },
-      `the gateways are ${wanted.join(' and ')}`,
+      `the gateways are ${desired.join(' and ')}`,
       withinMs,
     )
   await phases('Synced', 'Synced')

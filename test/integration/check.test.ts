@@ -238,10 +238,10 @@ void t.test('check distinguishes a healthy installation from each broken one', {
     await installation.gatewaySync(ending, 'plant', lineSpec(installation, 'main'))
     // Watches may just be interrupted, because the definition of the kind has changed.
     await until(async () => (await installation.status(ending, 'plant')).published, 'the controller has seen it')
-    const tried = async (wanted: RegExp) =>
+    const tried = async (desired: RegExp) =>
       await until(
-        async () => (await reportOf(kube)).findings.find(({ section, text }) => section === 'admission' && wanted.test(text)),
-        `admission is told as ${String(wanted)}`,
+        async () => (await reportOf(kube)).findings.find(({ section, text }) => section === 'admission' && desired.test(text)),
+        `admission is told as ${String(desired)}`,
         120_000,
       )
     matchObject(t, await tried(new RegExp(`in ${ending} `)), { level: 'ok' }, 'of two namespaces this is the one that is tried')

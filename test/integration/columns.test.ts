@@ -65,7 +65,7 @@ void t.test('kubectl get shows the state of the plant in 120 columns, and -o wid
 
   /** Header and cells of the only line. */
   const get = async (kind: string, ...more: string[]) => {
-    const look = async () => {
+    const poll = async () => {
       const { stdout, stderr, code } = await plane.kubectl(['get', kind, '--namespace', where, ...more])
       t.equal(code, 0, stderr)
       const [header = '', line = ''] = stdout.trimEnd().split('\n')
@@ -75,7 +75,7 @@ void t.test('kubectl get shows the state of the plant in 120 columns, and -o wid
     }
     // The API server serves the columns of a new CRD a moment after its kind.
     return until(async () => {
-      const seen = await look()
+      const seen = await poll()
       return 'MESSAGE' in seen.cells ? seen : undefined
     }, `the columns of ${kind}`)
   }

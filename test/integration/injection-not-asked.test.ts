@@ -42,8 +42,8 @@ void t.test('an API server does not call admission for other pods', { timeout: 6
       }
       const changes = { webhooks: webhooks.map((hook) => ({ ...hook, namespaceSelector: namespaceSelector(requireLabel) })) }
       await kube.mergePatch(webhookConfigurationType, { name: configuration }, changes, {}, signal)
-      const wanted = requireLabel ? 0 : 1
-      await until(async () => ((await agents(plant)) === wanted ? true : undefined), 'the API server acts upon the change')
+      const desired = requireLabel ? 0 : 1
+      await until(async () => ((await agents(plant)) === desired ? true : undefined), 'the API server acts upon the change')
     }
     t.equal(await agents(labeled), 1)
     for (const namespace of others) t.equal(await agents(namespace), 1, 'until a label is required')

@@ -54,11 +54,11 @@ void t.test('the commands of docs/how-to/install.md have the described results',
       section === 'Images' && language === 'yaml' ? [text] : [],
     )
     writeFileSync(path.join(shell.folder, 'my-values.yaml'), images)
-    const wanted = ['- name: registry\n', 'kind: PodDisruptionBudget']
-    t.equal(valuesFiles.length, wanted.length)
+    const desired = ['- name: registry\n', 'kind: PodDisruptionBudget']
+    t.equal(valuesFiles.length, desired.length)
     for (const [index, block] of valuesFiles.entries()) {
       await follow(t, shell, block)
-      containsText(t, read(shell.folder, 'dist/operator.k8s.yaml'), wanted[index] ?? '')
+      containsText(t, read(shell.folder, 'dist/operator.k8s.yaml'), desired[index] ?? '')
     }
     await follow(t, shell, 'npx cdk8s synth')
   })

@@ -45,11 +45,11 @@ void t.test('a rollout stops at unhealthy gateways, failed checks, a pause and a
     t.equal(status, 202)
   }
   const patch = (spec: object) => kube.mergePatch(gatewaySyncType, { namespace, name: 'plant' }, { spec }, {}, signal)
-  const rolled = (what: string, judge: (rollout: RolloutStatus) => boolean): Promise<RolloutStatus> =>
+  const rolled = (what: string, isReached: (rollout: RolloutStatus) => boolean): Promise<RolloutStatus> =>
     until(
       async () => {
         const { rollout } = await cluster.status(namespace, 'plant')
-        return rollout !== undefined && judge(rollout) ? rollout : undefined
+        return rollout !== undefined && isReached(rollout) ? rollout : undefined
       },
       what,
       waitMs,

@@ -49,11 +49,11 @@ void t.test('a commit passes the stages, and a bad one is rolled back before the
     })
     t.equal(status, 202)
   }
-  const rolled = (what: string, judge: (rollout: RolloutStatus) => boolean): Promise<RolloutStatus> =>
+  const rolled = (what: string, isReached: (rollout: RolloutStatus) => boolean): Promise<RolloutStatus> =>
     until(
       async () => {
         const { rollout } = await cluster.status(namespace, 'plant')
-        return rollout !== undefined && judge(rollout) ? rollout : undefined
+        return rollout !== undefined && isReached(rollout) ? rollout : undefined
       },
       what,
       120_000,

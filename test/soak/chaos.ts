@@ -12,7 +12,7 @@ import { systemClock } from '../../runtime/platform/clock.ts'
 import { isReadyAt } from '../benchmark/scale/seen.ts'
 import type { Installation } from '../support/installation.ts'
 import { filesOf } from './chaos/gateway.ts'
-import { differencesOfFiles, judge, type Observed } from './chaos/judge.ts'
+import { differencesOfFiles, violationsOf, type Observed } from './chaos/violations.ts'
 import { type Meddled, meddle } from './chaos/meddle.ts'
 import { type Followed, keyOf } from './chaos/plants.ts'
 import { countWatches, relistAll } from './chaos/relist.ts'
@@ -39,7 +39,7 @@ export async function run({ minutes, seed }: { minutes: number; seed: number }):
     const broken = await settle(soak, usual)
     const observed = await observe(soak, meddled, broken)
     tell(observed, meddled)
-    const wrong = judge(observed)
+    const wrong = violationsOf(observed)
     if (wrong.length > 0) process.stdout.write(troublesOf(soak.cluster))
     return wrong
   } finally {

@@ -232,17 +232,17 @@ function differences({ repository, dataDir, told }: Subject, head: string): stri
         return [file, `${statSync(full).mode & 0o100} ${readFileSync(full, 'utf8')}`]
       }),
     )
-  const [wanted, found] = [contentOf(expected), contentOf(dataDir)]
-  if (isDeepStrictEqual(wanted, found)) return []
-  const missing = Object.keys(wanted).filter((file) => !(file in found))
+  const [desired, found] = [contentOf(expected), contentOf(dataDir)]
+  if (isDeepStrictEqual(desired, found)) return []
+  const missing = Object.keys(desired).filter((file) => !(file in found))
   const lost = [...new Set(told.flatMap((line) => line.lost))]
   const isTold = (file: string): boolean => lost.some((message) => message.endsWith('…') || message.includes(`projects/${file}`))
-  const unwanted = Object.keys(found).filter((file) => !(file in wanted))
+  const unwanted = Object.keys(found).filter((file) => !(file in desired))
   const more = unwanted.filter((file) => !isTold(file))
   process.stdout
     .write(`${unwanted.length - more.length} files of earlier commits stand and were named, for a damaged record no longer said whose they are
 `)
-  const other = Object.keys(wanted).filter((file) => file in found && found[file] !== wanted[file])
+  const other = Object.keys(desired).filter((file) => file in found && found[file] !== desired[file])
   if (missing.length + more.length + other.length === 0) return []
   const name = (list: readonly string[]): string => `${list.length} (${list.slice(0, 5).join(', ')})`
   return [`the folder is not the commit: missing ${name(missing)}, more ${name(more)}, other ${name(other)}`]

@@ -88,7 +88,7 @@ type Subject = {
   /** The published commit of each GatewaySync, as reported by the running process. */
   published: Map<number, string>
   /** The commit that each must publish in the end. */
-  wanted: Map<number, string>
+  desired: Map<number, string>
   reasons: Set<string>
   last(): SourceLine | undefined
   push(index: number, number: number, isTold: boolean): void
@@ -104,7 +104,7 @@ async function startSubject(folder: string, host: MortalHost): Promise<Subject> 
   const all = Array.from({ length: repositories * refsOfEach }, (_, index) => ({ of: index % repositories, ref: `line-${index}` }))
   const refs = all.map(({ of, ref }) => ({ repo: host.url(`plant${of}.git/.git`), ref }))
   const soaked: SoakedSource = { folder: mirrors, refs, token: host.token, caBundle: host.caBundle }
-  const [published, wanted, reasons] = [new Map<number, string>(), new Map<number, string>(), new Set<string>()]
+  const [published, desired, reasons] = [new Map<number, string>(), new Map<number, string>(), new Set<string>()]
   let child: ChildProcess | undefined
   let last: SourceLine | undefined
   const take = (text: string): void => {
@@ -115,7 +115,7 @@ async function startSubject(folder: string, host: MortalHost): Promise<Subject> 
   const subject: Subject = {
     mirrors,
     published,
-    wanted,
+    desired,
     reasons,
     last: () => last,
     push(index, number, isTold) {
@@ -123,7 +123,7 @@ async function startSubject(folder: string, host: MortalHost): Promise<Subject> 
       const repository = host.repositories[of]
       const commit = repository?.commit({ [`projects/${ref}.txt`]: `${number}\n${'x'.repeat(number % 2_000)}\n` }) ?? ''
       repository?.git('branch', '-f', ref, commit)
-      wanted.set(index, commit)
+      desired.set(index, commit)
       if (isTold) child?.stdin?.write(`${index}\n`)
     },
     gits: () => (child?.pid === undefined ? [] : childrenOf(child.pid)),
@@ -154,7 +154,7 @@ async function soak(subject: Subject, host: MortalHost, minutes: number): Promis
   for (const index of Array.from({ length: repositories * refsOfEach }).keys()) subject.push(index, index, false)
   subject.start()
   const isSettled = (): true | undefined =>
-    [...subject.wanted].every(([index, commit]) => subject.published.get(index) === commit) ? true : undefined
+    [...subject.desired].every(([index, commit]) => subject.published.get(index) === commit) ? true : undefined
   await until(isSettled, 'every ref is published once', settleMs)
   const endMs = systemClock.monotonicMs() + minutes * 60_000
   let nextFaultMs = systemClock.monotonicMs() + faultEveryMs
@@ -180,9 +180,9 @@ async function soak(subject: Subject, host: MortalHost, minutes: number): Promis
   const tookS = Math.round((systemClock.monotonicMs() - endedMs) / 1000)
   samples.push(sampleOf(subject))
   const faults = Object.entries(counts).map(([name, count]) => `${name} ${count}`)
-  process.stdout.write(`${pushes} pushes to ${subject.wanted.size} refs; ${faults.join(', ')}; settled after ${tookS} s\n`)
+  process.stdout.write(`${pushes} pushes to ${subject.desired.size} refs; ${faults.join(', ')}; settled after ${tookS} s\n`)
   process.stdout.write(`told meanwhile: ${[...subject.reasons].toSorted().join(', ') || 'nothing'}\n`)
-  const behind = [...subject.wanted].filter(([index, commit]) => subject.published.get(index) !== commit).map(([index]) => index)
+  const behind = [...subject.desired].filter(([index, commit]) => subject.published.get(index) !== commit).map(([index]) => index)
   const left = isLate ? [] : await gitsLeft(subject)
   return [
     ...(behind.length > 0 ? [`${behind.length} refs are not at their commit: ${behind.slice(0, 10).join(', ')}`] : []),
@@ -194,7 +194,7 @@ async function soak(subject: Subject, host: MortalHost, minutes: number): Promis
 /** Polls continue, so git runs now and then; a process that is always present hangs. */
 async function gitsLeft(subject: Subject): Promise<number[]> {
   let left = subject.gits()
-  for (let look = 0; look < 40 && left.length > 0; look += 1) {
+  for (let poll = 0; poll < 40 && left.length > 0; poll += 1) {
     await systemClock.wait(500)
     const now = new Set(subject.gits())
     left = left.filter((pid) => now.has(pid))

@@ -95,9 +95,9 @@ export async function installsBothWays(t: Test, real: Helm, values: ValuesInput,
 
 /** Compares with the answer of Helm. */
 export function compare(t: Test, answer: Awaited<ReturnType<typeof rendered>>, values: ValuesInput, of: Release): boolean {
-  let wanted: Synthesized
+  let desired: Synthesized
   try {
-    wanted = synthesized(values, of)
+    desired = synthesized(values, of)
   } catch (error) {
     const { message } = error as Error
     if (typeof answer !== 'string') throw new Error(`Helm installs what is refused: ${message}`, { cause: error })
@@ -112,10 +112,10 @@ export function compare(t: Test, answer: Awaited<ReturnType<typeof rendered>>, v
     inInstallOrder(answer.manifests).map(({ kind }) => kind),
     'Helm applies the kinds in the order that is compared',
   )
-  t.strictSame(inInstallOrder(answer.manifests), inInstallOrder(wanted.manifests))
+  t.strictSame(inInstallOrder(answer.manifests), inInstallOrder(desired.manifests))
   const warnings = [...answer.notes.matchAll(/^warning: (.*)$/gm)].map(([, warning]) => warning)
   // Helm does not know the defaults of disabled sections.
-  const known = wanted.warnings.filter((warning) => !/: no effect while [a-zA-Z.]+\.enabled is false$/.test(warning))
+  const known = desired.warnings.filter((warning) => !/: no effect while [a-zA-Z.]+\.enabled is false$/.test(warning))
   t.strictSame(new Set(warnings), new Set(known))
   return true
 }

@@ -16,14 +16,14 @@ export type ConnectProxy = {
 export async function startConnectProxy(password: string | undefined, hosts: Readonly<Record<string, string>> = {}): Promise<ConnectProxy> {
   const asked: ConnectProxy['asked'] = []
   const open = new Set<Duplex>()
-  const wanted = password === undefined ? undefined : `Basic ${Buffer.from(password).toString('base64')}`
+  const desired = password === undefined ? undefined : `Basic ${Buffer.from(password).toString('base64')}`
   const server = createServer((_request, response) => response.writeHead(400).end())
   server.on('connect', (request: IncomingMessage, socket) => {
     socket.on('error', () => undefined)
     open.add(socket)
     socket.on('close', () => open.delete(socket))
     asked.push({ target: request.url ?? '', headers: request.headers })
-    if (wanted !== undefined && request.headers['proxy-authorization'] !== wanted) {
+    if (desired !== undefined && request.headers['proxy-authorization'] !== desired) {
       socket.end(
         'HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="plant"\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
       )

@@ -9,7 +9,7 @@ import type { ControlPlane } from '../cluster/control-plane.ts'
 import { namespaceType, type World } from './world.ts'
 
 const deploymentType: ResourceType = { group: 'apps', version: 'v1', plural: 'deployments', kind: 'Deployment', namespaced: true }
-const lookEveryMs = 100
+const pollIntervalMs = 100
 
 /** Works until the test ends. */
 export function standInControllers(t: Pick<Test, 'teardown'>, world: World): void {
@@ -37,7 +37,7 @@ async function work({ kube, plane }: World, signal: AbortSignal): Promise<void> 
     } catch {
       // Deleted or changed meanwhile; the next iteration reads the current state.
     }
-    await systemClock.wait(lookEveryMs, signal).catch(() => undefined)
+    await systemClock.wait(pollIntervalMs, signal).catch(() => undefined)
   }
 }
 

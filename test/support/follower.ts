@@ -70,8 +70,8 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
           const recover = async () => await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)
           await endInterrupted({ recover, failed, clock, log: silentLog }, { dataDir, recoveringMs: options.recoveringMs ?? 0 }, signal)
         }),
-      cycle: (from, to, wanted, signal) =>
-        runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, wanted, signal),
+      cycle: (from, to, target, signal) =>
+        runCycle({ source: from, gateway: to, clock: systemClock, log: silentLog, memory }, target, signal),
       report: (status) => void reports.push(status),
       ...(options.listChanges === undefined ? {} : { listChanges: options.listChanges }),
       ...(options.listTimeoutMs === undefined ? {} : { listTimeoutMs: options.listTimeoutMs }),

@@ -59,8 +59,8 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     clock,
     log,
     allowLocal: true,
-    resolve: async ({ namespace }, { git }, wanted, fresh, signal) =>
-      await mirrors.of(await remoteOf(namespace, git, signal)).resolve(wanted.ref, { fresh }, signal),
+    resolve: async ({ namespace }, { git }, desired, fresh, signal) =>
+      await mirrors.of(await remoteOf(namespace, git, signal)).resolve(desired.ref, { fresh }, signal),
     async adopt() {},
     verify: async () => ({ kind: 'notAsked' }),
     secretChanges: () => 0,

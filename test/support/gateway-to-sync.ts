@@ -9,8 +9,8 @@ import { systemClock } from '../../runtime/platform/clock.ts'
 import { connectGateway } from '../../runtime/gateway/gateway.ts'
 import type { ResolvedProfile } from '../../runtime/api/schema/profile.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
-import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../runtime/sync/cycle.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from './memory-source.ts'
+import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type SyncTarget } from '../../runtime/sync/cycle.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from './memory-source.ts'
 import { temporaryFolder } from './repository.ts'
 
 const signal = AbortSignal.timeout(120_000)
@@ -58,11 +58,11 @@ export async function gatewayToSync(t: Pick<Test, 'teardown'>, options: Partial<
   const sync = async (
     tree: Tree,
     profile: ResolvedProfile = both,
-    { wanted = {}, deps = {} }: { wanted?: Partial<Wanted>; deps?: Partial<CycleDeps> } = {},
+    { desired = {}, deps = {} }: { desired?: Partial<SyncTarget>; deps?: Partial<CycleDeps> } = {},
   ): Promise<CycleResult> =>
     await runCycle(
       { source: counting, gateway, clock: systemClock, log: silentLog, memory, ...deps },
-      wantedOf(dataDir, source.commit(tree), profile, wanted),
+      desiredOf(dataDir, source.commit(tree), profile, desired),
       signal,
     )
   /** The calls to the gateway since the last call of this function, without reads. */

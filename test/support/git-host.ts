@@ -64,7 +64,7 @@ export type GitHostOptions = {
 }
 
 export async function startGitHost(folder: string, options: GitHostOptions = {}): Promise<GitHost> {
-  const { tls, before, port: wantedPort = 0, address = '127.0.0.1' } = options
+  const { tls, before, port: desiredPort = 0, address = '127.0.0.1' } = options
   const requests: string[] = []
   const headers: IncomingMessage['headers'][] = []
   let hangs = false
@@ -79,7 +79,7 @@ export async function startGitHost(folder: string, options: GitHostOptions = {})
   const server = tls === undefined ? createServer(answer) : createTlsServer(tls, answer)
   // A client that trusts another authority resets the connection.
   server.on('tlsClientError', () => {})
-  await new Promise<void>((resolve) => server.listen(wantedPort, address, () => resolve()))
+  await new Promise<void>((resolve) => server.listen(desiredPort, address, () => resolve()))
   const { port } = server.address() as AddressInfo
   return {
     requests,

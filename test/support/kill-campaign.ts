@@ -14,7 +14,7 @@ import { readManifest } from '../../runtime/sync/disk/manifest-file.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'
 import { manyFiles } from './fault-campaign.ts'
 import { bundlePrograms } from './measured-process.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from './memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from './memory-source.ts'
 import { temporaryFolder } from './repository.ts'
 
 /** The number of kills by activity of the engine; `wrong` is empty if every folder ended exact. */
@@ -122,7 +122,7 @@ class Victim {
     if (commit === undefined || tree === undefined) return problems
     // The recovered state must be recorded exactly too, because the next cycle trusts the manifest.
     const deps = { source: this.#source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-    const { phase, message, findings } = await runCycle(deps, wantedOf(dataDir, commit, profile), AbortSignal.timeout(120_000))
+    const { phase, message, findings } = await runCycle(deps, desiredOf(dataDir, commit, profile), AbortSignal.timeout(120_000))
     releaseLock(dataDir)
     if (phase !== 'Synced') problems.push(`the next cycle ends as ${phase}: ${message}`)
     if (findings !== undefined) problems.push(`the next cycle finds ${JSON.stringify(findings).slice(0, 1_000)}`)

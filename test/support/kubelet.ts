@@ -89,8 +89,8 @@ async function writeVolumes({ pod, folder, volumes, token, clusterCa }: KubeletO
     writeDownward(target, pod, volume.downwardAPI?.items ?? [])
     for (const source of volume.projected?.sources ?? []) {
       writeDownward(target, pod, source.downwardAPI?.items ?? [])
-      const wanted = source.serviceAccountToken
-      if (wanted !== undefined) writeFileSync(path.join(target, wanted.path), await token(wanted.audience), { mode: 0o600 })
+      const desired = source.serviceAccountToken
+      if (desired !== undefined) writeFileSync(path.join(target, desired.path), await token(desired.audience), { mode: 0o600 })
       for (const item of source.configMap?.items ?? []) writeFileSync(path.join(target, item.path), clusterCa)
     }
   }

@@ -6,7 +6,7 @@ import type { BlobId, BlobSink, Change, Source } from '../../runtime/content/pro
 import { Fault } from '../../runtime/platform/fault.ts'
 import type { ResolvedProfile } from '../../runtime/api/schema/profile.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../runtime/api/values.ts'
-import type { Wanted } from '../../runtime/sync/cycle.ts'
+import type { SyncTarget } from '../../runtime/sync/cycle.ts'
 
 /** Content by path; a path that ends with `!` is executable. */
 export type Tree = Readonly<Record<string, string>>
@@ -119,7 +119,7 @@ export function profileOf(mappings: readonly MappingInput[], more: Partial<Resol
   return { ...profileDefaults, mappings: full, ...more }
 }
 
-export function wantedOf(dataDir: string, commit: CommitHash, profile: ResolvedProfile, more: Partial<Wanted> = {}): Wanted {
+export function desiredOf(dataDir: string, commit: CommitHash, profile: ResolvedProfile, more: Partial<SyncTarget> = {}): SyncTarget {
   return {
     commit,
     ref: 'main',

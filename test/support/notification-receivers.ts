@@ -40,9 +40,9 @@ export async function startNotificationReceivers(tls: ServerOptions, hmacKey: st
     if (method !== 'POST') return refuse(`${method} is not POST`)
     const given = JSON.parse(body.toString('utf8')) as unknown
     if (url === '/hook') {
-      const wanted = Buffer.from(`sha256=${createHmac('sha256', hmacKey).update(body).digest('hex')}`)
+      const desired = Buffer.from(`sha256=${createHmac('sha256', hmacKey).update(body).digest('hex')}`)
       const shown = Buffer.from(String(headers['x-signature']))
-      if (wanted.length !== shown.length || !timingSafeEqual(wanted, shown)) return refuse('the signature is not right')
+      if (desired.length !== shown.length || !timingSafeEqual(desired, shown)) return refuse('the signature is not right')
       if (headers['content-type']?.startsWith('application/cloudevents-batch+json') !== true) return refuse('no batch of CloudEvents')
       const batch = given as (CloudEvent & { specversion: string })[]
       const required = ['specversion', 'id', 'source', 'type'] as const

@@ -18,10 +18,10 @@ void t.test('rows cover every possible pair, contain no refused pair, and set ev
       const allowed = (row: Row): boolean => !refused.some((pair) => hasPair(row, pair))
       const possible = everyRow(names).filter(allowed)
       const rows = pairwise(names, refused)
-      const wanted = allPairs(names).filter((pair: Pair) => possible.some((row) => hasPair(row, pair)))
+      const desired = allPairs(names).filter((pair: Pair) => possible.some((row) => hasPair(row, pair)))
       return (
         rows.every((row) => allowed(row) && Object.keys(row).join() === names.join()) &&
-        wanted.every((pair) => rows.some((row) => hasPair(row, pair)))
+        desired.every((pair) => rows.some((row) => hasPair(row, pair)))
       )
     }),
   )

@@ -57,7 +57,7 @@ function complete(
   // Newly covered pairs count; ties are broken by pairs that could still be covered.
   const gain = ([name, value]: Setting): number => {
     const now = [...row].filter((other) => left.has(keyOf(other, [name, value]))).length
-    const later = [...left.values()].filter((pair) => pair.some(([other, wanted]) => other === name && wanted === value)).length
+    const later = [...left.values()].filter((pair) => pair.some(([other, desired]) => other === name && desired === value)).length
     return now + later / (left.size + 1)
   }
   const [best] = names

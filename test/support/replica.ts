@@ -120,7 +120,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           clock,
           log,
           allowLocal: true,
-          ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+          ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
           limiters: new Map([
             ['git-memory', gitMirrors.memory],
             ['validation', gate.limiter],

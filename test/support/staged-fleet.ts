@@ -117,7 +117,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
         spec,
         annotations,
         status,
-        wanted: desiredRef(followedRef(spec.git), annotations, status),
+        desired: desiredRef(followedRef(spec.git), annotations, status),
         source: asks
           ? {
               kind: 'resolved',

@@ -5,9 +5,9 @@ import type { Test } from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import type { ResolvedProfile } from '../../runtime/api/schema/profile.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
-import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../runtime/sync/cycle.ts'
+import { type CycleDeps, type CycleResult, type EngineMemory, runCycle, type SyncTarget } from '../../runtime/sync/cycle.ts'
 import { listTree } from '../../scripts/quickstart/check.ts'
-import { memorySource, type Tree, wantedOf } from './memory-source.ts'
+import { memorySource, type Tree, desiredOf } from './memory-source.ts'
 import { temporaryFolder } from './repository.ts'
 
 export function syncedFolder(t: Pick<Test, 'teardown'>, name: string) {
@@ -18,12 +18,12 @@ export function syncedFolder(t: Pick<Test, 'teardown'>, name: string) {
   const sync = async (
     tree: Tree,
     profile: ResolvedProfile,
-    more: Partial<Wanted> = {},
+    more: Partial<SyncTarget> = {},
     deps: Partial<CycleDeps> = {},
   ): Promise<CycleResult> =>
     await runCycle(
       { source, gateway: undefined, clock: systemClock, log: silentLog, memory, ...deps },
-      wantedOf(dataDir, source.commit(tree), profile, more),
+      desiredOf(dataDir, source.commit(tree), profile, more),
       signal,
     )
   /** All files except the engine's own. */

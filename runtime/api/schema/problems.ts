@@ -19,8 +19,8 @@ export function schemaProblem(issue: v.BaseIssue<unknown>): string {
   if (issue.input === undefined) return 'is missing'
   const { expected } = issue
   const choices = [...(expected ?? '').matchAll(/"([^"]*)"/g)].map(([, choice = '']) => choice)
-  const wanted = choices.length > 0 ? choices.join(' or ') : (kinds[expected ?? ''] ?? expected ?? 'something else')
-  return `must be ${wanted}, and is ${kinds[issue.received] ?? printable(issue.received)}`
+  const desired = choices.length > 0 ? choices.join(' or ') : (kinds[expected ?? ''] ?? expected ?? 'something else')
+  return `must be ${desired}, and is ${kinds[issue.received] ?? printable(issue.received)}`
 }
 
 /** Kinds of values, as the schema names them. */

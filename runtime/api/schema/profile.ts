@@ -71,12 +71,12 @@ export function syncHash(profile: ResolvedProfile, gateway: GatewaySyncSpec['gat
 }
 
 /** Specs are never mutated, and every reconcile needs the same few hashes again. */
-const wanted = new WeakMap<GatewaySyncSpec, Map<string, string>>()
+const hashes = new WeakMap<GatewaySyncSpec, Map<string, string>>()
 
 /** Returns the hash that agents of a profile report once they follow this spec. Throws UnknownProfile. */
 export function desiredHash(spec: GatewaySyncSpec, profile: string): string {
-  const known = wanted.get(spec) ?? new Map<string, string>()
+  const known = hashes.get(spec) ?? new Map<string, string>()
   const hash = known.get(profile) ?? syncHash(resolveProfile(spec.sync, profile), spec.gateway)
-  wanted.set(spec, known.set(profile, hash))
+  hashes.set(spec, known.set(profile, hash))
   return hash
 }

@@ -6,14 +6,14 @@ import type { GatewaySyncSpec } from './spec.ts'
 /** Returns the name of every `secretRef` of `spec.git` needed for reading, without duplicates. */
 export function sourceSecretNames({ commitStatus: _told, ...git }: GatewaySyncSpec['git']): string[] {
   const names = new Set<string>()
-  const look = (value: unknown): void => {
+  const poll = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
     for (const [member, inner] of Object.entries(value)) {
       const isReference = /secretRef$/i.test(member) && typeof inner === 'object' && inner !== null && 'name' in inner
       if (isReference && typeof inner.name === 'string') names.add(inner.name)
-      else look(inner)
+      else poll(inner)
     }
   }
-  look(git)
+  poll(git)
   return [...names]
 }

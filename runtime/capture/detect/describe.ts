@@ -8,7 +8,7 @@ import { jsonOrUndefined } from '../../platform/text/json.ts'
 import { type JsonDifference, differences } from '../../sync/plan/json-diff.ts'
 import { lineDiff } from '../../sync/plan/line-diff.ts'
 import { maskSecrets } from '../../sync/plan/mask.ts'
-import type { Wanted } from '../../sync/model/desired.ts'
+import type { SyncTarget } from '../../sync/model/desired.ts'
 import { type LocalChange, type LocalChanges, presentContent } from './local-changes.ts'
 
 /** `keys`: for JSON; `lines`: for other text. Neither for binary or too large content, or if one side is missing. */
@@ -33,11 +33,11 @@ export function sumOf({ changes }: Pick<LocalChanges, 'changes'>): Sum {
 export function describeChange(
   { path, op, obstacle }: LocalChange,
   { written }: Pick<LocalChanges, 'written'>,
-  wanted: Wanted,
+  target: SyncTarget,
 ): DescribedChange {
   if (obstacle !== undefined) return { path, op, why: obstacle }
   if (op !== 'changed') return { path, op }
-  const [before, after] = [written(path), presentContent(wanted, path, maxComparedBytes)]
+  const [before, after] = [written(path), presentContent(target, path, maxComparedBytes)]
   if (before === undefined || after === undefined) return { path, op }
   const [a, b] = [jsonOf(before), jsonOf(after)]
   if (a !== undefined && b !== undefined) return { path, op, keys: differences(a, b) }

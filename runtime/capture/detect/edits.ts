@@ -3,7 +3,7 @@
  * with the reason.
  */
 import { isWithin, parentOf } from '../../api/values.ts'
-import type { Wanted } from '../../sync/model/desired.ts'
+import type { SyncTarget } from '../../sync/model/desired.ts'
 import type { Edit } from '../../git/content/make-commit.ts'
 import { type LocalChange, type LocalChanges, presentContent } from './local-changes.ts'
 import { unrender } from './unrender.ts'
@@ -28,7 +28,7 @@ export const defaultBounds: CaptureBounds = { fileBytes: 16 * 1024 * 1024, total
  */
 export function captureChanges(
   { published, changes, original, written, renderer }: LocalChanges,
-  wanted: Wanted,
+  target: SyncTarget,
   include: (path: string) => boolean,
   bounds: CaptureBounds = defaultBounds,
 ): Capture {
@@ -61,7 +61,7 @@ export function captureChanges(
       result.captured.push({ path, op, source, content: undefined, exec })
       continue
     }
-    const present = presentContent(wanted, path, bounds.fileBytes)
+    const present = presentContent(target, path, bounds.fileBytes)
     if (present === undefined) {
       leave(change, `cannot be read, or is larger than ${bounds.fileBytes / 1024 / 1024} MiB`)
       continue
@@ -71,7 +71,7 @@ export function captureChanges(
       continue
     }
     bytes += present.length
-    const id = published.desired.get(path)?.id ?? wanted.commit
+    const id = published.desired.get(path)?.id ?? target.commit
     const make = (content: Uint8Array): Uint8Array =>
       recipe === undefined || renderer === undefined ? content : renderer.file(path, id, content, recipe).content
     const [before, made] = [original(path) ?? present, written(path) ?? present]

@@ -12,7 +12,7 @@ import { readBlobs } from '../../sync/desired/small-blobs.ts'
 import { readPresent, withFolders } from '../../sync/disk/folders.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
 import { emptyManifest, type Manifest } from '../../sync/model/manifest.ts'
-import type { Wanted } from '../../sync/model/desired.ts'
+import type { SyncTarget } from '../../sync/model/desired.ts'
 import { differsInModificationOnly, isFirstBootRewrite, mayHoldModification } from '../../sync/plan/drift.ts'
 import { loadRenderer, pathRenderer } from '../../sync/plan/make-plan.ts'
 import { createObserver, listForeign, observe } from '../../sync/plan/observe.ts'
@@ -55,25 +55,25 @@ const maxOriginals = 64 * 1024 * 1024
 const deliveredDifferently = 'is mapped differently since the last sync: the spec, the mode or labels were changed'
 
 /**
- * Compares the data directory with the commit of `wanted`; writes nothing. `manifest` is the directory's own. Throws what resolving
+ * Compares the data directory with the commit of `target`; writes nothing. `manifest` is the directory's own. Throws what resolving
  * mappings and the source throw, NotWritable.
  */
-export async function findLocalChanges(source: Source, wanted: Wanted, manifest: Manifest, signal: AbortSignal): Promise<LocalChanges> {
-  const context = templateContext(wanted)
-  const renderer = await loadRenderer(wanted, context)
+export async function findLocalChanges(source: Source, target: SyncTarget, manifest: Manifest, signal: AbortSignal): Promise<LocalChanges> {
+  const context = templateContext(target)
+  const renderer = await loadRenderer(target, context)
   const renderPath = pathRenderer(renderer)
   // An empty manifest makes the diff list every file that the commit delivers.
-  const diff = await diffDesired({ source, renderPath }, wanted, context, emptyManifest(), signal)
-  const { collections } = wanted.profile
+  const diff = await diffDesired({ source, renderPath }, target, context, emptyManifest(), signal)
+  const { collections } = target.profile
   const published: Published = {
-    sources: await listSources(source, wanted, signal),
+    sources: await listSources(source, target, signal),
     desired: diff.puts,
     mappings: diff.mappings,
     absent: diff.absent,
     collectionsRoot: collections === undefined ? undefined : parseRelativePath(collections.root),
   }
-  const changes = [...(await changedFiles(published, wanted, manifest, signal)), ...addedFiles(published, wanted, manifest)]
-  const originals = await readOriginals(source, wanted, published, changes, signal)
+  const changes = [...(await changedFiles(published, target, manifest, signal)), ...addedFiles(published, target, manifest)]
+  const originals = await readOriginals(source, target, published, changes, signal)
   const original = (path: string): Uint8Array | undefined => originals.get(published.desired.get(path)?.id ?? ('' as BlobId))
   const written = (path: string): Uint8Array | undefined => {
     const file = published.desired.get(path)
@@ -83,11 +83,11 @@ export async function findLocalChanges(source: Source, wanted: Wanted, manifest:
     if (file === undefined || content === undefined || recipe === undefined || renderer === undefined) return content
     return renderer.file(path, file.id, content, recipe).content
   }
-  const judged = judge(changes, wanted, written)
-  return { published, renderer, original, written, changes: judged.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
+  const classified = classify(changes, target, written)
+  return { published, renderer, original, written, changes: classified.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
 }
 
-async function listSources(source: Source, { commit, profile }: Wanted, signal: AbortSignal): Promise<Published['sources']> {
+async function listSources(source: Source, { commit, profile }: SyncTarget, signal: AbortSignal): Promise<Published['sources']> {
   const sources = new Map<string, { id: BlobId; size: number; isFile: boolean }>()
   for await (const batch of source.changes({ commit, from: null, profile: profile.name }, signal)) {
     for (const entry of batch) if (entry.op === 'put') sources.set(entry.path, { id: entry.id, size: entry.size, isFile: isFile(entry) })
@@ -99,7 +99,7 @@ function isFile({ mode }: Extract<Change, { op: 'put' }>): boolean {
   return mode !== '120000' && mode !== '160000'
 }
 
-async function changedFiles({ desired }: Published, { dataDir, commit }: Wanted, manifest: Manifest, signal: AbortSignal) {
+async function changedFiles({ desired }: Published, { dataDir, commit }: SyncTarget, manifest: Manifest, signal: AbortSignal) {
   const observed = await observe(dataDir, desired.keys(), manifest.files, { like: commit, verifyContent: false }, signal)
   const changes: LocalChange[] = []
   for (const [path, file] of desired) {
@@ -128,7 +128,7 @@ function obstacleOf(seen: { kind: 'folder' } | { kind: 'special'; what: string }
 }
 
 /** Files in managed folders that neither the commit nor the last sync delivers; those that a mapping excludes are not managed. */
-function addedFiles({ desired, mappings, absent }: Published, { dataDir }: Wanted, { files }: Manifest): LocalChange[] {
+function addedFiles({ desired, mappings, absent }: Published, { dataDir }: SyncTarget, { files }: Manifest): LocalChange[] {
   const folders = mappings.flatMap(({ type, destination, excluded }, at) =>
     type === 'Directory' && !absent.includes(at) ? [{ destination, excluded }] : [],
   )
@@ -137,7 +137,7 @@ function addedFiles({ desired, mappings, absent }: Published, { dataDir }: Wante
   for (const { destination, excluded } of folders) {
     for (const path of listForeign(dataDir, destination, (file) => desired.has(file) || files.has(file))) {
       const below = destination === '' ? path : path.slice(destination.length + 1)
-      const seen = excluded(below) ? undefined : observer.look(path)
+      const seen = excluded(below) ? undefined : observer.observe(path)
       if (seen?.kind === 'file') found.set(path, { path, op: 'added', kind: 'change', exec: seen.exec })
     }
   }
@@ -146,7 +146,7 @@ function addedFiles({ desired, mappings, absent }: Published, { dataDir }: Wante
 
 async function readOriginals(
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   { desired }: Published,
   changes: readonly LocalChange[],
   signal: AbortSignal,
@@ -158,10 +158,10 @@ async function readOriginals(
     bytes += file.size
     return bytes > maxOriginals ? [] : [file.id]
   })
-  return await readBlobs(source, wanted, ids, maxOriginalBytes, signal)
+  return await readBlobs(source, target, ids, maxOriginalBytes, signal)
 }
 
-function judge(changes: readonly LocalChange[], { dataDir, facts }: Wanted, written: LocalChanges['written']): LocalChange[] {
+function classify(changes: readonly LocalChange[], { dataDir, facts }: SyncTarget, written: LocalChanges['written']): LocalChange[] {
   return withFolders(dataDir, (folders) => {
     const saysNothing = ({ path, op }: LocalChange): boolean => {
       if (path.endsWith('/thumbnail.png')) return true
@@ -185,26 +185,26 @@ function textOf(content: Uint8Array): string {
 }
 
 /** The current content of a changed or added file; undefined if it is larger than `maxBytes`, or cannot be read. */
-export function presentContent({ dataDir }: Wanted, path: string, maxBytes: number): Buffer | undefined {
+export function presentContent({ dataDir }: SyncTarget, path: string, maxBytes: number): Buffer | undefined {
   return withFolders(dataDir, (folders) => readPresent(folders, path, maxBytes))
 }
 
 /**
- * `at` is `wanted` with the commit and the mode in place; undefined while the folder is between two commits, or has none. Throws
+ * `at` is `target` with the commit and the mode in place; undefined while the folder is between two commits, or has none. Throws
  * StateUnreadable, and what reading and the source throw.
  */
 export async function changesInPlace(
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   signal: AbortSignal,
-): Promise<{ at: Wanted & { commit: CommitHash }; found: LocalChanges } | undefined> {
-  if (isInterrupted(wanted.dataDir)) return undefined
-  const manifest = readManifest(wanted.dataDir)
+): Promise<{ at: SyncTarget & { commit: CommitHash }; found: LocalChanges } | undefined> {
+  if (isInterrupted(target.dataDir)) return undefined
+  const manifest = readManifest(target.dataDir)
   const { state } = manifest
   if (state?.commit === undefined || state.commit === null || !isCommitHash(state.commit)) return undefined
-  if (manifest.doubt !== undefined)
+  if (manifest.suspectReason !== undefined)
     throw new Fault('StateUnreadable', 'the records of the data directory are damaged; the next sync repairs them')
-  const facts = state.mode === undefined ? wanted.facts : { ...wanted.facts, mode: state.mode }
-  const at = { ...wanted, commit: state.commit, ref: state.ref, facts }
+  const facts = state.mode === undefined ? target.facts : { ...target.facts, mode: state.mode }
+  const at = { ...target, commit: state.commit, ref: state.ref, facts }
   return { at, found: await findLocalChanges(source, at, manifest, signal) }
 }

@@ -5,12 +5,17 @@
 import type { Source } from '../../content/protocol/protocol.ts'
 import { type AskedBy, isSameRequest } from '../../reconcile/decide/capture.ts'
 import { maxChangesText, type ReportedChanges } from '../../api/schema/report.ts'
-import type { Wanted } from '../../sync/model/desired.ts'
+import type { SyncTarget } from '../../sync/model/desired.ts'
 import { changeLines, sumLine, sumOf, describeChange, type DescribedChange } from './describe.ts'
 import { changesInPlace, type LocalChange } from './local-changes.ts'
 
 /** The answer to one request; undefined while the folder is between two commits, or has none. Throws what reading and the source throw. */
-export type ReportChanges = (source: Source, wanted: Wanted, asked: AskedBy, signal: AbortSignal) => Promise<ReportedChanges | undefined>
+export type ReportChanges = (
+  source: Source,
+  target: SyncTarget,
+  asked: AskedBy,
+  signal: AbortSignal,
+) => Promise<ReportedChanges | undefined>
 
 /** Length reserved for the last lines, which count what is omitted. */
 const endLength = 300
@@ -20,10 +25,10 @@ const maxTooLong = 20
 /** Reads the changes once per request: the answer stays as of that time. */
 export function createChangesReporter(): ReportChanges {
   let lastReport: { of: AskedBy; changes: ReportedChanges } | undefined
-  return async (source, wanted, asked, signal) => {
+  return async (source, target, asked, signal) => {
     if (lastReport !== undefined && isSameRequest(lastReport.of, asked)) return lastReport.changes
     lastReport = undefined
-    const seen = await changesInPlace(source, wanted, signal)
+    const seen = await changesInPlace(source, target, signal)
     if (seen === undefined) return undefined
     const { at, found } = seen
     const lines: string[] = []

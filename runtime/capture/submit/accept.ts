@@ -50,9 +50,9 @@ export function acceptChanges(changes: readonly CapturedChange[], digest: string
     if (seen.has(source)) throw refused(source, 'is listed twice')
     seen.add(source)
     if ((op === 'removed') !== (content === undefined)) throw refused(source, 'must have content unless it is removed')
-    const held = content === undefined ? undefined : Buffer.from(content, 'base64')
-    bytes += held?.length ?? 0
-    return { source, paths, exec, content: held }
+    const decoded = content === undefined ? undefined : Buffer.from(content, 'base64')
+    bytes += decoded?.length ?? 0
+    return { source, paths, exec, content: decoded }
   })
   if (bytes > captureBounds.totalBytes)
     throw new Fault('PayloadTooLarge', `the changes have ${bytes} bytes; at most ${captureBounds.totalBytes} are captured at once`)

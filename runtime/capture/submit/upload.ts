@@ -10,13 +10,19 @@ import { maxLeftOut } from '../../api/schema/capture-spec.ts'
 import { printable } from '../../api/values.ts'
 import { outsideOfFile } from '../../sync/disk/disk.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
-import type { Wanted } from '../../sync/model/desired.ts'
+import type { SyncTarget } from '../../sync/model/desired.ts'
 import { captureChanges } from '../detect/edits.ts'
 import { changesInPlace } from '../detect/local-changes.ts'
 import { digestOf } from './commit.ts'
 
 /** Answers one request: `again` until the controller reports it complete. Throws what reading and `send` throw. */
-export type UploadChanges = (source: Source, wanted: Wanted, asked: AskedBy, send: Send, signal: AbortSignal) => Promise<'done' | 'again'>
+export type UploadChanges = (
+  source: Source,
+  target: SyncTarget,
+  asked: AskedBy,
+  send: Send,
+  signal: AbortSignal,
+) => Promise<'done' | 'again'>
 
 /** The difference from the commit that the last sync found: how many files, and the first of them. */
 export type Drift = { count: number; paths: readonly string[] }
@@ -27,7 +33,7 @@ export type Drift = { count: number; paths: readonly string[] }
  */
 export type UploadQuietChanges = (
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   quiet: { quietMs: number; subject: string; drift: Drift | undefined },
   send: Send,
   signal: AbortSignal,
@@ -43,14 +49,14 @@ export function createCaptureUpload(): UploadChanges {
   let of: AskedBy | undefined
   let isOver = false
   let found: CaptureOffer | undefined
-  return async (source, wanted, asked, send, signal) => {
+  return async (source, target, asked, send, signal) => {
     if (of === undefined || !isSameRequest(of, asked)) {
       found = undefined
       isOver = false
     }
     of = asked
     if (isOver) return 'done'
-    found ??= await findOffer(source, wanted, () => asked.request, signal)
+    found ??= await findOffer(source, target, () => asked.request, signal)
     if (found === undefined || !(await sendOffer(found, send))) return 'again'
     isOver = true
     found = undefined
@@ -68,18 +74,18 @@ export function createQuietUpload({ clock }: { clock: Pick<Clock, 'monotonicMs'>
   let watched: Watched | undefined
   let found: CaptureOffer | undefined
   let of = ''
-  return async (source, wanted, { quietMs, subject, drift }, send, signal) => {
+  return async (source, target, { quietMs, subject, drift }, send, signal) => {
     if (drift === undefined || subject !== of) watched = found = undefined
     of = subject
     if (drift === undefined) return undefined
     // Changes found before a sync cannot be committed on top of the new commit.
-    if (found !== undefined && found.commit !== readManifest(wanted.dataDir).state?.commit) watched = found = undefined
+    if (found !== undefined && found.commit !== readManifest(target.dataDir).state?.commit) watched = found = undefined
     if (found === undefined) {
-      const outside = outsideOf(wanted, drift)
+      const outside = outsideOf(target, drift)
       const nowMs = clock.monotonicMs()
       const dueMs = nextCheckMs(watched, outside, quietMs)
       if (nowMs < dueMs) return dueMs - nowMs
-      const seen = await findOffer(source, wanted, driftRequest, signal)
+      const seen = await findOffer(source, target, driftRequest, signal)
       if (seen === undefined) return quietMs / 2
       const looked = afterCheck(watched, { digest: seen.digest, isNothing: seen.files === 0, outside }, nowMs, quietMs)
       watched = looked.watched
@@ -94,7 +100,7 @@ export function createQuietUpload({ clock }: { clock: Pick<Clock, 'monotonicMs'>
 }
 
 /** What is visible of changed files without reading them or requesting the commit. */
-function outsideOf({ dataDir, commit }: Wanted, { count, paths }: Drift): string {
+function outsideOf({ dataDir, commit }: SyncTarget, { count, paths }: Drift): string {
   const stats = paths.map((each) => [each, outsideOfFile(path.join(dataDir, each))])
   return JSON.stringify([commit, count, stats])
 }
@@ -109,18 +115,18 @@ async function sendOffer({ changes, ...short }: CaptureOffer, send: Send): Promi
 /** The changes since the commit in place; undefined while the folder is between two commits, or has none. */
 async function findOffer(
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   requestOf: (digest: string) => string,
   signal: AbortSignal,
 ): Promise<CaptureOffer | undefined> {
-  const seen = await changesInPlace(source, wanted, signal)
+  const seen = await changesInPlace(source, target, signal)
   if (seen === undefined) return undefined
   const { at, found } = seen
   const { captured, leftOut } = captureChanges(found, at, () => false, captureBounds)
   const digest = digestOf(captured)
   return {
     commit: at.commit,
-    profile: wanted.profile.name,
+    profile: target.profile.name,
     mode: at.facts.mode?.name ?? '',
     request: requestOf(digest),
     digest,

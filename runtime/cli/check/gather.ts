@@ -26,7 +26,7 @@ const definitionType: ResourceType<Stored<V1CustomResourceDefinition>> = {
 const withinMs = 120_000
 
 /**
- * Reads everything that `check` judges from the cluster; a failed read is a fact too. `operatorNamespace`: the namespace of the installation;
+ * Reads everything that `check` evaluates from the cluster; a failed read is a fact too. `operatorNamespace`: the namespace of the installation;
  * undefined: all.
  */
 export async function gatherFacts({ kube, server }: Cluster, operatorNamespace: string | undefined): Promise<CheckFacts> {

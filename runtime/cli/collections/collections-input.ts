@@ -88,8 +88,8 @@ export function projectRootsOf({ files, below }: Input, named: string | undefine
   const roots = findProjectRoots(files.paths())
   if (named === undefined)
     return roots.filter((root) => (root === aboveRepository ? below === '' : isWithin(root, below) || isWithin(below, root)))
-  const wanted = parseRoot([below, named].filter(Boolean).join('/'))
-  return roots.filter((root) => root === wanted)
+  const expected = parseRoot([below, named].filter(Boolean).join('/'))
+  return roots.filter((root) => root === expected)
 }
 
 /** Parses the value of `--root`. Throws InvalidConfiguration. */

@@ -15,8 +15,8 @@ import { Fault } from '../../platform/fault.ts'
 export function explain(family: CollectionsByName, mode: string, filter: string | undefined): Effective[] {
   const all = [...effectiveSet(family, mode).values()].toSorted((a, b) => (a.resource.key < b.resource.key ? -1 : 1))
   if (filter === undefined) return all
-  const wanted = foldName(filter)
-  const found = all.filter(({ resource }) => matches(resource, wanted))
+  const folded = foldName(filter)
+  const found = all.filter(({ resource }) => matches(resource, folded))
   if (found.length === 0) {
     const keys = all.map(({ resource }) => resource.key.slice(resource.key.indexOf('/') + 1))
     const meant = nearestTo(filter, [...new Set([...keys.map((key) => key.split('/')[0] ?? ''), ...keys])])
@@ -33,7 +33,7 @@ export function modesOf({ byName }: CollectionsByName): string {
 }
 
 /** Collection rules whose violation makes a gateway read the collections differently than shown. */
-const doubting: ReadonlySet<RuleId> = new Set([
+const caveatRules: ReadonlySet<RuleId> = new Set([
   ...damageRules,
   'missing-config-mode',
   'invalid-config-mode',
@@ -45,13 +45,13 @@ const doubting: ReadonlySet<RuleId> = new Set([
 ])
 
 /** Why a gateway would read the collections of this mode differently than shown: one line for each reason, with its rule. */
-export function doubtsOf(facts: TreeFacts, mode: string): string[] {
+export function caveatsOf(facts: TreeFacts, mode: string): string[] {
   const read = new Set(readingOrder(facts.family, mode))
   const isRead = (name: string): boolean => read.has(foldName(name))
   // Excludes collections that only other modes inherit.
   const own = { ...facts, tree: { ...facts.tree, collections: facts.tree.collections.filter(({ name }) => isRead(name)) } }
   return treeChecks
-    .filter(([rule]) => doubting.has(rule))
+    .filter(([rule]) => caveatRules.has(rule))
     .flatMap(([rule, check]) =>
       [...check(own)]
         .filter(({ collection }) => collection !== undefined && isRead(collection))
@@ -59,10 +59,10 @@ export function doubtsOf(facts: TreeFacts, mode: string): string[] {
     )
 }
 
-function matches({ key }: Resource, wanted: string): boolean {
+function matches({ key }: Resource, folded: string): boolean {
   const full = foldName(key)
   const withoutModule = full.slice(full.indexOf('/') + 1)
-  return [full, withoutModule].some((text) => text === wanted || text.startsWith(`${wanted}/`))
+  return [full, withoutModule].some((text) => text === folded || text.startsWith(`${folded}/`))
 }
 
 /** Formats the effective resources as lines of text. */

@@ -37,7 +37,7 @@ export function register(program: Command): void {
         process.stdout.write(`${explainRule(where, options.format)}\n`)
         return
       }
-      const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, doubtsOf, explain, modesOf }] =
+      const [{ openInput, oneRoot }, { readTree }, { isUserMode }, { foldName }, { asJson, asText, caveatsOf, explain, modesOf }] =
         await Promise.all([
           import('./collections-input.ts'),
           import('../../validation/run/check-root.ts'),
@@ -58,10 +58,10 @@ export function register(program: Command): void {
             `cluster-sync: the mode "${mode}" has no folder in ${root}: nothing is overridden; ${modesOf(facts.family)} (mode-without-folder)\n`,
           )
         }
-        const doubts = doubtsOf(facts, mode)
-        for (const doubt of doubts) process.stderr.write(`cluster-sync: ${doubt}\n`)
-        if (doubts.length > 0) process.stderr.write('  next: correct it; until then a gateway may read other resources than shown here\n')
-        process.exitCode = missing || doubts.length > 0 ? 1 : 0
+        const caveats = caveatsOf(facts, mode)
+        for (const caveat of caveats) process.stderr.write(`cluster-sync: ${caveat}\n`)
+        if (caveats.length > 0) process.stderr.write('  next: correct it; until then a gateway may read other resources than shown here\n')
+        process.exitCode = missing || caveats.length > 0 ? 1 : 0
       } finally {
         await input.close()
       }

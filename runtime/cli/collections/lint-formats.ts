@@ -35,8 +35,8 @@ function asText({ roots, findings, summary, fixed = [], durationMs }: LintResult
   const blocks = [...files.values()].map((own) => fileBlock(own, style))
   const hidden = summary.errors + summary.warnings - findings.length
   const more = hidden > 0 ? [`and ${hidden} more`] : []
-  const held = [counted(summary.collections, 'collection'), ...(summary.projects === 0 ? [] : [counted(summary.projects, 'project')])]
-  const scope = `${counted(summary.resources, 'resource')} of ${held.join(' and ')} (${roots.map((root) => root || '.').join(', ')})`
+  const contents = [counted(summary.collections, 'collection'), ...(summary.projects === 0 ? [] : [counted(summary.projects, 'project')])]
+  const scope = `${counted(summary.resources, 'resource')} of ${contents.join(' and ')} (${roots.map((root) => root || '.').join(', ')})`
   const took = durationMs === undefined ? '' : `, ${(durationMs / 1000).toFixed(1)} s`
   const level = summary.errors > 0 ? 'error' : summary.warnings > 0 ? 'warning' : 'ok'
   const counts = painted(`${counted(summary.errors, 'error')}, ${counted(summary.warnings, 'warning')}`, level, style)

@@ -86,15 +86,15 @@ export async function abortCommand(name: string, { timeout, format, ...options }
 
 async function actOnRollout(
   name: string,
-  wanted: { verb: RolloutVerb; stage?: string | undefined },
+  action: { verb: RolloutVerb; stage?: string | undefined },
   options: Omit<ChangeOptions, 'wait'> & Waiting,
 ): Promise<number> {
   return await asking(options, async (cluster) => {
     const who = { by: await whoAsks(cluster), at: timestamp(systemClock.now()) }
     const before = projectGatewaySync(await readSync(cluster, name))
-    let asked = askRollout(before, wanted, who)
+    let asked = askRollout(before, action, who)
     const written = await patchSync(cluster, name, (record) => {
-      asked = askRollout(record, wanted, who)
+      asked = askRollout(record, action, who)
       return { metadata: { annotations: asked.annotations } }
     })
     return await follow(cluster, written, options, (seen) => actionVerdict(seen, asked))
@@ -118,7 +118,7 @@ async function follow(
   cluster: Asking,
   written: GatewaySyncRecord,
   { wait, timeout, format, output }: Waiting,
-  judge: (asked: Asked) => Verdict,
+  verdictOf: (asked: Asked) => Verdict,
   notes: readonly string[] = [],
 ): Promise<number> {
   const endMs = systemClock.monotonicMs() + timeout
@@ -130,7 +130,7 @@ async function follow(
     else print(output, outcomeText(written, all, output.style))
     return outcome.done ? exitYes : exitNo
   }
-  const { outcome, asked } = await untilEnded(cluster, written, judge, { endMs, timeout, report })
+  const { outcome, asked } = await untilEnded(cluster, written, verdictOf, { endMs, timeout, report })
   const { commit } = outcome
   if (wait !== true || !outcome.done || commit === undefined) return printOutcome(outcome)
   report(outcome.message)
@@ -144,12 +144,12 @@ type Until = { endMs: number; timeout: number; report: (sentence: string) => voi
 async function untilEnded(
   cluster: Asking,
   seen: Asked,
-  judge: (asked: Asked) => Verdict,
+  verdictOf: (asked: Asked) => Verdict,
   { endMs, timeout, report }: Until,
 ): Promise<{ outcome: Outcome; asked: Asked }> {
   let asked = seen
   for (;;) {
-    const verdict = judge(asked)
+    const verdict = verdictOf(asked)
     if (verdict.kind === 'ended') return { outcome: verdict.outcome, asked }
     report(verdict.sentence)
     if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(asked, verdict.sentence, timeout), asked }

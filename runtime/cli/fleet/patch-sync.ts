@@ -22,9 +22,9 @@ export async function patchSync(
 ): Promise<GatewaySyncRecord> {
   for (let attempt = 1; ; attempt += 1) {
     const record = projectGatewaySync(await readSync({ kube, namespace, signal }, name))
-    const wanted = change(record)
-    if (wanted === undefined) return record
-    const body = { ...wanted, metadata: { ...wanted.metadata, resourceVersion: record.resourceVersion } }
+    const patch = change(record)
+    if (patch === undefined) return record
+    const body = { ...patch, metadata: { ...patch.metadata, resourceVersion: record.resourceVersion } }
     try {
       return projectGatewaySync(
         await kube.mergePatch(gatewaySyncType, { namespace, name }, body, { fieldManager: cliFieldManager }, signal),

@@ -50,19 +50,19 @@ async function show(
   signal: AbortSignal,
 ): Promise<number> {
   let shown: FleetView | undefined
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const view = fleetView(await read(), systemClock.now())
     if (shown === undefined || output.isTerminal || !sameBut(shown, view)) write(view, detailed, { format, watch, output })
     shown = view
   }
-  await look().catch((error: unknown) => {
+  await poll().catch((error: unknown) => {
     if (!signal.aborted) throw error
   })
   while (watch && !signal.aborted) {
     await systemClock.wait(pollEveryMs, signal).catch(() => undefined)
     if (signal.aborted) break
     try {
-      await look()
+      await poll()
     } catch (error) {
       if (signal.aborted) break
       const explained = explainApiError(error, server)

@@ -20,7 +20,7 @@ import { createExcluder, requireGlob } from '../../api/glob/glob.ts'
 import { type CommitHash, parseRefName, shortCommit, visible } from '../../api/values.ts'
 import type { Mirror } from '../../git/mirrors.ts'
 import { diskFault } from '../../sync/disk/disk.ts'
-import type { Wanted } from '../../sync/model/desired.ts'
+import type { SyncTarget } from '../../sync/model/desired.ts'
 import { compareFolder } from './drift-folder.ts'
 import { type FolderOptions, withFolder } from './opened-folder.ts'
 import { workSignal } from '../stop.ts'
@@ -50,27 +50,27 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
   return await withFolder(
     options,
     async (opened) => {
-      const { wanted, found } = await compareFolder(opened, options, signal)
-      const { captured, leftOut } = captureChanges(found, wanted, include)
+      const { target, found } = await compareFolder(opened, options, signal)
+      const { captured, leftOut } = captureChanges(found, target, include)
       const listed = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)].map(visible)
       if (captured.length === 0) return { text: `${[...listed, 'nothing to capture'].join('\n')}\n`, captured: false }
       const { mirror } = opened
-      const branch = options.branch ?? `captured/${wanted.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
+      const branch = options.branch ?? `captured/${target.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
       if (options.dryRun === true) {
-        const text = [...listed, `${captured.length} files would be one commit on ${shortCommit(wanted.commit)}, branch ${branch}`, '']
+        const text = [...listed, `${captured.length} files would be one commit on ${shortCommit(target.commit)}, branch ${branch}`, '']
         return { text: text.join('\n'), captured: true }
       }
-      const origin = { gateway: wanted.facts.gatewayName, mode: wanted.facts.mode?.name ?? '', commit: wanted.commit }
-      const text = withTrailers(options.message ?? subjectOf(captured.length, wanted.facts.gatewayName), origin)
+      const origin = { gateway: target.facts.gatewayName, mode: target.facts.mode?.name ?? '', commit: target.commit }
+      const text = withTrailers(options.message ?? subjectOf(captured.length, target.facts.gatewayName), origin)
       const at = Math.floor(systemClock.now().epochMilliseconds / 1000)
-      const message = { author: author ?? savedBy(captured, wanted.facts.gatewayName), text, at }
-      const commit = await mirror.commit(wanted.commit, captured, message, signal)
-      await refuseNewErrors(mirror, wanted, commit, signal)
-      const handed = await handOn(mirror, { ...options, branch }, { commit, parent: wanted.commit }, signal)
+      const message = { author: author ?? savedBy(captured, target.facts.gatewayName), text, at }
+      const commit = await mirror.commit(target.commit, captured, message, signal)
+      await refuseNewErrors(mirror, target, commit, signal)
+      const handed = await handOn(mirror, { ...options, branch }, { commit, parent: target.commit }, signal)
       return {
         text: [
           ...listed,
-          `commit ${shortCommit(commit)} with ${counted(captured.length, 'file')}, parent ${shortCommit(wanted.commit)}`,
+          `commit ${shortCommit(commit)} with ${counted(captured.length, 'file')}, parent ${shortCommit(target.commit)}`,
           ...handed,
           '',
         ].join('\n'),
@@ -96,25 +96,25 @@ function parseAuthor(text: string): { name: string; email: string } {
 }
 
 /** Refuses to submit a commit that validation would refuse, unless the parent has the same errors. */
-async function refuseNewErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<void> {
-  const [first, ...more] = await newErrors(mirror, wanted, commit, signal)
+async function refuseNewErrors(mirror: Mirror, target: SyncTarget, commit: CommitHash, signal: AbortSignal): Promise<void> {
+  const [first, ...more] = await newErrors(mirror, target, commit, signal)
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   throw new Fault('CollectionsInvalid', `the changes are not captured: ${first.path}: ${first.message} (${first.rule})${others}`)
 }
 
-async function newErrors(mirror: Mirror, wanted: Wanted, commit: CommitHash, signal: AbortSignal): Promise<Finding[]> {
+async function newErrors(mirror: Mirror, target: SyncTarget, commit: CommitHash, signal: AbortSignal): Promise<Finding[]> {
   const gate = createGate()
   const reader = openGateReader(systemClock)
   const errorsOf = async (of: CommitHash): Promise<Finding[]> => {
-    const request = { profiles: [wanted.profile], validation: wanted.validation, modesInUse: undefined, commit: of, line: '' }
-    const judge = async (repository: Repository): Promise<Verdict> =>
-      await gate.check(gateListing(repository, of, gateRoots([wanted.profile]), reader), request, signal)
-    const verdict = await mirror.readBy(of, judge, signal)
+    const request = { profiles: [target.profile], validation: target.validation, modesInUse: undefined, commit: of, line: '' }
+    const check = async (repository: Repository): Promise<Verdict> =>
+      await gate.check(gateListing(repository, of, gateRoots([target.profile]), reader), request, signal)
+    const verdict = await mirror.readBy(of, check, signal)
     return verdict.kind === 'checked' ? verdict.items.filter(({ severity }) => severity === 'error') : []
   }
   try {
-    return newFindings(await errorsOf(wanted.commit), await errorsOf(commit))
+    return newFindings(await errorsOf(target.commit), await errorsOf(commit))
   } finally {
     await reader.objects.end()
   }

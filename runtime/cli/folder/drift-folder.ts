@@ -8,7 +8,7 @@ import { Fault } from '../../platform/fault.ts'
 import { changeLines, sumLine, sumOf, describeChange } from '../../capture/detect/describe.ts'
 import { findLocalChanges, type LocalChanges } from '../../capture/detect/local-changes.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
-import type { Wanted } from '../../sync/model/desired.ts'
+import type { SyncTarget } from '../../sync/model/desired.ts'
 import { type FolderOptions, type OpenedFolder, withFolder } from './opened-folder.ts'
 import { workSignal } from '../stop.ts'
 
@@ -22,14 +22,14 @@ export async function driftOfFolder(options: DriftOptions): Promise<{ text: stri
   return await withFolder(
     options,
     async (opened) => {
-      const { wanted, found } = await compareFolder(opened, options, signal)
-      const described = found.changes.filter(({ kind }) => kind === 'change').map((change) => describeChange(change, found, wanted))
+      const { target, found } = await compareFolder(opened, options, signal)
+      const described = found.changes.filter(({ kind }) => kind === 'change').map((change) => describeChange(change, found, target))
       const lines = (): string[] => [
         ...described.flatMap((change, index) => changeLines(change, described[index - 1])),
-        sumLine(sumOf(found), wanted.commit),
+        sumLine(sumOf(found), target.commit),
       ]
       const text =
-        options.format === 'json' ? JSON.stringify({ commit: wanted.commit, changes: described }, undefined, 2) : lines().join('\n')
+        options.format === 'json' ? JSON.stringify({ commit: target.commit, changes: described }, undefined, 2) : lines().join('\n')
       return { text: `${text}\n`, changes: described.length > 0 }
     },
     signal,
@@ -41,7 +41,7 @@ export async function compareFolder(
   { mirror, sync, desiredAt }: OpenedFolder,
   { data, mode }: FolderOptions,
   signal: AbortSignal,
-): Promise<{ wanted: Wanted & { commit: CommitHash }; found: LocalChanges }> {
+): Promise<{ target: SyncTarget & { commit: CommitHash }; found: LocalChanges }> {
   const before = desiredAt('' as CommitHash, followedRef(sync.spec.git))
   const manifest = readManifest(before.dataDir)
   const { state } = manifest
@@ -52,12 +52,12 @@ export async function compareFolder(
   await mirror.resolve(before.ref, { fresh: true }, signal)
   await mirror.ensure(state.commit, signal)
   const at = desiredAt(state.commit, state.ref)
-  const wanted = mode === undefined && state.mode !== undefined ? { ...at, facts: { ...at.facts, mode: state.mode } } : at
+  const target = mode === undefined && state.mode !== undefined ? { ...at, facts: { ...at.facts, mode: state.mode } } : at
   const found = await findLocalChanges(
-    mirror.source(() => sourceRoots(wanted.profile)),
-    wanted,
+    mirror.source(() => sourceRoots(target.profile)),
+    target,
     manifest,
     signal,
   )
-  return { wanted, found }
+  return { target, found }
 }

@@ -17,7 +17,7 @@ import { type Mirror, type Remote, createMirrors } from '../../git/mirrors.ts'
 import { createRemotes } from '../../git/remotes.ts'
 import { readSecretFolder } from '../../standalone/secrets.ts'
 import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../../standalone/settings.ts'
-import type { Wanted } from '../../sync/cycle.ts'
+import type { SyncTarget } from '../../sync/cycle.ts'
 import { readSmallFile } from '../../sync/disk/disk.ts'
 import { readManifestFile, requireFolder } from '../named-files.ts'
 
@@ -33,7 +33,7 @@ export type Opened = { mirror: Mirror; scratch: string }
 export type OpenedFolder = Opened & {
   sync: StandaloneSync
   /** The desired content of the folder at a commit, with the profile and mode of its sync. */
-  desiredAt(commit: CommitHash, ref: string): Wanted
+  desiredAt(commit: CommitHash, ref: string): SyncTarget
 }
 
 /** An ignition.conf has a few kilobytes. */

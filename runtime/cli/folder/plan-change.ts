@@ -16,7 +16,7 @@ import { isSilentNo, runGit } from '../../git/command/git.ts'
 import { anonymousRemote } from '../../git/remote/remote.ts'
 import { nearestTo } from '../../platform/text/edit-distance.ts'
 import { parseStandaloneSync, type StandaloneSync } from '../../standalone/settings.ts'
-import { runCycle, type Wanted } from '../../sync/cycle.ts'
+import { runCycle, type SyncTarget } from '../../sync/cycle.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
 import { prepare } from '../../sync/plan/make-plan.ts'
 import { diffPlan } from '../../sync/plan/preview.ts'
@@ -153,7 +153,7 @@ async function changeOf(
 ): Promise<GatewayChange> {
   const dataDir = mkdtempSync(path.join(scratch, 'gateway-'))
   const source = mirror.source(() => sourceRoots(profile))
-  const desiredAt = (commit: CommitHash): Wanted => ({
+  const desiredAt = (commit: CommitHash): SyncTarget => ({
     commit,
     ref: commit,
     profile: { ...profile, dryRun: false, paused: false },

@@ -51,14 +51,14 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
   const ref = options.ref === undefined ? followedRef(sync.spec.git) : parseRefName(options.ref)
   const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
   // A sync checks for local changes in the next cycle at the latest.
-  const wanted = { ...desiredAt(commit, ref), thorough: true }
-  const source = mirror.source(() => sourceRoots(wanted.profile))
-  const manifest = readManifest(wanted.dataDir)
-  const active = activeMode(wanted, manifest.state)
+  const target = { ...desiredAt(commit, ref), thorough: true }
+  const source = mirror.source(() => sourceRoots(target.profile))
+  const manifest = readManifest(target.dataDir)
+  const active = activeMode(target, manifest.state)
   const mode = active ?? { name: '', from: 'none' }
   const checked = await checkCommit(opened, commit, mode.name, signal)
-  const prepared = await prepare({ source }, wanted, manifest, 'as-configured', signal)
-  const changes = await diffPlan(source, wanted, prepared, diffLimits, signal)
+  const prepared = await prepare({ source }, target, manifest, 'as-configured', signal)
+  const changes = await diffPlan(source, target, prepared, diffLimits, signal)
   const { drift } = prepared
   const { added, changed, removed } = prepared.plan.counts
   return {

@@ -170,7 +170,7 @@ async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortControll
   const reports = new Map<string, SyncReportStatus | undefined>(settings.targets.map(({ name }) => [name, undefined]))
   let outcome: Outcome = { kind: 'waiting' }
   let facts: { status: GatewaySyncStatus; fault: Fault | undefined; answered: boolean } = { status: {}, fault: undefined, answered: false }
-  const look = (): void => {
+  const poll = (): void => {
     if (outcome.kind !== 'waiting') return
     outcome = outcomeOf({ ...facts, reports })
     if (outcome.kind !== 'waiting') stop.abort(new Error('done'))
@@ -178,7 +178,7 @@ async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortControll
   const standalone = begin(settings, settings, deps, {
     status(status, fault, answered) {
       facts = { status, fault, answered }
-      look()
+      poll()
     },
     failed(fault) {
       if (outcome.kind !== 'waiting') return
@@ -187,7 +187,7 @@ async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortControll
     },
     report(target, status) {
       if (status.finishedAt !== undefined && facts.answered) reports.set(target, status)
-      look()
+      poll()
     },
   })
   if (settings.receiverPort !== undefined) {

@@ -82,7 +82,7 @@ export function decisionsOf(
 ): Omit<ReconcileDeps, 'writeStatus' | 'observed'> {
   const { mirrors, secrets, gate, folder } = sources
   const { readSecret } = secrets
-  const rawObject: SignatureDeps['rawObject'] = (key, ...what) => mirrors.held(key).rawObject(...what)
+  const rawObject: SignatureDeps['rawObject'] = (key, ...what) => mirrors.mirrorOf(key).rawObject(...what)
   const { verify } = createSignatureCheck({ readSecret, rawObject, folder, clock })
   return {
     store,
@@ -90,13 +90,13 @@ export function decisionsOf(
     clock,
     log,
     allowLocal: true,
-    async resolve({ namespace, name }, _spec, wanted, fresh, signal) {
+    async resolve({ namespace, name }, _spec, desired, fresh, signal) {
       const askedMs = clock.monotonicMs()
       const mirror = await mirrors.of(sync, signal)
-      const resolved = await mirror.resolve(wanted.ref, { fresh }, signal)
+      const resolved = await mirror.resolve(desired.ref, { fresh }, signal)
       mirrors.answered(syncKey(namespace, name), mirror)
       commits.named(resolved.commit, askedMs)
-      named(shortRef(wanted.ref), resolved.commit)
+      named(shortRef(desired.ref), resolved.commit)
       return resolved
     },
     // There is only one GatewaySync, which is notified directly.
@@ -109,7 +109,7 @@ export function decisionsOf(
       return verdict
     },
     secretChanges: secrets.count,
-    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.held(key).readBy(...how) }),
+    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     recordEvents(_record, events) {
       for (const { reason, note } of events) log.info({ reason, message: note }, 'event')

@@ -186,7 +186,7 @@ type Settings = {
   sync: StandaloneSync
   targets: readonly Target[]
   version: string
-  /** Check every managed file, not only those that the last cycle left in doubt. */
+  /** Check every managed file, not only those whose content the last cycle did not verify. */
   thorough: boolean
 }
 
@@ -225,15 +225,15 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
       podFacts: async () => podFacts,
       readSynced: () => readSynced(dataDir),
       recover: async (_failed, signal) => void (await recoverFolder({ clock, log, memory }, dataDir, signal)),
-      async cycle(source, gateway, wanted, signal) {
+      async cycle(source, gateway, target, signal) {
         const startedMs = clock.monotonicMs()
         last = {}
         const watch: CycleWatch = {
           planned: (plan) => (last = { paths: changedPaths(plan) }),
           arrived: (done, total) => deps.progress(name, done, total),
         }
-        const own = logOf(log.child({ gateway: name }), wanted.requestId)
-        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...wanted, thorough }, signal)
+        const own = logOf(log.child({ gateway: name }), target.requestId)
+        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...target, thorough }, signal)
         last = { ...last, durationMs: clock.monotonicMs() - startedMs }
         return result
       },

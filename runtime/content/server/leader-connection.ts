@@ -58,8 +58,8 @@ export function createContact({ serverName, caBundle, clock }: ContactOptions): 
     }
     try {
       for (;;) {
-        const said = await ask(clock, () => askOnce(agent, { ...leader, serverName, ca: caBundle(), connected }, signal), signal)
-        if (signal.aborted || said !== 'leads') return said === 'silent' ? 'silent' : 'gone'
+        const answer = await ask(clock, () => askOnce(agent, { ...leader, serverName, ca: caBundle(), connected }, signal), signal)
+        if (signal.aborted || answer !== 'leads') return answer === 'silent' ? 'silent' : 'gone'
         await pause(clock, askEveryMs, AbortSignal.any([signal, broken.signal]))
       }
     } finally {
@@ -68,24 +68,24 @@ export function createContact({ serverName, caBundle, clock }: ContactOptions): 
   }
 }
 
-type Said = 'leads' | 'gone' | 'silent'
+type Answer = 'leads' | 'gone' | 'silent'
 
-async function ask(clock: Clock, once: () => Promise<Said>, signal: AbortSignal): Promise<Said> {
+async function ask(clock: Clock, once: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   let silent = 0
-  let said: Said = 'leads'
+  let answer: Answer = 'leads'
   for (const afterMs of triesMs) {
     await pause(clock, afterMs, signal)
-    said = await once()
-    if (said === 'silent') silent += 1
-    if (signal.aborted || said === 'leads' || silent === maxSilent) return said
+    answer = await once()
+    if (answer === 'silent') silent += 1
+    if (signal.aborted || answer === 'leads' || silent === maxSilent) return answer
   }
-  return said
+  return answer
 }
 
 type Question = { identity: string; address: string; serverName: string; ca: string; connected(socket: Socket): void }
 
 /** Queries the process at the address once whether it leads under that name. `connected` receives the connection. Never throws. */
-async function askOnce(agent: Agent, { identity, address, serverName, ca, connected }: Question, signal: AbortSignal): Promise<Said> {
+async function askOnce(agent: Agent, { identity, address, serverName, ca, connected }: Question, signal: AbortSignal): Promise<Answer> {
   if (readAddress(address) === undefined) return 'gone'
   const late = AbortSignal.timeout(answerMs)
   try {

@@ -8,7 +8,7 @@ type Published = { commits: ReadonlySet<string>; hasProfile(name: string): boole
 
 /** How far this replica may lag behind other watchers of the API server. */
 const defaultLateMs = 1_000
-const lookAgainMs = 20
+const pollIntervalMs = 20
 
 type Deps<Known> = { lookup(namespace: string, name: string): Known | undefined; clock: Clock; lateMs?: number }
 
@@ -26,7 +26,7 @@ export async function lookupPublished<Known extends Published>(
     const known = lookup(namespace, name)
     const isThere = typeof commit !== 'string' || known?.commits.has(commit) === true
     if (isThere || clock.monotonicMs() >= untilMs) return known
-    await clock.wait(lookAgainMs, signal)
+    await clock.wait(pollIntervalMs, signal)
   }
 }
 

@@ -129,7 +129,7 @@ export function deliveryApp(deps: DeliveryDeps): Hono {
       const { type, commit, from, make } = opened
       const chosen: Make = async function* (signal) {
         const leader = isForwarded ? undefined : deps.leader?.()
-        if (leader === undefined || (await isHeld(deliverable.source, from === null ? [commit] : [commit, from], signal)))
+        if (leader === undefined || (await hasCommits(deliverable.source, from === null ? [commit] : [commit, from], signal)))
           yield* make(signal)
         else yield* (await leader({ namespace, name, route: path, body: opened.body, token }, signal)) ?? make(signal)
       }
@@ -222,7 +222,7 @@ async function* counted(
 }
 
 /** Whether these commits can be read here; an error counts as no. */
-async function isHeld(source: FramedSource, commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean> {
+async function hasCommits(source: FramedSource, commits: readonly CommitHash[], signal: AbortSignal): Promise<boolean> {
   try {
     return await source.holds(commits, signal)
   } catch {

@@ -32,8 +32,8 @@ export async function changeSync(
   for (let attempt = 1; ; attempt += 1) {
     try {
       record ??= await readAnew(kube, key, signal)
-      const { metadata, ...wanted } = change(record)
-      const body = { ...wanted, metadata: { ...metadata, resourceVersion: record.resourceVersion } }
+      const { metadata, ...patch } = change(record)
+      const body = { ...patch, metadata: { ...metadata, resourceVersion: record.resourceVersion } }
       const options = fieldManager === undefined ? {} : { fieldManager }
       const written = projectGatewaySync(await kube.mergePatch(gatewaySyncType, key, body, options, signal))
       store.updateSync(written)

@@ -23,7 +23,7 @@ export type Unfollowed = {
   run(signal: AbortSignal): Promise<void>
 }
 
-const lookEveryMs = 30_000
+const pollIntervalMs = 30_000
 /** Delay of the check; other pod problems are reported after at most this time too. */
 const reportAfterMs = 60_000
 const maxNamespaces = 1_000
@@ -32,7 +32,7 @@ const maxNamespaces = 1_000
 export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unfollowed {
   const notedMs = new Map<string, number>()
 
-  const look = async (namespace: string, signal: AbortSignal): Promise<void> => {
+  const poll = async (namespace: string, signal: AbortSignal): Promise<void> => {
     // The pods are watched now, so the leader reports their problems.
     if (store.podsIn(namespace).length > 0) return
     for await (const { items } of kube.listPages(podType, { namespace, labelSelector: `${agentPodLabel}=true` }, signal)) {
@@ -48,12 +48,12 @@ export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unf
     },
     async run(signal) {
       while (!signal.aborted) {
-        await pause(clock, lookEveryMs, signal)
+        await pause(clock, pollIntervalMs, signal)
         const due = [...notedMs].filter(([, atMs]) => clock.monotonicMs() - atMs >= reportAfterMs)
         for (const [namespace] of due) {
           if (signal.aborted) return
           notedMs.delete(namespace)
-          await look(namespace, signal).catch((error: unknown) => {
+          await poll(namespace, signal).catch((error: unknown) => {
             const { reason, message } = asFault(error)
             if (!signal.aborted) log.info({ namespace, reason, message }, 'report pods without a GatewaySync failed')
           })

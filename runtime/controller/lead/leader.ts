@@ -148,19 +148,19 @@ function passDepsOf(
     },
     captured: deps.captures.known,
     secretChanges: deps.secrets.count,
-    async resolve({ namespace, name }, spec, wanted, fresh, signal) {
+    async resolve({ namespace, name }, spec, desired, fresh, signal) {
       const tell = (reason: 'ok' | Reason, durationMs: number): void => {
         metrics.fetched(reason, durationMs)
-        const requestId = wanted.request?.id
-        const about = { namespace, name, ref: wanted.ref, reason, durationMs: Math.round(durationMs) }
+        const requestId = desired.request?.id
+        const about = { namespace, name, ref: desired.ref, reason, durationMs: Math.round(durationMs) }
         log.debug({ ...about, ...(requestId === undefined ? {} : { requestId }) }, 'git host asked')
-        if (requestId === undefined || !wanted.undecided) return
-        const attributes = { namespace, name, ref: wanted.ref }
+        if (requestId === undefined || !desired.undecided) return
+        const attributes = { namespace, name, ref: desired.ref }
         tracing.ended(requestId, { name: 'git host asked', kind: 'client', endedAtMs: now(), durationMs, reason, attributes })
       }
       const { mirror, resolved } = await measured(clock, tell, signal, async () => {
         const mirror = await mirrors.of({ namespace, name, spec }, signal)
-        return { mirror, resolved: await mirror.resolve(wanted.ref, { fresh }, signal) }
+        return { mirror, resolved: await mirror.resolve(desired.ref, { fresh }, signal) }
       })
       mirrors.answered(`${namespace}/${name}`, mirror)
       return resolved

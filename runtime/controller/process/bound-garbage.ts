@@ -18,7 +18,7 @@ export type Heap = {
   usedBytes(): number
   collect(): void
   /** Calls `look` when V8 has collected young objects, after each mebibyte of them, until `signal` aborts. */
-  onGrowth(look: () => void, signal: AbortSignal): void
+  onGrowth(onGrown: () => void, signal: AbortSignal): void
 }
 
 /** Runs until `signal` aborts. `heap` is undefined unless the process was started with `--expose-gc`, as it is in the image. */
@@ -38,8 +38,8 @@ function openHeap(gc: typeof globalThis.gc): Heap | undefined {
   return {
     usedBytes: heapAndBuffers,
     collect: () => gc({ type: 'major', execution: 'sync' }),
-    onGrowth(look, signal) {
-      const observer = new PerformanceObserver(look)
+    onGrowth(onGrown, signal) {
+      const observer = new PerformanceObserver(onGrown)
       observer.observe({ entryTypes: ['gc'] })
       signal.addEventListener('abort', () => observer.disconnect(), { once: true })
     },

@@ -14,7 +14,7 @@ import { heapAndBuffers } from '../../platform/memory.ts'
  * fill the container, and the kernel would evict program pages.
  */
 const startMs = 300
-const lookEachMs = 5_000
+const pollIntervalMs = 5_000
 /** Pages read from the disk since the last check: the process leaves too little memory for programs. A collection costs less. */
 const pressedFaults = 100
 /** Minimum time between two collections under such pressure. */
@@ -65,12 +65,12 @@ export async function reclaimMemory(
   let collected: { atMs: number; leftBytes: number; threads: number } | undefined
   const tell = createWarning({ clock, log })
   while (!signal.aborted) {
-    await pause(clock, lookEachMs, signal)
+    await pause(clock, pollIntervalMs, signal)
     if (signal.aborted) return
     const faults = collector.majorFaults()
     const isPressed = faults > pressedFaults
     tell(isPressed, faults)
-    const isQuiet = collector.busyMs() <= lookEachMs * quietShare
+    const isQuiet = collector.busyMs() <= pollIntervalMs * quietShare
     if (!isPressed && !isQuiet) continue
     const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < (isPressed ? minPressedMs : minMs)
     const threads = endedThreads()
@@ -91,7 +91,7 @@ function createWarning({ clock, log }: Pick<Deps, 'clock' | 'log'>): (isPressed:
     if (pressed < checksUntilWarning || (toldAtMs !== undefined && nowMs - toldAtMs < minWarningMs)) return
     toldAtMs = nowMs
     log.warn(
-      { component: 'memory', count: faults, durationMs: lookEachMs },
+      { component: 'memory', count: faults, durationMs: pollIntervalMs },
       'the container is full: pages of this program are dropped and read from the disk again and again; give the controller more memory ' +
         "(resources.limits.memory), and see whether the read-ahead of the node's disk is larger than usual (blockdev --getra, usually 256)",
     )

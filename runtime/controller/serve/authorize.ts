@@ -84,13 +84,13 @@ export function createAuthorizer({ kube, store, watched, clock, maxConfirmed = d
     asking.set(key, running)
     return running
   }
-  const judge = async ({ namespace, pod: name, uid }: Bearer, wanted: Caller, signal: AbortSignal): Promise<Authorization> => {
-    if (namespace !== wanted.namespace) return refused(`the token is of namespace "${namespace}"`)
+  const authorizePod = async ({ namespace, pod: name, uid }: Bearer, caller: Caller, signal: AbortSignal): Promise<Authorization> => {
+    if (namespace !== caller.namespace) return refused(`the token is of namespace "${namespace}"`)
     // A pod may call before the watch has delivered it, or the deletion of its predecessor of the same name.
     const known = store.pod(namespace, name)
     const pod = known?.uid === uid ? known : await readPod(kube, namespace, name, deadline(reviewTimeoutMs, signal))
     if (pod === undefined || pod.uid !== uid) return refused(`pod "${name}" no longer exists, or requests no agent`)
-    if (store.syncOfPod(pod) !== wanted.name) return refused(`pod "${name}" does not follow GatewaySync "${wanted.name}"`)
+    if (store.syncOfPod(pod) !== caller.name) return refused(`pod "${name}" does not follow GatewaySync "${caller.name}"`)
     return { kind: 'allowed', pod: `${namespace}/${name}` }
   }
 
@@ -118,7 +118,7 @@ export function createAuthorizer({ kube, store, watched, clock, maxConfirmed = d
       if (answer.kind === 'busy') return answer
       ;({ bearer } = answer)
     }
-    const authorization = await judge(bearer, caller, signal)
+    const authorization = await authorizePod(bearer, caller, signal)
     return authorization.kind === 'refused' ? await refuse(authorization) : authorization
   }
 }
@@ -127,7 +127,7 @@ type Confirmed = { kind: 'bearer'; bearer: Bearer } | Exclude<Authorization, { k
 
 const unreadable: Refusal = { kind: 'refused', status: 401, message: 'there is no token of a pod' }
 
-/** Returns why a token cannot be valid, judged by its own unverified claims. */
+/** Returns why a token cannot be valid, by its own unverified claims. */
 function whyWrong(claims: TokenClaims | undefined, namespace: string, clock: Clock): Refusal | undefined {
   if (claims === undefined) return unreadable
   if (!claims.audiences.includes(deliveryToken.audience)) return { ...unreadable, message: 'the token is not for this audience' }

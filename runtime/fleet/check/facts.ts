@@ -88,8 +88,8 @@ export type CheckFacts = {
 }
 
 /** A fact that could not be read gives a warning, not an error of the installation. */
-export function ifProbed<Value>(section: SectionId, fact: Probed<Value>, judge: (value: Value) => Finding[]): Finding[] {
-  if (fact.kind === 'seen') return judge(fact.value)
+export function ifProbed<Value>(section: SectionId, fact: Probed<Value>, findingsOf: (value: Value) => Finding[]): Finding[] {
+  if (fact.kind === 'seen') return findingsOf(fact.value)
   const advice = fact.kind === 'refused' ? 'Run the check with administrator permissions to include this.' : undefined
   const text = `not checked: ${fact.message}`
   return [{ section, level: 'warning', text, ...(advice === undefined ? {} : { advice }) }]

@@ -107,12 +107,12 @@ function openOrClose(file: string, flags: number, other: number): number {
 
 async function* readInBatches(descriptor: number): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(chunkBytes)
-  let held: Buffer | undefined
+  let buffered: Buffer | undefined
   let ended = false
   let failure: Error | undefined
   let wake = (): void => undefined
   const callback = (count: number): boolean => {
-    held = Buffer.from(buffer.subarray(0, count))
+    buffered = Buffer.from(buffer.subarray(0, count))
     wake()
     // Stops reading until the chunk is taken.
     return false
@@ -127,11 +127,11 @@ async function* readInBatches(descriptor: number): AsyncGenerator<Buffer> {
   })
   try {
     for (;;) {
-      if (held === undefined && !ended) await new Promise<void>((resolve) => (wake = resolve))
+      if (buffered === undefined && !ended) await new Promise<void>((resolve) => (wake = resolve))
       if (failure !== undefined) throw failure
-      if (held === undefined) return
-      const chunk = held
-      held = undefined
+      if (buffered === undefined) return
+      const chunk = buffered
+      buffered = undefined
       const pause = systemClock.wait(pauseMs)
       yield chunk
       await pause

@@ -49,8 +49,8 @@ function pauseOf(answer: HttpAnswer | undefined): { retryAfterMs?: number } {
 
 function linesOf(errors: string, url: RepositoryUrl | undefined): string[] {
   // Replaces the URL first: it is user input, and must not match a pattern.
-  const said = url === undefined ? errors : errors.replaceAll(url.text, 'URL').replaceAll(pathOf(url), 'PATH')
-  return said
+  const message = url === undefined ? errors : errors.replaceAll(url.text, 'URL').replaceAll(pathOf(url), 'PATH')
+  return message
     .split('\n', maxLines)
     .map((line) => line.trim().slice(0, maxLineLength))
     .filter(Boolean)

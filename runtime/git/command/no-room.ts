@@ -7,11 +7,11 @@ import { Fault } from '../../platform/fault.ts'
 export const refusalsOfVolume = [
   {
     code: 'ENOSPC',
-    said: /No space left on device|Out of diskspace/i,
+    message: /No space left on device|Out of diskspace/i,
     words: 'no space is left on the volume for mirrors (source.storage)',
   },
-  { code: 'EDQUOT', said: /Disk quota exceeded/i, words: 'the disk quota of the volume for mirrors (source.storage) is used up' },
-  { code: 'EROFS', said: /Read-only file system/i, words: 'the volume for mirrors (source.storage) is read-only' },
+  { code: 'EDQUOT', message: /Disk quota exceeded/i, words: 'the disk quota of the volume for mirrors (source.storage) is used up' },
+  { code: 'EROFS', message: /Read-only file system/i, words: 'the volume for mirrors (source.storage) is read-only' },
 ] as const
 
 /** SourceVolumeFull for a call that the volume refused; any other value unchanged. */

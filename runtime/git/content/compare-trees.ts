@@ -117,8 +117,8 @@ async function readPairs(
     const unknown = [pair.before, pair.after].filter((name) => name !== undefined && !known.has(name))
     return unknown.map((name, index) => ({ pair, name: name ?? '', isLast: index === unknown.length - 1 }))
   })
-  let held = new Map<string, Buffer>()
-  const treeOf = (name: string | undefined): Buffer => (name === undefined ? none : (held.get(name) ?? known.get(name) ?? none))
+  let buffered = new Map<string, Buffer>()
+  const treeOf = (name: string | undefined): Buffer => (name === undefined ? none : (buffered.get(name) ?? known.get(name) ?? none))
   let index = 0
   let tree: Buffer = none
   let filled = 0
@@ -141,10 +141,10 @@ async function readPairs(
         index += 1
         if (question === undefined) return
         const { pair, name, isLast } = question
-        held.set(name, tree)
+        buffered.set(name, tree)
         if (!isLast) return
         take(pair, treeOf(pair.before), treeOf(pair.after))
-        held = new Map()
+        buffered = new Map()
       },
     },
   })

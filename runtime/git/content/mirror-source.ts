@@ -61,7 +61,7 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
    * The profile's folders, once the mirror holds the commit. Excluded from the reads that are repeated in a new mirror: a commit that the
    * host does not have is not a fault of the mirror's files.
    */
-  const heldRoots = async (
+  const presentRoots = async (
     { commit, profile }: { commit: CommitHash; profile: string },
     signal: AbortSignal,
   ): Promise<readonly RelativePath[]> => {
@@ -87,13 +87,13 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
   }
   const fileFramesOf = async function* (request: FilesRequest, signal: AbortSignal) {
     const { commit } = request
-    const roots = await heldRoots(request, signal)
+    const roots = await presentRoots(request, signal)
     yield* deps.reading.bytes(commit, () => frameFiles(deps, commit, roots, signal), signal)
   }
   return {
     async *changes(request, signal) {
       const { commit, from } = request
-      const roots = await heldRoots(request, signal)
+      const roots = await presentRoots(request, signal)
       if (from === commit) return
       for await (const batch of deps.reading.batches(commit, () => batchesOf(request, roots, signal), signal)) {
         deps.listedBlobs.add(deps.namespace, commit, roots, batch)
@@ -101,7 +101,7 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
       }
     },
     async blobs(request, sink, signal) {
-      const roots = await heldRoots(request, signal)
+      const roots = await presentRoots(request, signal)
       const read = async (reader: BlobSink): Promise<void> => {
         const requested = await readable(request, roots, signal)
         if (requested.length > 0) await readBlobs(deps, requested, reader, signal)
@@ -121,7 +121,7 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
       return true
     },
     async *frames(request, signal) {
-      const roots = await heldRoots(request, signal)
+      const roots = await presentRoots(request, signal)
       yield* deps.reading.bytes(request.commit, () => framesOf(request, roots, signal), signal)
     },
     fileFrames: fileFramesOf,

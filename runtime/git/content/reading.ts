@@ -17,16 +17,16 @@ export type Reading = {
 
 type Deps = {
   /** Whether a failure may be caused by the mirror's files. */
-  doubt(error: unknown): boolean
+  suspect(error: unknown): boolean
   /** Ensures that a sound mirror holds the commit, by a fetch into a new one if necessary. */
   renew(commit: CommitHash, signal: AbortSignal): Promise<void>
 }
 
 /** Each read is repeated once, in a new mirror, when the mirror's files may have caused its failure; any other failure is thrown. */
-export function createReading({ doubt, renew }: Deps): Reading {
+export function createReading({ suspect, renew }: Deps): Reading {
   /** Throws the failure again when a new mirror would not help. */
   const renewAfter = async (error: unknown, commit: CommitHash, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted || !doubt(error)) throw error
+    if (signal.aborted || !suspect(error)) throw error
     await renew(commit, signal)
   }
   /**

@@ -6,13 +6,13 @@ import type { Readable } from 'node:stream'
 
 /** Holds at most about one piece, and pauses the program until it is taken. The last piece may be smaller. Destroys the stream at the end. */
 export async function* rechunk(stream: Readable, size: number): AsyncGenerator<Buffer> {
-  let held: Buffer[] = []
+  let buffered: Buffer[] = []
   let bytes = 0
   let ended = false
   let failure: unknown
   let wake = (): void => undefined
   stream.on('data', (chunk: Buffer) => {
-    held.push(chunk)
+    buffered.push(chunk)
     bytes += chunk.length
     if (bytes < size) return
     stream.pause()
@@ -30,8 +30,8 @@ export async function* rechunk(stream: Readable, size: number): AsyncGenerator<B
       if (bytes < size && !ended) await new Promise<void>((resolve) => (wake = resolve))
       if (failure !== undefined) throw failure
       if (bytes === 0) continue
-      const piece = Buffer.concat(held, bytes)
-      held = []
+      const piece = Buffer.concat(buffered, bytes)
+      buffered = []
       bytes = 0
       yield piece
       stream.resume()

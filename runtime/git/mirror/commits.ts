@@ -1,5 +1,5 @@
 /**
- * Provides the commits of one mirror: those that it holds, and those that it fetches on request. After a read failure the mirror's files are doubted,
+ * Provides the commits of one mirror: those that it holds, and those that it fetches on request. After a read failure the mirror's files are suspect,
  * and the next fetch creates a new mirror.
  */
 import { Fault, type Reason } from '../../platform/fault.ts'
@@ -70,13 +70,13 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
     if (found) recent.add(commit)
     return found
   }
-  /** Undefined when the files are doubted already, or become so by a failure of this read. */
-  const unlessDoubted = async <Value>(read: () => Promise<Value>, own: AbortSignal): Promise<Value | undefined> => {
-    if (files.isDoubted()) return undefined
+  /** Undefined when the files are suspect already, or become so by a failure of this read. */
+  const unlessSuspect = async <Value>(read: () => Promise<Value>, own: AbortSignal): Promise<Value | undefined> => {
+    if (files.isSuspect()) return undefined
     try {
       return await read()
     } catch (error) {
-      if (own.aborted || !files.doubt(error)) throw error
+      if (own.aborted || !files.suspect(error)) throw error
       return undefined
     }
   }
@@ -92,22 +92,22 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
   return {
     has,
     async ensure(commit, own) {
-      if ((await unlessDoubted(() => has(commit, own), own)) === true) return
+      if ((await unlessSuspect(() => has(commit, own), own)) === true) return
       await fetching(commit, (shared) => fetchCommit(commit, shared), own)
       files.tidyUp()
     },
     async byHash(commit, own) {
-      const isHeld = await unlessDoubted(() => has(commit, own), own)
-      return isHeld === true ? { commit, name: commit, tag: undefined } : await fetchOnly(commit, own)
+      const isPresent = await unlessSuspect(() => has(commit, own), own)
+      return isPresent === true ? { commit, name: commit, tag: undefined } : await fetchOnly(commit, own)
     },
     byRef: fetchFirst,
     async listed(ref, own) {
-      const isHeld = await unlessDoubted(() => has(ref.commit, own), own)
-      return isHeld === true ? ref : await fetchOnly(ref.name, own)
+      const isPresent = await unlessSuspect(() => has(ref.commit, own), own)
+      return isPresent === true ? ref : await fetchOnly(ref.name, own)
     },
     async rawObject(type, id, name, own) {
-      const held = await unlessDoubted(() => files.rawObject(type, id, own), own)
-      if (held !== undefined) return held
+      const object = await unlessSuspect(() => files.rawObject(type, id, own), own)
+      if (object !== undefined) return object
       await fetchOnly(name, own)
       const fetched = await files.rawObject(type, id, own)
       if (fetched === undefined) throw new Fault('CommitGone', `${printable(name)} holds ${type} ${id} no more`)

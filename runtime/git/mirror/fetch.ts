@@ -97,8 +97,8 @@ export function createFetches(deps: Deps): Fetches {
       }
       if (!isCommitHash(what)) history.follow(namespace, what)
       // A branch always holds a commit, which the caller verifies when it reads the commit time: no further git call is needed.
-      const held = what.startsWith('refs/heads/') ? incomingId(at) : undefined
-      const commit = held ?? (await idOf(local, at, `${incomingRef}^{commit}`, signal))
+      const present = what.startsWith('refs/heads/') ? incomingId(at) : undefined
+      const commit = present ?? (await idOf(local, at, `${incomingRef}^{commit}`, signal))
       keepCommit(at, commit)
       return { commit, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, commit, signal) : undefined }
     },

@@ -2,7 +2,7 @@
  * The state of a mirror's folder, and what may be done in each. A mirror is a cache: when git cannot work with its files, a new one is
  * fetched beside it and takes its place in the same call. If that fails in the same way, the host is to blame and the old one stays.
  *
- *     unseen --prepare--> sound --doubt, prepare--> doubted --fetch--> sound
+ *     unseen --prepare--> sound --suspect, prepare--> suspect --fetch--> sound
  */
 import { rmSync } from 'node:fs'
 import { asFault, Fault } from '../../platform/fault.ts'
@@ -38,13 +38,13 @@ import type { Reservation } from './volume.ts'
  * the host is for.
  */
 export type FolderState = {
-  /** Opens the folder if that has not been done: creates an absent one, doubts a damaged one. Throws the faults of git. */
+  /** Opens the folder if that has not been done: creates an absent one, marks a damaged one as suspect. Throws the faults of git. */
   prepare(signal: AbortSignal): Promise<void>
-  /** Fetches into the folder or, when it is doubted, into a new one that replaces it. Throws RefNotFound and the faults of git. */
+  /** Fetches into the folder or, when it is suspect, into a new one that replaces it. Throws RefNotFound and the faults of git. */
   fetch(namespace: string, what: string, signal: AbortSignal): Promise<Fetched>
   /** Lists the followed ref on the host. Throws RepositoryTooLarge and the faults of git. */
   list(namespace: string, followed: Indirect, signal: AbortSignal): Promise<Listing>
-  /** Whether the host has a ref; undefined when the folder is doubted. Throws the faults of git. */
+  /** Whether the host has a ref; undefined when the folder is suspect. Throws the faults of git. */
   isThere(namespace: string, ref: string, signal: AbortSignal): Promise<boolean | undefined>
   /** Creates a commit on top of one in the folder, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
   commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash>
@@ -53,16 +53,16 @@ export type FolderState = {
   /** Merges packs, within git's memory; a failure is logged. `thorough`: also drops unneeded objects; by default when that is due. */
   tidy(namespace: string, signal: AbortSignal, thorough?: boolean): Promise<void>
   drop(): void
-  /** Whether a failure to read or fetch may be caused by the folder; if so, it is doubted from now on. */
-  doubt(error: unknown): boolean
-  /** The host does not have the requested commit: if a new mirror got the same answer, the folder is no longer doubted. */
+  /** Whether a failure to read or fetch may be caused by the folder; if so, it is suspect from now on. */
+  suspect(error: unknown): boolean
+  /** The host does not have the requested commit: if a new mirror got the same answer, the folder is no longer suspect. */
   trust(): void
   is(state: State): boolean
   /** Whether a commit was fetched and kept. Readers may call it too, once the folder is prepared. Throws the faults of git. */
   has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
 }
 
-type State = 'unseen' | 'sound' | 'doubted'
+type State = 'unseen' | 'sound' | 'suspect'
 
 /** One mirror: its folder and repository, and its shares of disk and memory. */
 export type FolderOptions = {
@@ -89,13 +89,13 @@ export function openFolderState(options: FolderOptions): FolderState {
   let format: ObjectFormat = 'sha1'
   /** The mirror's size after its last thorough clean-up; 0 when this process has made none. */
   let thoroughBytes = 0
-  /** Whether the host had nothing for a new mirror either, since the folder was last doubted. */
+  /** Whether the host had nothing for a new mirror either, since the folder last became suspect. */
   let isMissingInNew = false
 
-  const doubt = (error: unknown): boolean => {
+  const suspect = (error: unknown): boolean => {
     if (!isOwnFailure(error)) return false
-    if (state !== 'doubted') warn(log, error, 'a mirror may be damaged')
-    state = 'doubted'
+    if (state !== 'suspect') warn(log, error, 'a mirror may be damaged')
+    state = 'suspect'
     isMissingInNew = false
     present.forget()
     return true
@@ -115,7 +115,7 @@ export function openFolderState(options: FolderOptions): FolderState {
       const reason = error instanceof Fault ? error.reason : undefined
       // The new mirror failed in the same way, so the old one is not the cause. Without space for a new one, the old one is still served.
       if (isOwnFailure(error) || reason === 'SourceVolumeFull') state = 'unseen'
-      // The requested commit may have another name, which a doubted mirror must not be used for.
+      // The requested commit may have another name, which a suspect mirror must not be used for.
       isMissingInNew = reason === 'RefNotFound' || reason === 'CommitNotServed'
       throw error
     }
@@ -127,7 +127,7 @@ export function openFolderState(options: FolderOptions): FolderState {
       const found = await openOrCreate({ folder, aside, format, limits }, signal)
       state = 'sound'
       if (found.kind === 'sound') format = found.format
-      else if (found.kind === 'damaged') doubt(new Fault('GitFailed', found.why))
+      else if (found.kind === 'damaged') suspect(new Fault('GitFailed', found.why))
     },
     async fetch(namespace, what, signal) {
       if (state !== 'sound') return await fetchNew(namespace, what, signal)
@@ -136,7 +136,7 @@ export function openFolderState(options: FolderOptions): FolderState {
         present.add(fetched.commit)
         return fetched
       } catch (error) {
-        if (!signal.aborted && doubt(error)) return await fetchNew(namespace, what, signal)
+        if (!signal.aborted && suspect(error)) return await fetchNew(namespace, what, signal)
         // A killed fetch leaves lock files that would fail every later one.
         sweep(folder)
         throw error
@@ -147,7 +147,7 @@ export function openFolderState(options: FolderOptions): FolderState {
       try {
         if (state === 'sound') return await read(folder)
       } catch (error) {
-        if (signal.aborted || !doubt(error)) throw error
+        if (signal.aborted || !suspect(error)) throw error
       }
       return await inNewFolder(aside, format, read).catch((error: unknown) => {
         // The new folder failed in the same way, so the old one is not the cause.
@@ -165,7 +165,7 @@ export function openFolderState(options: FolderOptions): FolderState {
         if (await repackWithin(options, namespace, thorough, signal)) thoroughBytes = sizeOfFolder(folder)
       } catch (error) {
         if (signal.aborted) throw error
-        if (!doubt(error)) warn(log, error, 'a mirror was not tidied up')
+        if (!suspect(error)) warn(log, error, 'a mirror was not tidied up')
       } finally {
         present.forget()
       }
@@ -175,9 +175,9 @@ export function openFolderState(options: FolderOptions): FolderState {
       present.forget()
       state = 'unseen'
     },
-    doubt,
+    suspect,
     trust() {
-      if (state === 'doubted' && isMissingInNew) state = 'unseen'
+      if (state === 'suspect' && isMissingInNew) state = 'unseen'
     },
     is: (asked) => state === asked,
     has: present.has,
@@ -202,7 +202,7 @@ async function openOrCreate(
   return found
 }
 
-/** Works in a new folder, which is removed afterwards unless it was moved away: git may fail in the folder of a doubted mirror. */
+/** Works in a new folder, which is removed afterwards unless it was moved away: git may fail in the folder of a suspect mirror. */
 async function inNewFolder<Value>(at: string, format: ObjectFormat, work: (at: string) => Promise<Value>): Promise<Value> {
   createFolder(at, format)
   try {

@@ -24,7 +24,7 @@ export type MirrorFiles = {
   rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined>
   /** Lists the followed ref on the host, without fetching it. Throws RepositoryTooLarge and the faults of git. */
   list(followed: Indirect, signal: AbortSignal): Promise<Listing>
-  /** Whether the host has a ref; fetched objects are not kept. Undefined when the files are doubted. Throws the faults of git. */
+  /** Whether the host has a ref; fetched objects are not kept. Undefined when the files are suspect. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
   /** Creates a commit on top of one in these files, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
   commit: FolderState['commit']
@@ -35,8 +35,8 @@ export type MirrorFiles = {
   /** The commit time of a held commit, RFC 3339; undefined if it claims an impossible time. Throws the faults of git. */
   committedAt(commit: CommitHash, signal: AbortSignal): Promise<string | undefined>
   /** Whether a failed read may be caused by these files; if so, the next fetch makes a new mirror. */
-  doubt(error: unknown): boolean
-  isDoubted(): boolean
+  suspect(error: unknown): boolean
+  isSuspect(): boolean
   /** The host lacks the requested object. If a new mirror got the same answer, these files count as sound again. */
   trust: FolderState['trust']
   /** When there are many packs, merges them once nothing has been fetched for two seconds. Returns at once; never throws. */
@@ -66,7 +66,7 @@ const maxPacks = 55
 
 /**
  * Returns the files as each namespace uses them. Nothing is read or written before the first call. Reads throw the faults of git; the caller
- * passes them to `doubt`. A full volume is SourceVolumeFull.
+ * passes them to `suspect`. A full volume is SourceVolumeFull.
  */
 export function openMirrorFiles(options: Options): (namespace: string) => MirrorFiles {
   const { folder, limits, clock, signal: stop } = options
@@ -131,8 +131,8 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
     },
     has,
     committedAt: (commit, signal) => committedAt(local, folder, commit, signal),
-    doubt: state.doubt,
-    isDoubted: () => state.is('doubted'),
+    suspect: state.suspect,
+    isSuspect: () => state.is('suspect'),
     trust: state.trust,
     tidyUp() {
       if (tidying !== undefined || !isTidyDue(packsToTidy)) return
@@ -147,7 +147,7 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
       return true
     },
     async tidyIfIdle(signal) {
-      if (!writer.isIdle || state.is('doubted')) return false
+      if (!writer.isIdle || state.is('suspect')) return false
       const own = AbortSignal.any([stop, signal])
       try {
         await write(async () => {

@@ -86,7 +86,7 @@ function mirrorOf(options: MirrorOptions, namespace: string, files: MirrorFiles,
   const commits = openCommits(files, recent, stop)
   const { has, ensure } = commits
   const repository = { folder, limits }
-  const reading = createReading({ doubt: files.doubt, renew: ensure })
+  const reading = createReading({ suspect: files.suspect, renew: ensure })
   return {
     remote,
     resolve: createResolve({ files, commits, reading, clock: options.clock }, stop),

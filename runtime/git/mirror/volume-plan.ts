@@ -53,14 +53,14 @@ export function leftToOthers(facts: Facts): number {
 
 /** What each namespace holds, including the requested space. There is always a share for one more namespace than one. */
 function holdingsOf({ mirrors, reserved, maxBytes, needed, namespace: asking }: Facts) {
-  const held = new Map([[asking, needed]])
+  const used = new Map([[asking, needed]])
   const add = ({ bytes, namespaces }: Pick<StoredMirror, 'bytes' | 'namespaces'>, sign: 1 | -1): void => {
-    for (const namespace of namespaces) held.set(namespace, (held.get(namespace) ?? 0) + (sign * bytes) / namespaces.length)
+    for (const namespace of namespaces) used.set(namespace, (used.get(namespace) ?? 0) + (sign * bytes) / namespaces.length)
   }
   for (const mirror of mirrors) add(mirror, 1)
   for (const { namespace, bytes } of reserved) add({ bytes, namespaces: [namespace] }, 1)
-  const share = maxBytes / Math.max(2, held.size)
-  return { add, exceedsShare: (namespace: string): boolean => (held.get(namespace) ?? 0) > share }
+  const share = maxBytes / Math.max(2, used.size)
+  return { add, exceedsShare: (namespace: string): boolean => (used.get(namespace) ?? 0) > share }
 }
 
 function sum(parts: readonly { bytes: number }[]): number {

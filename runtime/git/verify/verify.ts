@@ -69,8 +69,8 @@ async function verifySplit(name: string, split: Split, keyring: Keyring, options
   const { signed } = split
   const check = kindOf(signed.armor)
   if (check === undefined) return bad(name, 'carries a signature of another kind than PGP and SSH')
-  const judged = await check(signed, keyring, options)
-  return judged.kind === 'good' ? judged : bad(name, judged.why)
+  const verified = await check(signed, keyring, options)
+  return verified.kind === 'good' ? verified : bad(name, verified.why)
 }
 
 function kindOf(armor: string): typeof verifyPgp | undefined {

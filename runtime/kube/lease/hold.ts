@@ -48,13 +48,13 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObser
   const { renewWithinMs, renewEveryMs, answerWithinMs } = timesOf(options)
   const pausedMs = answerWithinMs * pausedAfter
   let turnedMs = clock.monotonicMs()
-  let doubtedMs: number | undefined
+  let failingSinceMs: number | undefined
   let now = new AbortController()
   let proof = Promise.withResolvers<void>()
   const turn = (): void => {
     const atMs = clock.monotonicMs()
     if (atMs - turnedMs > pausedMs) {
-      doubtedMs = atMs
+      failingSinceMs = atMs
       now.abort()
     }
     turnedMs = atMs
@@ -86,7 +86,7 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObser
         const next = await renewOnce(deps, options, version, deadline(Math.min(leftMs, callMs), signal))
         if (next === undefined) return lose('the Lease has another holder')
         ;[version, renewedMs] = [next, startedMs]
-        if (doubtedMs !== undefined && doubtedMs <= startedMs) doubtedMs = undefined
+        if (failingSinceMs !== undefined && failingSinceMs <= startedMs) failingSinceMs = undefined
         proof.resolve()
         proof = Promise.withResolvers()
       } catch (error) {
@@ -101,7 +101,7 @@ function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObser
     },
     async confirm(signal: AbortSignal): Promise<void> {
       turn()
-      while (doubtedMs !== undefined) await unlessAborted(proof.promise, signal)
+      while (failingSinceMs !== undefined) await unlessAborted(proof.promise, signal)
       signal.throwIfAborted()
     },
   }

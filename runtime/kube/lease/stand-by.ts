@@ -13,7 +13,7 @@ import type { LeaseObserver } from './observer.ts'
 
 /** The watch shows a healthy Lease every two seconds; after this long without, it is read. */
 const unseenMs = 6_000
-const lookAgainMs = 1_000
+const pollIntervalMs = 1_000
 /** How long to wait before querying an unreachable holder again that has answered: each query costs API calls. */
 const leaveAloneMs = { first: 1_000, most: 15_000 }
 /** Multiple of the promised answer time that a holder gets: a silent one may only be slow. */
@@ -85,7 +85,7 @@ async function untilOccasion(
   while (!signal.aborted && isQuiet()) {
     const leftMs = endMs - clock.monotonicMs()
     if (leftMs <= 0) return
-    await sight.next(Math.min(lookAgainMs, leftMs), signal)
+    await sight.next(Math.min(pollIntervalMs, leftMs), signal)
   }
 }
 

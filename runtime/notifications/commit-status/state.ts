@@ -23,9 +23,9 @@ export function commitStateOf(status: GatewaySyncStatus): CommitState | undefine
 /** Returns the reason, and the first finding if there is one. */
 function refusal(reason: string, { findings }: GatewaySyncStatus): string {
   const first = findings?.items.find(({ severity }) => severity === 'error')
-  const said = first === undefined ? '' : `: ${first.path}: ${first.message}`
+  const message = first === undefined ? '' : `: ${first.path}: ${first.message}`
   const more = (findings?.errors ?? 0) > 1 ? ` (${findings?.errors} errors)` : ''
-  return oneLine(`refused, ${reason}${more}${said}`)
+  return oneLine(`refused, ${reason}${more}${message}`)
 }
 
 function progressOf({ gateways }: GatewaySyncStatus): Omit<CommitState, 'commit'> {

@@ -64,8 +64,8 @@ export function createNotifications(deps: Deps, signal: AbortSignal): Notificati
       const notices = noticesOf(sync, after, timestamp(clock.now()))
       for (const { name, events, namespaces } of receivers) {
         if (namespaces.length > 0 && !namespaces.includes(sync.namespace)) continue
-        const wanted = notices.filter(({ kind }) => events.includes(kind))
-        if (wanted.length > 0) outbox.put(name, { notices: wanted, more: 0 })
+        const matching = notices.filter(({ kind }) => events.includes(kind))
+        if (matching.length > 0) outbox.put(name, { notices: matching, more: 0 })
       }
     },
     settled: outbox.settled,

@@ -25,9 +25,9 @@ export function editDistance(name: string, other: string): number {
 
 /** Returns the known key with the fewest edits, if they are few; else the one with a common prefix of at least half of the key. */
 export function nearestTo(key: string, known: readonly string[]): string | undefined {
-  const wanted = key.toLowerCase()
+  const folded = key.toLowerCase()
   const ranked = known
-    .map((name) => ({ name, edits: editDistance(wanted, name.toLowerCase()), begins: commonBeginning(wanted, name.toLowerCase()) }))
+    .map((name) => ({ name, edits: editDistance(folded, name.toLowerCase()), begins: commonBeginning(folded, name.toLowerCase()) }))
     .toSorted((a, b) => a.edits - b.edits)
   const [closest] = ranked
   if (closest !== undefined && closest.edits <= Math.max(2, Math.floor(key.length / 3))) return closest.name

@@ -54,8 +54,8 @@ export function chooseRef(
   const all = [first, ...others].filter(({ repository }) => isOwn(repository, target))
   const [own] = all
   if (own === undefined) return { why: 'OtherRepository' }
-  const [wanted] = all.filter((named) => isWanted(named, target)).toSorted((a, b) => byPriority(b.ref, a.ref, target))
-  if (wanted !== undefined) return { ...withKnownMove(wanted, target), ref: requestedName(wanted.ref, target) }
+  const [chosen] = all.filter((named) => isRelevant(named, target)).toSorted((a, b) => byPriority(b.ref, a.ref, target))
+  if (chosen !== undefined) return { ...withKnownMove(chosen, target), ref: requestedName(chosen.ref, target) }
   return all.find((named) => whyNotAsked(named, target) === undefined) ?? { why: whyNotAsked(own, target) ?? 'OtherBranch' }
 }
 
@@ -65,7 +65,7 @@ function isOwn(named: NamedRef['repository'], { repository }: ReceiverTarget): b
 }
 
 /** A branch `v1` is not the desired ref if `v1` resolved to a tag; otherwise anyone who may push branches could replace a protected tag. */
-function isWanted({ ref, event, repository }: NamedRef, { desiredRef, resolvedRef }: ReceiverTarget): boolean {
+function isRelevant({ ref, event, repository }: NamedRef, { desiredRef, resolvedRef }: ReceiverTarget): boolean {
   if (ref === defaultBranch) return true
   if (isTagSelector(desiredRef)) return isTagEvent(event) && selects(desiredRef, ref)
   if (desiredRef === defaultBranch && event === 'push' && ref.startsWith('refs/heads/'))
@@ -108,7 +108,7 @@ function requestedName(ref: NamedRef['ref'], { desiredRef, resolvedRef }: Receiv
 
 /** Undefined: the ref may be requested. Of branches only the desired one may; of other refs those that `allowedRefs` permits. */
 function whyNotAsked(named: NamedRef, target: ReceiverTarget): NotAsked | undefined {
-  if (isWanted(named, target)) return undefined
+  if (isRelevant(named, target)) return undefined
   if (named.event === 'push') return 'OtherBranch'
   // A tag that the spec's selector does not match must not be released.
   if (isTagEvent(named.event) && isTagSelector(target.specRef) && !selects(target.specRef, named.ref)) return 'OtherTag'

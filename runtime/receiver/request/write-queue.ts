@@ -45,7 +45,7 @@ const reservedSlots = 3
  * happens only without a leader: git hosts abandon a call after five or ten seconds, and a lost push is worse.
  */
 export const longestWaitMs = 4_000
-const lookEveryMs = 20
+const pollIntervalMs = 20
 /** Concurrent writes in total and of one namespace: a namespace with many GatewaySyncs must not occupy every connection to the API server. */
 export const writeTurns = { total: 16, perKey: 8, waitMs: 4_000 } as const
 const maxQueues = 1_000
@@ -80,7 +80,7 @@ export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst
   const waitForSlot = async (resource: string): Promise<boolean> => {
     const startMs = clock.monotonicMs()
     if (freeSlots(resource) > reservedSlots) return false
-    while (freeSlots(resource) <= reservedSlots && clock.monotonicMs() < startMs + longestWaitMs) await clock.wait(lookEveryMs)
+    while (freeSlots(resource) <= reservedSlots && clock.monotonicMs() < startMs + longestWaitMs) await clock.wait(pollIntervalMs)
     return true
   }
   const run = async (resource: string, queue: WriteQueue): Promise<void> => {

@@ -32,7 +32,7 @@ export type SourceChange = {
 
 /** Applies the source observation: desired commit, published commit, answer to the request. */
 export function followSource(observed: Observation, at: string): SourceChange {
-  const { status, source, wanted } = observed
+  const { status, source, desired } = observed
   const change: SourceChange = {
     source: status.source,
     published: status.published,
@@ -45,7 +45,7 @@ export function followSource(observed: Observation, at: string): SourceChange {
   if (source.kind === 'pending') return change
   if (source.kind === 'unasked') return { ...change, fault: source.lastFault }
   if (source.kind === 'fault') return followFault(observed, change, source.fault, at)
-  const pending = pendingAnswer(observed, source.isBehind === true ? notVisible(wanted.ref) : undefined)
+  const pending = pendingAnswer(observed, source.isBehind === true ? notVisible(desired.ref) : undefined)
   if (pending !== undefined && requestElsewhere(observed) !== undefined) return answered(observed, change, pending, at)
   const verdict: Verdict = source.kind === 'resolved' ? source.verdict : { kind: 'notChecked' }
   const refusal = source.kind === 'resolved' ? (refusalOf(observed.spec, verdict) ?? rolledBack(observed, source.commit)) : source.fault
@@ -55,7 +55,7 @@ export function followSource(observed: Observation, at: string): SourceChange {
   const answer = pending ?? (refusal === undefined ? ({ outcome: 'Handled' } as const) : refusalAnswer(refusal))
   const { requests } = answered(observed, change, answer, at)
   const next: NonNullable<GatewaySyncStatus['source']> = {
-    ref: wanted.ref,
+    ref: desired.ref,
     commit: source.commit,
     checkedAt: at,
     fetchedAt: source.fetchedAt,
@@ -63,8 +63,8 @@ export function followSource(observed: Observation, at: string): SourceChange {
   if (source.committedAt !== undefined) next.committedAt = source.committedAt
   if (source.resolvedRef !== undefined) next.resolvedRef = source.resolvedRef
   // A refused request for the desired ref changes nothing: the previous source stays.
-  const isRefusedRecheck = refusal !== undefined && wanted.undecided
-  const followed = isRefusedRecheck ? standingRef(followedRef(observed.spec.git), status).request : wanted.request
+  const isRefusedRecheck = refusal !== undefined && desired.undecided
+  const followed = isRefusedRecheck ? standingRef(followedRef(observed.spec.git), status).request : desired.request
   if (followed !== undefined) next.requested = requestedOf(followed)
   if (source.kind === 'resolved' && source.verified !== undefined) next.verified = source.verified
   if (verdict.kind === 'checked' && verdict.unfinished !== undefined) next.unfinishedCheck = verdict.unfinished
@@ -90,26 +90,26 @@ export function followSource(observed: Observation, at: string): SourceChange {
     requests,
     published: publishedNow(observed, source, at),
     history: isNewCommit ? remember(change.history, observed, source, undefined, at) : change.history,
-    events: isNewCommit ? publishedEvents(source.commit, verdict, shortRef(selected(wanted.ref, source).ref)) : [],
+    events: isNewCommit ? publishedEvents(source.commit, verdict, shortRef(selected(desired.ref, source).ref)) : [],
   }
 }
 
 /** Returns the published commit with its ref and repository, so that it is never taken for the answer to another spec. */
 function publishedNow(
-  { spec, status, wanted }: Observation,
+  { spec, status, desired }: Observation,
   source: ResolvedSource,
   at: string,
 ): NonNullable<GatewaySyncStatus['published']> {
   const { published: before } = status
   const { commit } = source
-  const named = selected(wanted.ref, source)
+  const named = selected(desired.ref, source)
   const same = before?.commit === commit && before.ref === named.ref
   return { commit, ...named, repo: spec.git.repo, at: same ? before.at : at }
 }
 
 /** Returns the ref that people and templates see: for a default branch or a selector, the branch or tag it resolved to. */
-function selected(wanted: FollowedRef, { resolvedRef }: Pick<ResolvedSource, 'resolvedRef'>): { ref: string; specRef?: string } {
-  return resolvedRef !== undefined && isIndirect(wanted) ? { ref: resolvedRef, specRef: wanted } : { ref: wanted }
+function selected(desired: FollowedRef, { resolvedRef }: Pick<ResolvedSource, 'resolvedRef'>): { ref: string; specRef?: string } {
+  return resolvedRef !== undefined && isIndirect(desired) ? { ref: resolvedRef, specRef: desired } : { ref: desired }
 }
 
 /** Returns the events of a new commit. Errors have their own event, also when policy Warn publishes the commit. */
@@ -125,14 +125,14 @@ function refusalEvent(reason: Reason, commit: CommitHash, fate: string, what: st
 }
 
 /** Returns the open request if it names another ref than the desired one. */
-function requestElsewhere({ wanted, spec, status }: Observation): SyncRequest | undefined {
-  const { request, undecided } = wanted
-  return request === undefined || !undecided || isRecheck(wanted, standingRef(followedRef(spec.git), status), status) ? undefined : request
+function requestElsewhere({ desired, spec, status }: Observation): SyncRequest | undefined {
+  const { request, undecided } = desired
+  return request === undefined || !undecided || isRecheck(desired, standingRef(followedRef(spec.git), status), status) ? undefined : request
 }
 
 /** A request for another ref that fails with a permanent fault is refused and changes nothing; every other fault becomes a condition. */
 function followFault(observed: Observation, before: SourceChange, fault: Fault, at: string): SourceChange {
-  const { request, undecided } = observed.wanted
+  const { request, undecided } = observed.desired
   const lasting = fault.retry === 'on-change'
   const elsewhere = requestElsewhere(observed)
   const pending = pendingAnswer(observed, fault.reason === 'RefNotFound' ? fault : undefined)
@@ -141,8 +141,8 @@ function followFault(observed: Observation, before: SourceChange, fault: Fault, 
   const isAnswered = request !== undefined && undecided && lasting
   const change = isAnswered ? { ...before, requests: recordAnswer(before.requests, request, refusalAnswer(fault), at) } : before
   // While an open request waits for a temporary fault to clear, the source still shows the previous ref.
-  if ((undecided && !isAnswered) || change.source?.ref === observed.wanted.ref) return { ...change, fault }
-  const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.wanted.ref }
+  if ((undecided && !isAnswered) || change.source?.ref === observed.desired.ref) return { ...change, fault }
+  const source: NonNullable<GatewaySyncStatus['source']> = { ref: observed.desired.ref }
   if (request !== undefined && !isAnswered) source.requested = requestedOf(request)
   return { ...change, fault, source }
 }
@@ -150,7 +150,7 @@ function followFault(observed: Observation, before: SourceChange, fault: Fault, 
 /**
  * Returns the answer to a webhook request whose ref or commit the git host does not serve yet, or undefined if the request is not pending.
  */
-function pendingAnswer({ wanted: { request, undecided }, status, now }: Observation, why: Fault | undefined): Answer | undefined {
+function pendingAnswer({ desired: { request, undecided }, status, now }: Observation, why: Fault | undefined): Answer | undefined {
   if (why === undefined || request === undefined || !undecided) return undefined
   const since = pendingSince(request, status, now)
   if (since === undefined) return undefined
@@ -164,7 +164,7 @@ function notVisible(ref: string): Fault {
 
 /** Records the answer to the request, if there is one. */
 function answered(observed: Observation, change: SourceChange, answer: Answer, at: string): SourceChange {
-  const { request } = observed.wanted
+  const { request } = observed.desired
   return request === undefined ? change : { ...change, requests: recordAnswer(change.requests, request, answer, at) }
 }
 
@@ -172,7 +172,7 @@ function refuse(observed: Observation, change: SourceChange, request: SyncReques
   return {
     ...change,
     requests: recordAnswer(change.requests, request, refusalAnswer(fault), at),
-    events: [syncEvent('RequestRefused', `request for ${shortRef(observed.wanted.ref)} refused: ${fault.message}`)],
+    events: [syncEvent('RequestRefused', `request for ${shortRef(observed.desired.ref)} refused: ${fault.message}`)],
   }
 }
 
@@ -209,10 +209,10 @@ function remember(
   refusal: Fault | undefined,
   at: string,
 ): SourceChange['history'] {
-  const by = observed.wanted.request === undefined ? 'spec' : (observed.wanted.request.by ?? 'request').slice(0, 128)
+  const by = observed.desired.request === undefined ? 'spec' : (observed.desired.request.by ?? 'request').slice(0, 128)
   const entry: SourceChange['history'][number] = {
     commit: source.commit,
-    ...selected(observed.wanted.ref, source),
+    ...selected(observed.desired.ref, source),
     by,
     at,
     outcome: refusal === undefined ? 'Published' : 'Refused',

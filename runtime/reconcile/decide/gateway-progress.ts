@@ -69,11 +69,11 @@ function checkOf(
   { check, answers, target: { version, configurations }, nowMs }: Context,
 ): Checked {
   const profile = pod?.annotations[podAnnotations.profile] ?? defaultProfileName
-  const wanted = check(profile)
-  const answer = wanted?.http === undefined ? ('Passed' as const) : report?.status?.check
-  if (answer !== 'Passed' || wanted?.prometheus === undefined || pod === undefined) return checkedAs(answer)
+  const desired = check(profile)
+  const answer = desired?.http === undefined ? ('Passed' as const) : report?.status?.check
+  if (answer !== 'Passed' || desired?.prometheus === undefined || pod === undefined) return checkedAs(answer)
   const configuration = (Object.hasOwn(configurations, profile) ? configurations[profile] : undefined) ?? ''
-  const asks = questionOf(wanted.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })
+  const asks = questionOf(desired.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })
   if (asks === undefined) return checkedAs('Unknown', 'its name cannot be used in a query')
   const known = answers.get(pod.name)
   const { state, why } = known?.about === asks.about ? standingOf(known.record, nowMs) : { state: undefined, why: undefined }

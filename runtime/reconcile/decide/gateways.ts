@@ -255,8 +255,8 @@ function memberAt(document: unknown, path: string): unknown {
 
 /** Returns why an agent can never report the desired hash; undefined if it may just be late. */
 function whyIncomparable({ syncHash: reported }: ReportedState, hashes: DesiredHashes, profile: string): string | undefined {
-  const wanted = hashes.of(profile)
-  if (reported === undefined || wanted === undefined || ruleOf(reported) === ruleOf(wanted)) return undefined
+  const desired = hashes.of(profile)
+  if (reported === undefined || desired === undefined || ruleOf(reported) === ruleOf(desired)) return undefined
   return 'its report has a different format'
 }
 

@@ -49,7 +49,7 @@ export type Observation = {
   /** The current status. */
   status: GatewaySyncStatus
   /** The desired ref when the git host was queried; the annotations may have changed since. */
-  wanted: DesiredRef
+  desired: DesiredRef
   source: SourceObservation
   /** The pods that follow this GatewaySync, and the reports by pod name. */
   pods: readonly GatewayPod[]

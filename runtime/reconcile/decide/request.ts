@@ -125,11 +125,11 @@ type Found = { name: string; commit: string; tag: string | undefined }
  * Whether the git host does not serve an announced push yet: the ref still has its value from before the push or one that this GatewaySync
  * already knows (earlier pushes may be unknown too), or the pushed tag would be newer than the newest one.
  */
-export function isBehind(wanted: DesiredRef, { name, commit, tag }: Found, status: GatewaySyncStatus): boolean {
-  if (wanted.request === undefined || !wanted.undecided) return false
-  const { ref, move } = wanted.request
+export function isBehind(desired: DesiredRef, { name, commit, tag }: Found, status: GatewaySyncStatus): boolean {
+  if (desired.request === undefined || !desired.undecided) return false
+  const { ref, move } = desired.request
   // A call without a tag requests the selector itself, so nothing can be missing on the host.
-  if (isTagSelector(wanted.ref)) return !isTagSelector(ref) && name !== ref && newestTag(wanted.ref, [name, ref]) === ref
+  if (isTagSelector(desired.ref)) return !isTagSelector(ref) && name !== ref && newestTag(desired.ref, [name, ref]) === ref
   const found = [commit, tag]
   if (move === undefined || found.includes(move.after)) return false
   const { source } = status
@@ -254,8 +254,8 @@ export function answersSpec(git: { repo: string } & FollowedMembers, annotations
   const published = status.rollout?.state === 'RolledBack' ? (status.rollout.refused ?? status.published) : status.published
   if (published === undefined || (published.repo !== undefined && published.repo !== git.repo)) return false
   const specRef = followedRef(git)
-  const wanted = desiredRef(specRef, annotations, status)
-  return isSameRef(published.specRef ?? published.ref, (wanted.undecided ? standingRef(specRef, status) : wanted).ref)
+  const desired = desiredRef(specRef, annotations, status)
+  return isSameRef(published.specRef ?? published.ref, (desired.undecided ? standingRef(specRef, status) : desired).ref)
 }
 
 /** Whether a request names `spec.git.ref`, by that name or by the full name it resolved to. */

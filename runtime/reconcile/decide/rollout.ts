@@ -51,8 +51,8 @@ type Rolled = Followed & {
 export function followRollout(observed: Observed, followed: Followed): Rolled {
   const { spec, annotations, status, pods, reports, answers = new Map<string, StoredCheck>(), now } = observed
   const count = (commit: string | undefined): Gateway[] => observeGateways(spec, commit, pods, reports)
-  const wanted = rolloutOf(spec)
-  if (wanted === undefined || followed.published === undefined) {
+  const desired = rolloutOf(spec)
+  if (desired === undefined || followed.published === undefined) {
     const history = withStages(followed.history, status.rollout, undefined)
     return { ...followed, history, rollout: undefined, gateways: count(followed.published?.commit), wakeAt: undefined, questions: [] }
   }
@@ -69,7 +69,7 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
     nowMs: now.epochMilliseconds,
   })
   const { rollout, wakeAt } = advance({
-    spec: wanted,
+    spec: desired,
     target,
     before: status.published === undefined ? undefined : versionOf(status.published),
     previous: status.rollout,
@@ -92,12 +92,12 @@ export function followRollout(observed: Observed, followed: Followed): Rolled {
 
 /** Returns why a commit is not published again: it was rolled back, and has not been requested by its hash since. */
 export function rolledBack(
-  { spec, status, wanted }: Pick<Observed, 'spec' | 'status'> & { wanted: DesiredRef },
+  { spec, status, desired }: Pick<Observed, 'spec' | 'status'> & { desired: DesiredRef },
   commit: string,
 ): Fault | undefined {
   const { rollout } = status
   if (rolloutOf(spec) === undefined || rollout?.refused?.commit !== commit) return undefined
-  if (wanted.undecided && wanted.ref === commit) return undefined
+  if (desired.undecided && desired.ref === commit) return undefined
   return new Fault(rollout.reason === 'RolloutAborted' ? 'RolloutAborted' : 'RolloutFailed', rollout.message ?? 'its rollout has failed')
 }
 

@@ -54,7 +54,7 @@ export type Due =
 
 type DueFacts = {
   spec: GatewaySyncSpec
-  wanted: DesiredRef
+  desired: DesiredRef
   /** How long the request has been pending; undefined: it is not. */
   pendingMs?: number | undefined
   resolutionKey: string
@@ -66,11 +66,11 @@ type DueFacts = {
 }
 
 /** Decides whether to resolve the source now, and why, or when at the earliest. */
-export function dueForResolution({ spec, wanted, pendingMs, resolutionKey, last, shared, nowMs, jitter }: DueFacts): Due {
+export function dueForResolution({ spec, desired, pendingMs, resolutionKey, last, shared, nowMs, jitter }: DueFacts): Due {
   if (last === undefined) return { kind: 'now', why: 'first' }
   if (last.resolutionKey !== resolutionKey) return { kind: 'now', why: 'changed' }
-  if (wanted.undecided && wanted.request?.id !== last.requestId) return { kind: 'now', why: 'request' }
-  if (wanted.undecided && pendingMs !== undefined) return after(last.atMs, retryPendingMs(pendingMs), nowMs, 'retry')
+  if (desired.undecided && desired.request?.id !== last.requestId) return { kind: 'now', why: 'request' }
+  if (desired.undecided && pendingMs !== undefined) return after(last.atMs, retryPendingMs(pendingMs), nowMs, 'retry')
   const intervalMs = intervalOf(spec)
   // Without polling, answers shared by other GatewaySyncs count only while this one waits for an answer itself.
   const listens = spec.polling.enabled || last.fault?.retry === 'backoff'
@@ -78,7 +78,7 @@ export function dueForResolution({ spec, wanted, pendingMs, resolutionKey, last,
   if (newer !== undefined && isNewAnswer(newer, last)) return { kind: 'now', why: 'news' }
   const { atMs, fault } = newer ?? last
   if (fault?.retry === 'backoff') {
-    const firstMs = wanted.undecided || last.commit === undefined ? awaitedRetryMs : firstRetryMs
+    const firstMs = desired.undecided || last.commit === undefined ? awaitedRetryMs : firstRetryMs
     const failures = newer === undefined ? last.failures : newer.failures - last.earlierFailures
     const pauseMs = Math.min((fault.retryAfterMs ?? 0) * (1 + 0.1 * jitter), Math.max(intervalMs, longestRetryMs))
     return after(atMs, Math.max(pauseMs, backoffMs(failures, firstMs, longestRetryMs, jitter)), nowMs, 'retry')
@@ -109,7 +109,7 @@ function after(sinceMs: number, waitMs: number, nowMs: number, why: 'poll' | 're
 type SourceFacts = {
   generation: number
   status: GatewaySyncStatus
-  wanted: DesiredRef
+  desired: DesiredRef
   /** For the present spec. */
   specKey: string
   last: LastResolution | undefined
@@ -119,12 +119,12 @@ type SourceFacts = {
  * Returns the source observation for a reconcile without a resolution result: the stored status, or `pending` when the spec changed since
  * the last resolution.
  */
-export function storedSource({ generation, status, wanted, specKey, last }: SourceFacts): SourceObservation {
-  if (!wanted.undecided && status.source?.ref !== wanted.ref) return { kind: 'pending' }
+export function storedSource({ generation, status, desired, specKey, last }: SourceFacts): SourceObservation {
+  if (!desired.undecided && status.source?.ref !== desired.ref) return { kind: 'pending' }
   if (last !== undefined) {
     if (last.specKey !== specKey) return { kind: 'pending' }
     // The fault of a refused request for another ref is in its outcome; the previous source stays.
-    const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change' && !isSameRef(last.ref, wanted.ref)
+    const isRefusal = last.requestId !== undefined && last.fault?.retry === 'on-change' && !isSameRef(last.ref, desired.ref)
     return { kind: 'unasked', lastFault: isRefusal ? undefined : last.fault }
   }
   // This process has not resolved yet: only the status has the predecessor's result and its generation.

@@ -20,7 +20,7 @@ import { changeStage, stageStatusOf, withCounts, withoutStage } from './counts.t
 import { done, finished, stop } from './end.ts'
 import type { GatewayProgress, RolloutFacts, Step } from './facts.ts'
 import { countedFailures } from './failures.ts'
-import { goBackIfWorse, runDoneStage, runStage } from './run-stage.ts'
+import { rollBackIfWorse, runDoneStage, runStage } from './run-stage.ts'
 import { membersOf } from './stages.ts'
 
 /** Advances the rollout by one step. Never throws. */
@@ -29,7 +29,7 @@ export function advance(facts: RolloutFacts): Step {
   if (rollout.state === 'Done' || rollout.state === 'RolledBack') return { rollout, wakeAt: undefined }
   // While sync is paused, reports say paused and not what failed.
   if (rollout.state === 'Stopped')
-    return { rollout: facts.paused ? rollout : withCounts(goBackIfWorse(rollout, facts), facts), wakeAt: undefined }
+    return { rollout: facts.paused ? rollout : withCounts(rollBackIfWorse(rollout, facts), facts), wakeAt: undefined }
   if (isSkipped(rollout, facts.skip)) return { rollout: done(rollout, facts), wakeAt: undefined }
   if (facts.paused) return { rollout: withCounts({ ...rollout, waitsFor: 'Pause' }, facts), wakeAt: undefined }
   return runStages(afterPause(rollout, facts.now), facts)

@@ -12,14 +12,19 @@ import { isOpen } from './windows.ts'
 /** `refused`: the gateway reports a problem; `silent`: it missed the deadline; `bare`: it has no agent. */
 export type Failure = { pod: string; kind: 'refused' | 'silent' | 'bare'; reason: string; why?: string | undefined }
 
-type Judged = { rollout: RolloutStatus; stage: Pick<StageStatus, 'startedAt' | 'finishedAt'>; spec: RolloutSpec; now: Temporal.Instant }
+type FailureContext = {
+  rollout: RolloutStatus
+  stage: Pick<StageStatus, 'startedAt' | 'finishedAt'>
+  spec: RolloutSpec
+  now: Temporal.Instant
+}
 
 /** Returns admitted gateways that cannot take the target or missed the deadline, and those without an agent. */
-export function failuresOf(members: readonly GatewayProgress[], judged: Judged): Failure[] {
-  const { rollout, spec, now } = judged
+export function failuresOf(members: readonly GatewayProgress[], context: FailureContext): Failure[] {
+  const { rollout, spec, now } = context
   const hasBegun = isAdmitted(rollout)
   const isOverdue = Temporal.Instant.compare(now, overdueAt(rollout, spec)) >= 0
-  const isTimed = hasDeadline(judged)
+  const isTimed = hasDeadline(context)
   return members.flatMap((gateway): Failure[] => {
     const { pod, progress } = gateway
     if (progress === 'failed' && hasBegun(gateway)) return [{ pod, kind: 'refused', reason: gateway.reason, why: gateway.why }]
@@ -33,16 +38,16 @@ export function failuresOf(members: readonly GatewayProgress[], judged: Judged):
  * Returns the failures that may stop the rollout. In a finished stage only reported problems count: a gateway that is silent now took the
  * commit before.
  */
-export function countedFailures(members: readonly GatewayProgress[], judged: Judged): Failure[] {
-  const failures = failuresOf(members, judged)
-  return judged.stage.finishedAt === undefined ? failures : failures.filter(({ kind }) => kind === 'refused')
+export function countedFailures(members: readonly GatewayProgress[], context: FailureContext): Failure[] {
+  const failures = failuresOf(members, context)
+  return context.stage.finishedAt === undefined ? failures : failures.filter(({ kind }) => kind === 'refused')
 }
 
 /**
  * Whether the deadline runs for a moving gateway. Without an agent it runs while its stage is active, as no admission is possible: from the
  * last progress within a window, also after the window has closed.
  */
-export function hasDeadline({ rollout, stage, spec }: Omit<Judged, 'now'>): (gateway: GatewayProgress) => boolean {
+export function hasDeadline({ rollout, stage, spec }: Omit<FailureContext, 'now'>): (gateway: GatewayProgress) => boolean {
   const hasBegun = isAdmitted(rollout)
   const isAtWork = stage.startedAt !== undefined && stage.finishedAt === undefined && isOpen(spec.windows, lastProgress(rollout))
   return (gateway) => gateway.progress === 'moving' && (hasBegun(gateway) || (gateway.isBare === true && isAtWork))

@@ -28,8 +28,8 @@ export function runStage(rollout: RolloutStatus, stage: Stage, members: readonly
     return { kind: 'waits', rollout: { ...rollout, waitsFor: 'Approval' }, wakeAt: undefined }
   }
   const progressed = noteProgress(started(rollout, stage, facts), stage, members, facts)
-  const judged = { rollout: progressed, stage: stageStatusOf(progressed, stage.name), spec: facts.spec, now: facts.now }
-  const failures = countedFailures(members, judged)
+  const context = { rollout: progressed, stage: stageStatusOf(progressed, stage.name), spec: facts.spec, now: facts.now }
+  const failures = countedFailures(members, context)
   if (failures.length >= acceptedFailures(progressed.excused, members, facts)) {
     return { kind: 'failed', rollout: failed(progressed, stage, { failures, of: members.length }, facts) }
   }
@@ -56,7 +56,7 @@ export function runDoneStage(rollout: RolloutStatus, stage: Stage, members: read
  * Rolls back a rollout that stopped because of pods without an agent once a gateway reports a bad commit. A silent gateway does not count:
  * its progress is not recorded while stopped.
  */
-export function goBackIfWorse(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
+export function rollBackIfWorse(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
   const { spec, gateways, now } = facts
   if (rollout.reason !== 'RolloutFailed') return rollout
   const members = membersOf(spec.stages, gateways)
@@ -141,8 +141,8 @@ function soak(rollout: RolloutStatus, stage: Stage, { now }: RolloutFacts): Stag
 function admitGateways(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], facts: RolloutFacts): RolloutStatus {
   const { spec, now } = facts
   const hasBegun = isAdmitted(rollout)
-  const judged = { rollout, stage: stageStatusOf(rollout, stage.name), spec, now }
-  const failedPods = new Set(failuresOf(members, judged).map(({ pod }) => pod))
+  const context = { rollout, stage: stageStatusOf(rollout, stage.name), spec, now }
+  const failedPods = new Set(failuresOf(members, context).map(({ pod }) => pod))
   // A pod without an agent is not admitted: it would block the slot, and move out of order once it has an agent.
   const waiting = members.filter((gateway) => !hasBegun(gateway) && needsMove(gateway) && !isBare(gateway))
   // A gateway held by local changes keeps its slot: it continues as soon as they are resolved.

@@ -21,8 +21,8 @@ export function membersOf<Gateway extends StagedGateway>(stages: readonly Stage[
 function chooserOf({ gateways }: Stage): (gateway: StagedGateway) => boolean {
   if (gateways === undefined) return () => true
   const isNamed = gateways.names === undefined ? () => true : createMatcher(gateways.names, 'ref')
-  const wanted = Object.entries(gateways.labels?.matchLabels ?? {})
-  return ({ name, labels }) => isNamed(name) && wanted.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
+  const required = Object.entries(gateways.labels?.matchLabels ?? {})
+  return ({ name, labels }) => isNamed(name) && required.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
 }
 
 /** Converts an amount to a number of gateways, at least one; percentages are rounded down for concurrency limits. */

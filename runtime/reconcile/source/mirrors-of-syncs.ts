@@ -28,7 +28,7 @@ export type SyncMirrors = {
    */
   serving(sync: SyncOfMirror, signal: AbortSignal): Promise<Mirror>
   /** Returns the mirror that last answered for a GatewaySync. Throws Unexpected when none has. */
-  held(key: string): Mirror
+  mirrorOf(key: string): Mirror
   /** Records that a mirror has answered for a GatewaySync; from now on it serves. */
   answered(key: string, mirror: Mirror): void
   /** Ensures that the mirror holds a commit that was resolved for another GatewaySync. Throws what `of` and fetching throw. */
@@ -71,7 +71,7 @@ export function createSyncMirrors(mirrors: Mirrors, remoteOf: RemoteOf): SyncMir
     of,
     serving,
     forget,
-    held(key) {
+    mirrorOf(key) {
       const mirror = keepers.get(key)
       if (mirror === undefined) throw new Fault('Unexpected', `no mirror has answered for ${key} yet`)
       return mirror

@@ -23,7 +23,7 @@ export type Resolution = {
   host: string
   /** URL of the repository, as git gets it. */
   repository: string
-  wanted: DesiredRef
+  desired: DesiredRef
   why: Extract<Due, { kind: 'now' }>['why']
   /** Queries the git host through `share`, and validates the commit. */
   run(share: Share, signal: AbortSignal): Promise<SourceObservation>
@@ -33,7 +33,7 @@ export type Resolution = {
 export type Share = (ask: (signal: AbortSignal) => Promise<ResolvedCommit>) => Promise<ResolvedCommit>
 
 /** The result of a finished resolution, with its input. */
-export type ResolutionResult = { specKey: string; wanted: DesiredRef; source: SourceObservation }
+export type ResolutionResult = { specKey: string; desired: DesiredRef; source: SourceObservation }
 
 /** The source resolutions of one leader. */
 export type Resolutions = {
@@ -45,7 +45,7 @@ export type Resolutions = {
    * Whether the running resolution will also answer this one: same ref and spec. One started by a poll is replaced when a request comes,
    * because it may have read the ref before the push; one started by a request never is, or a stream of pushes would never be answered.
    */
-  isRunning(key: SyncKey, lookup: Pick<Resolution, 'resolutionKey' | 'wanted'>): boolean
+  isRunning(key: SyncKey, lookup: Pick<Resolution, 'resolutionKey' | 'desired'>): boolean
   /** Starts a resolution and cancels the one running for the key. */
   start(key: SyncKey, lookup: Resolution): void
   /** Returns the unused result; it stays until a reconcile has used it. */
@@ -126,9 +126,9 @@ export function createResolutions({ clock, hosts, ready, signal }: Options): Res
     }
     // A replaced resolution is obsolete.
     if (own.aborted || entries.get(key) !== entry) return
-    const { specKey, wanted, sharingKey } = lookup
+    const { specKey, desired, sharingKey } = lookup
     entry.running = undefined
-    entry.result = { specKey, wanted, source }
+    entry.result = { specKey, desired, source }
     const ended = { source, hostAnswer, sharedFailures: results.of(sharingKey)?.failures ?? 0, atMs: clock.monotonicMs() }
     entry.last = lastResolutionOf(lookup, ended, entry.last)
     ready(key)
@@ -141,17 +141,17 @@ export function createResolutions({ clock, hosts, ready, signal }: Options): Res
       const result = results.of(sharingKey)
       return result === undefined ? undefined : sharedResolution(result)
     },
-    isRunning(key, { resolutionKey, wanted }) {
+    isRunning(key, { resolutionKey, desired }) {
       const running = entries.get(key)?.running
       if (running === undefined || running.resolutionKey !== resolutionKey) return false
-      return !wanted.undecided || running.requestId !== undefined
+      return !desired.undecided || running.requestId !== undefined
     },
     start(key, lookup) {
       const entry = entryOf(key)
       entry.running?.cancel.abort()
       const cancel = new AbortController()
-      const { resolutionKey, repository, wanted } = lookup
-      entry.running = { resolutionKey, repository, requestId: requestIdOf(wanted), cancel }
+      const { resolutionKey, repository, desired } = lookup
+      entry.running = { resolutionKey, repository, requestId: requestIdOf(desired), cancel }
       const own = AbortSignal.any([signal, cancel.signal])
       const work: Promise<void> = run(key, entry, lookup, own).finally(() => underWay.delete(work))
       underWay.add(work)
@@ -247,9 +247,9 @@ function lastResolutionOf(
   { source, hostAnswer, sharedFailures, atMs }: Ended,
   before: LastResolution | undefined,
 ): LastResolution {
-  const { specKey, resolutionKey, wanted } = lookup
+  const { specKey, resolutionKey, desired } = lookup
   const fault = 'fault' in source ? source.fault : undefined
-  const requestId = requestIdOf(wanted)
+  const requestId = requestIdOf(desired)
   // Failures with another host or other credentials, or from before a request, do not count.
   const counted = before?.resolutionKey === resolutionKey && before.requestId === requestId ? before : undefined
   const isAwaited = requestId !== undefined || before?.commit === undefined
@@ -257,7 +257,7 @@ function lastResolutionOf(
   return {
     specKey,
     resolutionKey,
-    ref: wanted.ref,
+    ref: desired.ref,
     requestId,
     atMs,
     commit: 'commit' in source ? source.commit : before?.commit,

@@ -83,10 +83,10 @@ export const liveScript = `(() => {
       const key = keyOf(child)
       kept.set(key, [...(kept.get(key) || []), child])
     }
-    const wanted = [...next.childNodes].map((child) => ({ child, was: (kept.get(keyOf(child)) || []).shift() }))
+    const arriving = [...next.childNodes].map((child) => ({ child, was: (kept.get(keyOf(child)) || []).shift() }))
     for (const left of [...kept.values()].flat()) left.remove()
     let at = old.firstChild
-    for (const { child, was } of wanted) {
+    for (const { child, was } of arriving) {
       if (was) patch(was, child)
       if (was && was === at) at = at.nextSibling
       else old.insertBefore(was || child, at)

@@ -23,7 +23,7 @@ export type Words = {
   inStep(count: number, total: number): string
   summary(counts: FleetCounts): string
   seesNothing: string
-  wanted: string
+  desired: string
   published: string
   repository: string
   nothingYet: string
@@ -88,7 +88,7 @@ const english: Words = {
   inStep: (count, total) => `${count} of ${total} gateways run the published commit`,
   summary: summaryOf,
   seesNothing: 'You have no permission to see GatewaySyncs in any namespace that has one.',
-  wanted: 'desired',
+  desired: 'desired',
   published: 'published',
   repository: 'repository',
   nothingYet: 'nothing yet',
@@ -179,7 +179,7 @@ const german: Words = {
     return `${ready} von ${syncs} ${syncs === 1 ? 'GatewaySync ist' : 'GatewaySyncs sind'} bereit; ${follow}.`
   },
   seesNothing: 'Sie dürfen die GatewaySyncs keines der Namespaces sehen, die einen haben.',
-  wanted: 'gewünscht',
+  desired: 'gewünscht',
   published: 'veröffentlicht',
   repository: 'Repository',
   nothingYet: 'noch nichts',

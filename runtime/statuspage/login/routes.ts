@@ -148,6 +148,8 @@ const returnPages = /^\/(?:gatewaysyncs\/[A-Za-z0-9%._~/-]*|account)?(?:\?[A-Za-
 const maxLength = 1_024
 
 /** Returns `/` for any other address. */
-function returnPath(wanted: string | undefined): string {
-  return wanted !== undefined && wanted.length <= maxLength && returnPages.test(wanted) && !wanted.includes('//') ? wanted : '/'
+function returnPath(requested: string | undefined): string {
+  return requested !== undefined && requested.length <= maxLength && returnPages.test(requested) && !requested.includes('//')
+    ? requested
+    : '/'
 }

@@ -52,7 +52,7 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
       return htmlOf(async () => {
         const detail = syncDetail(facts(), sync, own.now)
         const offered = offeredTo(acts, sync, detail.localChanges.length > 0)
-        const named = [sync.wanted.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
+        const named = [sync.desired.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
         return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page, offered }, { ...own, isDone })
       })
     })

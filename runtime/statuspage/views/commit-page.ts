@@ -12,7 +12,7 @@ import { actionLink } from './action-pages.ts'
 import { actionWordsIn } from '../locales/action-texts.ts'
 import type { CommitChanges } from './commits.ts'
 import { type DetailWords, detailWordsIn } from '../locales/detail-texts.ts'
-import { frame, type Html, linkOf, type PageContext, part, said, symbols } from './page.ts'
+import { frame, type Html, linkOf, type PageContext, part, translated, symbols } from './page.ts'
 import { asOf, joined, timed } from './times.ts'
 
 /** Number of files whose lines are expanded initially. */
@@ -45,7 +45,7 @@ export function commitPage({ sync, entry, words: known, changes, hidesLines, bac
         <span class="light ${level}">${symbols[level]} ${own.outcomes[outcome]}</span>
         <span class="quiet">${joined([shortHashes(ref), timed(at, now, words.publishedAgo)], ', ')}</span>
       </p>
-      ${message === undefined ? '' : html`<p>${said(shortHashes(message), words)}</p>`}
+      ${message === undefined ? '' : html`<p>${translated(shortHashes(message), words)}</p>`}
       <p><code>${commit}</code></p>
       ${back === undefined ? '' : html`<p>${actionLink(sync, back, actionWordsIn(words.language))}</p>`}
     </section>

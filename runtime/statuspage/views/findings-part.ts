@@ -6,7 +6,7 @@ import { rules } from '../../validation/rules/rules.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
 import { shownPlace } from '../../api/shown-place.ts'
 import { shortHashes } from '../../api/values.ts'
-import { type Html, said, symbols } from './page.ts'
+import { type Html, translated, symbols } from './page.ts'
 import type { Words } from '../locales/texts.ts'
 
 type Shown = Omit<StatusFinding, 'severity'> & { severity?: StatusFinding['severity'] }
@@ -20,8 +20,8 @@ export function findingsList(findings: readonly Shown[], words: Words, more = 0)
       const advice = first.get(rule) === finding ? fixOf(rule) : undefined
       return html`<li>
         ${severity === undefined ? '' : html`<span class="light ${severity}">${symbols[severity]} ${words.severities[severity]}</span>`}
-        <code>${shownPlace({ path, line })}</code> ${said(shortHashes(message), words)} <span class="quiet">${rule}</span>
-        ${advice === undefined ? '' : html`<div>${said(advice, words)}</div>`}
+        <code>${shownPlace({ path, line })}</code> ${translated(shortHashes(message), words)} <span class="quiet">${rule}</span>
+        ${advice === undefined ? '' : html`<div>${translated(advice, words)}</div>`}
       </li>`
     })}
     ${more > 0 ? html`<li class="quiet">${words.more(more)}</li>` : ''}

@@ -11,7 +11,7 @@ import type { SyncReportStatus } from '../../api/schema/report.ts'
 import { shortCommit, shortHashes } from '../../api/values.ts'
 import { type DetailWords, detailWordsIn } from '../locales/detail-texts.ts'
 import { findingsList } from './findings-part.ts'
-import { frame, type Html, linkOf, type PageContext, part, said, stepsPart, symbols } from './page.ts'
+import { frame, type Html, linkOf, type PageContext, part, translated, stepsPart, symbols } from './page.ts'
 import { meaningIn } from '../locales/reason-texts.ts'
 import { asOf, joined, timed } from './times.ts'
 
@@ -62,13 +62,13 @@ export function gatewayPage({ sync, gateway, report, kept, local, hidesLines }: 
       ${part(own.state, stateOf(gateway, context))} ${part(own.gateway, factsOf(gateway, report, context))}
       ${list(
         own.complaints,
-        (scan?.problems ?? []).map((problem) => said(problem, words)),
+        (scan?.problems ?? []).map((problem) => translated(problem, words)),
       )}
       ${
         report === undefined
           ? list(
               words.findings,
-              gateway.remarks.map((remark) => said(shortHashes(remark), words)),
+              gateway.remarks.map((remark) => translated(shortHashes(remark), words)),
             )
           : findings.length === 0
             ? ''
@@ -88,7 +88,7 @@ function stateOf({ level, state, reason, message, steps }: GatewayView, context:
   // Steps for changed files are shown below.
   const others = steps.filter(({ kind }) => kind !== 'lookAtChanges')
   return html`<p><span class="light ${level}">${symbols[level]} ${words.states[state]}</span> <span class="quiet">${reason ?? ''}</span></p>
-    ${message === undefined ? '' : html`<p>${said(shortHashes(message), words)}</p>`}
+    ${message === undefined ? '' : html`<p>${translated(shortHashes(message), words)}</p>`}
     ${meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`} ${stepsPart(others, undefined, context)}`
 }
 

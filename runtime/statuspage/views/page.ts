@@ -38,7 +38,7 @@ export type PageContext = {
 export const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
 
 /** Marks messages and findings as English on a page of another language. */
-export function said(text: string, { language }: Words): Html {
+export function translated(text: string, { language }: Words): Html {
   return language === 'en' ? html`${text}` : html`<span lang="en">${text}</span>`
 }
 
@@ -55,7 +55,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
         ${light(view.level, words)} ${view.seesNothing === true ? words.seesNothing : words.summary(fleetCounts(view.syncs))}
         ${asOf(now, words.stateOf)}
       </p>
-      ${warningsOf(view, words)} ${view.notes.map((note) => html`<p class="quiet">${said(note, words)}</p>`)}
+      ${warningsOf(view, words)} ${view.notes.map((note) => html`<p class="quiet">${translated(note, words)}</p>`)}
       ${selected.shown.map(
         ({ sync, gateways }) =>
           html`<section class="card">
@@ -64,7 +64,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
               ${published(sync, context)}
               ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
             </p>
-            ${sync.level === 'ok' ? '' : html`<p>${said(shortHashes(sync.message), words)}</p>`} ${tiles(sync, gateways, words, now)}
+            ${sync.level === 'ok' ? '' : html`<p>${translated(shortHashes(sync.message), words)}</p>`} ${tiles(sync, gateways, words, now)}
           </section>`,
       )}
       ${selected.shown.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
@@ -206,7 +206,7 @@ function tileText(meaning: string | undefined, messages: readonly string[], word
   const [first, ...others] = messages
   if (meaning === undefined && first === undefined) return html``
   const text = shortHashes(first ?? '')
-  const shown = meaning ?? said(text.length > maxTileCharacters ? `${text.slice(0, maxTileCharacters).trimEnd()}…` : text, words)
+  const shown = meaning ?? translated(text.length > maxTileCharacters ? `${text.slice(0, maxTileCharacters).trimEnd()}…` : text, words)
   const more = meaning === undefined ? others.length : messages.length
   return html`<p>${shown} ${more === 0 ? '' : html`<span class="quiet">${words.more(more)}</span>`}</p>`
 }

@@ -79,9 +79,9 @@ function slice(matching: readonly Shown[], from: number): Shown[] {
 /** The names of a state in each language: users search for the text that a tile shows, such as "fehlgeschlagen". */
 const languages = [wordsFor('en'), wordsFor('de')]
 
-function textOfSync({ namespace, name, level, published, wanted }: SyncView): string {
+function textOfSync({ namespace, name, level, published, desired }: SyncView): string {
   const shown = languages.map(({ levels }) => levels[level])
-  return [namespace, name, published?.commit, wanted.ref, ...shown].join(' ').toLowerCase()
+  return [namespace, name, published?.commit, desired.ref, ...shown].join(' ').toLowerCase()
 }
 
 function textOfGateway({ pod, gateway, state, mode, profile, reason, commit }: GatewayView): string {

@@ -21,7 +21,7 @@ import {
   pagesOf,
   part,
   published,
-  said,
+  translated,
   stepsPart,
   symbols,
   tiles,
@@ -90,7 +90,7 @@ function stateOf(sync: SyncView, offered: readonly Action[], about: (commit: str
   const { level, reason, message, ready, steps } = sync
   const meaning = meaningIn(words.language, reason)
   return html`<p>${light(level, words)} <span class="quiet">${reason}</span></p>
-    <p>${said(shortHashes(message), words)}</p>
+    <p>${translated(shortHashes(message), words)}</p>
     ${ready === 'True' || meaning === undefined || meaning === message ? '' : html`<p class="quiet">${meaning}</p>`}
     ${offered.length === 0 ? '' : actionLinks(sync, offered, actionWordsIn(words.language), about)} ${stepsPart(steps, offered, context)}`
 }
@@ -104,14 +104,14 @@ function versionsOf({ sync, detail, commits }: Pick<SyncPage, 'sync' | 'detail' 
   return html`<dl>
     <dt>${words.repository}</dt>
     <dd>${sync.repo ?? words.unknown}<br /><span class="quiet">${asked(detail, context)}</span></dd>
-    <dt>${words.wanted}</dt>
-    <dd>${wanted(sync, context)}${shown(sync.wanted.commit)}</dd>
+    <dt>${words.desired}</dt>
+    <dd>${desired(sync, context)}${shown(sync.desired.commit)}</dd>
     <dt>${words.published}</dt>
-    <dd>${published(sync, context)}${sync.published?.commit === sync.wanted.commit ? '' : shown(sync.published?.commit)}</dd>
+    <dd>${published(sync, context)}${sync.published?.commit === sync.desired.commit ? '' : shown(sync.published?.commit)}</dd>
   </dl>`
 }
 
-function wanted({ wanted: { ref, requestedBy, insteadOf, commit, committedAt, held } }: SyncView, { words, now }: PageContext): Html {
+function desired({ desired: { ref, requestedBy, insteadOf, commit, committedAt, held } }: SyncView, { words, now }: PageContext): Html {
   const name = commit === undefined ? words.unknown : shortCommit(commit)
   const facts = [
     shortHashes(ref ?? words.unknown),
@@ -133,8 +133,8 @@ function asked({ polling, lastPoll, nextPoll }: SyncDetail, { words, now }: Page
 
 function rolloutOf({ level, summary, message, stages }: RolloutView, words: Words): Html {
   const own = detailWordsIn(words.language)
-  return html`<p><span class="light ${level}">${symbols[level]}</span> ${said(summary, words)}</p>
-    ${message === undefined ? '' : html`<p>${said(shortHashes(message), words)}</p>`}
+  return html`<p><span class="light ${level}">${symbols[level]}</span> ${translated(summary, words)}</p>
+    ${message === undefined ? '' : html`<p>${translated(shortHashes(message), words)}</p>`}
     <ol class="entries">
       ${stages.map(
         (stage) =>
@@ -215,7 +215,7 @@ function whyOf(
   words: Words,
 ): Html | string | undefined {
   if (message === undefined) return meaningIn(words.language, reason)
-  return isNew(message) ? said(shortHashes(message), words) : ''
+  return isNew(message) ? translated(shortHashes(message), words) : ''
 }
 
 function requestsOf({ requests }: SyncView, isNew: (message: string) => boolean, { words, now }: PageContext): Html {

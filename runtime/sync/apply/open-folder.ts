@@ -15,11 +15,11 @@ import { withEngineFolder, withFolders } from '../disk/folders.ts'
 import { dropJournal, isInterrupted, type Journal, readJournal } from './journal.ts'
 import { takeLock } from '../disk/lock.ts'
 import type { FileStat, Manifest, ManifestChange } from '../model/manifest.ts'
-import { appendManifest, isSameFile, readManifest, recordDoubt } from '../disk/manifest-file.ts'
+import { appendManifest, isSameFile, readManifest, markSuspect } from '../disk/manifest-file.ts'
 import { createObserver } from '../plan/observe.ts'
 import { type Boundary, removeRun } from './carry-out.ts'
-import { type Remains, resumeSteps } from './protocol.ts'
-import { diskGround } from './publish.ts'
+import { type Leftovers, resumeSteps } from './apply-order.ts'
+import { diskEffects } from './publish.ts'
 
 /** Kept between two cycles of one data directory, because reading 20,000 entries costs more than a small apply. */
 export type EngineMemory = {
@@ -65,14 +65,14 @@ export async function openFolder(
   const why = replaced(manifest, remembered) ?? emptied(dataDir, manifest)
   if (why !== undefined) {
     log.warn({ message: why }, 'every file is verified, because this is not the folder as it was left')
-    recordDoubt(dataDir, manifest, { why, changes: [], state: manifest.state })
+    markSuspect(dataDir, manifest, { why, changes: [], state: manifest.state })
   }
   return manifest
 }
 
 /** Why the records on disk differ from those that this process left; undefined: they do not. Inodes alone may change on some volumes. */
 function replaced(manifest: Manifest, remembered: Manifest | undefined): string | undefined {
-  if (remembered === undefined || manifest.doubt !== undefined) return undefined
+  if (remembered === undefined || manifest.suspectReason !== undefined) return undefined
   const isSame =
     manifest.bytes === remembered.bytes &&
     manifest.files.size === remembered.files.size &&
@@ -81,12 +81,12 @@ function replaced(manifest: Manifest, remembered: Manifest | undefined): string 
 }
 
 /** The same for a top folder of owned files that is gone as a whole. */
-function emptied(dataDir: string, { files, doubt }: Manifest): string | undefined {
-  if (doubt !== undefined) return undefined
+function emptied(dataDir: string, { files, suspectReason }: Manifest): string | undefined {
+  if (suspectReason !== undefined) return undefined
   const observer = createObserver(dataDir)
   const tops = new Set<string>()
   for (const file of files.keys()) tops.add(file.slice(0, Math.max(0, file.indexOf('/'))))
-  const gone = [...tops].find((folder) => folder !== '' && observer.look(folder).kind === 'absent')
+  const gone = [...tops].find((folder) => folder !== '' && observer.observe(folder).kind === 'absent')
   return gone === undefined ? undefined : `the data directory was emptied or replaced: its folder "${gone}" is gone`
 }
 
@@ -126,20 +126,20 @@ const leftover = /^(?:(?:journal|manifest|clean|was-synced|first-start|first-rec
 
 /**
  * Finishes an interrupted apply or, if that is impossible, undoes it; removes staging leftovers. If the remains do not show what is in place,
- * that is a doubt: the next cycle verifies every file by its content, and until then no commit counts as being in place. Updates the manifest.
+ * the folder is suspect: the next cycle verifies every file by its content, and until then no commit counts as being in place. Updates the manifest.
  * Throws what an apply throws if none of these is possible.
  */
 export function recover(dataDir: string, manifest: Manifest, log: Log, boundary: Boundary): void {
   const left = findJournal(dataDir)
   if (left !== undefined) {
-    if (left instanceof Fault) recordDoubt(dataDir, manifest, { why: left.message, changes: [], state: manifest.state })
+    if (left instanceof Fault) markSuspect(dataDir, manifest, { why: left.message, changes: [], state: manifest.state })
     else resume(dataDir, left, manifest, log, boundary)
     boundary('recovered')
     withDiskFault(() => dropJournal(dataDir), '.cluster-sync/journal')
     boundary('journal dropped')
   }
-  if (manifest.doubt !== undefined)
-    log.warn({ message: manifest.doubt }, 'every file is verified, because the records of this folder cannot be trusted')
+  if (manifest.suspectReason !== undefined)
+    log.warn({ message: manifest.suspectReason }, 'every file is verified, because the records of this folder cannot be trusted')
   sweep(dataDir)
 }
 
@@ -156,23 +156,23 @@ function findJournal(dataDir: string): Journal | Fault | undefined {
 function resume(dataDir: string, journal: Journal, manifest: Manifest, log: Log, boundary: Boundary): void {
   const places = { dataDir, run: `${engineFolder}/${journal.run}` }
   const { state, changes, steps, base } = journal
-  const recorded = { publish: manifest.state?.publish ?? null, doubt: manifest.doubt }
+  const recorded = { publish: manifest.state?.publish ?? null, suspectReason: manifest.suspectReason }
   withFolders(dataDir, (folders) => {
-    const ground = diskGround(folders, places, journal, () => {
+    const effects = diskEffects(folders, places, journal, () => {
       // The manifest is rewritten as a whole: the lines that a failed write left may be in memory only.
       manifest.bytes = 0
       appendManifest(dataDir, manifest, changes, state)
     })
-    const remains: Remains = {
-      hasRun: () => ground.exists(places.run),
+    const leftovers: Leftovers = {
+      hasRun: () => effects.exists(places.run),
       misplaced: () => misplaced(dataDir, journal),
       isUndone: () => isUndone(dataDir, journal, manifest),
     }
-    const outcome = resumeSteps({ ...ground, ...remains }, { steps, base, publish: state.publish }, recorded, boundary)
+    const outcome = resumeSteps({ ...effects, ...leftovers }, { steps, base, publish: state.publish }, recorded, boundary)
     const commit = state.commit ?? ''
     if (outcome.kind === 'finished') log.info({ commit }, 'finished an interrupted sync')
     else if (outcome.kind === 'undone') log.warn({ commit }, 'rolled back an interrupted sync')
-    else recordDoubt(dataDir, manifest, { why: outcome.why, changes: stillOwned(dataDir, [...changes]), state })
+    else markSuspect(dataDir, manifest, { why: outcome.why, changes: stillOwned(dataDir, [...changes]), state })
   })
 }
 
@@ -187,7 +187,7 @@ function misplaced(dataDir: string, { steps, changes }: Journal): string | undef
   const wasPut = (path: string): boolean => files.has(path) || trees.some((tree) => path.startsWith(tree))
   return Iterator.from(changes).find(({ path, owned }) => {
     if (owned === undefined || !wasPut(path)) return false
-    const seen = observer.look(path)
+    const seen = observer.observe(path)
     return seen.kind !== 'file' || !isUnchanged(seen.stat, owned.stat)
   })?.path
 }
@@ -196,7 +196,7 @@ function misplaced(dataDir: string, { steps, changes }: Journal): string | undef
 function isUndone(dataDir: string, { steps, changes }: Journal, { files }: Manifest): boolean {
   const observer = createObserver(dataDir)
   const isThere = (path: string): boolean => {
-    const seen = observer.look(path)
+    const seen = observer.observe(path)
     const owned = files.get(path)
     return seen.kind === 'file' && (owned === undefined || isUnchanged(seen.stat, owned.stat))
   }
@@ -214,7 +214,7 @@ function isUnchanged(seen: FileStat, recorded: FileStat): boolean {
 /** The journal's changes, except that a file that was to be deleted and still exists stays owned. */
 function stillOwned(dataDir: string, changes: readonly ManifestChange[]): ManifestChange[] {
   const observer = createObserver(dataDir)
-  return changes.filter(({ path, owned }) => owned !== undefined || observer.look(path).kind !== 'file')
+  return changes.filter(({ path, owned }) => owned !== undefined || observer.observe(path).kind !== 'file')
 }
 
 /** Removes what no journal names: staged files of runs that were never applied, temporary files, and a killed process's lock files. */

@@ -8,7 +8,7 @@ import { Fault } from '../../platform/fault.ts'
 import { dropClean } from '../disk/clean-marker.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { Finding } from '../model/findings.ts'
-import type { Wanted } from '../model/desired.ts'
+import type { SyncTarget } from '../model/desired.ts'
 import { engineFolder } from '../../api/names.ts'
 import { type Ownership, withDiskFault } from '../disk/disk.ts'
 import { type Folders, openFolders, withFolders } from '../disk/folders.ts'
@@ -21,25 +21,25 @@ import { appendManifest } from '../disk/manifest-file.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { Prepared } from '../plan/make-plan.ts'
 import { type Boundary, entriesOf, type Places, removeEmptied, removeRun } from './carry-out.ts'
-import { type Ground, publishSteps } from './protocol.ts'
+import { type Effects, applySteps } from './apply-order.ts'
 import type { GatewayStatus } from '../../gateway/gateway.ts'
 import { noteContent, type StageAhead } from './stage-ahead.ts'
 import type { Staged } from './receive-blobs.ts'
 import { createRunFolder, createStage, type Stage, type StageOptions } from './stage.ts'
 
-/** Staged new content, and how it will be put in place. `judged`: folders of the validated resources. */
+/** Staged new content, and how it will be put in place. `classified`: folders of the validated resources. */
 export type StagedRun = {
   id: string
   places: Places
   layout: Layout
   staged: Staged
   findings: Finding[]
-  judged: ReadonlySet<string>
+  classified: ReadonlySet<string>
 }
 
 /** One apply: the desired commit, the manifest, the plan, the owner of new files, and the gateway's status at the start of the cycle. */
 export type Run = {
-  wanted: Wanted
+  target: SyncTarget
   manifest: Manifest
   prepared: Prepared
   ownership: Ownership
@@ -54,14 +54,14 @@ export type Run = {
  */
 export async function stageAll(
   deps: { source: Source; clock: Clock; ahead?: Pick<StageAhead, 'take'>; watch?: Pick<StageOptions, 'arrived'> },
-  { wanted, prepared, ownership }: Run,
+  { target, prepared, ownership }: Run,
   boundary: Boundary,
   signal: AbortSignal,
 ): Promise<StagedRun> {
   const { plan, diff, renderer } = prepared
   const ahead = deps.ahead?.take(plan)
   const id = ahead?.id ?? deps.clock.uuid()
-  const places = ahead?.places ?? { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
+  const places = ahead?.places ?? { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
   const layout = layOut(plan, ahead?.trees)
   const findings: Finding[] = [...(ahead?.findings ?? [])]
   const before = ahead?.count ?? 0
@@ -69,7 +69,7 @@ export async function stageAll(
     const mapping = diff.mappings[put.mapping]
     return mapping === undefined ? undefined : recipeOf(mapping, put.path)
   }
-  const folders = openFolders(wanted.dataDir)
+  const folders = openFolders(target.dataDir)
   try {
     if (ahead === undefined) createRunFolder(folders.at(places.run), ownership)
     let stage: Stage | undefined
@@ -94,11 +94,11 @@ export async function stageAll(
       })
       if (ahead === undefined) boundary('run created')
       if (stage.ids.length > 0) {
-        await receive(deps.source, { commit: wanted.commit, profile: wanted.profile.name, ids: stage.ids }, stage, signal)
+        await receive(deps.source, { commit: target.commit, profile: target.profile.name, ids: stage.ids }, stage, signal)
       }
       stage.finish()
       boundary('staged')
-      return { id, places, layout, staged: stage.staged, findings, judged: new Set() }
+      return { id, places, layout, staged: stage.staged, findings, classified: new Set() }
     } catch (error) {
       stage?.abandon()
       removeRun(places)
@@ -134,8 +134,8 @@ export function discard(run: StagedRun): void {
  * Puts everything in place, or nothing: if a step fails, the folder is restored to the old commit. Never awaits. Throws a fault of the
  * disk; if the journal still exists afterwards, the next start finishes or undoes the apply.
  */
-export function publishRun({ wanted, manifest, prepared }: Run, staged: StagedRun, state: State, boundary: Boundary): void {
-  const { dataDir } = wanted
+export function applyRun({ target, manifest, prepared }: Run, staged: StagedRun, state: State, boundary: Boundary): void {
+  const { dataDir } = target
   const { places } = staged
   const changes = manifestChanges(manifest, staged, prepared)
   const lines = [...inPieces(changeLines(changes))]
@@ -149,14 +149,14 @@ export function publishRun({ wanted, manifest, prepared }: Run, staged: StagedRu
     state,
   }
   withFolders(dataDir, (folders) => {
-    const ground = diskGround(folders, places, journal, () => appendManifest(dataDir, manifest, changes, state, lines))
+    const effects = diskEffects(folders, places, journal, () => appendManifest(dataDir, manifest, changes, state, lines))
     const begin = (): void => {
       confirmLock(dataDir)
       dropClean(dataDir)
       writeJournal(dataDir, journal, lines)
     }
-    const whole = { ...ground, writeJournal: () => withDiskFault(begin, '.cluster-sync/journal') }
-    withDiskFault(() => publishSteps(whole, journal.steps, boundary), engineFolder)
+    const whole = { ...effects, writeJournal: () => withDiskFault(begin, '.cluster-sync/journal') }
+    withDiskFault(() => applySteps(whole, journal.steps, boundary), engineFolder)
   })
 }
 
@@ -174,26 +174,26 @@ export function manifestChanges(
       for (const path of gone) yield { path, owned: undefined }
       yield* learned
       for (const { path, id, exec, mapping, stat } of plan.adopts) {
-        yield { path, owned: { id, exec, mapping, stat, rendered: undefined, judged: undefined } }
+        yield { path, owned: { id, exec, mapping, stat, rendered: undefined, driftVerdict: undefined } }
       }
       for (let index = 0; index < puts.length; index += 1) {
         const put = puts[index]
         const stat = run?.staged.stats[index]
         if (put === undefined || stat === undefined) throw new Fault('Unexpected', 'a file was not staged')
         const { path, id, exec, mapping } = put
-        yield { path, owned: { id, exec, mapping, stat, rendered: run?.staged.rendered.get(index), judged: undefined } }
+        yield { path, owned: { id, exec, mapping, stat, rendered: run?.staged.rendered.get(index), driftVerdict: undefined } }
       }
     },
   }
 }
 
 /** `record`: writes the manifest. */
-export function diskGround(
+export function diskEffects(
   folders: Folders,
   places: Places,
   { emptied }: Pick<Journal, 'emptied'>,
   record: () => void,
-): Omit<Ground, 'writeJournal'> {
+): Omit<Effects, 'writeJournal'> {
   return {
     ...entriesOf(places, folders),
     record: () => withDiskFault(record, '.cluster-sync/manifest'),

@@ -59,7 +59,7 @@ export type BlobReceiver = {
 
 export function createReceiver(options: ReceiverOptions): BlobReceiver {
   const files = createFileWriter(options)
-  const held = createHeldBlobs()
+  const buffered = bufferBlobs()
   const beginLarge = (blob: LargeBlob): IncomingBlob => {
     const rendered = blob.targets.find(({ put }) => options.needsRender(put))
     return rendered === undefined ? streamedBlob(blob, files) : wholeBlob(blob, rendered.put.path, files.writeWhole)
@@ -69,12 +69,12 @@ export function createReceiver(options: ReceiverOptions): BlobReceiver {
   let [id, size, received] = ['', 0, 0]
   return {
     begin(ofBlob, bytes, targets) {
-      if (held.isFull()) held.takeAll(files.writeWhole)
+      if (buffered.isFull()) buffered.takeAll(files.writeWhole)
       id = ofBlob
       size = bytes
       received = 0
-      into = held
-      if (size <= maxHeldBytes) held.begin(ofBlob, size, targets)
+      into = buffered
+      if (size <= maxBufferedBytes) buffered.begin(ofBlob, size, targets)
       else into = beginLarge({ id: ofBlob, size, targets })
     },
     data(chunk) {
@@ -90,11 +90,11 @@ export function createReceiver(options: ReceiverOptions): BlobReceiver {
       into = undefined
       blob.end()
     },
-    finish: () => held.takeAll(files.writeWhole),
+    finish: () => buffered.takeAll(files.writeWhole),
     abandon() {
       into?.abandon()
       into = undefined
-      held.abandon()
+      buffered.abandon()
     },
   }
 }
@@ -146,15 +146,15 @@ function applyModeAndOwner(fd: number, exec: boolean, ownership: Ownership): Fil
  * Buffers small blobs and verifies and writes them in batches: that takes less time than writing each between the arrival of two others
  * (docs/development/benchmarks.md). Maximum size of a buffered blob.
  */
-export const maxHeldBytes = 128 * 1024
+export const maxBufferedBytes = 128 * 1024
 /** A batch is written at this count or size. */
 const [enoughBlobs, enoughBytes] = [64, 32 * 1024]
 /** Space for git's header of a blob. */
 const maxHeaderBytes = 64
-const bufferBytes = enoughBytes + maxHeaderBytes + maxHeldBytes
+const bufferBytes = enoughBytes + maxHeaderBytes + maxBufferedBytes
 
 /** As an incoming blob it is the one that began last. */
-type HeldBlobs = IncomingBlob & {
+type BufferedBlobs = IncomingBlob & {
   /** Whether the buffer is full: it has to be emptied before another blob begins. */
   isFull(): boolean
   /** At most `size` bytes may follow. */
@@ -164,24 +164,24 @@ type HeldBlobs = IncomingBlob & {
 }
 
 /** Git's header lies from `start` to `contentAt`, before the content, so that one call hashes both. */
-type Held = { id: BlobId; size: number; targets: Targets; start: number; contentAt: number }
+type BufferedBlob = { id: BlobId; size: number; targets: Targets; start: number; contentAt: number }
 
-function createHeldBlobs(): HeldBlobs {
+function bufferBlobs(): BufferedBlobs {
   const buffer = Buffer.from(new ArrayBuffer(bufferBytes))
   // Faster than a slice of a Buffer.
   const view = (start: number, end: number): Uint8Array => new Uint8Array(buffer.buffer, start, end - start)
-  let held: Held[] = []
-  let latest: Held | undefined
+  let buffered: BufferedBlob[] = []
+  let latest: BufferedBlob | undefined
   let filled = 0
-  const takeOut = (): Held[] => {
-    const taken = held
-    held = []
+  const takeOut = (): BufferedBlob[] => {
+    const taken = buffered
+    buffered = []
     latest = undefined
     filled = 0
     return taken
   }
   return {
-    isFull: () => held.length >= enoughBlobs || filled > enoughBytes,
+    isFull: () => buffered.length >= enoughBlobs || filled > enoughBytes,
     begin(id, size, targets) {
       const start = filled
       filled += buffer.write(blobHeader(size), start, 'latin1')
@@ -192,7 +192,7 @@ function createHeldBlobs(): HeldBlobs {
       filled += chunk.length
     },
     end() {
-      if (latest !== undefined) held.push(latest)
+      if (latest !== undefined) buffered.push(latest)
       latest = undefined
     },
     abandon() {

@@ -14,7 +14,7 @@ import type { Ownership } from '../disk/disk.ts'
 import { type Folders, openFolders } from '../disk/folders.ts'
 import type { Finding } from '../model/findings.ts'
 import type { FileStat } from '../model/manifest.ts'
-import type { Wanted } from '../model/desired.ts'
+import type { SyncTarget } from '../model/desired.ts'
 import { createObserver, type Observer } from '../plan/observe.ts'
 import type { Plan } from '../plan/plan.ts'
 import { type Boundary, type Places, removeRun } from './carry-out.ts'
@@ -52,9 +52,9 @@ const maxUnusedBytes = 1024 * 1024
 type Deps = { clock: Pick<Clock, 'uuid'>; boundary: Boundary }
 
 /** Creates nothing on the disk before the first file. */
-export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownership): StageAhead {
+export function createStageAhead(deps: Deps, target: SyncTarget, ownership: Ownership): StageAhead {
   /** Caches thousands of folders, and is handed over once the listing has ended. */
-  let observer: Observer | undefined = createObserver(wanted.dataDir)
+  let observer: Observer | undefined = createObserver(target.dataDir)
   let alone: readonly boolean[] = []
   let run: StagingRun | undefined
   let isSkipped = false
@@ -65,7 +65,7 @@ export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownershi
   const newFolderOf = (file: DesiredFile | undefined): string | undefined => {
     if (file === undefined || alone[file.mapping] !== true) return undefined
     try {
-      const seen = observer?.look(file.path)
+      const seen = observer?.observe(file.path)
       // Nothing below a missing folder can belong to the gateway, be owned already, or be in the way.
       return seen?.kind === 'absent' && seen.topmost !== file.path ? seen.topmost : undefined
     } catch {
@@ -94,7 +94,7 @@ export function createStageAhead(deps: Deps, wanted: Wanted, ownership: Ownershi
         isSkipped = topmost === undefined
         if (file === undefined || topmost === undefined) return
         attempt(() => {
-          run ??= createRun(deps, wanted, ownership)
+          run ??= createRun(deps, target, ownership)
           run.begin(file, topmost)
         })
       },
@@ -159,15 +159,15 @@ type StagingRun = {
 }
 
 /** Creates the folder. Throws faults of the disk. */
-function createRun(deps: Deps, wanted: Wanted, ownership: Ownership): StagingRun {
+function createRun(deps: Deps, target: SyncTarget, ownership: Ownership): StagingRun {
   const id = deps.clock.uuid()
-  const places: Places = { dataDir: wanted.dataDir, run: `${engineFolder}/run-${id}` }
+  const places: Places = { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
   const trees = new Map<string, string>()
   const made = new Set<string>([''])
   const findings: Finding[] = []
   const done: StagingRun['done'] = { files: [], topmost: [], stats: [] }
   let isWithinFile = false
-  let all: Folders | undefined = openFolders(wanted.dataDir)
+  let all: Folders | undefined = openFolders(target.dataDir)
   const placeOf = (index: number): string => {
     const topmost = done.topmost[index] ?? ''
     return `${trees.get(topmost) ?? ''}${done.files[index]?.path.slice(topmost.length) ?? ''}`

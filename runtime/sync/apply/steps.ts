@@ -45,13 +45,13 @@ export function layOut(plan: Pick<Plan, 'puts' | 'deletes' | 'respelled'>, named
   const obstacles = replaced.map((path, index): Step => ({ op: 'move', path, keep: `o${index}` }))
   const moves = plan.deletes
     .filter(({ path }) => !isBelowOne(path, replaced))
-    .map(({ path, inTheWay }, index) => ({ inTheWay, step: { op: 'move', path, keep: `d${index}` } satisfies Step }))
+    .map(({ path, isObstacle }, index) => ({ isObstacle, step: { op: 'move', path, keep: `d${index}` } satisfies Step }))
   return {
     steps: [
       ...obstacles,
-      ...moves.filter(({ inTheWay }) => inTheWay).map(({ step }) => step),
+      ...moves.filter(({ isObstacle }) => isObstacle).map(({ step }) => step),
       ...puts,
-      ...moves.filter(({ inTheWay }) => !inTheWay).map(({ step }) => step),
+      ...moves.filter(({ isObstacle }) => !isObstacle).map(({ step }) => step),
     ],
     placeOf(index) {
       const put = plan.puts[index]

@@ -16,7 +16,7 @@ import { listFiles, type StagedView, holdsFile } from './staged-view.ts'
 import { collectionsFolder } from '../model/paths.ts'
 
 /** At most 50 findings, errors first; `folders` are those of the validated resources. */
-export type JudgedRendered = { findings: CollectionFinding[]; errors: number; folders: ReadonlySet<string> }
+export type CheckedRendered = { findings: CollectionFinding[]; errors: number; folders: ReadonlySet<string> }
 
 /** Input of `checkRendered`. */
 export type RenderedContent = {
@@ -51,7 +51,7 @@ const contentRules: ReadonlySet<RuleId> = new Set([
 ])
 
 /** Validates the resources that `rendered` files belong to. Throws what reading the staged files throws; no content makes it throw. */
-export async function checkRendered(content: RenderedContent, signal: AbortSignal): Promise<JudgedRendered> {
+export async function checkRendered(content: RenderedContent, signal: AbortSignal): Promise<CheckedRendered> {
   const { rendered, view, chain } = content
   const manifests = chain.map((name) => `${collectionsFolder}/${name}/${modeManifest}`).filter((file) => holdsFile(view, file))
   const changedManifests = new Set(rendered.filter((file) => manifests.includes(file)))
@@ -116,10 +116,10 @@ function listingOf(view: StagedView, entries: readonly Entry[]): Listing {
     async *list() {
       yield entries
     },
-    async read(wanted, sink, signal) {
+    async read(ids, sink, signal) {
       const chunk = Buffer.allocUnsafe(64 * 1024)
       withFolders(view.dataDir, (folders) => {
-        for (const entry of wanted) {
+        for (const entry of ids) {
           signal.throwIfAborted()
           const file = fs.openSync(folders.at(view.place(entry.path)), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW)
           try {

@@ -4,7 +4,7 @@
 import { foldName, parentOf } from '../../api/values.ts'
 import type { StagedRun } from '../apply/publish.ts'
 import type { Finding } from '../model/findings.ts'
-import { activeMode, type Wanted } from '../model/desired.ts'
+import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { Refused } from '../model/findings.ts'
 import { listFolders, viewStaged } from './staged-view.ts'
 import type { Manifest } from '../model/manifest.ts'
@@ -19,20 +19,20 @@ export type RenderedVerdict = { findings: Finding[]; folders: ReadonlySet<string
  * error and the policy is Enforce.
  */
 export async function checkRenderedFiles(
-  wanted: Wanted,
+  target: SyncTarget,
   manifest: Manifest,
   prepared: Prepared,
   run: StagedRun,
   signal: AbortSignal,
 ): Promise<RenderedVerdict> {
-  const { validation } = wanted
+  const { validation } = target
   const { plan, diff } = prepared
   const rendered = prepared.renderer === undefined || validation.policy === 'Off' ? [] : changedByRendering(manifest, prepared, run)
   if (rendered.length === 0) return { findings: [], folders: new Set() }
   const { checkRendered } = await import('./check-rendered.ts')
   const view = viewStaged(run.places, plan, run.layout)
   const chain = diff.chain.length > 0 ? diff.chain : listFolders(view, collectionsFolder).filter(isDelivered)
-  const content = { rendered, view, chain, mode: activeMode(wanted, manifest.state)?.name, rules: validation.rules }
+  const content = { rendered, view, chain, mode: activeMode(target, manifest.state)?.name, rules: validation.rules }
   const { findings, errors, folders } = await checkRendered(content, signal)
   const reported = findings.map(({ rule, path, message }) => ({ rule, path, message }))
   const [first] = reported

@@ -43,13 +43,13 @@ export function desiredTree(mappings: readonly ResolvedMapping[]): DesiredTreeBu
         if (mapping === undefined || !isWithin(entry.path, mapping.source)) continue
         checkType(mapping, entry)
         seen[index] = true
-        const wanted = desiredFile(entry, mapping, index, findings)
-        if (wanted === undefined) continue
+        const file = desiredFile(entry, mapping, index, findings)
+        if (file === undefined) continue
         // One mapping lists each path once.
-        const other = mappings.length === 1 ? undefined : files.get(wanted.path)
+        const other = mappings.length === 1 ? undefined : files.get(file.path)
         if (other !== undefined && other.mapping >= index) continue
-        files.set(wanted.path, wanted)
-        added = wanted
+        files.set(file.path, file)
+        added = file
       }
       return added
     },
@@ -174,10 +174,10 @@ export function desiredDelta(
       const path = destinationOf(mapping, change.path)
       if (path === undefined) continue
       const owner = puts.get(path)?.mapping ?? present.files.get(path)?.mapping
-      const wanted = change.op === 'put' ? desiredFile(change, mapping, index, findings) : undefined
+      const file = change.op === 'put' ? desiredFile(change, mapping, index, findings) : undefined
       if (owner !== undefined && owner > index) continue
-      if (wanted !== undefined) {
-        puts.set(path, wanted)
+      if (file !== undefined) {
+        puts.set(path, file)
         removed.delete(path)
         continue
       }

@@ -6,7 +6,7 @@ import type { Change, Source } from '../../content/protocol/protocol.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Finding } from '../model/findings.ts'
 import type { Manifest, ManifestChange, Owned, State } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/desired.ts'
+import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { renderKey, type TemplateContext } from '../render/context.ts'
 import { desiredDelta, type DesiredFile, type DesiredTree } from './desired-tree.ts'
 import { collectionsRootOf, type Prune, recipeOf, type ResolvedMapping, resolveMappings, treeKey } from './mappings.ts'
@@ -38,51 +38,51 @@ export type Diff = {
  */
 export async function diffDesired(
   deps: ListingDeps,
-  wanted: Wanted,
+  target: SyncTarget,
   context: TemplateContext,
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<Diff> {
   const { state } = manifest
-  // If the manifest is in doubt, only a complete listing shows what the folder should hold.
-  if (state !== undefined && manifest.doubt === undefined) {
-    const known = await fromKnownBase(deps, wanted, context, { ...manifest, state }, signal)
+  // If the manifest is suspect, only a complete listing shows what the folder should hold.
+  if (state !== undefined && manifest.suspectReason === undefined) {
+    const known = await fromKnownBase(deps, target, context, { ...manifest, state }, signal)
     if (known !== undefined) return known
   }
-  return fromListing(deps, wanted, context, manifest, signal)
+  return fromListing(deps, target, context, manifest, signal)
 }
 
 async function fromKnownBase(
   { source, renderPath }: { source: Source; renderPath: RenderPath },
-  wanted: Wanted,
+  target: SyncTarget,
   context: TemplateContext,
   manifest: { files: Manifest['files']; state: State },
   signal: AbortSignal,
 ): Promise<Diff | undefined> {
   const { state } = manifest
-  const mappings = resolveMappings(wanted.profile, state.chain, renderPath)
-  const key = treeKey(wanted.profile, activeMode(wanted, state)?.name, mappings)
+  const mappings = resolveMappings(target.profile, state.chain, renderPath)
+  const key = treeKey(target.profile, activeMode(target, state)?.name, mappings)
   if (state.commit === null || state.treeKey !== key) return undefined
   const base = { mappings, chain: state.chain, absent: state.absent, treeKey: key, moved: [] }
   const outdated = outdatedRenders(manifest.files, mappings, state.absent, context)
-  if (state.commit === wanted.commit)
+  if (state.commit === target.commit)
     return { from: 'same', puts: outdated, removed: new Map(), findings: [], touched: new Set(outdated.keys()), ...base }
   // If the base held none of the sources, the listing contains what the differences would, and need not be held as a whole.
   if (manifest.files.size === 0 && mappings.length > 0 && state.absent.length === mappings.length) return undefined
-  const changes = await differences(source, wanted, { from: state.commit, most: maxChanges(manifest.files.size) }, signal)
+  const changes = await differences(source, target, { from: state.commit, most: maxChanges(manifest.files.size) }, signal)
   if (changes === undefined) return undefined
-  const collectionsRoot = collectionsRootOf(wanted.profile)
+  const collectionsRoot = collectionsRootOf(target.profile)
   const delta = desiredDelta(changes, mappings, { files: manifest.files, absent: state.absent, collectionsRoot })
   if (delta.kind === 'needs-listing') return undefined
-  const removed = new Map([...delta.removed].map((path) => [path, pruneOf(mappings, manifest.files.get(path), wanted)]))
+  const removed = new Map([...delta.removed].map((path) => [path, pruneOf(mappings, manifest.files.get(path), target)]))
   const stillOutdated = [...outdated].filter(([path]) => !delta.removed.has(path))
   const puts = new Map([...stillOutdated, ...delta.puts])
   const touched = new Set([...changes.map(({ path }): string => path), ...puts.keys(), ...removed.keys()])
   return { from: 'delta', puts, removed, findings: delta.findings, touched, ...base }
 }
 
-function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined, wanted: Wanted): Prune {
-  return (owned === undefined ? undefined : mappings[owned.mapping]?.prune) ?? wanted.profile.prune
+function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined, target: SyncTarget): Prune {
+  return (owned === undefined ? undefined : mappings[owned.mapping]?.prune) ?? target.profile.prune
 }
 
 /**
@@ -99,13 +99,13 @@ const fewChanges = 512
 /** Undefined if the source does not know the base commit, or there are more differences than `most`. */
 async function differences(
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   { from, most }: { from: NonNullable<State['commit']>; most: number },
   signal: AbortSignal,
 ): Promise<Change[] | undefined> {
   try {
     const changes: Change[] = []
-    const request = { commit: wanted.commit, from, profile: wanted.profile.name, most }
+    const request = { commit: target.commit, from, profile: target.profile.name, most }
     for await (const batch of source.changes(request, signal)) {
       changes.push(...batch)
       if (changes.length > most) return undefined
@@ -148,19 +148,19 @@ export function desiredOf(path: string, owned: Owned): DesiredFile {
 
 async function fromListing(
   deps: ListingDeps,
-  wanted: Wanted,
+  target: SyncTarget,
   context: TemplateContext,
   manifest: Manifest,
   signal: AbortSignal,
 ): Promise<Diff> {
-  const { tree, mappings, chain, findings } = await readDesired(deps, wanted, manifest.state, signal)
+  const { tree, mappings, chain, findings } = await readDesired(deps, target, manifest.state, signal)
   return {
     from: 'listing',
-    ...compare(manifest, tree, mappings, wanted, context),
+    ...compare(manifest, tree, mappings, target, context),
     mappings,
     chain,
     absent: tree.absent,
-    treeKey: treeKey(wanted.profile, activeMode(wanted, manifest.state)?.name, mappings),
+    treeKey: treeKey(target.profile, activeMode(target, manifest.state)?.name, mappings),
     findings,
     touched: new Set(),
   }
@@ -171,7 +171,7 @@ function compare(
   manifest: Manifest,
   { files, absent }: Pick<DesiredTree, 'files' | 'absent'>,
   mappings: readonly ResolvedMapping[],
-  wanted: Wanted,
+  target: SyncTarget,
   context: TemplateContext,
 ): Pick<Diff, 'puts' | 'removed' | 'moved'> {
   const removed = new Map<string, Prune>()
@@ -191,7 +191,7 @@ function compare(
     if (index !== undefined && absent.includes(index) && mappings[index]?.whenAbsent === 'keep') {
       if (index !== owned.mapping) moved.push({ path, owned: { ...owned, mapping: index } })
     } else {
-      removed.set(path, (index === undefined ? undefined : mappings[index]?.prune) ?? wanted.profile.prune)
+      removed.set(path, (index === undefined ? undefined : mappings[index]?.prune) ?? target.profile.prune)
     }
   }
   return { puts: files, removed, moved }

@@ -8,7 +8,7 @@ import { Fault, type Reason } from '../../platform/fault.ts'
 import type { RelativePath } from '../../api/values.ts'
 import type { Finding } from '../model/findings.ts'
 import type { State } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/desired.ts'
+import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { type DesiredFile, desiredTree, type DesiredTree, type DesiredTreeBuilder, missingSource } from './desired-tree.ts'
 import { collectionsRootOf, type ResolvedMapping, resolveMappings } from './mappings.ts'
 import { readBlobs } from './small-blobs.ts'
@@ -28,23 +28,23 @@ export type CommitTree = { tree: DesiredTree; mappings: ResolvedMapping[]; chain
  */
 export async function readDesired(
   { source, renderPath, contents }: ListingDeps,
-  wanted: Wanted,
+  target: SyncTarget,
   state: State | undefined,
   signal: AbortSignal,
 ): Promise<CommitTree> {
-  const root = collectionsRootOf(wanted.profile)
+  const root = collectionsRootOf(target.profile)
   // The delivered collections follow from the whole listing; without collections only the desired files are held.
-  const held = root === undefined ? undefined : await Array.fromAsync(listing(source, wanted, signal))
+  const listed = root === undefined ? undefined : await Array.fromAsync(listing(source, target, signal))
   const { chain, findings } =
-    root === undefined || held === undefined ? noChain : await findChain(source, wanted, { root, listing: held }, state, signal)
-  const mappings = resolveMappings(wanted.profile, chain, renderPath)
+    root === undefined || listed === undefined ? noChain : await findChain(source, target, { root, listing: listed }, state, signal)
+  const mappings = resolveMappings(target.profile, chain, renderPath)
   // A listing that is held takes the memory that contents would need meanwhile.
   const arrived =
-    held !== undefined || contents === undefined ? undefined : await readWithContents(source, contents, wanted, mappings, signal)
-  const building = arrived ?? (await readInto(desiredTree(mappings), held ?? listing(source, wanted, signal)))
+    listed !== undefined || contents === undefined ? undefined : await readWithContents(source, contents, target, mappings, signal)
+  const building = arrived ?? (await readInto(desiredTree(mappings), listed ?? listing(source, target, signal)))
   const missing = building.missing()
   if (missing !== undefined) {
-    const near = await nearTo(source, { commit: wanted.commit, missing: missing.source, isRoot: false }, signal)
+    const near = await nearTo(source, { commit: target.commit, missing: missing.source, isRoot: false }, signal)
     throw missingSource(missing, near)
   }
   const tree = building.finish()
@@ -59,7 +59,7 @@ async function readInto(
   return building
 }
 
-async function* listing(source: Source, { commit, profile }: Wanted, signal: AbortSignal): AsyncGenerator<readonly Put[]> {
+async function* listing(source: Source, { commit, profile }: SyncTarget, signal: AbortSignal): AsyncGenerator<readonly Put[]> {
   const changes: AsyncIterable<readonly Change[]> = source.changes({ commit, from: null, profile: profile.name }, signal)
   for await (const batch of changes) yield batch.filter((change) => change.op === 'put')
 }
@@ -78,7 +78,7 @@ const noChain: { chain: string[]; findings: Finding[] } = { chain: [], findings:
 
 async function findChain(
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   { root, listing }: { root: RelativePath; listing: readonly (readonly Put[])[] },
   state: State | undefined,
   signal: AbortSignal,
@@ -89,20 +89,20 @@ async function findChain(
     if (folder !== undefined) found.set(folder, { id, size })
   }
   if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
-    const near = await nearTo(source, { commit: wanted.commit, missing: root, isRoot: true }, signal)
+    const near = await nearTo(source, { commit: target.commit, missing: root, isRoot: true }, signal)
     const step = near === undefined ? 'correct it in the profile' : `did you mean "${near}"?`
     throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; ${step}`)
   }
   const small = [...found].filter(([, { size }]) => size <= maxModeBytes)
   const contents = await readBlobs(
     source,
-    wanted,
+    target,
     small.map(([, { id }]) => id),
     maxModeBytes,
     signal,
   )
   const manifests = new Map([...found].map(([folder, { id }]) => [folder, parseMode(contents.get(id))]))
-  return deliveredChain(activeMode(wanted, state)?.name, manifests, state?.chain ?? [])
+  return deliveredChain(activeMode(target, state)?.name, manifests, state?.chain ?? [])
 }
 
 /** Receives contents that arrive with a listing. Its methods throw nothing but `contentsInVain`. */
@@ -133,7 +133,7 @@ const needsListing: readonly Reason[] = ['NotFound', 'ToolMissing', 'GitFailed',
 async function readWithContents(
   source: Source,
   contents: ArrivingContents,
-  { commit, profile }: Wanted,
+  { commit, profile }: SyncTarget,
   mappings: readonly ResolvedMapping[],
   signal: AbortSignal,
 ): Promise<DesiredTreeBuilder | undefined> {

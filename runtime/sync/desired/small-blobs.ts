@@ -3,13 +3,13 @@
  */
 import type { BlobId, Source } from '../../content/protocol/protocol.ts'
 import { Fault } from '../../platform/fault.ts'
-import type { Wanted } from '../model/desired.ts'
+import type { SyncTarget } from '../model/desired.ts'
 import { blobIdOf } from '../model/manifest.ts'
 
 /** Returns contents by id; blobs over `maxBytes` are left out. Throws DeliveryFailed and what the source throws. */
 export async function readBlobs(
   source: Source,
-  { commit, profile }: Pick<Wanted, 'commit' | 'profile'>,
+  { commit, profile }: Pick<SyncTarget, 'commit' | 'profile'>,
   ids: readonly BlobId[],
   maxBytes: number,
   signal: AbortSignal,

@@ -104,15 +104,15 @@ export function ownershipOf(dataDir: string): Ownership {
 
 /** Returns a function that creates a folder. The umask affects all alike, so only the first is inspected. */
 export function folderMaker({ folderMode, owner }: Ownership): (folder: string) => void {
-  const wanted = folderMode & 0o777
+  const expected = folderMode & 0o777
   let correction: number | undefined
   let looked = false
   return (folder) => {
-    fs.mkdirSync(folder, wanted)
+    fs.mkdirSync(folder, expected)
     if (!looked) {
       const { mode } = fs.lstatSync(folder)
       // mkdir ignores setgid, which a parent passes on.
-      if ((mode & 0o777) !== wanted) correction = (mode & 0o7000) | wanted
+      if ((mode & 0o777) !== expected) correction = (mode & 0o7000) | expected
       looked = true
     }
     if (correction !== undefined) changeMode(folder, correction)

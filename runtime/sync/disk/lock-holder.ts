@@ -25,7 +25,7 @@ export type Holder = v.InferOutput<typeof holderSchema>
  * `ours` if this process holds the lock, `unseen` if only a heartbeat can show. `startTime` is that of the process with the holder's pid in
  * this PID namespace; undefined: none. Pure.
  */
-export function judgeHolder(holder: Holder, self: Holder, startTime: string | undefined): 'ours' | 'alive' | 'dead' | 'unseen' {
+export function classifyHolder(holder: Holder, self: Holder, startTime: string | undefined): 'ours' | 'alive' | 'dead' | 'unseen' {
   if (holder.id === self.id) return 'ours'
   const isSeen = holder.bootId === self.bootId && holder.pidNamespace === self.pidNamespace && self.pidNamespace !== ''
   if (isSeen) return startTime !== undefined && startTime === holder.startTime ? 'alive' : 'dead'

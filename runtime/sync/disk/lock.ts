@@ -14,13 +14,13 @@ import { Fault } from '../../platform/fault.ts'
 import { currentBootId } from './clean-marker.ts'
 import { diskFault, errorCode, giveToFolderOwner, isMissing, readSmallFile, removeFile, writeAll } from './disk.ts'
 import { type EngineFolder, withEngineFolder } from './folders.ts'
-import { type Holder, judgeHolder, parseHolder, startTimeOf } from './lock-holder.ts'
+import { type Holder, classifyHolder, parseHolder, startTimeOf } from './lock-holder.ts'
 
 /** Heartbeat interval of a holder. */
 const beatMs = 5_000
 /** A holder that is not visible counts as dead after this long without a heartbeat: several intervals, for a disk may be slow. */
 const silentMs = 20_000
-const lookMs = 250
+const pollIntervalMs = 250
 const maxLockBytes = 64 * 1024
 
 const ownId = randomUUID()
@@ -82,7 +82,7 @@ function tryLock(dataDir: string, self: Holder): Found | undefined {
       }
       const holder = parseHolder(text)
       if (holder === undefined) return { holder, text, verdict: 'unseen' }
-      const verdict = judgeHolder(holder, self, startTimeOf(String(holder.pid)))
+      const verdict = classifyHolder(holder, self, startTimeOf(String(holder.pid)))
       if (verdict === 'ours') return undefined
       return { holder, text, verdict }
     }
@@ -96,7 +96,7 @@ async function showsLife(dataDir: string, { text, verdict }: Found, clock: Clock
   const before = signOfLife(dataDir)
   const endMs = clock.monotonicMs() + silentMs
   while (clock.monotonicMs() < endMs) {
-    await clock.wait(lookMs, signal)
+    await clock.wait(pollIntervalMs, signal)
     // Released, or taken by another process meanwhile.
     if (withEngineFolder(dataDir, readLock) !== text) return false
     if (signOfLife(dataDir) !== before) return true
@@ -154,10 +154,10 @@ function readLock({ at }: EngineFolder): string | undefined {
 }
 
 /** Moves the lock away and checks what was moved: if another process took it over meanwhile, it is put back. */
-function removeStale(dataDir: string, judged: string): void {
+function removeStale(dataDir: string, content: string): void {
   withEngineFolder(dataDir, (engine) => {
     const [lock, aside] = [engine.at('lock'), engine.at(`lock.${randomUUID()}`)]
-    if (readLock(engine) !== judged) return
+    if (readLock(engine) !== content) return
     try {
       fs.renameSync(lock, aside)
     } catch (error) {
@@ -165,7 +165,7 @@ function removeStale(dataDir: string, judged: string): void {
       throw error
     }
     try {
-      if (readSmallFile(aside, maxLockBytes)?.toString('utf8') !== judged) fs.linkSync(aside, lock)
+      if (readSmallFile(aside, maxLockBytes)?.toString('utf8') !== content) fs.linkSync(aside, lock)
     } finally {
       removeFile(aside)
     }

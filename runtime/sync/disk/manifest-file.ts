@@ -26,7 +26,7 @@ const maxBytes = 256 * 1024 * 1024
 /** More than the state with its findings takes, which is the longest line. */
 const maxLineBytes = 1024 * 1024
 
-/** Reads line by line, because the text for 20,000 files should not be in memory at once. Damage becomes a doubt, not a failure. */
+/** Reads line by line, because the text for 20,000 files should not be in memory at once. Damage makes the manifest suspect and is no failure. */
 export function readManifest(dataDir: string): Manifest {
   let fd: number
   try {
@@ -112,7 +112,7 @@ export function appendManifest(
   else if (isFirst) rewrite(dataDir, manifest, { pieces, count: changes.length, state })
   else rewrite(dataDir, manifest, { pieces: inPieces(changeLines(all(manifest))), count: manifest.files.size, state })
   manifest.state = state
-  if (state.commit !== null) manifest.doubt = undefined
+  if (state.commit !== null) manifest.suspectReason = undefined
 }
 
 function hasMarker(dataDir: string): boolean {
@@ -125,17 +125,17 @@ function hasMarker(dataDir: string): boolean {
 }
 
 /** What is known of a folder whose records cannot be trusted. `state` is undefined if no apply has ever ended. */
-export type Doubt = { why: string; changes: ManifestChanges; state: State | undefined }
+export type Suspicion = { why: string; changes: ManifestChanges; state: State | undefined }
 
 /**
- * Stores a doubt beyond this process: until everything has been verified, the manifest names no commit. Files that it owns stay owned, with
+ * Keeps the manifest suspect beyond this process: until everything has been verified, the manifest names no commit. Files that it owns stay owned, with
  * the given changes.
  */
-export function recordDoubt(dataDir: string, manifest: Manifest, { why, changes, state }: Doubt): void {
+export function markSuspect(dataDir: string, manifest: Manifest, { why, changes, state }: Suspicion): void {
   const unknown = unknownCommit(state)
   if (unknown === undefined) writeMarker(dataDir)
   else appendManifest(dataDir, manifest, changes, unknown)
-  manifest.doubt = why
+  manifest.suspectReason = why
 }
 
 function writeMarker(dataDir: string): void {

@@ -19,7 +19,7 @@ export type Facts = {
 }
 
 /** What one gateway should hold: the input of one cycle, built by the agent or the standalone runner. */
-export type Wanted = {
+export type SyncTarget = {
   commit: CommitHash
   ref: string
   profile: ResolvedProfile
@@ -52,7 +52,7 @@ export type ActiveMode = Mode & { lastKnown?: true }
  * Returns the mode that selects the collections of a profile; undefined without collections. A stopped gateway does not report its mode,
  * which must not delete its files, so the last known mode is kept in `state`, the manifest's.
  */
-export function activeMode({ profile, facts }: Pick<Wanted, 'profile' | 'facts'>, state: State | undefined): ActiveMode | undefined {
+export function activeMode({ profile, facts }: Pick<SyncTarget, 'profile' | 'facts'>, state: State | undefined): ActiveMode | undefined {
   if (profile.collections === undefined) return undefined
   if (profile.collections.mode !== 'auto') return { name: profile.collections.mode, from: 'spec' }
   if (facts.mode !== undefined && facts.mode.from !== 'none') return facts.mode

@@ -16,7 +16,7 @@ const lengthDigits = 12
 
 const id = v.custom<BlobId>((value) => typeof value === 'string' && isCommitHash(value))
 const renderedSchema = v.optional(v.object({ uses: v.array(v.array(v.string())), key: v.string(), id }))
-const judgementSchema = v.optional(
+const driftVerdictSchema = v.optional(
   v.object({
     size: v.number(),
     mtimeMs: v.number(),
@@ -72,11 +72,11 @@ export function* changeLines(changes: Iterable<ManifestChange>): Generator<strin
 
 function changeRecord({ path, owned }: ManifestChange): string {
   if (owned === undefined) return `["d",${JSON.stringify(path)}]`
-  const { id, exec, mapping, stat, rendered, judged } = owned
+  const { id, exec, mapping, stat, rendered, driftVerdict } = owned
   const { size, mtimeMs, ino, mode } = stat
   // One JSON call for the whole array: separate parts would create objects, and a first sync encodes thousands of records.
   const file = ['p', path, id, exec ? 1 : 0, mapping, size, mtimeMs, ino, mode]
-  return JSON.stringify(rendered === undefined && judged === undefined ? file : [...file, rendered ?? null, judged ?? null])
+  return JSON.stringify(rendered === undefined && driftVerdict === undefined ? file : [...file, rendered ?? null, driftVerdict ?? null])
 }
 
 /** Encodes the line that ends a write; without it the changes before it do not count. */
@@ -86,7 +86,7 @@ export function encodeState(state: State): string {
 
 /**
  * Parses the stored lines one by one; `finish` returns the manifest as of the last complete write. Files that a damaged manifest still
- * names stay owned, and `doubt` describes the damage: one bad line must not lose the ownership of files. `line` returns false after too
+ * names stay owned, and `suspectReason` describes the damage: one bad line must not lose the ownership of files. `line` returns false after too
  * many damaged lines; `problem` is what kept the caller from reading all lines.
  */
 export function manifestReader(): { line(text: string, bytes: number): boolean; finish(problem?: string): Manifest } {
@@ -107,7 +107,7 @@ export function manifestReader(): { line(text: string, bytes: number): boolean; 
     }
     uncommitted = []
   }
-  const doubtOf = (): string | undefined => {
+  const suspectReasonOf = (): string | undefined => {
     if (declared === undefined) return isOtherVersion ? 'another version of this program wrote it' : 'line 1 is damaged'
     if (damagedBefore !== undefined) return `line ${damagedBefore} is damaged`
     if (manifest.state === undefined || declared > manifest.bytes) {
@@ -135,14 +135,14 @@ export function manifestReader(): { line(text: string, bytes: number): boolean; 
       return damagedLines < maxDamagedLines
     },
     finish(problem) {
-      const doubt = problem ?? doubtOf()
-      if (doubt === undefined) {
-        if (manifest.state?.commit === null) manifest.doubt = 'an interrupted apply left files of an unknown commit'
+      const suspectReason = problem ?? suspectReasonOf()
+      if (suspectReason === undefined) {
+        if (manifest.state?.commit === null) manifest.suspectReason = 'an interrupted apply left files of an unknown commit'
         return manifest
       }
       commit()
       // With bytes 0 the next write replaces the whole text: a damaged one is never appended to.
-      return { ...manifest, state: unknownCommit(manifest.state), bytes: 0, doubt: `the manifest cannot be used: ${doubt}` }
+      return { ...manifest, state: unknownCommit(manifest.state), bytes: 0, suspectReason: `the manifest cannot be used: ${suspectReason}` }
     },
   }
 }
@@ -176,18 +176,18 @@ function decodeRecord(fields: unknown): Line | undefined {
 function decodeFile(fields: readonly unknown[]): Line | undefined {
   const [, path, id, exec, mapping, size, mtimeMs, ino, mode] = fields
   const rendered = fields[9] ?? undefined
-  const judged = fields[10] ?? undefined
+  const driftVerdict = fields[10] ?? undefined
   if (!mayBeOurs(path) || typeof id !== 'string' || !isCommitHash(id)) return undefined
   if (typeof mapping !== 'number' || typeof size !== 'number' || typeof mtimeMs !== 'number' || typeof ino !== 'number') return undefined
   if (typeof mode !== 'number') return undefined
-  if (!v.is(renderedSchema, rendered) || !v.is(judgementSchema, judged)) return undefined
+  if (!v.is(renderedSchema, rendered) || !v.is(driftVerdictSchema, driftVerdict)) return undefined
   const owned: Owned = {
     id,
     exec: exec === 1,
     mapping,
     stat: { size, mtimeMs, ino, mode },
     rendered,
-    judged,
+    driftVerdict,
   }
   return { kind: 'change', change: { path, owned } }
 }

@@ -18,7 +18,7 @@ export type FileStat = { size: number; mtimeMs: number; ino: number; mode: numbe
 export type Rendered = { uses: readonly (readonly string[])[]; key: string; id: BlobId }
 
 /** The verdict on a local change, with the state of the file, so that the file is not read again. */
-export type Judgement = FileStat & { verdict: 'drift' | 'harmless'; id: BlobId | null }
+export type DriftVerdict = FileStat & { verdict: 'drift' | 'harmless'; id: BlobId | null }
 
 /** A file that the operator wrote, by its path in the manifest. */
 export type Owned = {
@@ -29,7 +29,7 @@ export type Owned = {
   mapping: number
   stat: FileStat
   rendered: Rendered | undefined
-  judged: Judgement | undefined
+  driftVerdict: DriftVerdict | undefined
 }
 
 const scanKinds = v.array(v.picklist(['projects', 'config']))
@@ -86,7 +86,7 @@ export type Manifest = {
   lines: number
   bytes: number
   /** Why the records cannot be trusted. Until every file has been verified, no commit counts as being in place. */
-  doubt: string | undefined
+  suspectReason: string | undefined
   /** The file that was read or written last; undefined: none. A different file means that the records were replaced. */
   file: RecordFile | undefined
 }
@@ -99,9 +99,9 @@ export type ManifestChange = { path: string; owned: Owned | undefined }
  */
 export type ManifestChanges = Iterable<ManifestChange> & { readonly length: number }
 
-/** The manifest of a folder that was never synced, or, with `doubt`, of one whose records were lost. */
-export function emptyManifest(doubt?: string): Manifest {
-  return { files: new Map(), state: undefined, lines: 0, bytes: 0, doubt, file: undefined }
+/** The manifest of a folder that was never synced, or, with `suspectReason`, of one whose records were lost. */
+export function emptyManifest(suspectReason?: string): Manifest {
+  return { files: new Map(), state: undefined, lines: 0, bytes: 0, suspectReason, file: undefined }
 }
 
 /** Whether to rewrite the text: appending adds a line per change, and each line takes time to read. */

@@ -51,12 +51,12 @@ export function findAliases(
 export function respellGoing(observed: Observations, removed: Iterable<string>, listing: Listing): void {
   const goingByFold = new Map([...removed].map((path) => [fullFold(path), path]))
   if (goingByFold.size === 0) return
-  const inTheWay = [...observed.entries()].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
+  const obstacles = [...observed.entries()].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
   const spelling = (file: string): string => {
     const going = goingByFold.get(fullFold(file))
     return going !== undefined && observed.get(going)?.kind === 'file' && isOneEntry(going, file, listing) ? going : file
   }
-  for (const [path, seen] of inTheWay) {
+  for (const [path, seen] of obstacles) {
     if (seen.kind === 'under-file') observed.set(path, { ...seen, spelled: spelling(seen.file) })
     if (seen.kind === 'folder') observed.set(path, { ...seen, files: seen.files.map(spelling) })
   }

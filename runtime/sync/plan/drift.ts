@@ -11,7 +11,7 @@ export function sameStat(a: FileStat, b: FileStat): boolean {
 /** The known verdict on a file in this state; undefined if it must be read. */
 export function knownVerdict(owned: Owned, stat: FileStat): 'clean' | 'drift' | 'harmless' | undefined {
   if (sameStat(owned.stat, stat)) return 'clean'
-  return owned.judged !== undefined && sameStat(owned.judged, stat) ? owned.judged.verdict : undefined
+  return owned.driftVerdict !== undefined && sameStat(owned.driftVerdict, stat) ? owned.driftVerdict.verdict : undefined
 }
 
 /** The active mode's security-properties, which a gateway rewrites on its first boot. */

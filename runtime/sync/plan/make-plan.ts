@@ -5,11 +5,11 @@ import path from 'node:path'
 import type { Source } from '../../content/protocol/protocol.ts'
 import { type Aliases, findAliases, respellGoing } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
-import { activeMode, type Wanted } from '../model/desired.ts'
+import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
 import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
-import { holdLocalChanges } from './held.ts'
-import { judge, type Repair, repairs } from './judge-drift.ts'
+import { holdLocalChanges } from './withheld.ts'
+import { classifyDrift, type Repair, repairs } from './classify-drift.ts'
 import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { ArrivingContents } from '../desired/read-listing.ts'
@@ -46,62 +46,63 @@ const namedPaths = 20
  */
 export async function prepare(
   { source, contents, observer }: PrepareDeps,
-  wanted: Wanted,
+  target: SyncTarget,
   manifest: Manifest,
   repair: Repair,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  const context = templateContext(wanted)
-  const renderer = await loadRenderer(wanted, context)
-  const diff = await diffDesired({ source, renderPath: pathRenderer(renderer), contents }, wanted, context, manifest, signal)
-  const options = { like: wanted.commit, verifyContent: repair === 'verify-content' }
-  const looks =
-    diff.from === 'delta' && repair === 'as-configured' && wanted.thorough !== true
+  const context = templateContext(target)
+  const renderer = await loadRenderer(target, context)
+  const diff = await diffDesired({ source, renderPath: pathRenderer(renderer), contents }, target, context, manifest, signal)
+  const options = { like: target.commit, verifyContent: repair === 'verify-content' }
+  const changes =
+    diff.from === 'delta' && repair === 'as-configured' && target.thorough !== true
       ? undefined
-      : await findDrift(wanted.dataDir, undecided(manifest, diff), options, signal)
-  const judged = looks === undefined ? undefined : await judge({ source, renderer }, { wanted, manifest, diff }, looks, signal)
-  const repaired = judged === undefined ? [] : repairs(judged, wanted, repair)
+      : await findDrift(target.dataDir, undecided(manifest, diff), options, signal)
+  const classified =
+    changes === undefined ? undefined : await classifyDrift({ source, renderer }, { target, manifest, diff }, changes, signal)
+  const repaired = classified === undefined ? [] : repairs(classified, target, repair)
   const puts =
     repaired.length === 0
       ? diff.puts
       : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...diff.puts])
-  const foreign = listAllForeign(wanted, manifest, diff)
-  const observed = await observe(wanted.dataDir, pathsOf(diff), manifest.files, { ...options, observer: refreshed(observer) }, signal)
+  const foreign = listAllForeign(target, manifest, diff)
+  const observed = await observe(target.dataDir, pathsOf(diff), manifest.files, { ...options, observer: refreshed(observer) }, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
-  const listing = listings(wanted.dataDir)
+  const listing = listings(target.dataDir)
   respellGoing(observed, diff.removed.keys(), listing)
   const repairing = new Set(repaired.map(({ path }) => path))
-  const held = await holdLocalChanges({ source, renderer }, { wanted, manifest, diff, observed, repairing }, signal)
-  const aliases = wholeFolders(wanted, diff, findAliases(newPaths(puts, manifest), diff.removed.keys(), observed, listing))
+  const withheld = await holdLocalChanges({ source, renderer }, { target, manifest, diff, observed, repairing }, signal)
+  const aliases = wholeFolders(target, diff, findAliases(newPaths(puts, manifest), diff.removed.keys(), observed, listing))
   const made = plan({
     aliases,
-    rootBytes: Buffer.byteLength(path.resolve(wanted.dataDir)),
+    rootBytes: Buffer.byteLength(path.resolve(target.dataDir)),
     puts,
     removed: diff.removed,
     foreign,
     owned: manifest.files,
     observed,
     repairing,
-    held,
+    withheld,
     prunesAll: (mapping) => diff.mappings[mapping]?.prune === 'All',
     isRendered: ({ mapping, path }) => {
       const from = diff.mappings[mapping]
       return from !== undefined && recipeOf(from, path) !== undefined
     },
-    maxDeletions: wanted.profile.maxDeletions,
-    commit: wanted.commit,
-    confirmedDeletions: wanted.confirmDeletions,
+    maxDeletions: target.profile.maxDeletions,
+    commit: target.commit,
+    confirmedDeletions: target.confirmDeletions,
     // Mappings alone may also deliver a mode's folder; the gateway may have reported the mode.
-    mode: (activeMode(wanted, manifest.state) ?? wanted.facts.mode)?.name,
+    mode: (activeMode(target, manifest.state) ?? target.facts.mode)?.name,
   })
-  const left = judged?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
+  const left = classified?.drifted.filter(({ path }) => !puts.has(path)).map(({ path }) => path)
   const { puts: _puts, removed: _removed, moved: _moved, ...rest } = diff
   return {
     diff: rest,
     plan: made,
     drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, namedPaths) },
-    learned: [...diff.moved, ...(judged?.learned ?? [])].filter(({ path }) => !puts.has(path)),
-    findings: [...lostOwnership(wanted, manifest, diff), ...diff.findings, ...made.findings],
+    learned: [...diff.moved, ...(classified?.learned ?? [])].filter(({ path }) => !puts.has(path)),
+    findings: [...lostOwnership(target, manifest, diff), ...diff.findings, ...made.findings],
     context,
     renderer,
   }
@@ -118,7 +119,7 @@ function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Gen
 }
 
 /** A folder changes its spelling only if all files in it are to be deleted: with a file that is not owned it keeps its name. */
-function wholeFolders({ dataDir }: Wanted, { removed }: Diff, { files, folders }: Aliases): Aliases {
+function wholeFolders({ dataDir }: SyncTarget, { removed }: Diff, { files, folders }: Aliases): Aliases {
   const goes = (file: string): boolean => (removed.get(file) ?? 'None') !== 'None'
   return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
 }
@@ -129,7 +130,7 @@ function* pathsOf({ puts, removed }: Diff): Generator<string> {
 }
 
 /** Returns the renderer for the files and paths of a profile; undefined if nothing in it is rendered. */
-export async function loadRenderer({ profile }: Wanted, context: TemplateContext): Promise<Renderer | undefined> {
+export async function loadRenderer({ profile }: SyncTarget, context: TemplateContext): Promise<Renderer | undefined> {
   const isTemplate = (text: string): boolean => /\{\{|\{%/.test(text)
   const needed = profile.mappings.some(
     ({ template, patches, source, destination }) => template || (patches?.length ?? 0) > 0 || isTemplate(source) || isTemplate(destination),
@@ -159,23 +160,23 @@ function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
 const namedStrangers = 20
 
 /** Damaged records may have named more files than they do now, so unknown files in owned folders are reported and kept. */
-function lostOwnership({ dataDir }: Wanted, manifest: Manifest, diff: Diff): Finding[] {
-  if (manifest.doubt === undefined) return []
+function lostOwnership({ dataDir }: SyncTarget, manifest: Manifest, diff: Diff): Finding[] {
+  if (manifest.suspectReason === undefined) return []
   const folders = diff.mappings.filter(({ type, prune }) => type === 'Directory' && prune !== 'All').map(({ destination }) => destination)
   const isKnown = (file: string): boolean => manifest.files.has(file) || diff.puts.has(file)
   const found = [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isKnown)))].toSorted()
   if (found.length === 0) {
-    const message = `${manifest.doubt}; every file was verified by its content`
+    const message = `${manifest.suspectReason}; every file was verified by its content`
     return [{ rule: 'folder-verified', path: '', message }]
   }
   const more = found.length > namedStrangers ? ' …' : ''
   const message =
-    `${manifest.doubt}; ${found.length} files in our folders are not of this commit and may be of an earlier one; ` +
+    `${manifest.suspectReason}; ${found.length} files in our folders are not of this commit and may be of an earlier one; ` +
     `they stay; remove those that are not needed: ${found.slice(0, namedStrangers).join(', ')}${more}`
   return [{ rule: 'ownership-lost', path: '.cluster-sync/manifest', message }]
 }
 
-function listAllForeign({ dataDir }: Wanted, manifest: Manifest, diff: Diff): string[] {
+function listAllForeign({ dataDir }: SyncTarget, manifest: Manifest, diff: Diff): string[] {
   const folders = diff.mappings.filter(({ type, prune }) => type === 'Directory' && prune === 'All').map(({ destination }) => destination)
   const isOurs = (file: string): boolean => manifest.files.has(file) || diff.puts.has(file)
   return [...new Set(folders.flatMap((folder) => listForeign(dataDir, folder, isOurs)))]

@@ -27,7 +27,7 @@ type Folder =
 /** Inspects paths of one data directory and caches their folders. */
 export type Observer = {
   /** Returns what is at a path, without reading content. Throws faults of the disk. */
-  look(path: string): Observed
+  observe(path: string): Observed
   /**
    * Call this after time has passed: clears the cache unless each folder is the same, with no entry created, removed or renamed. Throws
    * faults of the disk.
@@ -77,7 +77,7 @@ export function createObserver(dataDir: string): Observer {
     return now.kind === 'folder' && sameFolder(now, known)
   }
   return {
-    look(file) {
+    observe(file) {
       const above = folderOf(file)
       if (above.kind !== 'folder') return above
       const stat = lstat(dataDir, file)
@@ -158,12 +158,12 @@ function observeOne(
   owned: Owned | undefined,
   options: { like: BlobId; verifyContent: boolean },
 ): Observed {
-  const seen = observer.look(file)
+  const seen = observer.observe(file)
   if (seen.kind === 'folder') return { kind: 'folder', files: listFiles(folders, file) }
   if (seen.kind !== 'file') return seen
   const verdict = owned === undefined || options.verifyContent ? undefined : knownVerdict(owned, seen.stat)
   if (verdict === 'clean') return { ...seen, id: owned?.rendered?.id ?? owned?.id }
-  if (verdict !== undefined) return { ...seen, id: owned?.judged?.id }
+  if (verdict !== undefined) return { ...seen, id: owned?.driftVerdict?.id }
   return { ...seen, id: hashOf(folders, file, options.like, buffer) }
 }
 
@@ -200,7 +200,7 @@ export async function findDrift(
         await yieldToEventLoop()
         signal.throwIfAborted()
       }
-      const seen = observer.look(file)
+      const seen = observer.observe(file)
       if (!options.verifyContent && seen.kind === 'file' && knownVerdict(entry, seen.stat) === 'clean') continue
       const full = observeOne({ folders, observer, buffer }, file, entry, options)
       const same = full.kind === 'file' && full.id === (entry.rendered?.id ?? entry.id) && !wasChmod(entry, full)
@@ -273,10 +273,10 @@ export function listBelow(dataDir: string, folder: string): string[] {
  */
 export function listForeign(dataDir: string, folder: string, isDesired: (file: string) => boolean): string[] {
   const observer = createObserver(dataDir)
-  if (observer.look(folder).kind !== 'folder') return []
+  if (observer.observe(folder).kind !== 'folder') return []
   return withFolders(dataDir, (folders) =>
     listFiles(folders, folder).filter(
-      (file) => !isDesired(file) && !isForbidden(file) && !isGatewayIdentity(file) && observer.look(file).kind === 'file',
+      (file) => !isDesired(file) && !isForbidden(file) && !isGatewayIdentity(file) && observer.observe(file).kind === 'file',
     ),
   )
 }

@@ -26,7 +26,7 @@ export type Adopted = DesiredFile & { stat: FileStat }
  * `gone`: owned, and no longer desired; `foreign`: not owned, deleted by `prune: All`. `inTheWay`: must be deleted before the new files are
  * written.
  */
-export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; inTheWay: boolean }
+export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; isObstacle: boolean }
 
 /** Files, except `bytes`: the size of the files to write. */
 export type Counts = { added: number; changed: number; removed: number; unchanged: number; bytes: number }
@@ -62,7 +62,7 @@ export type PlanInput = {
   /** Paths that are being repaired: their local changes are overwritten without a finding. */
   repairing: ReadonlySet<string>
   /** Paths whose local changes must not be lost. */
-  held: ReadonlySet<string>
+  withheld: ReadonlySet<string>
   prunesAll(mapping: number): boolean
   /** Whether a template or patch renders the file from its blob, so that finding the blob itself there is not enough. */
   isRendered(file: DesiredFile): boolean
@@ -91,7 +91,7 @@ export function plan(input: PlanInput): Plan {
   }
   planDeletes(input, result)
   const goingFirst = new Set(input.aliases.files.values())
-  for (const deletion of result.deletes) deletion.inTheWay ||= goingFirst.has(deletion.path)
+  for (const deletion of result.deletes) deletion.isObstacle ||= goingFirst.has(deletion.path)
   const going = new Set(result.deletes.map(({ path }) => path))
   for (const file of inOrder(input.puts.values())) planPut(input, result, file, going)
   findCollisions(input, result, going)
@@ -114,14 +114,14 @@ function planDeletes(input: PlanInput, result: Plan): void {
     }
     if (seen?.kind === 'file' && input.removed.get(path) !== 'None') {
       reportLocalChange(input, result, path, seen.id, 'deleted')
-      result.deletes.push({ path, why: 'gone', inTheWay: false })
+      result.deletes.push({ path, why: 'gone', isObstacle: false })
       continue
     }
     result.released.push(path)
     if (seen?.kind !== 'special') continue
     result.findings.push({ rule: 'left-in-place', path, message: `is no longer a managed file (${seen.what}) and is left unchanged` })
   }
-  for (const path of input.foreign.toSorted()) result.deletes.push({ path, why: 'foreign', inTheWay: false })
+  for (const path of input.foreign.toSorted()) result.deletes.push({ path, why: 'foreign', isObstacle: false })
 }
 
 function inodesOfStaying({ removed, owned, puts }: PlanInput): Map<number, string> {
@@ -136,8 +136,8 @@ function inOrder(files: Iterable<DesiredFile>): DesiredFile[] {
   return [...files].toSorted((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set<string>): void {
-  const { path } = wanted
+function planPut(input: PlanInput, result: Plan, file: DesiredFile, going: Set<string>): void {
+  const { path } = file
   const length = tooLong(path, input.rootBytes)
   if (length !== undefined) {
     const message = `a path is too long: ${length}; shorten or exclude "${path}"`
@@ -148,9 +148,9 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set
   const seen = input.observed.get(path) ?? { kind: 'absent', topmost: path }
   if (owned !== undefined) result.counts.unchanged -= 1
   const put = (before: PlannedPut['before'], topmost: string): void => {
-    result.puts.push({ ...wanted, before, topmost })
+    result.puts.push({ ...file, before, topmost })
     result.counts[before === 'absent' && owned === undefined ? 'added' : 'changed'] += 1
-    result.counts.bytes += wanted.size
+    result.counts.bytes += file.size
   }
   const respelled = input.aliases.folders.find(({ to }) => path.startsWith(`${to}/`))
   if (respelled !== undefined) {
@@ -166,23 +166,23 @@ function planPut(input: PlanInput, result: Plan, wanted: DesiredFile, going: Set
   } else if (seen.kind === 'under-file') {
     const spelled = seen.spelled ?? seen.file
     if (going.has(spelled)) {
-      for (const deletion of result.deletes) deletion.inTheWay ||= deletion.path === spelled
+      for (const deletion of result.deletes) deletion.isObstacle ||= deletion.path === spelled
       put('absent', seen.file)
-    } else if (input.prunesAll(wanted.mapping) && !isProtected(seen.file)) {
-      result.deletes.push({ path: seen.file, why: 'foreign', inTheWay: true })
+    } else if (input.prunesAll(file.mapping) && !isProtected(seen.file)) {
+      result.deletes.push({ path: seen.file, why: 'foreign', isObstacle: true })
       going.add(seen.file)
       put('absent', seen.file)
-    } else inTheWay(input, result, wanted, seen.file, `the file "${seen.file}"`)
+    } else planObstacle(input, result, file, seen.file, `the file "${seen.file}"`)
   } else if (seen.kind === 'folder') {
     const foreign = seen.files.filter((file) => !going.has(file))
-    if (foreign.length === 0 || (input.prunesAll(wanted.mapping) && !foreign.some(isProtected))) {
+    if (foreign.length === 0 || (input.prunesAll(file.mapping) && !foreign.some(isProtected))) {
       // The folder is deleted as a whole; its files are named so that they count as deletions.
-      for (const file of foreign) result.deletes.push({ path: file, why: 'foreign', inTheWay: true })
+      for (const file of foreign) result.deletes.push({ path: file, why: 'foreign', isObstacle: true })
       put('folder', path)
-    } else inTheWay(input, result, wanted, foreign[0] ?? '', `a folder with "${foreign[0] ?? ''}"`)
-  } else if (seen.id === wanted.id && seen.exec === wanted.exec && !input.repairing.has(path) && !input.isRendered(wanted)) {
-    result.adopts.push({ ...wanted, stat: seen.stat })
-    if (owned === undefined || owned.id === wanted.id) result.counts.unchanged += 1
+    } else planObstacle(input, result, file, foreign[0] ?? '', `a folder with "${foreign[0] ?? ''}"`)
+  } else if (seen.id === file.id && seen.exec === file.exec && !input.repairing.has(path) && !input.isRendered(file)) {
+    result.adopts.push({ ...file, stat: seen.stat })
+    if (owned === undefined || owned.id === file.id) result.counts.unchanged += 1
     else result.counts.changed += 1
   } else {
     if (!input.repairing.has(path)) reportLocalChange(input, result, path, seen.id, 'overwritten')
@@ -196,7 +196,7 @@ function isProtected(file: string): boolean {
 }
 
 /** Reports an obstacle. If it is a file that another mapping delivers, two mappings compete for one path. */
-function inTheWay(input: PlanInput, result: Plan, { path }: DesiredFile, file: string, what: string): void {
+function planObstacle(input: PlanInput, result: Plan, { path }: DesiredFile, file: string, what: string): void {
   const other = input.puts.get(file) ?? input.owned.get(file)
   const message =
     other === undefined

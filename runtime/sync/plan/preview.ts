@@ -5,7 +5,7 @@
 import type { BlobId, Source } from '../../content/protocol/protocol.ts'
 import { visible } from '../../api/values.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
-import type { Wanted } from '../model/desired.ts'
+import type { SyncTarget } from '../model/desired.ts'
 import { readPresent, withFolders } from '../disk/folders.ts'
 import { lineDiff } from './line-diff.ts'
 import { maskSecrets } from './mask.ts'
@@ -25,7 +25,7 @@ export type DiffLimits = { files: number; fileBytes: number; totalBytes: number 
  */
 export async function diffPlan(
   source: Source,
-  wanted: Wanted,
+  target: SyncTarget,
   prepared: Prepared,
   limits: DiffLimits,
   signal: AbortSignal,
@@ -33,8 +33,8 @@ export async function diffPlan(
   const { plan } = prepared
   const compared = comparedPuts(plan.puts, limits)
   const ids = compared.map(({ id }) => id)
-  const contents = await readBlobs(source, wanted, ids, limits.fileBytes, signal)
-  return withFolders(wanted.dataDir, (folders) => {
+  const contents = await readBlobs(source, target, ids, limits.fileBytes, signal)
+  return withFolders(target.dataDir, (folders) => {
     const puts = plan.puts.map((put): FileDiff => {
       const op = put.before === 'absent' ? 'add' : 'change'
       const before = op === 'add' ? undefined : readPresent(folders, put.path, limits.fileBytes)

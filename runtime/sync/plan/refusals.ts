@@ -25,7 +25,7 @@ type Input = {
   owned: Paths & { size: number }
   removed: Paths
   aliases: Aliases
-  held: ReadonlySet<string>
+  withheld: ReadonlySet<string>
   maxDeletions: string | number
   commit: CommitHash
   confirmedDeletions: CommitHash | undefined
@@ -74,9 +74,9 @@ function lostParts({ puts, owned, removed, aliases, mode, commit, confirmedDelet
 }
 
 /** With `drift: Hold` a commit waits as a whole: half of it would be an untested state. */
-function lostChanges({ held, commit }: Input, { puts, deletes }: Planned): Problem[] {
-  if (held.size === 0) return []
-  const lost = [...puts, ...deletes].map(({ path }) => path).filter((path) => held.has(path))
+function lostChanges({ withheld, commit }: Input, { puts, deletes }: Planned): Problem[] {
+  if (withheld.size === 0) return []
+  const lost = [...puts, ...deletes].map(({ path }) => path).filter((path) => withheld.has(path))
   if (lost.length === 0) return []
   const message =
     `the commit would undo what was changed on the gateway: ${named(lost.map((path) => `"${path}"`))}; capture it and merge that, ` +

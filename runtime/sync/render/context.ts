@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../api/canonical-json.ts'
-import type { Wanted } from '../model/desired.ts'
+import type { SyncTarget } from '../model/desired.ts'
 
 /** One group of JSONPath expressions and new values for the files that a glob names. */
 export type Patch = { file: string; set: Readonly<Record<string, string>> }
@@ -23,7 +23,7 @@ export type TemplateContext = {
 }
 
 /** Returns what templates and patches of one gateway may read. */
-export function templateContext({ commit, ref, profile, facts }: Wanted): TemplateContext {
+export function templateContext({ commit, ref, profile, facts }: SyncTarget): TemplateContext {
   return {
     gateway: { name: facts.gatewayName },
     pod: { name: facts.podName, ordinal: facts.ordinal, labels: facts.podLabels },

@@ -83,9 +83,9 @@ export class FileTable extends PackedFiles {
 
   /** The file with this path; undefined without one. */
   find(path: string): Entry | undefined {
-    const wanted = Buffer.from(path)
-    const index = this.#lowerBound(wanted)
-    return this.#isAt(index, wanted) ? this.entry(index) : undefined
+    const expected = Buffer.from(path)
+    const index = this.#lowerBound(expected)
+    return this.#isAt(index, expected) ? this.entry(index) : undefined
   }
 
   /** Adds a file, or changes the id of an existing one. */

@@ -211,11 +211,11 @@ class DamageScan {
     if (this.#keys && this.#isKey()) this.#word += String.fromCharCode(byte)
   }
 
-  #begin(byte: number, wanted: Expected): void {
+  #begin(byte: number, expected: Expected): void {
     this.#open.push(byte)
     if (this.#keys && byte === openBrace) this.#names.push(new Set())
     this.#isTooDeep ||= this.#open.length > maxDepth
-    this.#expected = wanted
+    this.#expected = expected
   }
 
   #close(byte: number): boolean {

@@ -1,5 +1,5 @@
 /**
- * Known resource types: singletons, nested ones, and those that belong to one environment. The list is open: an unknown type is judged by
+ * Known resource types: singletons, nested ones, and those that belong to one environment. The list is open: an unknown type is classified by
  * the place of its manifest. Pure.
  */
 

@@ -24,9 +24,9 @@ export type Resources = Iterable<Resource> & {
   readonly length: number
   at(index: number): Resource
   map<T>(of: (resource: Resource) => T): T[]
-  filter(isWanted: (resource: Resource) => boolean): Resource[]
-  find(isWanted: (resource: Resource) => boolean): Resource | undefined
-  some(isWanted: (resource: Resource) => boolean): boolean
+  filter(predicate: (resource: Resource) => boolean): Resource[]
+  find(predicate: (resource: Resource) => boolean): Resource | undefined
+  some(predicate: (resource: Resource) => boolean): boolean
 }
 
 /** The position of a resource in the list: the files below its folder, and its manifest among them. */
@@ -70,12 +70,12 @@ export function createResources(files: FileTable, offset: number): ResourceList 
       }
     },
     map: (of) => Array.from(list, of),
-    filter: (isWanted) => [...list].filter(isWanted),
-    find(isWanted) {
-      for (const resource of list) if (isWanted(resource)) return resource
+    filter: (predicate) => [...list].filter(predicate),
+    find(predicate) {
+      for (const resource of list) if (predicate(resource)) return resource
       return undefined
     },
-    some: (isWanted) => list.find(isWanted) !== undefined,
+    some: (predicate) => list.find(predicate) !== undefined,
   }
   return list
 }

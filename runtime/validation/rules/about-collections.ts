@@ -78,9 +78,13 @@ export function* unexpectedParent(facts: TreeFacts): Generator<Found> {
   ])
   const circular = new Set(cycles(facts.family).flat())
   for (const { name, path, parent } of parents(facts)) {
-    const wanted = usual.get(foldName(name))
-    if (wanted === undefined || foldName(parent) === wanted || !exists(facts.family, parent) || circular.has(foldName(name))) continue
-    yield { path, collection: name, message: `names the parent "${parent}" instead of "${wanted}": what a gateway does with it is unknown` }
+    const expected = usual.get(foldName(name))
+    if (expected === undefined || foldName(parent) === expected || !exists(facts.family, parent) || circular.has(foldName(name))) continue
+    yield {
+      path,
+      collection: name,
+      message: `names the parent "${parent}" instead of "${expected}": what a gateway does with it is unknown`,
+    }
   }
 }
 

@@ -55,8 +55,8 @@ export function* missingSingletons(facts: TreeFacts): Generator<Found> {
     }
     return
   }
-  const held = new Set(['external', 'core'].flatMap((name) => singletonsOf(facts, name)))
-  const missing = coreSingletons.filter((type) => !held.has(type))
+  const present = new Set(['external', 'core'].flatMap((name) => singletonsOf(facts, name)))
+  const missing = coreSingletons.filter((type) => !present.has(type))
   if (missing.length === 0 || coreSingletons.length - missing.length < fewestOfWhole) return
   const message = `lacks ${missing.join(', ')}, which every gateway has: a new gateway starts with its defaults`
   yield { path: inRoot(facts, 'core'), collection: 'core', message }
@@ -208,8 +208,8 @@ export function* caseCollision(facts: TreeFacts): Generator<Found> {
 export function* missingResourceJson(facts: TreeFacts): Generator<Found> {
   for (const [name, { folder, files }] of straysOf(facts, 'data')) {
     const example = nameOf(files[0]?.path ?? '')
-    const wanted = unaryTypes.has(folder.split('/').slice(1, 3).join('/')) ? unaryManifestName : manifestName
-    yield { path: inRoot(facts, folder), collection: name, message: `has ${example} but no ${wanted}: the gateway does not load it` }
+    const expected = unaryTypes.has(folder.split('/').slice(1, 3).join('/')) ? unaryManifestName : manifestName
+    yield { path: inRoot(facts, folder), collection: name, message: `has ${example} but no ${expected}: the gateway does not load it` }
   }
 }
 

@@ -131,11 +131,11 @@ function isShared(name: string): boolean {
 export function* hostOrCredentialShared(facts: ResourceFacts, { hasModes }: ResourceContext): Generator<Found> {
   // Without modes, one finding counts them.
   if (!isShared(facts.collection.name) || !hasModes || facts.overridden === 'everywhere') return
-  const held = heldPerEnvironment(facts)
-  if (held !== undefined) yield at(facts, facts.path, `${held.what}: ${held.why}`)
+  const environment = environmentSpecific(facts)
+  if (environment !== undefined) yield at(facts, facts.path, `${environment.what}: ${environment.why}`)
 }
 
-function heldPerEnvironment(facts: ResourceFacts): { what: string; why: string } | undefined {
+function environmentSpecific(facts: ResourceFacts): { what: string; why: string } | undefined {
   const sightings = sightingsOf(facts)
   const first = sightings.find(({ kind }) => kind !== 'encrypted') ?? sightings[0]
   if (first === undefined) return undefined
@@ -191,8 +191,8 @@ function isLocal({ json }: ResourceFacts): boolean {
 export function notedByRules(facts: ResourceFacts, { hasModes, kind, isFragment }: ResourceContext): Pick<Notes, 'unlisted' | 'belongs'> {
   const unlisted = unlistedFiles(facts)
   const [first] = unlisted
-  const isJudged = kind === 'collections' && !hasModes && !isFragment && isShared(facts.collection.name)
-  const belongs = isJudged ? (heldPerEnvironment(facts)?.what ?? environmentKind(facts)) : undefined
+  const isApplicable = kind === 'collections' && !hasModes && !isFragment && isShared(facts.collection.name)
+  const belongs = isApplicable ? (environmentSpecific(facts)?.what ?? environmentKind(facts)) : undefined
   return { ...(first === undefined ? {} : { unlisted: { count: unlisted.length, first } }), ...(belongs === undefined ? {} : { belongs }) }
 }
 

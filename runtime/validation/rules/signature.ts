@@ -24,11 +24,11 @@ export function isSigned(
   contentHash: ContentHash,
   value: Readonly<Record<string, unknown>>,
 ): boolean | undefined {
-  const wanted = written.toLowerCase()
-  if (signatureOfParts(partsOfValue(value), contentHash, false) === wanted) return true
+  const expected = written.toLowerCase()
+  if (signatureOfParts(partsOfValue(value), contentHash, false) === expected) return true
   const parts = partsOfText(text)
   const computed = signatureOfParts(parts, contentHash, false)
-  return computed === undefined ? undefined : computed === wanted || signatureOfParts(parts, contentHash, true) === wanted
+  return computed === undefined ? undefined : computed === expected || signatureOfParts(parts, contentHash, true) === expected
 }
 
 /**

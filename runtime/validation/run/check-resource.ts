@@ -20,7 +20,7 @@ export function checkResource(
 ): Checked {
   const { resource, collection, hashes, json, pointers, damaged, manifest: parsed } = content
   const own = isRepeated ? digestOf(content) : undefined
-  const digest = replaced?.judged?.digest
+  const digest = replaced?.checked?.digest
   const base = replaced === undefined || digest === undefined ? undefined : { ...digest, collection: replaced.collection.name }
   const hashed = (file: string): string | undefined => hashes.get(file)
   const path = inRoot(context, resource.folder)
@@ -78,7 +78,7 @@ function textOf(value: unknown, folder: string): string {
   }
 }
 
-/** Sets `judged` of each step. Throws what reading throws. */
+/** Sets `checked` of each step. Throws what reading throws. */
 export async function checkSteps(
   listing: Listing,
   steps: readonly CheckStep[],
@@ -92,7 +92,7 @@ export async function checkSteps(
     (content) => {
       const step = steps[index]
       index += 1
-      if (step !== undefined) step.judged = checkResource(content, step, context)
+      if (step !== undefined) step.checked = checkResource(content, step, context)
     },
     signal,
   )

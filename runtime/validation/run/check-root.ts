@@ -200,23 +200,23 @@ async function checkContents(
 ): Promise<Read> {
   const noted: Read['noted'] = []
   const learner = createLearner(memory !== undefined)
-  const judgeAll = async (steps: readonly CheckStep[]): Promise<void> => {
-    const unread = steps.filter(({ judged }) => judged === undefined)
+  const checkAll = async (steps: readonly CheckStep[]): Promise<void> => {
+    const unread = steps.filter(({ checked }) => checked === undefined)
     if (unread.length > 0) await checkSteps(listing, unread, facts, signal)
     for (const step of steps) {
-      for (const [rule, found] of step.judged?.found ?? []) collector.add(rule, found)
+      for (const [rule, found] of step.checked?.found ?? []) collector.add(rule, found)
       learner.learn(step)
-      if (step.judged?.notes !== undefined || step.isRepeated) noted.push([step.resource.folder, step.judged ?? nothingFound])
+      if (step.checked?.notes !== undefined || step.isRepeated) noted.push([step.resource.folder, step.checked ?? nothingFound])
     }
   }
   let steps: CheckStep[] = []
   for (const step of planSteps(facts, memory)) {
     steps.push(step)
     if (steps.length < stepsAtOnce) continue
-    await judgeAll(steps)
+    await checkAll(steps)
     steps = []
     reclaim?.()
   }
-  await judgeAll(steps)
+  await checkAll(steps)
   return { known: learner.known(), noted }
 }

@@ -67,7 +67,7 @@ export type Previous = {
   /** Set if no file was added or removed since and no manifest of a collection changed: the resource in a folder of the root. */
   resourceAt: ((folder: string) => LocatedResource | undefined) | undefined
   /** The resources of this commit that were already checked, by folder. */
-  judged?: ReadonlyMap<string, Checked>
+  checked?: ReadonlyMap<string, Checked>
 }
 
 /** Of the findings of one kind of a root: 5,000 usual ones. Their texts are the commit's, so that a number bounds no memory. */
@@ -102,7 +102,7 @@ export type CheckStep = LocatedResource & {
   isRepeated: boolean
   overridden: Overridden
   /** The known result; undefined: it has to be read. */
-  judged: Checked | undefined
+  checked: Checked | undefined
 }
 
 /**
@@ -111,19 +111,19 @@ export type CheckStep = LocatedResource & {
 export function* planSteps(facts: TreeFacts, memory: Previous | undefined): Generator<CheckStep> {
   const isProjects = facts.kind === 'projects'
   // A project's copies of its parent's resources are not compared.
-  const collections = isProjects ? facts.tree.collections.map((collection) => ({ collection, ancestors: [] })) : inOrderOfJudgement(facts)
+  const collections = isProjects ? facts.tree.collections.map((collection) => ({ collection, ancestors: [] })) : inCheckOrder(facts)
   const compared = isProjects ? new Map<number, CheckStep>() : comparedSteps(facts, collections)
   const known = isSameContext(memory?.learned?.context, facts) ? memory : undefined
-  for (const step of compared.values()) step.judged = remembered(step, known)
+  for (const step of compared.values()) step.checked = remembered(step, known)
   let index = 0
   for (const { collection } of collections) {
     for (const resource of collection.resources) {
       const step = compared.get(index)
       index += 1
-      const judged = step === undefined ? remembered({ resource, ...alone }, known) : step.judged
+      const checked = step === undefined ? remembered({ resource, ...alone }, known) : step.checked
       // Nearly all are like this, so no object is created for them.
-      if (judged === nothingFound) continue
-      yield step ?? { collection, resource, ...alone, judged }
+      if (checked === nothingFound) continue
+      yield step ?? { collection, resource, ...alone, checked }
     }
   }
 }
@@ -146,12 +146,13 @@ function remembered(
 ): Checked | undefined {
   if (memory?.learned === undefined) return undefined
   const { learned: earlier, changedFolders, foldersWithChangedManifest } = memory
-  const now = memory.judged?.get(folder)
+  const now = memory.checked?.get(folder)
   if (now !== undefined) return now
   if (changedFolders.has(folder) || (base !== undefined && changedFolders.has(base.resource.folder))) return undefined
-  const judged = earlier.known.get(folder) ?? (isBelowAny(folder, foldersWithChangedManifest) ? undefined : nothingFound)
-  const isSame = judged?.base === base?.resource.folder && judged?.overridden === overridden && (judged.digest !== undefined) === isRepeated
-  return isSame ? judged : undefined
+  const checked = earlier.known.get(folder) ?? (isBelowAny(folder, foldersWithChangedManifest) ? undefined : nothingFound)
+  const isSame =
+    checked?.base === base?.resource.folder && checked?.overridden === overridden && (checked.digest !== undefined) === isRepeated
+  return isSame ? checked : undefined
 }
 
 function isBelowAny(folder: string, folders: ReadonlySet<string>): boolean {
@@ -162,19 +163,19 @@ function isBelowAny(folder: string, folders: ReadonlySet<string>): boolean {
 }
 
 /** Keeps the results of steps, or nothing if there are too many. */
-export function createLearner(isWanted: boolean): { known(): Map<string, Checked> | undefined; learn(step: CheckStep): void } {
-  let known = isWanted ? new Map<string, Checked>() : undefined
+export function createLearner(isEnabled: boolean): { known(): Map<string, Checked> | undefined; learn(step: CheckStep): void } {
+  let known = isEnabled ? new Map<string, Checked>() : undefined
   let left = maxFoundBytes
   return {
     known: () => known,
     learn(step) {
-      const { judged } = step
-      if (judged === undefined) return
-      for (const [, found] of judged.found) left -= foundBytes(found)
+      const { checked } = step
+      if (checked === undefined) return
+      for (const [, found] of checked.found) left -= foundBytes(found)
       if (left < 0) known = undefined
-      if (judged !== nothingFound) known?.set(step.resource.folder, judged)
+      if (checked !== nothingFound) known?.set(step.resource.folder, checked)
       // Other resources may still be compared with it.
-      if (known === undefined && judged.found.length > 0) step.judged = { ...judged, found: [] }
+      if (known === undefined && checked.found.length > 0) step.checked = { ...checked, found: [] }
     },
   }
 }
@@ -206,7 +207,7 @@ function withoutResources({ byName }: CollectionsByName): CollectionsByName {
 type Ordered = readonly { collection: Collection; ancestors: readonly string[] }[]
 
 /** Parents before their children, so that an overriding resource finds the one that it is compared with. */
-function inOrderOfJudgement({ family, tree }: TreeFacts): Ordered {
+function inCheckOrder({ family, tree }: TreeFacts): Ordered {
   return tree.collections
     .map((collection) => ({ collection, ancestors: ancestryIn(family, collection.name).names.slice(1) }))
     .toSorted((a, b) => a.ancestors.length - b.ancestors.length)
@@ -231,7 +232,7 @@ function comparedSteps({ family }: TreeFacts, collections: Ordered): Map<number,
       const holder = name === 'local' ? undefined : ancestors.find((ancestor) => seen.steps.has(ancestor))
       const base = holder === undefined ? undefined : seen.steps.get(holder)
       const overridden = isShared(name) ? overriddenBy(name, modes, seen.holders) : 'nowhere'
-      const step: CheckStep = { collection, resource, base, isRepeated: true, overridden, judged: undefined }
+      const step: CheckStep = { collection, resource, base, isRepeated: true, overridden, checked: undefined }
       seen.steps.set(name, step)
       steps.set(index, step)
     }

@@ -31,7 +31,7 @@ export type ResourceContent = LocatedResource & {
 }
 
 /** Larger files are hashed while they stream, and not searched. */
-const maxHeldBytes = maxManifestBytes
+const maxBufferedBytes = maxManifestBytes
 
 /** The limit of parsed JSON of one resource, in all its files; it is held at once, and takes up to 60 bytes for each of these. */
 const maxComplexity: Complexity = { depth: 64, keys: 40_000, containers: 40_000, entries: 150_000 }
@@ -87,28 +87,29 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
     end() {
       const { resource, collection } = current()
       if (open === undefined) return
-      const held = file.held()
-      const isPointer = held !== undefined && isLfsPointer(held)
+      const content = file.held()
+      const isPointer = content !== undefined && isLfsPointer(content)
       if (isPointer) open.pointers.push(entry.path)
       const isManifest = entry.path === resource.manifest.path
       const name = nameInResource(resource, entry.path)
-      if (isManifest) open.manifest = parseResource(held)
+      if (isManifest) open.manifest = parseResource(content)
       else open.hashes.set(name, file.hash())
-      const encryption = held === undefined ? undefined : encryptionOf(held)
+      const encryption = content === undefined ? undefined : encryptionOf(content)
       if (encryption !== undefined) {
         open.isPartial = true
         open.damaged.set(entry.path, encryption)
       } else if (!isPointer && name.endsWith('.json')) {
         const { value, damage, parsed } =
-          held === undefined
+          content === undefined
             ? { value: undefined, damage: file.damage(), parsed: open.parsed }
-            : read(held, open.parsed, isManifest && open.manifest.kind === 'ok' ? open.manifest.value : undefined)
+            : read(content, open.parsed, isManifest && open.manifest.kind === 'ok' ? open.manifest.value : undefined)
         open.parsed = parsed
         if (value === undefined) open.isPartial = true
         if (damage !== undefined) open.damaged.set(entry.path, damage)
         if (value !== undefined && !isManifest) open.json.set(name, value)
       }
-      if (held !== undefined && encryption === undefined && !isPointer && isSource(name)) noteTextDamage(held, entry.path, open.damaged)
+      if (content !== undefined && encryption === undefined && !isPointer && isSource(name))
+        noteTextDamage(content, entry.path, open.damaged)
       open.left -= 1
       if (open.left > 0) return
       const { manifest, hashes, json, pointers, damaged, isPartial } = open
@@ -131,8 +132,8 @@ function createFileReader() {
   return {
     begin(size: number, isJson: boolean): void {
       length = 0
-      scan = isJson && size > maxHeldBytes ? createDamageScan() : undefined
-      streamed = size > maxHeldBytes ? createHash('sha256') : undefined
+      scan = isJson && size > maxBufferedBytes ? createDamageScan() : undefined
+      streamed = size > maxBufferedBytes ? createHash('sha256') : undefined
       if (streamed === undefined && size > buffer.length) buffer = Buffer.allocUnsafe(size)
     },
     data(chunk: Uint8Array): void {
@@ -159,8 +160,8 @@ function isSource(name: string): boolean {
   return name.endsWith('.py') || name.endsWith('.sql')
 }
 
-function noteTextDamage(held: Uint8Array, path: string, damaged: Map<string, Damage>): void {
-  const damage = textDamage(held)
+function noteTextDamage(content: Uint8Array, path: string, damaged: Map<string, Damage>): void {
+  const damage = textDamage(content)
   if (damage !== undefined) damaged.set(path, damage)
 }
 

@@ -27,12 +27,12 @@ export async function recheckCollections(listing: Listing, options: Options, sig
   if (steps === undefined) return undefined
   await checkSteps(listing, steps, learned.context, signal)
   // A resource that newly has findings needs its place in the order, which only the whole tree gives.
-  if (steps.some(({ resource, judged }) => judged !== nothingFound && !known.has(resource.folder))) {
-    options.memory.judged = new Map(steps.flatMap(({ resource, judged }) => (judged === undefined ? [] : [[resource.folder, judged]])))
+  if (steps.some(({ resource, checked }) => checked !== nothingFound && !known.has(resource.folder))) {
+    options.memory.checked = new Map(steps.flatMap(({ resource, checked }) => (checked === undefined ? [] : [[resource.folder, checked]])))
     return undefined
   }
-  const sameNotes = steps.every(({ resource, judged }) => isDeepStrictEqual(judged?.notes, known.get(resource.folder)?.notes))
-  for (const { resource, judged } of steps) if (judged !== undefined && known.has(resource.folder)) known.set(resource.folder, judged)
+  const sameNotes = steps.every(({ resource, checked }) => isDeepStrictEqual(checked?.notes, known.get(resource.folder)?.notes))
+  for (const { resource, checked } of steps) if (checked !== undefined && known.has(resource.folder)) known.set(resource.folder, checked)
   const collector = createCollector(options, treeFindings.family)
   for (const [rule, found] of treeFindings.found) collector.add(rule, found)
   for (const { found } of known.values()) for (const [rule, each] of found) collector.add(rule, each)
@@ -49,28 +49,29 @@ function stepsOf(
   resourceAt: (folder: string) => LocatedResource | undefined,
 ): CheckStep[] | undefined {
   const steps = new Map<string, CheckStep>()
-  for (const [folder, judged] of known) {
-    if (!changedFolders.has(folder) && (judged.base === undefined || !changedFolders.has(judged.base))) continue
+  for (const [folder, checked] of known) {
+    if (!changedFolders.has(folder) && (checked.base === undefined || !changedFolders.has(checked.base))) continue
     const placed = resourceAt(folder)
-    const base = judged.base === undefined ? undefined : (steps.get(judged.base) ?? remembered(judged.base, known))
-    if (placed === undefined || (judged.base !== undefined && base === undefined)) return undefined
-    steps.set(folder, { ...placed, base, isRepeated: judged.digest !== undefined, overridden: judged.overridden, judged: undefined })
+    const base = checked.base === undefined ? undefined : (steps.get(checked.base) ?? remembered(checked.base, known))
+    if (placed === undefined || (checked.base !== undefined && base === undefined)) return undefined
+    steps.set(folder, { ...placed, base, isRepeated: checked.digest !== undefined, overridden: checked.overridden, checked: undefined })
   }
   for (const folder of changedFolders) {
     const placed = steps.has(folder) ? undefined : resourceAt(folder)
-    if (placed !== undefined) steps.set(folder, { ...placed, base: undefined, isRepeated: false, overridden: 'nowhere', judged: undefined })
+    if (placed !== undefined)
+      steps.set(folder, { ...placed, base: undefined, isRepeated: false, overridden: 'nowhere', checked: undefined })
   }
   return [...steps.values()]
 }
 
 /** A resource that is only compared: its name, its collection's and its digest. */
 function remembered(folder: string, known: ReadonlyMap<string, Checked>): CheckStep | undefined {
-  const judged = known.get(folder)
-  if (judged?.digest === undefined) return undefined
+  const checked = known.get(folder)
+  if (checked?.digest === undefined) return undefined
   const [name = '', module = '', type = ''] = folder.split('/')
   const collection: Collection = { name, manifest: undefined, resources: noResources, strays: [], skipped: [] }
   const resource: Resource = { key: '', module, type, folder, kind: 'named', manifest: { path: '' }, files: [] }
-  return { collection, resource, base: undefined, isRepeated: true, overridden: judged.overridden, judged }
+  return { collection, resource, base: undefined, isRepeated: true, overridden: checked.overridden, checked }
 }
 
 function isSame(some: readonly string[] | undefined, others: readonly string[] | undefined): boolean {

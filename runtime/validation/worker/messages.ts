@@ -21,7 +21,7 @@ export type FromIsolate =
   | { kind: 'bug'; message: string; stack: string }
 
 /** Size of the shared buffer with the path of the file being read (two bytes of length, then UTF-8), which outlives the thread. */
-export const judgedBytes = 2 + 1024
+export const verdictBytes = 2 + 1024
 
 /** The start data of a thread. `memory`: the state of an earlier thread. */
-export type IsolateData = { judged: SharedArrayBuffer; memory: GateMemory | undefined }
+export type IsolateData = { verdict: SharedArrayBuffer; memory: GateMemory | undefined }

@@ -7,9 +7,9 @@ import type { Clock } from '../../platform/clock.ts'
 import { buffersOf, type GateMemory } from '../run/snapshot.ts'
 import { printable } from '../../api/values.ts'
 import { runForThread } from '../../git/command/relayed-git.ts'
-import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
+import { type FromIsolate, type IsolateData, verdictBytes, type ToIsolate } from './messages.ts'
 
-const lookEachMs = 1_000
+const pollIntervalMs = 1_000
 /** Three semi-spaces of 1 MiB, as the image sets for the process itself. */
 const youngMiB = 3
 
@@ -40,9 +40,9 @@ export type Thread = {
 
 /** `memory`: the state of an earlier thread; its buffers are moved. `gone` is called when the thread has ended, in any way. */
 export function startThread({ heapMiB, memory }: { heapMiB: number; memory: GateMemory | undefined }, gone: () => void): Thread {
-  const judged = new SharedArrayBuffer(judgedBytes)
+  const verdict = new SharedArrayBuffer(verdictBytes)
   const worker = new Worker(program, {
-    workerData: { judged, memory } satisfies IsolateData,
+    workerData: { verdict, memory } satisfies IsolateData,
     transferList: memory === undefined ? [] : buffersOf(memory),
     // Options of this process, such as the loader of a test runner, would take part of the heap.
     execArgv: [],
@@ -55,8 +55,8 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
   let isReady = false
   let isLate = false
   const path = (): string => {
-    const bytes = Buffer.from(judged)
-    return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), judgedBytes - 2))
+    const bytes = Buffer.from(verdict)
+    return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), verdictBytes - 2))
   }
   worker.on('message', (message: FromIsolate) => {
     if (message.kind === 'ready') isReady = true
@@ -84,7 +84,7 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     let before: EventLoopUtilization | undefined
     for (;;) {
       const wasAborted = asked?.aborted === true
-      await clock.wait(lookEachMs, over)
+      await clock.wait(pollIntervalMs, over)
       // A thread that computes does not notice that its request was aborted.
       if (wasAborted) await worker.terminate()
       if (!isReady) continue

@@ -13,10 +13,10 @@ import { parseRelativePath } from '../../api/values.ts'
 import { gateListing, openGateReader } from '../../git/content/validation-listing.ts'
 import type { StartGit } from '../../git/command/git.ts'
 import { relayedGit } from '../../git/command/relayed-git.ts'
-import { type FromIsolate, type IsolateData, judgedBytes, type ToIsolate } from './messages.ts'
+import { type FromIsolate, type IsolateData, verdictBytes, type ToIsolate } from './messages.ts'
 
-const { judged: shared, memory } = workerData as IsolateData
-const judged = Buffer.from(shared)
+const { verdict: shared, memory } = workerData as IsolateData
+const verdict = Buffer.from(shared)
 const gate = createGate(memory)
 const reader = openGateReader(systemClock)
 const start: StartGit = (run, limits) => relayedGit(run, limits, (asked, moved) => say({ kind: 'git', asked }, moved))
@@ -34,7 +34,7 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check
   cancel = new AbortController()
   const roots = gateRoots(request.profiles).map(parseRelativePath)
   const listing = telling(gateListing({ ...repository, start }, request.commit, roots, reader))
-  const said: FromIsolate = await gate.check(listing, request, cancel.signal).then(
+  const message: FromIsolate = await gate.check(listing, request, cancel.signal).then(
     (verdict) => ({ kind: 'verdict', verdict }),
     (error: unknown) => {
       if (error instanceof Fault) return { kind: 'fault', reason: error.reason, message: error.message }
@@ -45,7 +45,7 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check
     },
   )
   tell('')
-  say(said)
+  say(message)
 }
 
 function rest(): void {
@@ -79,5 +79,5 @@ function say(message: FromIsolate, moved: (ArrayBuffer | MessagePort)[] = []): v
 }
 
 function tell(path: string): void {
-  judged.writeUInt16LE(judged.write(path, 2, judgedBytes - 2), 0)
+  verdict.writeUInt16LE(verdict.write(path, 2, verdictBytes - 2), 0)
 }

@@ -12,11 +12,11 @@ const root = path.resolve(import.meta.dirname, '../../..')
 /** What each program is made of. The name of the last is that by which the command line loads it. */
 const sources = {
   cli: 'runtime/cli.ts',
-  judge: 'runtime/validation/worker/worker.ts',
+  validation: 'runtime/validation/worker/worker.ts',
   tracing: 'runtime/telemetry/tracing/otlp.ts',
 }
 /** Programs that a process or thread begins with, and what each goes on with. */
-const starts = { 'cluster-sync': './cli.mjs', isolate: './judge.mjs' }
+const starts = { 'cluster-sync': './cli.mjs', isolate: './validation.mjs' }
 
 /** Writes the programs to a folder, in pieces that are loaded when a command needs them; `cluster-sync.mjs` is the first. Returns what they are made of. */
 export async function compileCli(folder: string): Promise<Metafile> {

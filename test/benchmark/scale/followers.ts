@@ -103,12 +103,12 @@ async function clientOf({ world, ports }: Installation, seen: Seen, { plant, nam
 
 /** Makes the requests of an agent in the same order; contents go to files as they arrive. */
 async function fetchInto({ client, commit: from, folder }: Follower, text: string, signal: AbortSignal): Promise<void> {
-  const wanted = { commit: parseCommitHash(text), profile: 'default' }
+  const desired = { commit: parseCommitHash(text), profile: 'default' }
   const puts = new Map<string, Put>()
-  for await (const batch of client.changes({ ...wanted, from: from === null ? null : parseCommitHash(from) }, signal)) {
+  for await (const batch of client.changes({ ...desired, from: from === null ? null : parseCommitHash(from) }, signal)) {
     for (const change of batch) if (change.op === 'put') puts.set(change.id, change)
   }
-  await client.blobs({ ...wanted, ids: [...puts.values()].map(({ id }) => id) }, fileSink(folder, puts), signal)
+  await client.blobs({ ...desired, ids: [...puts.values()].map(({ id }) => id) }, fileSink(folder, puts), signal)
 }
 
 function fileSink(folder: string, puts: ReadonlyMap<string, Put>): BlobSink {

@@ -54,8 +54,8 @@ export async function createPlants(cluster: Installation, plants: readonly Plant
 /** Same shape as pods of the vendor's chart, so that list pages have a realistic size. */
 export async function createPods({ world }: Installation, plants: readonly Plant[], ofEach: number): Promise<GatewayPod[]> {
   const made: GatewayPod[] = []
-  const wanted = plants.flatMap((plant) => Array.from({ length: ofEach }, (_, index) => ({ plant, name: `${plant.name}-gw-${index}` })))
-  await forEach(wanted, async ({ plant, name }) => {
+  const desired = plants.flatMap((plant) => Array.from({ length: ofEach }, (_, index) => ({ plant, name: `${plant.name}-gw-${index}` })))
+  await forEach(desired, async ({ plant, name }) => {
     const { metadata, spec } = chartPod({ [podAnnotations.gatewaySync]: plant.name })
     const { generateName: _, ...rest } = metadata
     const pod = {

@@ -7,7 +7,7 @@ import { type Figure, median } from '../figures.ts'
 import { type Bench, figure } from './bench.ts'
 import { processorMs } from './contained.ts'
 
-const lookEachMs = 100
+const pollIntervalMs = 100
 /** The log message of the controller when it loses leadership. */
 const lost = 'no longer leading'
 
@@ -26,7 +26,7 @@ export function lookForStrain({ cluster, contained }: Bench): { stop(what: strin
         () => undefined,
       )
       answers.push(performance.now() - askedMs)
-      await systemClock.wait(lookEachMs)
+      await systemClock.wait(pollIntervalMs)
     }
   })()
   return {

@@ -79,7 +79,7 @@ void t.test('one of two contenders leads, and the other follows at once when it 
 })
 
 /** A busy machine takes long even for what takes a second. */
-const soon: typeof until = async (look, what) => await until(look, what, 200_000)
+const soon: typeof until = async (poll, what) => await until(poll, what, 200_000)
 
 type Contender = { leads(): boolean; said(text: string): number; stop(): Promise<void> }
 

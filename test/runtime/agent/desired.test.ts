@@ -133,7 +133,7 @@ void t.test('a commit published for an earlier spec is not applied, and stays if
       false,
     ],
     ['a request whose annotations are gone', of({ ref: 'v1' }, { status: request('v1', 'main') }), false],
-    ['what was wanted before a request without an outcome', of({}, { annotations: annotated('v2', 'b') }), true],
+    ['what was desired before a request without an outcome', of({}, { annotations: annotated('v2', 'b') }), true],
     ['what such a request asks for', of({ ref: 'v2' }, { annotations: annotated('v2', 'b') }), false],
   ]
   for (const [name, sync, followedAtOnce] of rows) {

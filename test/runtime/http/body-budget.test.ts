@@ -11,12 +11,12 @@ const of = (bytes: number) => ({ bytes, peer: `peer ${(peers += 1)}` })
 
 void t.test('held bodies never exceed the budget, all are served, and small ones do not wait', async (t) => {
   const { hold } = createBodyBudget(4 * mebibyte)
-  let [held, most, done] = [0, 0, 0]
+  let [reservation, most, done] = [0, 0, 0]
   const work = (bytes: number) => async () => {
-    held += bytes
-    most = Math.max(most, held)
+    reservation += bytes
+    most = Math.max(most, reservation)
     await new Promise(setImmediate)
-    held -= bytes
+    reservation -= bytes
     done += 1
     return done
   }

@@ -85,12 +85,12 @@ void t.test('a body that has not ended when the signal aborts is cut off', async
   })
   const request = new Request('http://localhost/', { method: 'POST', body, duplex: 'half' })
   let pieces = 0
-  const look = (): boolean => {
+  const select = (): boolean => {
     pieces += 1
     if (pieces === 3) tooSlow.abort(new Error('too slow'))
     return true
   }
-  t.strictSame(await readBody(request, maxBytes, look, maxBytes, tooSlow.signal), { kind: 'cutOff' })
+  t.strictSame(await readBody(request, maxBytes, select, maxBytes, tooSlow.signal), { kind: 'cutOff' })
   t.equal(isCanceled, true)
   const whole = await readBody(
     requestOf([Buffer.from('ab'), Buffer.from('c')]),

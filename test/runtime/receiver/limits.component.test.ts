@@ -37,7 +37,7 @@ void t.test('repeated failures limit only the failing peer, not authenticated ca
   )
   t.equal((await post('{"ref":"main"}', { ...bearer, ...from('203.0.113.7') })).status, 202)
   t.strictSame(await statuses('203.0.113.8'), [401, 401, 401, 429, 429])
-  const count = (wanted: ReceiverOutcome): number => outcomes.filter((outcome) => outcome === wanted).length
+  const count = (desired: ReceiverOutcome): number => outcomes.filter((outcome) => outcome === desired).length
   t.strictSame([count('refused'), count('limited'), count('accepted')], [6, outcomes.length - 7, 1])
   const untrusting = await serveReceiver(t, { more: { clock: slowClock, limits } })
   const seen = []

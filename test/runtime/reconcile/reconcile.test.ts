@@ -63,11 +63,11 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     clock: systemClock,
     log: silentLog,
     allowLocal: false,
-    async resolve(_record, _spec, wanted): Promise<ResolvedCommit> {
+    async resolve(_record, _spec, desired): Promise<ResolvedCommit> {
       const answer = Promise.withResolvers<CommitHash>()
-      host.push({ ref: wanted.ref, answer })
+      host.push({ ref: desired.ref, answer })
       const found = { commit: await answer.promise, committedAt: Promise.resolve(undefined), fetchedAt: '2026-01-01T00:00:00Z' }
-      return { ...found, name: fullNameOf(wanted.ref), tag: undefined }
+      return { ...found, name: fullNameOf(desired.ref), tag: undefined }
     },
     async adopt() {},
     verify: async () => signatures,
@@ -364,7 +364,7 @@ void t.test('a refused request does not change the conditions', async (t) => {
   t.strictSame(
     host.map(({ ref }) => ref),
     ['main', 'typo', 'main'],
-    'what was wanted before is asked about at once',
+    'what was desired before is asked about at once',
   )
 })
 

@@ -64,7 +64,7 @@ void t.test('a requested ref is shown with the ref whose pushes it stops, in eac
     (await get(page, { 'accept-language': 'de' })).text,
     'statt main, dessen Pushes ignoriert werden, bis sich spec.git.ref ändert',
   )
-  matchObject(t, JSON.parse((await get('/status.json')).text), { syncs: [{ wanted: { ref: 'v2', insteadOf: 'main' } }] })
+  matchObject(t, JSON.parse((await get('/status.json')).text), { syncs: [{ desired: { ref: 'v2', insteadOf: 'main' } }] })
 })
 
 void t.test('text from repositories, gateways and callers is escaped', async (t) => {

@@ -10,7 +10,7 @@ import type { Gateway } from '../../../runtime/gateway/gateway.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { matchObject } from '../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 import { syncedFolder } from '../../support/synced-folder.ts'
 
@@ -103,8 +103,8 @@ void t.test('files of the gateway are neither written nor deleted, whatever is m
 
   const other = setUp(t)
   other.write('projects/thing/db.idb', 'gateway')
-  const inTheWay = await other.sync({ 'projects/thing': 'a file where the folder is' }, profileOf([{ ...projects, prune: 'All' }]))
-  matchObject(t, inTheWay, { phase: 'Blocked', reason: 'MappingConflict' })
+  const isObstacle = await other.sync({ 'projects/thing': 'a file where the folder is' }, profileOf([{ ...projects, prune: 'All' }]))
+  matchObject(t, isObstacle, { phase: 'Blocked', reason: 'MappingConflict' })
   t.strictSame(other.tree(), ['projects/thing/db.idb'])
   for (const destination of ['config/local', 'config/Resources/Local/x', '.cluster-sync', 'config/ignition/keys']) {
     matchObject(
@@ -241,8 +241,8 @@ void t.test('if a step of an apply fails, the folder keeps the old commit and th
     if (name.startsWith('put') && (puts += 1) === 2) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
   }
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory, boundary }
-  const wanted = wantedOf(dataDir, next, profileOf([projects]))
-  const result = await runCycle(deps, wanted, signal)
+  const target = desiredOf(dataDir, next, profileOf([projects]))
+  const result = await runCycle(deps, target, signal)
   matchObject(t, result, { phase: 'Failed', reason: 'DiskFull', commit: first.commit })
   t.strictSame(tree(), ['projects/a', 'projects/b/c'])
   t.equal(read('projects/a'), '1')

@@ -10,7 +10,7 @@ import { systemClock } from '../../../runtime/platform/clock.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { listTree } from '../../../scripts/quickstart/check.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const name = fc.constantFrom('a', 'b', 'c', 'd e', 'ü')
@@ -44,16 +44,16 @@ void t.test('through any sequence of commits the folder matches each of them and
       const source = memorySource()
       let memory: EngineMemory = { manifest: undefined }
       let last: Tree = {}
-      for (const wanted of trees) {
+      for (const desired of trees) {
         if (restarts) memory = { manifest: undefined }
         const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-        const commit = source.commit(wanted)
-        const result = await runCycle(deps, wantedOf(dataDir, commit, profile), signal)
+        const commit = source.commit(desired)
+        const result = await runCycle(deps, desiredOf(dataDir, commit, profile), signal)
         // Without the base commit a source returns no differences.
         if (lists) source.forget(commit)
         if (result.phase !== 'Synced') throw new Error(`${result.phase}: ${result.reason ?? ''} ${result.message ?? ''}`)
         // A missing optional source keeps its files, so an empty tree changes nothing.
-        last = Object.keys(wanted).length === 0 ? last : wanted
+        last = Object.keys(desired).length === 0 ? last : desired
         const present = contentOf(dataDir)
         if (!isDeepStrictEqual(present, { ...last })) return false
       }

@@ -13,7 +13,7 @@ import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { matchObject, rejectsWith } from '../../support/assertions.ts'
-import { memorySource, profileOf, wantedOf } from '../../support/memory-source.ts'
+import { memorySource, profileOf, desiredOf } from '../../support/memory-source.ts'
 import { temporaryFolder } from '../../support/repository.ts'
 
 const signal = AbortSignal.timeout(60_000)
@@ -34,7 +34,7 @@ function setUp(t: Pick<Test, 'teardown'>) {
     wait: (seconds: number) => (nowMs += seconds * 1000),
     sync: async (gateway: Gateway | undefined, text: string, check?: { path: string; status: number }): Promise<CycleResult> => {
       const commit = source.commit({ 'projects/line/project.json': '{"title":"Line"}', 'projects/line/a.txt': text })
-      return await runCycle({ source, gateway, clock, log: silentLog, memory }, wantedOf(dataDir, commit, profile, { check }), signal)
+      return await runCycle({ source, gateway, clock, log: silentLog, memory }, desiredOf(dataDir, commit, profile, { check }), signal)
     },
   }
 }
@@ -110,7 +110,7 @@ void t.test('a redirect is an answer and is not followed, and the key is sent to
   )
 })
 
-void t.test('a page of any length is judged by its status, and a missing response is an error', async (t) => {
+void t.test('a page of any length is checked by its status, and a missing response is an error', async (t) => {
   const { gateway } = await pages(t, (url, response) => {
     if (url === '/silent') return
     response.writeHead(200).end('x'.repeat(2 * 1024 * 1024))

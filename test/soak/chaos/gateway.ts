@@ -28,9 +28,9 @@ export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: s
   const { namespace, name: gatewaySync } = pod.plant
   const files = new Map<string, string>()
   const stop = new AbortController()
-  let wanted: { commit: string; url: string; caBundle: string } | undefined
+  let desired: { commit: string; url: string; caBundle: string } | undefined
   let held: CommitHash | undefined
-  let done: typeof wanted
+  let done: typeof desired
   let running = Promise.resolve()
   let client: { of: string; ask: DeliveryClient } | undefined
   let token: string | undefined
@@ -45,7 +45,7 @@ export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: s
     return client.ask
   }
 
-  const bring = async ({ commit: text, url, caBundle }: NonNullable<typeof wanted>): Promise<void> => {
+  const bring = async ({ commit: text, url, caBundle }: NonNullable<typeof desired>): Promise<void> => {
     const commit = parseCommitHash(text)
     if (held !== commit) {
       const ask = await clientFor(url, caBundle)
@@ -66,8 +66,8 @@ export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: s
   }
 
   const work = async (): Promise<void> => {
-    while (done !== wanted && !stop.signal.aborted) {
-      const next = wanted
+    while (done !== desired && !stop.signal.aborted) {
+      const next = desired
       try {
         if (next !== undefined) await bring(next)
         done = next
@@ -82,8 +82,8 @@ export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: s
   return {
     files,
     follow(commit, delivery) {
-      if (wanted?.commit === commit && wanted.url === delivery.url && wanted.caBundle === delivery.caBundle) return
-      wanted = { commit, ...delivery }
+      if (desired?.commit === commit && desired.url === delivery.url && desired.caBundle === delivery.caBundle) return
+      desired = { commit, ...delivery }
       running = running.then(work)
     },
     async stop() {

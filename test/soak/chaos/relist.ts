@@ -3,7 +3,7 @@
  */
 import { gatewaySyncType, podType, syncReportType } from '../../../runtime/kube/types.ts'
 import { until } from '../../support/world.ts'
-import type { Reading } from './judge.ts'
+import type { Reading } from './violations.ts'
 import type { Soak } from './soak.ts'
 
 /** Open watches of each type, as counted by the API server. */

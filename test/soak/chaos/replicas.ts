@@ -8,7 +8,7 @@ import { systemClock } from '../../../runtime/platform/clock.ts'
 import { freePorts, type Ports } from '../../support/ports.ts'
 import type { Installation } from '../../support/installation.ts'
 import { pick, type Random } from '../../support/seeded-random.ts'
-import type { FollowedMs } from './judge.ts'
+import type { FollowedMs } from './violations.ts'
 
 export type Replicas = {
   /** Kills the leader, or else a standby, and restarts it in its pod. */

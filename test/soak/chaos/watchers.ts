@@ -42,8 +42,8 @@ export async function startWatchers(kubeconfig: string, etcdUrl: string, watchin
       return { lists: sum('lists'), versions: sum('watched') }
     },
     async missed() {
-      const doubts = await Promise.all(watchers.map(({ witness }) => witness.doubts()))
-      return [...doubts.flat(), ...compared().flatMap(({ wrong }, index) => wrong.map((text) => `${types[index]?.plural ?? ''}: ${text}`))]
+      const caveats = await Promise.all(watchers.map(({ witness }) => witness.caveats()))
+      return [...caveats.flat(), ...compared().flatMap(({ wrong }, index) => wrong.map((text) => `${types[index]?.plural ?? ''}: ${text}`))]
     },
     async stop() {
       await Promise.all(watchers.map((watcher) => watcher.stop()))

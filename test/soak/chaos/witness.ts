@@ -11,7 +11,7 @@ export type Witness = {
   /** In order of revisions. */
   happened: readonly Change[]
   /** Doubts about the history: its watch has ended, or differs from the current content of etcd. */
-  doubts(): Promise<string[]>
+  caveats(): Promise<string[]>
   stop(): Promise<void>
 }
 
@@ -59,7 +59,7 @@ export async function startWitness(etcdUrl: string, { group, plural }: ResourceT
   })
   return {
     happened,
-    async doubts() {
+    async caveats() {
       if (ended !== undefined) return [`the watch of etcd over ${plural} has ended: ${ended}`]
       const now = new Map((await range()).kvs?.map(({ key, mod_revision }) => [keyOf(key), Number(mod_revision)]))
       const held = new Map<string, number>()

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../memory-source.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 const trees = JSON.parse(await text(process.stdin)) as Tree[]
@@ -21,7 +21,7 @@ for (;;) {
   const [commit, tree] = [commits[next], trees[next]]
   if (commit === undefined || tree === undefined) break
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-  const { phase, message } = await runCycle(deps, wantedOf(dataDir, commit, profile), AbortSignal.timeout(30_000))
+  const { phase, message } = await runCycle(deps, desiredOf(dataDir, commit, profile), AbortSignal.timeout(30_000))
   if (phase !== 'Synced') throw new Error(`${phase}: ${message}`)
   process.stdout.write('.')
   forgotten?.()

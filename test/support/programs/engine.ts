@@ -9,7 +9,7 @@ import { parseCommitHash } from '../../../runtime/api/values.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
 import { answerMessages, ownCpuMs } from '../measured-process.ts'
-import { wantedOf } from '../memory-source.ts'
+import { desiredOf } from '../memory-source.ts'
 
 export type EngineMessage = { url: string; caBundle: string; commit: string; dataDir: string; profile: ResolvedProfile }
 export type EngineAnswer = { phase: string; message: string | undefined; written: number; tookMs: number; cpuMs: number }
@@ -19,15 +19,15 @@ let folder = ''
 const idle = { phase: 'Pending', message: undefined, written: 0, tookMs: 0 }
 
 process.on('disconnect', () => process.exit(0))
-answerMessages(async (wanted: Partial<EngineMessage>): Promise<EngineAnswer> => {
-  const { url, caBundle, commit = '', dataDir = '', profile } = wanted
+answerMessages(async (desired: Partial<EngineMessage>): Promise<EngineAnswer> => {
+  const { url, caBundle, commit = '', dataDir = '', profile } = desired
   if (url === undefined || caBundle === undefined || profile === undefined) return { ...idle, cpuMs: ownCpuMs() }
   if (dataDir !== folder) memory = { manifest: undefined }
   folder = dataDir
   const source = deliveryClient({ url, caBundle, token: async () => 'token', namespace: 'plant', name: 'plant', clock: systemClock })
   const startedMs = performance.now()
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-  const result = await runCycle(deps, wantedOf(dataDir, parseCommitHash(commit), profile), AbortSignal.timeout(300_000))
+  const result = await runCycle(deps, desiredOf(dataDir, parseCommitHash(commit), profile), AbortSignal.timeout(300_000))
   const { added = 0, changed = 0 } = result.files ?? {}
   return {
     phase: result.phase,

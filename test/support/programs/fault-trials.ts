@@ -11,7 +11,7 @@ import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { type CycleResult, type EngineMemory, recoverFolder, runCycle } from '../../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../scripts/quickstart/check.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../memory-source.ts'
 
 /** Calls are counted from 1; 0 means none. `to`: index of the desired tree, starting from the other one. */
 export type Trial = { to: 0 | 1; failsAt: number; errno: number; onward: boolean; cuts: boolean; killsAt: number }
@@ -66,7 +66,7 @@ async function cycle(to: number, memory: EngineMemory): Promise<CycleResult> {
   if (commit === undefined) throw new Error(`there is no tree ${to}`)
   return await runCycle(
     { source, gateway: undefined, clock: systemClock, log: silentLog, memory },
-    wantedOf(dataDir, commit, profile),
+    desiredOf(dataDir, commit, profile),
     signal,
   )
 }
@@ -90,7 +90,7 @@ async function checkRestart({ to }: Trial, memory: EngineMemory): Promise<string
     const { commit } = (await recoverFolder({ clock: systemClock, log: silentLog, memory }, dataDir, signal)) ?? {}
     const tree = trees[commits.findIndex((each) => each === commit)]
     if (tree === undefined ? commit !== undefined : !isExactly(tree)) problems.push(`after recovery the folder is not ${commit ?? 'known'}`)
-    if (tree === undefined) problems.push('recovery leaves a doubt')
+    if (tree === undefined) problems.push('recovery makes the manifest suspect')
   }
   const { phase, message = '', findings = [] } = await cycle(to, memory)
   if (phase !== 'Synced') problems.push(`the next cycle ends as ${phase}: ${message}`)

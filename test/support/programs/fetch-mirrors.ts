@@ -13,10 +13,10 @@ import { answerMessages, memoryOf } from '../measured-process.ts'
 export type FetchMessage = { repos: readonly string[]; caBundle?: string }
 export type FetchAnswer = { commits: string[]; tookMs: number }
 
-const [folder = '', wanted = '0'] = process.argv.slice(2)
+const [folder = '', desired = '0'] = process.argv.slice(2)
 process.on('disconnect', () => process.exit(0))
 const mebibyte = 1024 * 1024
-const missing = Math.max(0, Number(wanted) - memoryOf(process.pid).anonymousMiB)
+const missing = Math.max(0, Number(desired) - memoryOf(process.pid).anonymousMiB)
 // Filled, so that every page is resident.
 const ballast = randomFillSync(Buffer.alloc(Math.ceil(missing * mebibyte)))
 const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })

@@ -10,7 +10,7 @@ import { deliveryClient } from '../../../runtime/content/client/client.ts'
 import { parseCommitHash } from '../../../runtime/api/values.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { overMirror, serveDelivery } from '../delivery-server.ts'
-import { profileOf, wantedOf } from '../memory-source.ts'
+import { profileOf, desiredOf } from '../memory-source.ts'
 
 export type FirstSync = { phase: string; told: string[]; waitedMs: number; logged: string[] }
 
@@ -37,7 +37,7 @@ const { caBundle } = delivery
 const source = deliveryClient({ url, caBundle, token: async () => 'gw-0', namespace: 'default', name: 'plant', clock })
 const result = await runCycle(
   { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } },
-  wantedOf(dataDir, commit, profileOf([{ source: 'projects', destination: 'projects' }])),
+  desiredOf(dataDir, commit, profileOf([{ source: 'projects', destination: 'projects' }])),
   signal,
 )
 const told = delivery.told.map(({ route, status }) => `${route} ${status}`)

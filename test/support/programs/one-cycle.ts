@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../memory-source.ts'
 
 const [dataDir = '', at = '', from = ''] = process.argv.slice(2)
 const [before, after] = JSON.parse(await text(process.stdin)) as [Tree, Tree]
@@ -26,7 +26,7 @@ const result = await runCycle(
       if (passed === Number(at)) process.kill(process.pid, 'SIGKILL')
     },
   },
-  wantedOf(dataDir, source.commit(after), profileOf([{ source: 'projects', destination: 'projects' }])),
+  desiredOf(dataDir, source.commit(after), profileOf([{ source: 'projects', destination: 'projects' }])),
   AbortSignal.timeout(30_000),
 )
 process.stdout.write(JSON.stringify({ result, passed }))

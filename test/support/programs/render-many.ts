@@ -8,7 +8,7 @@ import type { BlobId, Source } from '../../../runtime/content/protocol/protocol.
 import { parseCommitHash, parseRelativePath } from '../../../runtime/api/values.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
-import { profileOf, wantedOf } from '../memory-source.ts'
+import { profileOf, desiredOf } from '../memory-source.ts'
 
 const [dataDir = '', files = '', bytes = ''] = process.argv.slice(2)
 const content = (index: number): Buffer => Buffer.from(`${index} {{ vars.host }} ${'line of t€\n'.repeat(Number(bytes) / 13)}`)
@@ -39,6 +39,6 @@ const source: Source = {
 }
 const profile = profileOf([{ source: 'projects', destination: 'projects', template: true }], { vars: { host: 'h' } })
 const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-const wanted = wantedOf(dataDir, parseCommitHash('c'.repeat(40)), profile)
-const { phase, message } = await runCycle(deps, wanted, AbortSignal.timeout(120_000))
+const target = desiredOf(dataDir, parseCommitHash('c'.repeat(40)), profile)
+const { phase, message } = await runCycle(deps, target, AbortSignal.timeout(120_000))
 process.stdout.write(JSON.stringify({ phase, message, peakKiB: process.resourceUsage().maxRSS }))

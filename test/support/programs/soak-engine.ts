@@ -12,7 +12,7 @@ import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { createMirrors } from '../../../runtime/git/mirrors.ts'
 import { anonymousRemote } from '../../../runtime/git/remote/remote.ts'
 import { type EngineMemory, runCycle } from '../../../runtime/sync/cycle.ts'
-import { profileOf, wantedOf } from '../memory-source.ts'
+import { profileOf, desiredOf } from '../memory-source.ts'
 
 /** `lost`: findings about files with an unknown owner. */
 export type SoakLine = {
@@ -32,7 +32,7 @@ const source = mirror.source(() => [parseRelativePath('projects')])
 const profile = profileOf([{ source: 'projects', destination: 'projects' }], { drift: 'Restore' })
 const memory: EngineMemory = { manifest: undefined }
 const stop = new AbortController()
-let wanted: CommitHash | undefined
+let desired: CommitHash | undefined
 let news: () => void = () => undefined
 
 function say(line: Omit<SoakLine, 'descriptors' | 'rssMiB'>): void {
@@ -50,7 +50,7 @@ async function bringInPlace(commit: CommitHash): Promise<boolean> {
       message = '',
       commit: held = '',
       findings = [],
-    } = await runCycle(deps, wantedOf(dataDir, commit, profile), stop.signal)
+    } = await runCycle(deps, desiredOf(dataDir, commit, profile), stop.signal)
     const lost = findings.filter(({ rule }) => rule === 'ownership-lost').map((finding) => finding.message)
     say({ commit: held, phase, reason, message, lost })
     return phase === 'Synced'
@@ -64,7 +64,7 @@ async function bringInPlace(commit: CommitHash): Promise<boolean> {
 
 createInterface({ input: process.stdin })
   .on('line', (line) => {
-    wanted = parseCommitHash(line)
+    desired = parseCommitHash(line)
     news()
   })
   .on('close', () => {
@@ -75,11 +75,11 @@ createInterface({ input: process.stdin })
 let done: CommitHash | undefined
 let failures = 0
 while (!stop.signal.aborted) {
-  if (wanted === undefined || wanted === done) {
+  if (desired === undefined || desired === done) {
     await new Promise<void>((resolve) => (news = resolve))
     continue
   }
-  const commit = wanted
+  const commit = desired
   if (await bringInPlace(commit)) {
     done = commit
     failures = 0

@@ -49,7 +49,7 @@ export async function checkInstallation(t: Test, cluster: Cluster): Promise<void
   const broken = await until(
     async () => {
       seen = await report()
-      const found = wanted.map(({ section, text }) => seen?.findings.find((one) => one.section === section && text.test(one.text)))
+      const found = desired.map(({ section, text }) => seen?.findings.find((one) => one.section === section && text.test(one.text)))
       return found.every((finding) => finding !== undefined) ? found : undefined
     },
     'everything that is broken is found',
@@ -66,7 +66,7 @@ export async function checkInstallation(t: Test, cluster: Cluster): Promise<void
 }
 
 /** The expected finding of each fault. */
-const wanted: readonly { section: Finding['section']; text: RegExp }[] = [
+const desired: readonly { section: Finding['section']; text: RegExp }[] = [
   { section: 'delivery', text: /agents cannot fetch from / },
   { section: 'gateways', text: new RegExp(`pod ${plant.namespace}/bare: .*agent`) },
   { section: 'images', text: new RegExp(`pod ${plant.namespace}/absent cannot pull ${absentImage}: .*(?:ErrImagePull|ImagePullBackOff)`) },

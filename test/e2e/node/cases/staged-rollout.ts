@@ -39,7 +39,7 @@ const bad = '{'
 const gateways = [0, 1, 2].map((ordinal) => `${line.name}-${ordinal}`)
 /** A timeline of the gateways, for review. */
 const drawingFile = path.join(import.meta.dirname, '../../../..', 'build/rollout-timeline.svg')
-const lookEveryMs = 20
+const pollIntervalMs = 20
 
 export async function stopAtFirstGateway(t: Test, cluster: Cluster): Promise<void> {
   const repository = plantRepository(cluster, line.repository)
@@ -83,7 +83,7 @@ async function watchRollout(cluster: Cluster, refused: string): Promise<Held> {
       if (!holdsBadFile(cluster, ordinal)) continue
       held.set(pod, { fromMs: held.get(pod)?.fromMs ?? sinceMs(), toMs: sinceMs() })
     }
-  }, lookEveryMs)
+  }, pollIntervalMs)
   try {
     await tellReceiver(cluster, line.namespace, sync)
     const refusedMs = await until(

@@ -111,7 +111,7 @@ void t.test('a slow listing of changes is aborted and retried, and delays neithe
       if ((tries += 1) > 1) return told(request, commit)
       return await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
     },
-    capture: async (_source, _wanted, { request }) => {
+    capture: async (_source, _target, { request }) => {
       captured.push(`${request} after ${tries}`)
       return 'done'
     },
@@ -148,11 +148,11 @@ void t.test('with trigger: Drift, drift is watched independently of syncs, after
   const asked: string[] = []
   const { dataDir, follower, followed, reported, reports } = follow(t, {
     profile: { mappings: [{ source: 'projects', destination: 'projects' }], syncPeriod: '300s' },
-    capture: async (_source, _wanted, { request }) => {
+    capture: async (_source, _target, { request }) => {
       asked.push(request)
       return 'done'
     },
-    captureQuiet: async (_source, _wanted, { quietMs, drift }) => {
+    captureQuiet: async (_source, _target, { quietMs, drift }) => {
       t.equal(quietMs, 90_000)
       seen.push(drift?.paths)
       return 50

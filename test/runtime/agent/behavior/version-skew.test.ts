@@ -69,15 +69,15 @@ void t.test('the controller reports an agent as outdated only if the spec uses a
     gatewaySyncSpec({ allowLocal: false }),
     document({ defaults: { startGrace: '1m' } }, { validation: { policy: 'Warn' } }),
   )
-  const wanted = syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
+  const desired = syncHash(resolveProfile(spec.sync, 'default'), spec.gateway)
   const stateOf = (status: object) => {
     const reports = new Map([['gw-0', parseReport('u', { commit, agentVersion: '0.1.0', ...status })]])
     const [gateway] = observeGateways(spec, commit, [pod], reports)
     return [gateway?.state, gateway?.reason]
   }
   const other = `v1-${'0'.repeat(64)}`
-  t.strictSame(stateOf({ phase: 'Synced', syncHash: wanted }), ['synced', undefined])
-  t.strictSame(stateOf({ phase: 'Synced', syncHash: wanted, ignoredFields: ['sync.defaults.startDeadline'] }), ['synced', undefined])
+  t.strictSame(stateOf({ phase: 'Synced', syncHash: desired }), ['synced', undefined])
+  t.strictSame(stateOf({ phase: 'Synced', syncHash: desired, ignoredFields: ['sync.defaults.startDeadline'] }), ['synced', undefined])
   t.strictSame(stateOf({ phase: 'Synced', syncHash: other }), ['pending', 'OldConfiguration'])
   t.strictSame(stateOf({ phase: 'Synced', syncHash: other, ignoredFields: ['sync.defaults.startDeadline'] }), [
     'pending',
@@ -85,7 +85,7 @@ void t.test('the controller reports an agent as outdated only if the spec uses a
   ])
   t.strictSame(stateOf({ phase: 'Synced', syncHash: other, ignoredFields: ['sync.defaults.startGrace'] }), ['blocked', 'AgentOutdated'])
   t.strictSame(
-    stateOf({ phase: 'Synced', syncHash: wanted, ignoredFields: ['validation.policy'] }),
+    stateOf({ phase: 'Synced', syncHash: desired, ignoredFields: ['validation.policy'] }),
     ['blocked', 'AgentOutdated'],
     'it is in no hash, and agents act on it',
   )

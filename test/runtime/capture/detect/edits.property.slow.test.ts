@@ -12,10 +12,10 @@ import { findLocalChanges } from '../../../../runtime/capture/detect/local-chang
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import type { ResolvedProfile } from '../../../../runtime/api/schema/profile.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
-import { runCycle, type Wanted } from '../../../../runtime/sync/cycle.ts'
+import { runCycle, type SyncTarget } from '../../../../runtime/sync/cycle.ts'
 import { readManifest } from '../../../../runtime/sync/disk/manifest-file.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
-import { type MemorySource, memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { type MemorySource, memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const mode = (parent: string): string => JSON.stringify({ title: 'x', description: '', enabled: true, inheritable: true, parent })
@@ -196,7 +196,7 @@ type Own = { dataDir: string; mode: string; name: string; profile: ResolvedProfi
 function gatewayIn({ dataDir, mode: of, name, profile }: Own, source: MemorySource) {
   mkdirSync(dataDir, { recursive: true })
   const signal = AbortSignal.timeout(120_000)
-  const facts: Wanted['facts'] = {
+  const facts: SyncTarget['facts'] = {
     gatewayName: name,
     podName: name,
     ordinal: 0,
@@ -204,17 +204,17 @@ function gatewayIn({ dataDir, mode: of, name, profile }: Own, source: MemorySour
     namespace: 'plant',
     mode: { name: of, from: 'target' },
   }
-  const wanted = (at: Tree): Wanted => wantedOf(dataDir, source.commit(at), profile, { facts, confirmDeletions: source.commit(at) })
+  const desired = (at: Tree): SyncTarget => desiredOf(dataDir, source.commit(at), profile, { facts, confirmDeletions: source.commit(at) })
   return {
     name,
     dataDir,
     async sync(at: Tree): Promise<void> {
       const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-      const result = await runCycle(deps, wanted(at), signal)
+      const result = await runCycle(deps, desired(at), signal)
       if (!['Synced', 'Drifted'].includes(result.phase)) throw new Error(`${result.phase}: ${result.message ?? ''}`)
     },
     async capture(at: Tree, takesNew: boolean): Promise<Capture> {
-      const place = wanted(at)
+      const place = desired(at)
       return captureChanges(await findLocalChanges(source, place, readManifest(dataDir), signal), place, () => takesNew)
     },
     read: (): Tree =>

@@ -14,7 +14,7 @@ import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { runCycle } from '../../../../runtime/sync/cycle.ts'
 import { readManifest } from '../../../../runtime/sync/disk/manifest-file.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const signal = AbortSignal.timeout(120_000)
@@ -27,7 +27,7 @@ async function syncedBy(t: Test, before: ResolvedProfile, tree: Tree) {
   const source = memorySource()
   const commit = source.commit(tree)
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-  t.equal((await runCycle(deps, wantedOf(dataDir, commit, before), signal)).phase, 'Synced')
+  t.equal((await runCycle(deps, desiredOf(dataDir, commit, before), signal)).phase, 'Synced')
   return {
     dataDir,
     source,
@@ -37,16 +37,16 @@ async function syncedBy(t: Test, before: ResolvedProfile, tree: Tree) {
       writeFileSync(path.join(dataDir, file), text)
     },
     remove: (file: string): void => rmSync(path.join(dataDir, file)),
-    async look(after: ResolvedProfile) {
-      const wanted = wantedOf(dataDir, commit, after, { paused: true, syncHash: 'of the changed spec' })
-      const found = await findLocalChanges(source, wanted, readManifest(dataDir), signal)
-      const { captured, leftOut } = captureChanges(found, wanted, () => false)
+    async poll(after: ResolvedProfile) {
+      const target = desiredOf(dataDir, commit, after, { paused: true, syncHash: 'of the changed spec' })
+      const found = await findLocalChanges(source, target, readManifest(dataDir), signal)
+      const { captured, leftOut } = captureChanges(found, target, () => false)
       let offer: CaptureOffer | undefined
       const send = async (sent: CaptureOffer): Promise<{ answer: 'done' }> => {
         offer = sent
         return { answer: 'done' }
       }
-      await createCaptureUpload()(source, wanted, { request: 'now', uid: 'u' }, send, signal)
+      await createCaptureUpload()(source, target, { request: 'now', uid: 'u' }, send, signal)
       return { captured: captured.map(({ op, source: file }) => `${op} ${file}`), leftOut, offer }
     },
   }
@@ -62,11 +62,11 @@ void t.test('a mapping that changed its source since the last sync changes neith
   }
   const [a, b] = ['sites/a', 'sites/b'].map((source) => profileOf([{ source, destination: 'projects/site' }]))
   if (a === undefined || b === undefined) throw new Error('there are two profiles')
-  const { write, look } = await syncedBy(t, a, tree)
-  matchObject(t, await look(b), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } }, 'nobody has changed anything')
+  const { write, poll } = await syncedBy(t, a, tree)
+  matchObject(t, await poll(b), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } }, 'nobody has changed anything')
   write('projects/site/x.txt', 'repaired')
-  t.strictSame((await look(a)).captured, ['changed sites/a/x.txt'])
-  matchObject(t, await look(b), {
+  t.strictSame((await poll(a)).captured, ['changed sites/a/x.txt'])
+  matchObject(t, await poll(b), {
     captured: [],
     leftOut: [{ path: 'projects/site/x.txt', why: deliveredDifferently }],
     offer: { files: 0, leftOut: [{ path: 'projects/site/x.txt', why: deliveredDifferently }] },
@@ -78,52 +78,52 @@ void t.test('files excluded at the last sync are not removed, and files excluded
   const mappings = [{ source: 'projects', destination: 'projects' }]
   const narrow = profileOf(mappings, { excludePatterns: ['**/*.log'] })
   const wide = profileOf(mappings)
-  const { write, look } = await syncedBy(t, narrow, tree)
-  matchObject(t, await look(wide), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } })
+  const { write, poll } = await syncedBy(t, narrow, tree)
+  matchObject(t, await poll(wide), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } })
   write('projects/line/b.log', 'of the gateway')
-  matchObject(t, await look(wide), { captured: [], leftOut: [{ path: 'projects/line/b.log', why: deliveredDifferently }] })
+  matchObject(t, await poll(wide), { captured: [], leftOut: [{ path: 'projects/line/b.log', why: deliveredDifferently }] })
   const second = await syncedBy(t, wide, tree)
   second.remove('projects/line/c.log')
-  t.strictSame((await second.look(wide)).captured, ['removed projects/line/c.log'], 'what the last sync delivered is removed')
-  matchObject(t, await second.look(narrow), { captured: [], leftOut: [], offer: { files: 0 } })
+  t.strictSame((await second.poll(wide)).captured, ['removed projects/line/c.log'], 'what the last sync delivered is removed')
+  matchObject(t, await second.poll(narrow), { captured: [], leftOut: [], offer: { files: 0 } })
 })
 
 void t.test('delivered files are not captured as new when the spec no longer delivers them', async (t) => {
   const tree = { 'projects/line/a.txt': 'a', 'projects/line/b.txt': 'b', 'over/b.txt': 'over' }
   const first = { source: 'projects', destination: 'projects' }
-  const { look, write } = await syncedBy(t, profileOf([first, { source: 'over', destination: 'projects/line/over' }]), tree)
+  const { poll, write } = await syncedBy(t, profileOf([first, { source: 'over', destination: 'projects/line/over' }]), tree)
   write('projects/line/own.txt', 'new')
-  matchObject(t, await look(profileOf([first])), { captured: ['added projects/line/own.txt'], leftOut: [] })
+  matchObject(t, await poll(profileOf([first])), { captured: ['added projects/line/own.txt'], leftOut: [] })
 })
 
 void t.test('changes are uploaded once after a quiet period, and retried until the controller has them', async (t) => {
   const profile = profileOf([{ source: 'gw', destination: 'projects/site' }])
   const { write, remove, dataDir, source, commit } = await syncedBy(t, profile, { 'gw/a.txt': 'a', 'gw/b.txt': 'b' })
-  const wanted = wantedOf(dataDir, commit, profile)
+  const target = desiredOf(dataDir, commit, profile)
   let nowMs = 0
   const sent: CaptureOffer[] = []
   let answer: 'send' | 'later' | 'done' = 'send'
   const offers = createQuietUpload({ clock: { monotonicMs: () => nowMs } })
   const quietMs = 60_000
   const drift = { count: 1, paths: ['projects/site/a.txt'] }
-  const look = async (atMs: number, seen: typeof drift | 'none' = drift, subject = 'plant'): Promise<number | undefined> => {
+  const poll = async (atMs: number, seen: typeof drift | 'none' = drift, subject = 'plant'): Promise<number | undefined> => {
     nowMs = atMs
     const send = async (offer: CaptureOffer) => {
       sent.push(offer)
       return { answer: answer === 'send' && offer.changes !== undefined ? ('later' as const) : answer }
     }
-    return await offers(source, wanted, { quietMs, subject, drift: seen === 'none' ? undefined : seen }, send, signal)
+    return await offers(source, target, { quietMs, subject, drift: seen === 'none' ? undefined : seen }, send, signal)
   }
-  t.equal(await look(0, 'none'), undefined, 'there is no drift')
+  t.equal(await poll(0, 'none'), undefined, 'there is no drift')
   write('projects/site/a.txt', 'repaired')
-  t.equal(await look(1_000), quietMs)
+  t.equal(await poll(1_000), quietMs)
   write('projects/site/a.txt', 'repaired better')
-  t.equal(await look(11_000), 20_000, 'the next look is not due')
-  t.equal(await look(31_000), quietMs, 'somebody goes on')
+  t.equal(await poll(11_000), 20_000, 'the next look is not due')
+  t.equal(await poll(31_000), quietMs, 'somebody goes on')
   write('projects/site/new.txt', 'new')
-  t.equal(await look(91_000), quietMs, 'a new file, which no drift tells of')
+  t.equal(await poll(91_000), quietMs, 'a new file, which no drift tells of')
   t.equal(sent.length, 0)
-  t.equal(await look(151_000), 5_000)
+  t.equal(await poll(151_000), 5_000)
   t.strictSame(
     sent.map(({ files, changes }) => [files, changes?.map(({ source: file }) => file)]),
     [
@@ -134,20 +134,20 @@ void t.test('changes are uploaded once after a quiet period, and retried until t
   t.match(sent[0]?.request, /^drift-[0-9a-f]{8}$/)
   t.equal(sent[0]?.request, `drift-${sent[0]?.digest.slice(0, 8)}`)
   answer = 'done'
-  t.equal(await look(156_000), quietMs / 2)
+  t.equal(await poll(156_000), quietMs / 2)
   t.equal(sent.length, 3)
-  t.ok(await look(400_000))
+  t.ok(await poll(400_000))
   t.equal(sent.length, 3, 'it is over')
-  await look(400_001, drift, 'moved')
-  await look(460_001, drift, 'moved')
+  await poll(400_001, drift, 'moved')
+  await poll(460_001, drift, 'moved')
   t.equal(sent.length, 4, 'but not for another GatewaySync or repository')
   remove('projects/site/new.txt')
   write('projects/site/a.txt', 'a')
-  t.equal(await look(500_000, 'none'), undefined)
+  t.equal(await poll(500_000, 'none'), undefined)
   write('projects/site/b.txt', 'repaired too')
   const second = { count: 1, paths: ['projects/site/b.txt'] }
-  await look(600_000, second)
-  await look(660_000, second)
+  await poll(600_000, second)
+  await poll(660_000, second)
   matchObject(t, sent.at(-1), { files: 1 }, 'other changes are handed on in their turn')
   t.not(sent.at(-1)?.request, sent[0]?.request)
 })

@@ -11,7 +11,7 @@ import { type SyncReportStatus, syncReportStatus } from '../../../../runtime/api
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { runCycle } from '../../../../runtime/sync/cycle.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const signal = AbortSignal.timeout(120_000)
@@ -22,18 +22,18 @@ async function synced(t: Test, tree: Tree) {
   mkdirSync(dataDir)
   const source = memorySource()
   const commit = source.commit(tree)
-  const wanted = wantedOf(dataDir, commit, profile)
+  const target = desiredOf(dataDir, commit, profile)
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
   const tell = createChangesReporter()
   t.equal(
-    await tell(source, wanted, { request: 'before', uid: 'u' }, signal),
+    await tell(source, target, { request: 'before', uid: 'u' }, signal),
     undefined,
     'without a commit in place there is nothing to tell',
   )
-  t.equal((await runCycle(deps, wanted, signal)).phase, 'Synced')
+  t.equal((await runCycle(deps, target, signal)).phase, 'Synced')
   return {
     commit,
-    tell: (request: string, uid = 'u') => tell(source, wanted, { request, uid }, signal),
+    tell: (request: string, uid = 'u') => tell(source, target, { request, uid }, signal),
     write: (file: string, text: string): void => writeFileSync(path.join(dataDir, file), text),
     remove: (file: string): void => rmSync(path.join(dataDir, file)),
   }

@@ -63,14 +63,14 @@ async function serveFleet(
 async function sync({ client }: ServedDelivery, index: number, commit: string, from: string | null): Promise<number> {
   const pod = { name: `gw-${index}`, uid: `u-${index}` }
   const source = client(podToken({ 'kubernetes.io': { namespace: 'default', pod } }))
-  const wanted = { commit: parseCommitHash(commit), profile: 'default' }
+  const desired = { commit: parseCommitHash(commit), profile: 'default' }
   const ids = new Set<string>()
-  for await (const batch of source.changes({ ...wanted, from: from === null ? null : parseCommitHash(from) }, signal)) {
+  for await (const batch of source.changes({ ...desired, from: from === null ? null : parseCommitHash(from) }, signal)) {
     for (const change of batch) if (change.op === 'put') ids.add(change.id)
   }
   let bytes = 0
   const sink = { begin: () => undefined, data: (chunk: Uint8Array) => void (bytes += chunk.byteLength), end: () => undefined }
-  await source.blobs({ ...wanted, ids: [...ids].map(parseCommitHash) }, sink, signal)
+  await source.blobs({ ...desired, ids: [...ids].map(parseCommitHash) }, sink, signal)
   return bytes
 }
 

@@ -74,8 +74,8 @@ void t.test('an agent that gets no connection for five minutes is Pending, not F
   t.equal(fault.reason, 'TooManyRequests')
   containsText(t, fault.message, `${url} closed every connection for 5 minutes`)
   t.ok(waitedMs() >= 300_000 && waitedMs() < 310_000, `after ${waitedMs()} ms`)
-  const wanted = { commit: 'c', profile: { designerSessionPolicy: 'Proceed' } } as unknown as Parameters<typeof failed>[2]
-  matchObject(t, failed(fault, undefined, wanted), { phase: 'Pending', reason: 'TooManyRequests' })
+  const target = { commit: 'c', profile: { designerSessionPolicy: 'Proceed' } } as unknown as Parameters<typeof failed>[2]
+  matchObject(t, failed(fault, undefined, target), { phase: 'Pending', reason: 'TooManyRequests' })
 })
 
 void t.test('a kept-alive connection does not retain the sink of an earlier answer', async (t) => {

@@ -57,12 +57,12 @@ void t.test('names and contents with any characters are parsed as committed', as
       async (files, length) => {
         const repository = makeRepository(path.join(folder, String((run += 1))))
         repository.commit(Object.fromEntries([['first', ''], ...Object.entries(files).map(([key, text]) => [`d/${key}`, text])]))
-        const wanted = Object.entries(files).map(([key, text]) => {
+        const desired = Object.entries(files).map(([key, text]) => {
           const bytes = Buffer.from(text)
           return [`d/${key}`, `100644 ${bytes.length} ${bytes.toString('latin1')}`]
         })
         const seen = read(framesOf(repository.folder), length)
-        return isDeepStrictEqual(seen, Object.fromEntries([...wanted, ['first', '100644 0 ']]))
+        return isDeepStrictEqual(seen, Object.fromEntries([...desired, ['first', '100644 0 ']]))
       },
     ),
     { numRuns: 40 },

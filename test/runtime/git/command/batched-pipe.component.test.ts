@@ -21,8 +21,8 @@ void t.test('output arrives in order and completely', async (t) => {
   const { pipe } = await start(folder, 'i=0; while [ $i -lt 20000 ]; do echo "line $i"; i=$((i+1)); done')
   t.strictSame(readdirSync(folder), [], 'the pipe has no name any more')
   const chunks = await Array.fromAsync(pipe.chunks())
-  const wanted = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join('')
-  t.equal(Buffer.concat(chunks).toString('latin1'), wanted)
+  const desired = Array.from({ length: 20_000 }, (_, index) => `line ${index}\n`).join('')
+  t.equal(Buffer.concat(chunks).toString('latin1'), desired)
 })
 
 void t.test('many writes between two reads arrive as one chunk', async (t) => {

@@ -14,7 +14,7 @@ import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
 import { runCycle } from '../../../../runtime/sync/cycle.ts'
 import { matchObject, rejectsWith } from '../../../support/assertions.ts'
 import { childProcesses } from '../../../support/child-processes.ts'
-import { profileOf, wantedOf } from '../../../support/memory-source.ts'
+import { profileOf, desiredOf } from '../../../support/memory-source.ts'
 import { makeRepository, temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 import { until } from '../../../support/world.ts'
@@ -108,7 +108,7 @@ void t.test('a first sync of a commit with a submodule delivers the other files 
   const dataDir = temporaryFolder(t, 'data')
   const result = await runCycle(
     { source: mirror.source(() => roots), gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } },
-    wantedOf(dataDir, commit, profileOf([{ source: 'projects', destination: 'projects' }])),
+    desiredOf(dataDir, commit, profileOf([{ source: 'projects', destination: 'projects' }])),
     signal,
   )
   matchObject(t, result, { phase: 'Synced', files: { added: 2 } })

@@ -158,7 +158,7 @@ void t.test('a client certificate opens a host that requires one', async (t) => 
   t.equal(await ask(git), commit)
   // The host's reset may arrive before its alert, and then only the reset is visible: often with TLS 1.3, where the host refuses after the
   // handshake, and rarely with TLS 1.2, where it refuses during it.
-  const wanted = (port: number) =>
+  const desired = (port: number) =>
     `GitUnauthorized: 127.0.0.1:${port} wants a client certificate and was given no credentials; name some in spec.git.auth`
   const older = await startGitHost(path.join(folder, 'older'), {
     tls: { ...serving(authority), requestCert: true, rejectUnauthorized: true, ca: clients.certificate, maxVersion: 'TLSv1.2' },
@@ -168,9 +168,9 @@ void t.test('a client certificate opens a host that requires one', async (t) => 
   const brokenOff = (port: number) => `GitUnreachable: the connection to 127.0.0.1:${port} broke off`
   const told = [await ask({ repo: older.url('plant.git/.git'), caBundle })]
   while (told.at(-1) === brokenOff(older.port) && told.length < 50) told.push(await ask({ repo: older.url('plant.git/.git'), caBundle }))
-  t.equal(told.at(-1), wanted(older.port))
+  t.equal(told.at(-1), desired(older.port))
   const answer = await ask({ repo, caBundle })
-  t.ok([wanted(host.port), brokenOff(host.port)].includes(answer), answer)
+  t.ok([desired(host.port), brokenOff(host.port)].includes(answer), answer)
   secrets['client'] = { 'tls.crt': clients.client.certificate, 'tls.key': authority.server.key }
   t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.clientCertificate: tls.key is not the key of tls.crt')
   secrets['client'] = { 'tls.crt': 'none', 'tls.key': 'none' }

@@ -13,12 +13,12 @@ import { authenticate } from '../../../support/authenticate.ts'
 
 const now = Temporal.Instant.fromEpochMilliseconds(1_614_265_330_000)
 const bytes = (text: string): Uint8Array => Buffer.from(text)
-const judge = (headers: Headers, body: string, keys: Partial<Keys>, at = now): string =>
+const proofOf = (headers: Headers, body: string, keys: Partial<Keys>, at = now): string =>
   authenticate(headers, bytes(body), { hmac: undefined, tokens: undefined, ...keys }, at).kind
 
 void t.test('the published example of GitHub is authenticated', async (t) => {
   const signature = 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
-  t.equal(judge({ 'x-hub-signature-256': signature }, 'Hello, World!', { hmac: ["It's a Secret to Everybody"] }), 'proved')
+  t.equal(proofOf({ 'x-hub-signature-256': signature }, 'Hello, World!', { hmac: ["It's a Secret to Everybody"] }), 'proved')
 })
 
 /** The test vector shared by the libraries of https://github.com/standard-webhooks/standard-webhooks. */
@@ -49,8 +49,8 @@ void t.test('the published Standard Webhooks vector is valid for five minutes, w
     ['another version', { ...published, 'webhook-signature': signature.replace('v1', 'v2') }, [key], 0, 'refused'],
     ['no keys', published, [], 0, 'refused'],
   ]
-  for (const [name, headers, hmac, later, kind] of rows) t.equal(judge(headers, body, { hmac }, now.add({ seconds: later })), kind, name)
-  t.equal(judge(published, `${body} `, { hmac: [key] }), 'refused', 'another body')
+  for (const [name, headers, hmac, later, kind] of rows) t.equal(proofOf(headers, body, { hmac }, now.add({ seconds: later })), kind, name)
+  t.equal(proofOf(published, `${body} `, { hmac: [key] }), 'refused', 'another body')
 })
 
 void t.test('a key that is not whsec_ and base64 is used as raw bytes, never as an empty key', async (t) => {
@@ -59,22 +59,22 @@ void t.test('a key that is not whsec_ and base64 is used as raw bytes, never as 
       ...published,
       'webhook-signature': `v1,${createHmac('sha256', bytesOfKey).update(`${published['webhook-id']}.1614265330.${body}`).digest('base64')}`,
     })
-    t.equal(judge(sign(raw), body, { hmac: [raw] }), 'proved', raw)
-    t.equal(judge(sign(''), body, { hmac: [raw] }), 'refused', raw)
+    t.equal(proofOf(sign(raw), body, { hmac: [raw] }), 'proved', raw)
+    t.equal(proofOf(sign(''), body, { hmac: [raw] }), 'refused', raw)
   }
 })
 
 void t.test('a key that cannot be read never leaves the receiver open', async (t) => {
   const fault = new Fault('SecretNotFound', 'Secret plant/webhook does not exist')
-  t.equal(judge({}, '{}', { fault }), 'refused')
-  t.equal(judge({}, '{}', {}), 'open')
+  t.equal(proofOf({}, '{}', { fault }), 'refused')
+  t.equal(proofOf({}, '{}', {}), 'open')
   const unread = async (): Promise<never> => await Promise.reject(fault)
   const none = async (): Promise<undefined> => await Promise.resolve(undefined)
   for (const [hmac, tokens] of [
     [unread, none],
     [none, unread],
   ] as const)
-    t.equal(judge({}, '{}', await gatherKeys(hmac, tokens, () => fault)), 'refused')
+    t.equal(proofOf({}, '{}', await gatherKeys(hmac, tokens, () => fault)), 'refused')
 })
 
 void t.test('a Secret contains up to 16 keys, one per line', async (t) => {
@@ -90,14 +90,14 @@ void t.test('a Secret contains up to 16 keys, one per line', async (t) => {
     async () => undefined,
     faultOf,
   )
-  t.equal(judge({}, '{}', keys), 'refused', 'and with more the receiver is not open')
+  t.equal(proofOf({}, '{}', keys), 'refused', 'and with more the receiver is not open')
 })
 
 void t.test('extra text around a signature is refused', async (t) => {
   const mac = createHmac('sha256', 'key').update('{}').digest('hex')
   const rows = { [mac]: 'proved', [`${mac}0`]: 'refused', [`0${mac}`]: 'refused', [`${mac},x`]: 'refused', [`x${mac}`]: 'refused' }
   for (const [signature, kind] of Object.entries(rows))
-    t.equal(judge({ 'x-hub-signature-256': signature }, '{}', { hmac: ['key'] }), kind, signature)
+    t.equal(proofOf({ 'x-hub-signature-256': signature }, '{}', { hmac: ['key'] }), kind, signature)
 })
 
 void t.test('one flipped bit in the body or signature is refused', async () => {
@@ -141,12 +141,12 @@ void t.test('the signature or token header of each host is accepted', async (t) 
   const keys = { hmac: ['key'], tokens: ['token'] }
   const signed = ['x-gitea-signature', 'x-forgejo-signature', 'x-gogs-signature', 'x-hub-signature', 'x-harness-signature']
   for (const name of signed) {
-    t.equal(judge({ [name]: mac }, '{}', keys), 'proved', name)
-    t.equal(judge({ [name]: mac }, '{ }', keys), 'refused', name)
+    t.equal(proofOf({ [name]: mac }, '{}', keys), 'proved', name)
+    t.equal(proofOf({ [name]: mac }, '{ }', keys), 'refused', name)
   }
   for (const name of ['x-gitlab-token', 'x-gitee-token']) {
-    t.equal(judge({ [name]: 'token' }, '{}', keys), 'proved', name)
-    t.equal(judge({ [name]: 'key' }, '{}', keys), 'refused', `${name}: the HMAC key is no token`)
+    t.equal(proofOf({ [name]: 'token' }, '{}', keys), 'proved', name)
+    t.equal(proofOf({ [name]: 'key' }, '{}', keys), 'refused', `${name}: the HMAC key is no token`)
   }
 })
 
@@ -173,10 +173,10 @@ void t.test('a token is accepted as a bearer token, a password or the header of 
     [{}, 'refused'],
   ]
   for (const tokens of [['token'], ['other key', 'token']])
-    for (const [headers, kind] of rows) t.equal(judge(headers, '{}', { tokens }), kind, JSON.stringify(headers))
-  t.equal(judge({ authorization: `Basic ${basic('user:a:b')}` }, '{}', { tokens: ['a:b'] }), 'proved', 'a password with a colon')
-  for (const [headers] of rows) t.equal(judge(headers, '{}', { tokens: [] }), 'refused', 'no token is configured')
-  for (const [headers] of rows) t.equal(judge(headers, '{}', { hmac: ['token'] }), 'refused', 'only HMAC keys are configured')
+    for (const [headers, kind] of rows) t.equal(proofOf(headers, '{}', { tokens }), kind, JSON.stringify(headers))
+  t.equal(proofOf({ authorization: `Basic ${basic('user:a:b')}` }, '{}', { tokens: ['a:b'] }), 'proved', 'a password with a colon')
+  for (const [headers] of rows) t.equal(proofOf(headers, '{}', { tokens: [] }), 'refused', 'no token is configured')
+  for (const [headers] of rows) t.equal(proofOf(headers, '{}', { hmac: ['token'] }), 'refused', 'only HMAC keys are configured')
 })
 
 void t.test('the outcome names the method that authenticated the call, a signature before a token', async (t) => {
@@ -233,17 +233,17 @@ void t.test('each key costs one hash for each kind of signature that the call ha
 void t.test('a Standard Webhooks call is checked against its first 16 signatures, with keys of any length', async (t) => {
   const { 'webhook-signature': signature } = published
   const among = (before: number): Headers => ({ ...published, 'webhook-signature': `${'v2,x '.repeat(before)}${signature}` })
-  t.equal(judge(among(15), body, { hmac: [key] }), 'proved')
-  t.equal(judge(among(16), body, { hmac: [key] }), 'refused')
+  t.equal(proofOf(among(15), body, { hmac: [key] }), 'proved')
+  t.equal(proofOf(among(16), body, { hmac: [key] }), 'refused')
   for (const text of [`x${signature}`, `${signature}x`, signature.replace('=', '')])
-    t.equal(judge({ ...published, 'webhook-signature': text }, body, { hmac: [key] }), 'refused', text)
+    t.equal(proofOf({ ...published, 'webhook-signature': text }, body, { hmac: [key] }), 'refused', text)
   for (const length of [3, 4, 5, 6, 30, 31, 32]) {
     const secret = Buffer.alloc(length, 0xfb)
     const mac = createHmac('sha256', secret).update(`${published['webhook-id']}.1614265330.${body}`).digest('base64')
     const headers = { ...published, 'webhook-signature': `v1,${mac}` }
-    t.equal(judge(headers, body, { hmac: [`whsec_${secret.toString('base64')}`] }), 'proved', `${length} bytes`)
+    t.equal(proofOf(headers, body, { hmac: [`whsec_${secret.toString('base64')}`] }), 'proved', `${length} bytes`)
     for (const text of [`xwhsec_${secret.toString('base64')}`, `whsec_${secret.toString('base64')}x`])
-      t.equal(judge(headers, body, { hmac: [text] }), 'refused', `another form: ${text}`)
+      t.equal(proofOf(headers, body, { hmac: [text] }), 'refused', `another form: ${text}`)
   }
 })
 

@@ -31,12 +31,12 @@ function world() {
       git: { repo: 'https://git.example/plant.git', ref: specRef },
       sync: { profiles: { default: { mappings: [{ source: 'a', destination: 'a' }] } } },
     })
-  const wanted = () => desiredRef(parseRefName(specRef), annotations, status)
+  const desired = () => desiredRef(parseRefName(specRef), annotations, status)
   return {
     specRef: () => specRef,
     status: () => status,
     annotations: () => annotations,
-    wanted: () => wanted().ref,
+    desired: () => desired().ref,
     outcomes,
     setSpec: (ref: string) => (specRef = ref),
     /** Sets the refs that the git host has from now on. */
@@ -69,7 +69,7 @@ function world() {
     /** Of three reconciles the last one is past the time for which a request may be pending. */
     pass() {
       now = now.add({ seconds: 70 })
-      const present = wanted()
+      const present = desired()
       const isGood = good.has(present.ref)
       const fault = new Fault('RefNotFound', 'no such ref')
       status = decide({
@@ -77,7 +77,7 @@ function world() {
         spec: spec(),
         annotations,
         status,
-        wanted: present,
+        desired: present,
         source: isGood
           ? {
               kind: 'resolved',
@@ -117,7 +117,7 @@ const move = (least: number): fc.Arbitrary<Move> =>
 void t.test('the newest intent wins, and each request gets an outcome', async () => {
   fc.assert(
     fc.property(fc.array(move(3), { maxLength: 12 }), (moves) => {
-      const { has, push, byHand, setSpec, withdraw, pass, wanted, specRef, status } = world()
+      const { has, push, byHand, setSpec, withdraw, pass, desired, specRef, status } = world()
       /** The ref that should be desired: that of the spec or of a request. A manual request survives a spec change. */
       let expected: { ref: string; byHand: boolean } | undefined
       for (const [index, one] of moves.entries()) {
@@ -142,7 +142,7 @@ void t.test('the newest intent wins, and each request gets an outcome', async ()
         }
         for (let count = 0; count < one.passes; count++) pass()
         const newest = status().requests?.at(-1)
-        if (wanted() !== (expected?.ref ?? specRef())) return false
+        if (desired() !== (expected?.ref ?? specRef())) return false
         if (isNewAnswer && (newest?.id === before || newest?.outcome !== ('good' in one && one.good ? 'Handled' : 'Refused'))) return false
         has(['a', 'b', 'c'])
       }

@@ -21,7 +21,7 @@ const push = (id: string): DesiredRef => ({ ref, request: { id, ref, specRef: 'm
 const commit = parseCommitHash('a'.repeat(40))
 
 /** The desired ref of a GatewaySync; its jitter is from 0 to 1. */
-type Want = { wanted: DesiredRef; jitter: number }
+type Want = { desired: DesiredRef; jitter: number }
 
 /** GatewaySyncs of one repository that check once a second whether a source resolution is due. */
 function fleet() {
@@ -36,9 +36,9 @@ function fleet() {
     if (isAway) throw new Fault('GitTimeout', 'slow')
     return { commit, committedAt: Promise.resolve(undefined), fetchedAt: '2026-01-01T00:00:00Z', name: 'refs/heads/main', tag: undefined }
   }
-  const look = (key: SyncKey, { wanted, jitter }: Want): void => {
+  const poll = (key: SyncKey, { desired, jitter }: Want): void => {
     const [last, shared] = [lookups.last(key), lookups.shared(key, sharingKey)]
-    const due = dueForResolution({ spec, wanted, resolutionKey: 'q', last, shared, nowMs, jitter })
+    const due = dueForResolution({ spec, desired, resolutionKey: 'q', last, shared, nowMs, jitter })
     if (due.kind === 'later') return
     lookups.start(key, {
       specKey: 's',
@@ -46,7 +46,7 @@ function fleet() {
       sharingKey,
       host: 'git.example',
       repository: 'plant',
-      wanted,
+      desired,
       why: due.why,
       async run(share) {
         const { fetchedAt } = await share(resolve)
@@ -63,14 +63,14 @@ function fleet() {
     })
   }
   return {
-    want: (key: SyncKey, wanted: DesiredRef, jitter = 0.5) => wants.set(key, { wanted, jitter }),
+    want: (key: SyncKey, desired: DesiredRef, jitter = 0.5) => wants.set(key, { desired, jitter }),
     leave: () => (isAway = true),
     /** Returns the seconds within that time at which the host was queried. */
     async pass(seconds: number): Promise<number[]> {
       const startMs = nowMs
       askedMs.length = 0
       for (; nowMs < startMs + seconds * 1000; nowMs += 1000) {
-        for (const [key, want] of wants) look(key, want)
+        for (const [key, want] of wants) poll(key, want)
         await lookups.settled()
       }
       return askedMs.map((ms) => (ms - startMs) / 1000)

@@ -20,8 +20,8 @@ void t.test('a gateway with local changes counts as running the published commit
 })
 
 void t.test('a commit is shortened to eight digits, also within a message', async (t) => {
-  const columns = gatewaySyncColumns({ published: { commit, ref: 'main', at }, conditions: ready(`commit ${commit} is wanted`) })
-  t.strictSame(columns, { commit: '24a7d5c9', message: 'commit 24a7d5c9 is wanted' })
+  const columns = gatewaySyncColumns({ published: { commit, ref: 'main', at }, conditions: ready(`commit ${commit} is desired`) })
+  t.strictSame(columns, { commit: '24a7d5c9', message: 'commit 24a7d5c9 is desired' })
   matchObject(t, syncReportColumns({ phase: 'Synced', commit }), { commit: '24a7d5c9' })
 })
 

@@ -38,7 +38,7 @@ function pass(changes: Partial<Observation> & { source: SourceObservation }) {
     spec,
     annotations,
     status,
-    wanted: desiredRef(followedRef(spec.git), annotations, status),
+    desired: desiredRef(followedRef(spec.git), annotations, status),
     pods: [],
     reports: new Map(),
     delivery: undefined,
@@ -359,8 +359,8 @@ void t.test('a pushed tag within the range resolves the newest tag, and the rang
   const before = pass({ spec, source: tagged('v1.5.0') }).status
   const pushOf = (tag: string, by = 'tag-push') =>
     requestOf(`refs/tags/${tag}`, `push-${tag}`, { [requestAnnotations.by]: by, [requestAnnotations.specRef]: 'semver:>=1.2,<2' })
-  const wanted = desiredRef(followedRef(spec.git), pushOf('v1.4.1'), before)
-  matchObject(t, wanted, { ref: 'semver:>=1.2,<2', undecided: true, request: { ref: 'refs/tags/v1.4.1' } })
+  const desired = desiredRef(followedRef(spec.git), pushOf('v1.4.1'), before)
+  matchObject(t, desired, { ref: 'semver:>=1.2,<2', undecided: true, request: { ref: 'refs/tags/v1.4.1' } })
   const { status } = pass({ spec, source: tagged('v1.5.0'), status: before, annotations: pushOf('v1.4.1') })
   matchObject(t, status.requests, [{ ref: 'refs/tags/v1.4.1', outcome: 'Handled' }])
   matchObject(t, status.source, { ref: 'semver:>=1.2,<2', resolvedRef: 'refs/tags/v1.5.0' })
@@ -374,10 +374,10 @@ void t.test('a pushed tag within the range resolves the newest tag, and the rang
 
 void t.test('a host is behind a push until it shows the commit after it, or one that nobody announced', async (t) => {
   const move = { [requestAnnotations.move]: `${commitA}..${commitB}` }
-  const wanted = desiredRef(followedRef(specWith({}).git), requestOf('refs/heads/main', 'push', move), {})
+  const desired = desiredRef(followedRef(specWith({}).git), requestOf('refs/heads/main', 'push', move), {})
   const [tagObject, unknown] = [parseCommitHash('c'.repeat(40)), parseCommitHash('d'.repeat(40))]
   const isBehindAt = (commit: string, status: GatewaySyncStatus = {}, tag?: string) =>
-    isBehind(wanted, { name: 'refs/heads/main', commit, tag }, status)
+    isBehind(desired, { name: 'refs/heads/main', commit, tag }, status)
   const source = (commit: CommitHash): GatewaySyncStatus => ({ source: { ref: 'refs/heads/main', commit } })
   t.equal(isBehindAt(commitA), true, 'the commit before the push')
   t.equal(isBehindAt(commitB), false, 'the commit after it')
@@ -393,15 +393,15 @@ void t.test('a host that does not list a newer pushed tag yet is behind; for an 
   const spec = specWith(followsVersions)
   const behind = (pushed: string, name: string) => {
     const by = { [requestAnnotations.by]: 'tag-push', [requestAnnotations.specRef]: 'semver:>=1.2,<2' }
-    const wanted = desiredRef(followedRef(spec.git), requestOf(`refs/tags/${pushed}`, 'push', by), {})
-    return isBehind(wanted, { name: `refs/tags/${name}`, commit: commitA, tag: undefined }, {})
+    const desired = desiredRef(followedRef(spec.git), requestOf(`refs/tags/${pushed}`, 'push', by), {})
+    return isBehind(desired, { name: `refs/tags/${name}`, commit: commitA, tag: undefined }, {})
   }
   t.equal(behind('v1.5.0', 'v1.4.0'), true)
   t.equal(behind('v1.5.0', 'v1.5.0'), false)
   t.equal(behind('v1.3.9', 'v1.4.0'), false)
   for (const selector of ['tagPattern:*', 'semver:>=1.2,<2']) {
     const by = { [requestAnnotations.by]: 'generic', [requestAnnotations.specRef]: selector }
-    const wanted = desiredRef(selector as TagSelector, requestOf(selector, 'push', by), {})
-    t.equal(isBehind(wanted, { name: 'refs/tags/9', commit: commitA, tag: undefined }, {}), false, `a call without a tag, ${selector}`)
+    const desired = desiredRef(selector as TagSelector, requestOf(selector, 'push', by), {})
+    t.equal(isBehind(desired, { name: 'refs/tags/9', commit: commitA, tag: undefined }, {}), false, `a call without a tag, ${selector}`)
   }
 })

@@ -24,8 +24,8 @@ void t.test('without a request the ref of the spec is desired', async (t) => {
 })
 
 void t.test('a request wins over the spec that it saw', async (t) => {
-  const wanted = desiredRef(main, asked('v1', 'r1'), {})
-  matchObject(t, wanted, { ref: 'v1', undecided: true, request: { id: 'r1' } })
+  const desired = desiredRef(main, asked('v1', 'r1'), {})
+  matchObject(t, desired, { ref: 'v1', undecided: true, request: { id: 'r1' } })
 })
 
 void t.test('a request ends when spec.git.ref differs from the one it saw', async (t) => {

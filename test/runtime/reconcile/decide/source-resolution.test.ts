@@ -14,7 +14,7 @@ import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts
 const commitA = parseCommitHash('a'.repeat(40))
 const commitB = parseCommitHash('b'.repeat(40))
 
-const wanted: DesiredRef = { ref: parseRefName('main'), request: undefined, undecided: false }
+const desired: DesiredRef = { ref: parseRefName('main'), request: undefined, undecided: false }
 const asked: DesiredRef = {
   ref: parseRefName('v1'),
   request: { id: 'r1', ref: parseRefName('v1'), specRef: 'main', by: undefined, at: undefined },
@@ -54,7 +54,7 @@ function spec(polling: { enabled?: boolean; interval?: string } = {}) {
 void t.test('a source resolution starts when it is due and not before', async (t) => {
   const base: Parameters<typeof dueForResolution>[0] = {
     spec: spec(),
-    wanted,
+    desired,
     resolutionKey: 'q',
     last: good,
     shared: undefined,
@@ -68,7 +68,7 @@ void t.test('a source resolution starts when it is due and not before', async (t
     ['jitter shortens the interval by a tenth at most', { nowMs: 55_000, jitter: 0 }, { kind: 'now', why: 'poll' }],
     ['jitter lengthens it by a tenth at most', { nowMs: 61_000, jitter: 1 }, { kind: 'later', inMs: 6_000 }],
     ['another lookup', { resolutionKey: 'other' }, { kind: 'now', why: 'changed' }],
-    ['a request that nobody asked about', { wanted: asked }, { kind: 'now', why: 'request' }],
+    ['a request that nobody asked about', { desired: asked }, { kind: 'now', why: 'request' }],
     ['polling off', { spec: spec({ enabled: false }), nowMs: 900_000 }, { kind: 'later', inMs: undefined }],
     ['a passing fault just now', { last: { ...good, failures: 1, fault: passing } }, { kind: 'later', inMs: 29_000 }],
     [
@@ -100,7 +100,7 @@ void t.test('a source resolution starts when it is due and not before', async (t
     ],
     [
       'a new request during a pause',
-      { last: { ...good, failures: 1, fault: pausing(120) }, wanted: asked },
+      { last: { ...good, failures: 1, fault: pausing(120) }, desired: asked },
       { kind: 'now', why: 'request' },
     ],
     [
@@ -152,13 +152,13 @@ void t.test('a source resolution starts when it is due and not before', async (t
     ],
     [
       'a request that has met a passing fault',
-      { wanted: asked, last: { ...good, requestId: 'r1', failures: 2, fault: passing } },
+      { desired: asked, last: { ...good, requestId: 'r1', failures: 2, fault: passing } },
       { kind: 'later', inMs: 9_000 },
     ],
     [
       'a request that waits while somebody else meets the same fault again, which others had met ten times before it came',
       {
-        wanted: asked,
+        desired: asked,
         last: { ...good, requestId: 'r1', hostAnswer: 'GitTimeout', failures: 1, earlierFailures: 10, fault: passing },
         shared: shared({ hostAnswer: 'GitTimeout', failures: 12, fault: passing }),
         nowMs: 31_000,
@@ -177,7 +177,7 @@ void t.test('without an answer of the host, the stored source counts while it be
   const base: Parameters<typeof storedSource>[0] = {
     generation: 3,
     status: { observedGeneration: 3, source: { ref: 'main' }, conditions: ready('True', 'Resolved') },
-    wanted,
+    desired,
     specKey: 's',
     last: good,
   }
@@ -189,7 +189,7 @@ void t.test('without an answer of the host, the stored source counts while it be
     ['another ref', of({ source: { ref: 'other' } }), pending],
     [
       'another ref, for a request without an outcome',
-      { ...of({ source: { ref: 'other' } }), wanted: asked },
+      { ...of({ source: { ref: 'other' } }), desired: asked },
       { kind: 'unasked', lastFault: undefined },
     ],
     ['a fault', { last: { ...good, fault: passing } }, { kind: 'unasked', lastFault: passing }],

@@ -82,7 +82,7 @@ void t.test('conditions follow from the observation, and Ready repeats the first
     ],
     ['warnings only', { status: { findings: { errors: 0, warnings: 2, items: [] } } }, { CollectionsValid: 'True HasWarnings' }],
     ['no error was found', { status: { findings: { errors: 0, warnings: 0, items: [] } } }, { CollectionsValid: 'True Valid' }],
-    ['the wanted commit is not published', { status: { published: { commit: older, ref: 'main', at } } }, { Ready: 'False NotPublished' }],
+    ['the desired commit is not published', { status: { published: { commit: older, ref: 'main', at } } }, { Ready: 'False NotPublished' }],
     ['the GatewaySync is paused', { spec: { paused: true } }, { Ready: 'False Paused', Paused: 'True Paused' }],
     [
       'a gateway is on its way',

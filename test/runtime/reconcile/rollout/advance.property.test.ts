@@ -118,8 +118,8 @@ function looked(fleet: StagedFleet, name: string): void {
   if (!fleet.look(name)) return
   const now = fleet.pods.get(name)?.inPlace?.commit
   const isFirst = held === undefined
-  const wanted = isFirst ? [published?.commit, rollout?.before?.commit] : [published?.commit]
-  if (!wanted.includes(now)) fail(`${name} takes ${now}, which nobody wants`)
+  const desired = isFirst ? [published?.commit, rollout?.before?.commit] : [published?.commit]
+  if (!desired.includes(now)) fail(`${name} takes ${now}, which nobody wants`)
   if (rollout?.state === 'RolledBack' && now === rollout.refused?.commit) fail(`${name} takes the commit that was rolled back`)
   const isHeldBack = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
   if (!isFirst && isHeldBack && rollout.allowed?.includes(markOf(name)) !== true) fail(`${name} moves before its turn`)

@@ -135,7 +135,7 @@ void t.test('concurrent reads are serialized, and too many are refused', async (
   const { repository, changes } = await opened(t)
   const commits = Array.from({ length: 12 }, (_, index) => repository.commit({ 'projects/a.txt': `${index}\n` }))
   const looks = await Promise.allSettled(commits.slice(1).map(async (commit, index) => changes(commits[index] ?? '', commit)))
-  const refused = looks.filter((look) => look.status === 'rejected')
+  const refused = looks.filter((poll) => poll.status === 'rejected')
   // A slow machine refuses more, because slow work counts against the share of the namespace.
   t.ok(refused.length >= 3 && refused.length < looks.length, `${refused.length} refused`)
   t.ok(refused.every(({ reason }) => (reason as { reason: string }).reason === 'TooManyRequests'))

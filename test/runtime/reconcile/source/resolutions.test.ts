@@ -12,7 +12,7 @@ import { FairLimiter, type LimiterOptions } from '../../../../runtime/platform/a
 import { createResolutions, hostSlots, type Resolution } from '../../../../runtime/reconcile/source/resolutions.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
-const wanted: DesiredRef = { ref: parseRefName('main'), request: undefined, undecided: false }
+const desired: DesiredRef = { ref: parseRefName('main'), request: undefined, undecided: false }
 const found: SourceObservation = {
   kind: 'resolved',
   commit: parseCommitHash('a'.repeat(40)),
@@ -49,7 +49,7 @@ function openLookup(text: string, changes: Partial<Resolution> = {}): Resolution
     host: 'git.example',
     repository: 'plant',
     resolutionKey: text,
-    wanted,
+    desired,
     sharingKey: text,
     why: 'poll',
     async run(share, signal) {
@@ -91,7 +91,7 @@ void t.test('a result is kept until a reconcile has handled it', async (t) => {
   lookup.answer()
   while (answered.length === 0) await turn()
   const answer = lookups.result('plant/a')
-  t.strictSame(answer, { specKey: 'plant.git', wanted, source: found })
+  t.strictSame(answer, { specKey: 'plant.git', desired, source: found })
   if (answer !== undefined) lookups.done('plant/a', answer)
   t.equal(lookups.result('plant/a'), undefined)
   matchObject(t, lookups.last('plant/a'), { resolutionKey: 'q', failures: 0, fault: undefined })
@@ -144,7 +144,7 @@ void t.test('a new source resolution cancels the running one, whose result is di
   lookups.start('plant/a', openLookup('old'))
   const fresh = openLookup('new')
   lookups.start('plant/a', fresh)
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'old', wanted }), false)
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'old', desired }), false)
   fresh.answer()
   while (answered.length === 0) await turn()
   t.equal(lookups.last('plant/a')?.resolutionKey, 'new')
@@ -156,13 +156,13 @@ void t.test('a request does not wait for a poll of its ref, but shares the resol
   const { lookups, stop } = setUp()
   const of = (id: string): DesiredRef => {
     const request = { id, ref: parseRefName('main'), specRef: 'main', by: undefined, at: undefined }
-    return { ...wanted, request, undecided: true }
+    return { ...desired, request, undecided: true }
   }
   lookups.start('plant/a', openLookup('q'))
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', wanted: of('r1') }), false)
-  lookups.start('plant/a', openLookup('q', { wanted: of('r1') }))
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', wanted: of('r2') }), true)
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'another ref', wanted: of('r2') }), false)
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', desired: of('r1') }), false)
+  lookups.start('plant/a', openLookup('q', { desired: of('r1') }))
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', desired: of('r2') }), true)
+  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'another ref', desired: of('r2') }), false)
   stop.abort()
   await lookups.settled()
 })
@@ -176,7 +176,7 @@ void t.test('failures are counted until a success', async (t) => {
     resolutionKey: 'q',
     sharingKey: 'q',
     why: 'poll' as const,
-    wanted,
+    desired,
     run: () => Promise.reject(new Fault('GitTimeout', 'slow')),
   }
   for (let i = 1; i <= 2; i++) {
@@ -192,7 +192,7 @@ void t.test('failures are counted until a success', async (t) => {
     resolutionKey: 'q',
     sharingKey: 'q',
     why: 'poll' as const,
-    wanted,
+    desired,
     run: async () => found,
   })
   while (answered.length < 3) await turn()
@@ -223,7 +223,7 @@ function sharedResolution(why: Resolution['why'], host: () => Promise<string>, c
     host: 'git.example',
     repository: 'plant',
     resolutionKey: 'q',
-    wanted,
+    desired,
     sharingKey: 'plant.git main',
     why,
     async run(share) {
@@ -404,7 +404,7 @@ void t.test('a host is polled at the shortest interval of its followers, and les
       nowMs += 1_000
       for (const { key, spec } of followers) {
         const [last, shared] = [lookups.last(key), lookups.shared(key, 'plant.git main')]
-        const due = dueForResolution({ spec, wanted, resolutionKey: 'q', last, shared, nowMs, jitter: clock.random() })
+        const due = dueForResolution({ spec, desired, resolutionKey: 'q', last, shared, nowMs, jitter: clock.random() })
         if (due.kind === 'now') lookups.start(key, sharedResolution(due.why, host))
       }
       await lookups.settled()

@@ -42,7 +42,7 @@ function statusWith(pod: PodShape): GatewaySyncStatus {
     spec,
     annotations: {},
     status: {},
-    wanted: desiredRef(followedRef(spec.git), {}, {}),
+    desired: desiredRef(followedRef(spec.git), {}, {}),
     source: {
       kind: 'resolved',
       commit: parseCommitHash('a'.repeat(40)),

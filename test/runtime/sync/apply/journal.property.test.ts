@@ -34,7 +34,7 @@ const owned = fc.constantFrom('a', 'b').map((digit) => ({
   mapping: 0,
   stat: { size: 1, mtimeMs: 2, ino: 3, mode: 0o644 },
   rendered: undefined,
-  judged: undefined,
+  driftVerdict: undefined,
 }))
 const journal: fc.Arbitrary<Journal> = fc
   .record(

@@ -9,7 +9,7 @@ import type { BlobId } from '../../../../runtime/content/protocol/protocol.ts'
 import type { PutTarget } from '../../../../runtime/sync/apply/large-blobs.ts'
 import { ownershipOf } from '../../../../runtime/sync/disk/disk.ts'
 import { openFolders } from '../../../../runtime/sync/disk/folders.ts'
-import { createReceiver, createStageFolders, maxHeldBytes, type Staged } from '../../../../runtime/sync/apply/receive-blobs.ts'
+import { createReceiver, createStageFolders, maxBufferedBytes, type Staged } from '../../../../runtime/sync/apply/receive-blobs.ts'
 import { blobIdOf } from '../../../../runtime/sync/model/manifest.ts'
 import { throwsError } from '../../../support/assertions.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../../support/repository.ts'
 const sha1 = '0'.repeat(40) as BlobId
 const size = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 3_000 }) },
-  fc.constantFrom(0, maxHeldBytes - 1, maxHeldBytes, maxHeldBytes + 1, 300_000),
+  fc.constantFrom(0, maxBufferedBytes - 1, maxBufferedBytes, maxBufferedBytes + 1, 300_000),
 )
 /** `files` is the number of files with the content; `pieces` is the number of chunks. */
 const blob = fc.record({ size, files: fc.constantFrom(1, 1, 1, 2, 3), pieces: fc.integer({ min: 1, max: 4 }), rendered: fc.boolean() })
@@ -109,7 +109,7 @@ void t.test('a blob that does not match its ID is refused, and a small one is no
       receiver.abandon()
       const written = new Set(readdirSync(run, { recursive: true }).map(String))
       const isWritten = (targets[at] ?? []).some(({ put }) => written.has(put.path))
-      const isLarge = (given[at]?.size ?? 0) > maxHeldBytes && given[at]?.rendered === false
+      const isLarge = (given[at]?.size ?? 0) > maxBufferedBytes && given[at]?.rendered === false
       return (refused as { reason?: string } | undefined)?.reason === 'DeliveryFailed' && (isLarge || !isWritten)
     }),
     { numRuns: 30 },
@@ -117,7 +117,7 @@ void t.test('a blob that does not match its ID is refused, and a small one is no
 })
 
 void t.test('a blob shorter or longer than announced is refused', async (t) => {
-  for (const length of [10, maxHeldBytes + 10]) {
+  for (const length of [10, maxBufferedBytes + 10]) {
     const given: Blob = { size: length, files: 1, pieces: 1, rendered: false }
     const content = contentOf(given, 0)
     const id = blobIdOf(sha1, content)

@@ -11,7 +11,7 @@ import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
 import { matchObject, rejectsWith } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const plain = profileOf([{ source: 'projects', destination: 'projects' }])
@@ -46,10 +46,10 @@ function setUp(t: Pick<Test, 'teardown'>, { files = (inner) => inner, boundary, 
   }
   const memory: EngineMemory = { manifest: undefined }
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-  const cycle = async (wanted = tree, signal = AbortSignal.timeout(20_000)): Promise<CycleResult> =>
+  const cycle = async (desired = tree, signal = AbortSignal.timeout(20_000)): Promise<CycleResult> =>
     await runCycle(
       { ...deps, ...(boundary === undefined ? {} : { boundary: (name: string) => boundary(name, dataDir) }) },
-      wantedOf(dataDir, inner.commit(wanted), profile),
+      desiredOf(dataDir, inner.commit(desired), profile),
       signal,
     )
   const left = (): string[] => readdirSync(path.join(dataDir, '.cluster-sync')).filter((name) => /^(?:run-|journal)/.test(name))
@@ -170,9 +170,9 @@ void t.test('contents of rendered files are fetched after planning', async (t) =
     { source: 'projects/new1', destination: 'projects/new1' },
   ]
   const { dataDir, asked, cycle } = setUp(t, { profile: profileOf(mappings) })
-  const wanted = { 'projects/new0/a': '{{ namespace }}', 'projects/new0/b': 'b', 'projects/new1/c': 'c' }
-  matchObject(t, await cycle(wanted), { phase: 'Synced', files: { added: 3 } })
-  t.strictSame(contentOf(dataDir), { ...wanted, 'projects/new0/a': 'plant' })
+  const desired = { 'projects/new0/a': '{{ namespace }}', 'projects/new0/b': 'b', 'projects/new1/c': 'c' }
+  matchObject(t, await cycle(desired), { phase: 'Synced', files: { added: 3 } })
+  t.strictSame(contentOf(dataDir), { ...desired, 'projects/new0/a': 'plant' })
   t.strictSame(asked, ['files', 2])
 })
 

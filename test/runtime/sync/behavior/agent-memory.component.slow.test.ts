@@ -53,7 +53,7 @@ void t.test('a first sync of 20,000 files and later small syncs stay within the 
     const sync = async (): Promise<number> => {
       const { url, caBundle } = await publish()
       const answer = await engine.ask<EngineAnswer>({ url, caBundle, commit: head, dataDir, profile })
-      t.equal(answer.phase, 'Synced', answer.message ?? 'as wanted')
+      t.equal(answer.phase, 'Synced', answer.message ?? 'as desired')
       return answer.written
     }
     try {

@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import type { ResolvedProfile } from '../../../../runtime/api/schema/profile.ts'
-import type { CycleResult, Wanted } from '../../../../runtime/sync/cycle.ts'
+import type { CycleResult, SyncTarget } from '../../../../runtime/sync/cycle.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { syncedFolder } from '../../../support/synced-folder.ts'
 
-function inMode(dataDir: string, name: string, from: 'argument' | 'none' = 'argument'): Partial<Wanted> {
-  const { facts } = wantedOf(dataDir, memorySource().commit({}), profileOf([]))
+function inMode(dataDir: string, name: string, from: 'argument' | 'none' = 'argument'): Partial<SyncTarget> {
+  const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
   return { facts: { ...facts, mode: { name, from } } }
 }
 

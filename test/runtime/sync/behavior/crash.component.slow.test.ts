@@ -11,7 +11,7 @@ import { type CycleResult, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
 import { bundlePrograms } from '../../../support/measured-process.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 
@@ -48,7 +48,7 @@ async function cycle(dataDir: string, tree: Tree, other: Tree): Promise<CycleRes
   const source = memorySource()
   source.commit(other)
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-  const result = await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(30_000))
+  const result = await runCycle(deps, desiredOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(30_000))
   // This process stays alive, so that its lock would be respected.
   releaseLock(dataDir)
   return result

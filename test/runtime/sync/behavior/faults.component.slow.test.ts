@@ -11,7 +11,7 @@ import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { absent, requires } from '../../../support/requires.ts'
 import { fill, mounted } from '../../../support/small-volume.ts'
@@ -62,7 +62,7 @@ async function cycle(dataDir: string, tree: Tree, memory: EngineMemory): Promise
   const source = memorySource()
   source.commit(tree === before ? after : before)
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-  return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile), signal)
+  return await runCycle(deps, desiredOf(dataDir, source.commit(tree), profile), signal)
 }
 
 const leftovers = (dataDir: string): string[] =>

@@ -11,7 +11,7 @@ import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { foldingVolume } from '../../../support/folding-volume.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 
@@ -22,7 +22,7 @@ function setUp(t: Test, volume: string, name: string) {
   const memory: EngineMemory = { manifest: undefined }
   const sync = async (tree: Tree, boundary?: (name: string) => void): Promise<CycleResult> => {
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory, ...(boundary === undefined ? {} : { boundary }) }
-    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(60_000))
+    return await runCycle(deps, desiredOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(60_000))
   }
   t.teardown(() => releaseLock(dataDir))
   const content = (): Tree => {

@@ -8,9 +8,9 @@ import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { type CycleResult, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
-import type { Wanted } from '../../../../runtime/sync/model/desired.ts'
+import type { SyncTarget } from '../../../../runtime/sync/model/desired.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
@@ -20,9 +20,9 @@ function setUp(t: Test, as = profile) {
   const source = memorySource()
   const memory = { manifest: undefined }
   t.teardown(() => releaseLock(dataDir))
-  const sync = (tree: Tree, more: Partial<Wanted> = {}): Promise<CycleResult> => {
+  const sync = (tree: Tree, more: Partial<SyncTarget> = {}): Promise<CycleResult> => {
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    return runCycle(deps, wantedOf(dataDir, source.commit(tree), as, more), AbortSignal.timeout(30_000))
+    return runCycle(deps, desiredOf(dataDir, source.commit(tree), as, more), AbortSignal.timeout(30_000))
   }
   return { dataDir, sync, commit: (tree: Tree) => source.commit(tree) }
 }

@@ -142,16 +142,16 @@ void t.test('problems of a stopped commit are not the baseline of the next one',
   const first = await sync(base)
   const rolledOutBefore = first.commit
   const broken = { ...base, 'projects/line/project.json': '{' }
-  const harmed = await sync(broken, both, { wanted: { rolledOutBefore } })
+  const harmed = await sync(broken, both, { desired: { rolledOutBefore } })
   t.strictSame(harmed.health?.newProblems, ['Project line cannot be read'])
   const onTop = { ...broken, 'config/a': '2' }
-  t.strictSame((await sync(onTop, both, { wanted: { rolledOutBefore } })).health?.newProblems, ['Project line cannot be read'])
+  t.strictSame((await sync(onTop, both, { desired: { rolledOutBefore } })).health?.newProblems, ['Project line cannot be read'])
   const elsewhere = { ...onTop, 'other/a': '1' }
-  t.strictSame((await sync(elsewhere, both, { wanted: { rolledOutBefore } })).health?.newProblems, ['Project line cannot be read'])
-  t.notOk((await sync({ ...elsewhere, 'projects/line/project.json': project }, both, { wanted: { rolledOutBefore } })).health?.newProblems)
-  const accepted = await sync(broken, both, { wanted: { rolledOutBefore } })
+  t.strictSame((await sync(elsewhere, both, { desired: { rolledOutBefore } })).health?.newProblems, ['Project line cannot be read'])
+  t.notOk((await sync({ ...elsewhere, 'projects/line/project.json': project }, both, { desired: { rolledOutBefore } })).health?.newProblems)
+  const accepted = await sync(broken, both, { desired: { rolledOutBefore } })
   t.strictSame(accepted.health?.newProblems, ['Project line cannot be read'])
-  const after = await sync({ ...broken, 'config/a': '3' }, both, { wanted: { rolledOutBefore: accepted.commit } })
+  const after = await sync({ ...broken, 'config/a': '3' }, both, { desired: { rolledOutBefore: accepted.commit } })
   t.notOk(after.health?.newProblems, 'unless every gateway took it all the same')
 })
 
@@ -203,7 +203,7 @@ void t.test('a hanging problems request ends with its sync and leaves nothing st
   t.equal(left, 1, 'a sync that cannot stage waits for nobody')
   asked.length = 0
   const halt = new AbortController()
-  const halted = sync(second, both, { deps: { gateway: hanging }, wanted: { halt: halt.signal } })
+  const halted = sync(second, both, { deps: { gateway: hanging }, desired: { halt: halt.signal } })
   while (!readdirSync(path.join(dataDir, '.cluster-sync')).some((name) => name.startsWith('run-'))) await new Promise(setImmediate)
   halt.abort(new Error('paused'))
   matchObject(t, await halted, { phase: 'Paused' })

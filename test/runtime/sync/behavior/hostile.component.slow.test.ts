@@ -14,7 +14,7 @@ import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { gitEnvironment, makeRepository, type Repository, temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 
@@ -38,7 +38,7 @@ function setUp(t: Test) {
     const commit = parseCommitHash(commitEntries(repository, entries))
     await mirror.ensure(commit, signal)
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, commit, profile), signal)
+    return await runCycle(deps, desiredOf(dataDir, commit, profile), signal)
   }
   return { folder, dataDir, sync, memory }
 }
@@ -172,7 +172,7 @@ function inMemory(t: Test) {
   const sync = async (named: readonly string[]): Promise<CycleResult> => {
     const commit = source.commit(Object.fromEntries(named.map((name) => [`projects/${name}`, 'x'])))
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, commit, profile), signal)
+    return await runCycle(deps, desiredOf(dataDir, commit, profile), signal)
   }
   return { dataDir, sync }
 }
@@ -243,7 +243,7 @@ void t.test('ten thousand files in one folder are added, changed and deleted', a
     [many('2', 10), { added: 0, changed: 0, removed: 9_990 }],
   ] as const) {
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    const result = await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile), signal)
+    const result = await runCycle(deps, desiredOf(dataDir, source.commit(tree), profile), signal)
     matchObject(t, result, { phase: 'Synced', files: expected })
     t.equal(readdirSync(path.join(dataDir, 'projects/one')).length, Object.keys(tree).length)
   }
@@ -256,7 +256,7 @@ void t.test('no operation follows a symbolic link at any position in the path', 
   const folder = temporaryFolder(t, 'links')
   const everything = (): string[] => listTree(outside).map((file) => `${file}=${readFileSync(path.join(outside, file), 'latin1')}`)
   let run = 0
-  const wanted = fc.record({
+  const desired = fc.record({
     depth: fc.integer({ min: 0, max: parts.length - 1 }),
     /** The target of the link: a copy of the delivered file, a different file, or nothing. */
     behind: fc.constantFrom('copy', 'other', 'nothing'),
@@ -271,7 +271,7 @@ void t.test('no operation follows a symbolic link at any position in the path', 
     restarts: fc.boolean(),
   })
   await fc.assert(
-    fc.asyncProperty(wanted, async ({ depth, behind, prune, drift, next, restarts }) => {
+    fc.asyncProperty(desired, async ({ depth, behind, prune, drift, next, restarts }) => {
       rmSync(outside, { recursive: true, force: true })
       mkdirSync(path.join(outside, 'projects/a/b'), { recursive: true })
       if (behind !== 'nothing') writeFileSync(path.join(outside, 'projects/a/b/c'), behind === 'copy' ? '1' : 'theirs')
@@ -283,7 +283,7 @@ void t.test('no operation follows a symbolic link at any position in the path', 
       const own = profileOf([{ source: 'projects', destination: 'projects', prune }], { drift })
       const sync = async (tree: Tree): Promise<CycleResult> => {
         const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-        return await runCycle(deps, wantedOf(dataDir, source.commit(tree), own), signal)
+        return await runCycle(deps, desiredOf(dataDir, source.commit(tree), own), signal)
       }
       await sync({ 'projects/a/b/c': '1' })
       const link = parts.slice(0, depth + 1).join('/')

@@ -12,7 +12,7 @@ import { createMirrors } from '../../../../runtime/git/mirrors.ts'
 import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
 import { type EngineMemory, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { differences } from '../../../../scripts/quickstart/check.ts'
-import { profileOf, wantedOf } from '../../../support/memory-source.ts'
+import { profileOf, desiredOf } from '../../../support/memory-source.ts'
 import { isNeverWritten } from '../../../support/never-written.ts'
 import { cloneBundle, commitsOf, type Repository, temporaryFolder } from '../../../support/repository.ts'
 import { requires, sharedData } from '../../../support/requires.ts'
@@ -49,8 +49,8 @@ function setUp(t: Test) {
     fetched.clear()
     const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
     // Some commits delete what a gateway runs with, which this test does not cover.
-    const wanted = { ...wantedOf(dataDir, commit, profile), confirmDeletions: commit }
-    const { phase, message, files } = await runCycle(deps, wanted, signal)
+    const desired = { ...desiredOf(dataDir, commit, profile), confirmDeletions: commit }
+    const { phase, message, files } = await runCycle(deps, desired, signal)
     if (phase !== 'Synced') throw new Error(`${phase}: ${message}`)
     const placed = [{ source: 'services', destination: '.' }]
     return { wrong: differences({ repository: repository.folder, commit, dataDir, placed, ignored: isNeverWritten }), fetched, files }

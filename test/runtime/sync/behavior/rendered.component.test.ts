@@ -21,8 +21,8 @@ function setUp(t: Pick<Test, 'teardown'>) {
 
 /** The findings of collection rules only. */
 function findingsOf({ findings = [] }: CycleResult): string[] {
-  const judged = findings.filter(({ rule }) => isRuleId(rule))
-  return judged.map(({ rule, path }) => `${rule} ${path.replace('config/resources/', '')}`).toSorted()
+  const expected = findings.filter(({ rule }) => isRuleId(rule))
+  return expected.map(({ rule, path }) => `${rule} ${path.replace('config/resources/', '')}`).toSorted()
 }
 
 const whole = (more: object = {}, vars: Record<string, string> = {}) =>

@@ -12,7 +12,7 @@ import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { type CycleResult, type EngineMemory, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const profile = profileOf([{ source: 'projects', destination: 'projects' }])
@@ -33,7 +33,7 @@ function setUp(t: Test) {
     backup,
     sync: (tree: Tree, from: Source = source): Promise<CycleResult> => {
       const deps = { source: from, gateway: undefined, clock: systemClock, log: silentLog, memory }
-      return runCycle(deps, wantedOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(60_000))
+      return runCycle(deps, desiredOf(dataDir, source.commit(tree), profile), AbortSignal.timeout(60_000))
     },
     content: (): Tree =>
       Object.fromEntries(

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
 import type { ResolvedProfile } from '../../../../runtime/api/schema/profile.ts'
 import { currentBootId } from '../../../../runtime/sync/disk/clean-marker.ts'
-import type { CycleResult, Wanted } from '../../../../runtime/sync/cycle.ts'
+import type { CycleResult, SyncTarget } from '../../../../runtime/sync/cycle.ts'
 import { encodeLine } from '../../../../runtime/sync/model/manifest-lines.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { memorySource, profileOf, type Tree } from '../../../support/memory-source.ts'
@@ -20,8 +20,11 @@ function setUp(t: Pick<Test, 'teardown'>) {
   const { dataDir, files, memory, ...folder } = syncedFolder(t, 'restart')
   let shiftMs = 0
   const clock: Clock = { ...systemClock, now: () => systemClock.now().add({ milliseconds: shiftMs }) }
-  const sync = async (wanted: Tree, profile: ResolvedProfile = profileOf([projects]), more: Partial<Wanted> = {}): Promise<CycleResult> =>
-    await folder.sync(wanted, profile, more, { clock })
+  const sync = async (
+    desired: Tree,
+    profile: ResolvedProfile = profileOf([projects]),
+    more: Partial<SyncTarget> = {},
+  ): Promise<CycleResult> => await folder.sync(desired, profile, more, { clock })
   const at = (file: string): string => path.join(dataDir, file)
   return {
     sync,

@@ -91,7 +91,7 @@ void t.test('the agents of all modes together deliver exactly the files that val
         )
         const files = [...new Set([...paths, ...manifests.map(([name]) => `${root}/${name}/config-mode.json`)])]
         const listed = files.filter((path) => gateRoots([profile]).some((top) => isWithin(path, top)))
-        const judged = new Set(listed.filter((path) => coveragesOf([profile]).some(({ delivered }) => delivered(path))))
+        const expected = new Set(listed.filter((path) => coveragesOf([profile]).some(({ delivered }) => delivered(path))))
         const names = new Set(files.map((path) => path.slice(root.length + 1).split('/')[0] ?? ''))
         const all = new Set(['', ...names].flatMap((mode) => brought(profile, mode, modes, files)))
         // Of two folders whose names differ only in case, the gateway and its agent read one; validation reports the other as an error.
@@ -103,8 +103,8 @@ void t.test('the agents of all modes together deliver exactly the files that val
           const folder = folderOf(path)
           return !modes.has(folder) && baseCollections.includes(foldName(folder)) && !baseCollections.includes(folder)
         }
-        const missing = [...judged].filter((path) => !all.has(path) && !twice(path) && !nameless(path))
-        const beyond = [...all].filter((path) => !judged.has(path))
+        const missing = [...expected].filter((path) => !all.has(path) && !twice(path) && !nameless(path))
+        const beyond = [...all].filter((path) => !expected.has(path))
         return missing.length === 0 && beyond.length === 0
       },
     ),

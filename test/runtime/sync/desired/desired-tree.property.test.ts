@@ -47,7 +47,7 @@ function ownedBy(files: ReadonlyMap<string, DesiredFile>): Map<string, Owned> {
     mapping: index,
     stat,
     rendered: undefined,
-    judged: undefined,
+    driftVerdict: undefined,
   })
   return new Map([...files].map(([path, one]) => [path, entry(one)]))
 }

@@ -102,7 +102,7 @@ function deltaOf(
   more: { absent?: number[]; root?: string } = {},
 ) {
   const stat = { size: 1, mtimeMs: 0, ino: 0, mode: 0o644 }
-  const entry: Owned = { id: idOf('a'), exec: false, mapping: 0, stat, rendered: undefined, judged: undefined }
+  const entry: Owned = { id: idOf('a'), exec: false, mapping: 0, stat, rendered: undefined, driftVerdict: undefined }
   return desiredDelta(changes, mappingsOf(mappings), {
     files: new Map(owned.map((path) => [path, entry])),
     absent: more.absent ?? [],

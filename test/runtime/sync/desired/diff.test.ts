@@ -8,7 +8,7 @@ import { type Diff, diffDesired } from '../../../../runtime/sync/desired/diff.ts
 import { emptyManifest, type Manifest, type Owned } from '../../../../runtime/sync/model/manifest.ts'
 import { renderKey, templateContext } from '../../../../runtime/sync/render/context.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { type MemorySource, memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { type MemorySource, memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 
 const signal = AbortSignal.timeout(120_000)
 const stat = { size: 1, mtimeMs: 0, ino: 0, mode: 0o644 }
@@ -18,15 +18,15 @@ const unknown = parseCommitHash('0'.repeat(40))
 type Profile = ReturnType<typeof profileOf>
 
 async function diff(source: MemorySource, commit: CommitHash, profile: Profile, manifest: Manifest): Promise<Diff> {
-  const wanted = wantedOf('/nowhere', commit, profile)
-  return await diffDesired({ source, renderPath: (text) => text }, wanted, templateContext(wanted), manifest, signal)
+  const target = desiredOf('/nowhere', commit, profile)
+  return await diffDesired({ source, renderPath: (text) => text }, target, templateContext(target), manifest, signal)
 }
 
 /** Returns the manifest that the engine records after the diff was applied. */
 function after(manifest: Manifest, commit: CommitHash, { puts, removed, moved, mappings, chain, absent, treeKey }: Diff): Manifest {
   const files = new Map(manifest.files)
   for (const { path, id, exec, mapping } of puts.values())
-    files.set(path, { id, exec, mapping, stat, rendered: undefined, judged: undefined })
+    files.set(path, { id, exec, mapping, stat, rendered: undefined, driftVerdict: undefined })
   for (const { path, owned } of moved) if (owned !== undefined) files.set(path, owned)
   for (const path of removed.keys()) files.delete(path)
   const keys = mappings.map(({ key }) => key)
@@ -144,14 +144,14 @@ void t.test('a whole listing is compared if differences are not reliable or avai
   const next = source.commit({ 'projects/a': '2' })
   const state = manifest.state as NonNullable<Manifest['state']>
   const rows: [string, Manifest, Profile][] = [
-    ['the folder is in doubt', { ...manifest, doubt: 'a record is damaged' }, profile],
+    ['the folder is suspect', { ...manifest, suspectReason: 'a record is damaged' }, profile],
     ['the source does not know the base', { ...manifest, state: { ...state, commit: unknown } }, profile],
     ['no commit was ever whole', { ...manifest, state: { ...state, commit: null } }, profile],
     ['the mappings are others', manifest, profileOf([projects, { source: 'config', destination: 'config', required: false }])],
     ['the exclude patterns are others', manifest, profileOf([projects], { excludePatterns: ['*.bak'] })],
   ]
-  for (const [name, given, wanted] of rows) {
-    const found = await diff(source, next, wanted, given)
+  for (const [name, given, desired] of rows) {
+    const found = await diff(source, next, desired, given)
     t.equal(found.from, 'listing', name)
     t.strictSame(files(found.puts.keys()), ['projects/a'], name)
   }
@@ -182,7 +182,7 @@ void t.test('a rendered file is rendered again only if a variable that it uses h
   const profile = (vars: Record<string, string>): Profile => profileOf([{ ...projects, template: true }], { vars })
   const tree = { 'projects/a': '{{ vars.port }}', 'projects/b': '{{ vars.port }}' }
   const manifest = await synced(source, tree, profile({ port: '1', name: 'x' }))
-  const context = templateContext(wantedOf('/nowhere', source.commit(tree), profile({ port: '1', name: 'x' })))
+  const context = templateContext(desiredOf('/nowhere', source.commit(tree), profile({ port: '1', name: 'x' })))
   const uses = [['vars', 'port']]
   for (const [path, owned] of manifest.files) {
     const rendered = { uses, key: renderKey({ template: true, patches: [] }, uses, context), id: owned.id }

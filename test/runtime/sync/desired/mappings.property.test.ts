@@ -11,7 +11,7 @@ import type { Change } from '../../../../runtime/content/protocol/protocol.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { type EngineMemory, runCycle } from '../../../../runtime/sync/cycle.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const signal = AbortSignal.timeout(240_000)
@@ -57,8 +57,8 @@ function isExcluded(file: string, patterns: readonly string[]): boolean {
 }
 
 /** A simple reference implementation: the desired files, and the mappings without a source. */
-function read(tree: Tree, mappings: readonly Mapping[]): { wanted: Map<string, { content: string; mapping: number }>; absent: number[] } {
-  const wanted = new Map<string, { content: string; mapping: number }>()
+function read(tree: Tree, mappings: readonly Mapping[]): { desired: Map<string, { content: string; mapping: number }>; absent: number[] } {
+  const desired = new Map<string, { content: string; mapping: number }>()
   const absent: number[] = []
   for (const [mapping, { type, source, destination, excludePatterns }] of mappings.entries()) {
     const root = source.replace(/\/$/, '')
@@ -67,11 +67,11 @@ function read(tree: Tree, mappings: readonly Mapping[]): { wanted: Map<string, {
     if (found.length === 0) absent.push(mapping)
     for (const [file, content] of found) {
       const below = file.slice(root.length + 1)
-      if (type === 'File') wanted.set(target, { content, mapping })
-      else if (!isExcluded(below, excludePatterns)) wanted.set(`${target}/${below}`, { content, mapping })
+      if (type === 'File') desired.set(target, { content, mapping })
+      else if (!isExcluded(below, excludePatterns)) desired.set(`${target}/${below}`, { content, mapping })
     }
   }
-  return { wanted, absent }
+  return { desired, absent }
 }
 
 /** Returns the same changes in another order. */
@@ -110,16 +110,16 @@ void t.test('the folder matches the mappings after any history', { timeout: 600_
         if (restarts) memory = { manifest: undefined }
         const commit = source.commit(next)
         const deps = { source: reordering, gateway: undefined, clock: systemClock, log: silentLog, memory }
-        const result = await runCycle(deps, wantedOf(dataDir, commit, profile), signal)
+        const result = await runCycle(deps, desiredOf(dataDir, commit, profile), signal)
         if (result.phase === 'Synced') {
-          const { wanted, absent } = read(next, list)
+          const { desired, absent } = read(next, list)
           // Files of a source that is now missing stay.
-          for (const [file, entry] of owned) if (!wanted.has(file) && absent.includes(entry.mapping)) wanted.set(file, entry)
-          owned = wanted
+          for (const [file, entry] of owned) if (!desired.has(file) && absent.includes(entry.mapping)) desired.set(file, entry)
+          owned = desired
           seen.synced += 1
           const again = await runCycle(
             { ...deps, memory: restarts ? { manifest: undefined } : memory },
-            wantedOf(dataDir, commit, profile),
+            desiredOf(dataDir, commit, profile),
             signal,
           )
           const { added = 1, changed = 1, removed = 1 } = again.files ?? {}

@@ -12,7 +12,7 @@ import { type CycleResult, type EngineMemory, runCycle } from '../../../../runti
 import { currentHolder, releaseLock, takeLock } from '../../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
 import { matchObject, rejectsWith } from '../../../support/assertions.ts'
-import { memorySource, profileOf, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { absent, requires } from '../../../support/requires.ts'
 import { fill, mounted } from '../../../support/small-volume.ts'
@@ -23,7 +23,7 @@ const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 async function cycle(dataDir: string, only = '', clock: Clock = systemClock): Promise<CycleResult> {
   const source = memorySource()
   const deps = { source, gateway: undefined, clock, log: silentLog, memory: { manifest: undefined }, only }
-  const result = await runCycle(deps, wantedOf(dataDir, source.commit({ 'projects/a': '1' }), profile), AbortSignal.timeout(60_000))
+  const result = await runCycle(deps, desiredOf(dataDir, source.commit({ 'projects/a': '1' }), profile), AbortSignal.timeout(60_000))
   releaseLock(dataDir)
   return result
 }
@@ -204,9 +204,9 @@ void t.test('a full volume is not a failure if the lock is held and nothing is t
   const source = memorySource()
   const memory: EngineMemory = { manifest: undefined }
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
-  const wanted = wantedOf(dataDir, source.commit({ 'projects/a': '1' }), profile)
-  t.equal((await runCycle(deps, wanted, AbortSignal.timeout(60_000))).phase, 'Synced')
+  const target = desiredOf(dataDir, source.commit({ 'projects/a': '1' }), profile)
+  t.equal((await runCycle(deps, target, AbortSignal.timeout(60_000))).phase, 'Synced')
   fill(dataDir, 0)
-  matchObject(t, await runCycle(deps, wanted, AbortSignal.timeout(60_000)), { phase: 'Synced', message: undefined })
+  matchObject(t, await runCycle(deps, target, AbortSignal.timeout(60_000)), { phase: 'Synced', message: undefined })
   releaseLock(dataDir)
 })

@@ -23,7 +23,7 @@ const owned: fc.Arbitrary<Owned> = fc.record(
     rendered: fc.option(fc.record({ uses: fc.array(fc.array(fc.string())), key: fc.string(), id: blobId }, { noNullPrototype: true }), {
       nil: undefined,
     }),
-    judged: fc.option(
+    driftVerdict: fc.option(
       fc
         .tuple(stat, fc.constantFrom('drift' as const, 'harmless' as const), fc.option(blobId))
         .map(([seen, verdict, id]) => ({ ...seen, verdict, id })),
@@ -85,7 +85,7 @@ void t.test('a written manifest is read back with the last entry of each path', 
     fc.property(fc.array(write, { minLength: 1, maxLength: 4 }), (writes) => {
       const manifest = readLines(linesOf(writes))
       t.strictSame(byPath(manifest.files), byPath(filesAfter(writes)))
-      return manifest.doubt === undefined && manifest.state?.publish === writes.at(-1)?.publish
+      return manifest.suspectReason === undefined && manifest.state?.publish === writes.at(-1)?.publish
     }),
   )
 })
@@ -97,12 +97,12 @@ void t.test('an unfinished write has no effect', async (t) => {
       const begun = [...changeLines(unfinished.changes)].slice(0, length)
       const manifest = readLines([...lines, ...begun])
       t.strictSame(byPath(manifest.files), byPath(filesAfter(writes)))
-      return manifest.doubt === undefined && manifest.bytes === lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
+      return manifest.suspectReason === undefined && manifest.bytes === lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
     }),
   )
 })
 
-void t.test('one changed character leaves a doubt and no commit, and readable entries stay managed', async () => {
+void t.test('one changed character makes the manifest suspect and no commit, and readable entries stay managed', async () => {
   fc.assert(
     fc.property(fc.array(write, { minLength: 1, maxLength: 3 }), fc.nat(), fc.nat(), (writes, which, where) => {
       const lines = linesOf(writes)
@@ -113,7 +113,7 @@ void t.test('one changed character leaves a doubt and no commit, and readable en
       const manifest = readLines(damaged)
       const untouched = readLines(lines.toSpliced(number, 1))
       const isKept = [...untouched.files.keys()].every((path) => manifest.files.has(path))
-      return manifest.doubt !== undefined && (manifest.state?.commit ?? null) === null && isKept
+      return manifest.suspectReason !== undefined && (manifest.state?.commit ?? null) === null && isKept
     }),
   )
 })
@@ -121,22 +121,22 @@ void t.test('one changed character leaves a doubt and no commit, and readable en
 void t.test('a manifest of another version is reported as such, not as damaged', async (t) => {
   const [head = '', ...rest] = linesOf([{ changes: [], publish: '' }])
   for (const version of [1, 3]) {
-    const { doubt } = readLines([head.replace('"m",2', `"m",${version}`), ...rest])
-    t.equal(doubt, 'the manifest cannot be used: another version of this program wrote it')
+    const { suspectReason } = readLines([head.replace('"m",2', `"m",${version}`), ...rest])
+    t.equal(suspectReason, 'the manifest cannot be used: another version of this program wrote it')
   }
 })
 
-void t.test('a truncated manifest is in doubt', async () => {
+void t.test('a truncated manifest is suspect', async () => {
   fc.assert(
     fc.property(fc.array(write, { minLength: 1, maxLength: 3 }), fc.nat(), (writes, which) => {
       const lines = linesOf(writes)
-      return readLines(lines.slice(0, which % lines.length)).doubt !== undefined
+      return readLines(lines.slice(0, which % lines.length)).suspectReason !== undefined
     }),
   )
 })
 
 void t.test('a manifest is compacted when it has more than a thousand lines and twice as many as files', async (t) => {
   const files = new Map(byPath(filesAfter([{ changes: [], publish: '' }])))
-  t.equal(wantsCompaction({ files, state: undefined, lines: 1_000, bytes: 0, doubt: undefined, file: undefined }), false)
-  t.equal(wantsCompaction({ files, state: undefined, lines: 1_001, bytes: 0, doubt: undefined, file: undefined }), true)
+  t.equal(wantsCompaction({ files, state: undefined, lines: 1_000, bytes: 0, suspectReason: undefined, file: undefined }), false)
+  t.equal(wantsCompaction({ files, state: undefined, lines: 1_001, bytes: 0, suspectReason: undefined, file: undefined }), true)
 })

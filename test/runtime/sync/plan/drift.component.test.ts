@@ -8,10 +8,10 @@ import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import type { ResolvedProfile } from '../../../../runtime/api/schema/profile.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
-import { type CycleResult, type EngineMemory, runCycle, type Wanted } from '../../../../runtime/sync/cycle.ts'
+import { type CycleResult, type EngineMemory, runCycle, type SyncTarget } from '../../../../runtime/sync/cycle.ts'
 import { differsInModificationOnly } from '../../../../runtime/sync/plan/drift.ts'
 import { containsText, matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const signal = AbortSignal.timeout(60_000)
@@ -32,10 +32,10 @@ function setUp(t: Pick<Test, 'teardown'>) {
     },
   }
   const memory: EngineMemory = { manifest: undefined }
-  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<Wanted> = {}): Promise<CycleResult> => {
+  const sync = async (tree: Tree, profile: ResolvedProfile, more: Partial<SyncTarget> = {}): Promise<CycleResult> => {
     asked.length = 0
     const deps = { source: counting, gateway: undefined, clock: systemClock, log: silentLog, memory }
-    return await runCycle(deps, wantedOf(dataDir, source.commit(tree), profile, more), signal)
+    return await runCycle(deps, desiredOf(dataDir, source.commit(tree), profile, more), signal)
   }
   const at = (file: string): string => path.join(dataDir, file)
   return { dataDir, sync, asked, at, memory }
@@ -143,10 +143,10 @@ void t.test('a changed variable renders only the files that use it', async (t) =
       [{ source: 'config', destination: 'config', template: true, patches: [{ file: '*.json', set: { '$..port': '{{ vars.port }}' } }] }],
       { vars },
     )
-  const facts = { ...wantedOf('/', memorySource().commit({}), config).facts, podLabels: { site: 'north' } }
+  const facts = { ...desiredOf('/', memorySource().commit({}), config).facts, podLabels: { site: 'north' } }
   await sync(templates, withVars({ host: 'a', port: '1' }), { facts })
   const inodes = (): Map<string, number> => new Map(Object.keys(templates).map((file) => [file, statSync(at(file)).ino]))
-  const touchedBy = async (profile: ResolvedProfile, more: Partial<Wanted> = {}): Promise<string[]> => {
+  const touchedBy = async (profile: ResolvedProfile, more: Partial<SyncTarget> = {}): Promise<string[]> => {
     const before = inodes()
     const result = await sync(templates, profile, { facts, ...more })
     t.equal(result.phase, 'Synced', result.message ?? '')

@@ -43,11 +43,12 @@ void t.test('after a refresh every path is observed as it is', async (t) => {
       mkdirSync(dataDir)
       carryOut(dataDir, before)
       const observer = createObserver(dataDir)
-      for (const file of looked) observer.look(file)
+      for (const file of looked) observer.observe(file)
       carryOut(dataDir, meanwhile)
       observer.refresh()
       const fresh = createObserver(dataDir)
-      for (const file of looked) t.strictSame(observer.look(file), fresh.look(file), `${file} after ${JSON.stringify([before, meanwhile])}`)
+      for (const file of looked)
+        t.strictSame(observer.observe(file), fresh.observe(file), `${file} after ${JSON.stringify([before, meanwhile])}`)
     }),
     { numRuns: 150 },
   )
@@ -63,8 +64,8 @@ void t.test('stored observations match direct ones, without entries for files be
       carryOut(dataDir, before)
       const observer = createObserver(dataDir)
       const observations = createObservations()
-      for (const file of paths) observations.set(file, observer.look(file))
-      for (const file of paths) t.strictSame(observations.get(file), observer.look(file), `${file} after ${JSON.stringify(before)}`)
+      for (const file of paths) observations.set(file, observer.observe(file))
+      for (const file of paths) t.strictSame(observations.get(file), observer.observe(file), `${file} after ${JSON.stringify(before)}`)
       const isBelowAbsent = (file: string, seen: Observed): boolean => seen.kind === 'absent' && seen.topmost !== file
       for (const [file, seen] of observations.entries()) t.notOk(isBelowAbsent(file, seen), `${file} is held`)
     }),

@@ -14,7 +14,7 @@ import { type Plan, plan, type PlanInput } from '../../../../runtime/sync/plan/p
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
 
 type Files = ReadonlyMap<string, string>
-type World = { wanted: Files; owned: Files; disk: Files }
+type World = { expected: Files; owned: Files; disk: Files }
 
 const idOf = (content: string): BlobId => content.repeat(40) as BlobId
 const stat = { size: 1, mtimeMs: 0, ino: 0, mode: 0o644 }
@@ -41,12 +41,12 @@ const files = (minLength: number): fc.Arbitrary<Files> =>
 /** Some files on disk are managed, unchanged or changed since; some managed files are missing. */
 const world: fc.Arbitrary<World> = fc
   .record({
-    wanted: files(0),
+    expected: files(0),
     disk: files(0),
     lost: files(0),
     ours: fc.infiniteStream(fc.constantFrom('as written', 'changed', 'not ours')),
   })
-  .map(({ wanted, disk, lost, ours }) => {
+  .map(({ expected, disk, lost, ours }) => {
     const owned = new Map<string, string>()
     for (const [path, content] of disk) {
       const how = ours.next().value
@@ -58,7 +58,7 @@ const world: fc.Arbitrary<World> = fc
       )
       if (isFree) owned.set(path, content)
     }
-    return { wanted, owned, disk }
+    return { expected, owned, disk }
   })
 
 function foldersAbove(path: string): string[] {
@@ -71,7 +71,7 @@ function isFolder(disk: Files, path: string): boolean {
 }
 
 /** Returns what is observed at a path on the disk. */
-function look(disk: Files, path: string): Observed {
+function observe(disk: Files, path: string): Observed {
   const file = foldersAbove(path).find((above) => disk.has(above))
   if (file !== undefined) return { kind: 'under-file', file }
   const content = disk.get(path)
@@ -80,17 +80,17 @@ function look(disk: Files, path: string): Observed {
   return { kind: 'absent', topmost: foldersAbove(path).find((above) => !isFolder(disk, above)) ?? path }
 }
 
-function inputOf({ wanted, owned, disk }: World, more: Partial<PlanInput> = {}): PlanInput {
-  const desired = [...wanted].map(([path, content]): DesiredFile => ({ path, id: idOf(content), size: 1, exec: false, mapping: 0 }))
+function inputOf({ expected, owned, disk }: World, more: Partial<PlanInput> = {}): PlanInput {
+  const desired = [...expected].map(([path, content]): DesiredFile => ({ path, id: idOf(content), size: 1, exec: false, mapping: 0 }))
   const isInPlace = ({ path, id }: DesiredFile): boolean => {
     const [wrote, found] = [owned.get(path), disk.get(path)]
     return wrote !== undefined && found !== undefined && idOf(wrote) === id && idOf(found) === id
   }
   const puts = new Map(desired.filter((file) => !isInPlace(file)).map((file) => [file.path, file]))
-  const removed = new Map([...owned.keys()].filter((path) => !wanted.has(path)).map((path) => [path, 'Owned' as const]))
+  const removed = new Map([...owned.keys()].filter((path) => !expected.has(path)).map((path) => [path, 'Owned' as const]))
   const entries = [...owned].map(([path, content]): [string, Owned] => [
     path,
-    { id: idOf(content), exec: false, mapping: 0, stat, rendered: undefined, judged: undefined },
+    { id: idOf(content), exec: false, mapping: 0, stat, rendered: undefined, driftVerdict: undefined },
   ])
   return {
     rootBytes: 20,
@@ -98,7 +98,7 @@ function inputOf({ wanted, owned, disk }: World, more: Partial<PlanInput> = {}):
     removed,
     foreign: [],
     owned: new Map(entries),
-    observed: new Map([...puts.keys(), ...removed.keys()].map((path) => [path, look(disk, path)])),
+    observed: new Map([...puts.keys(), ...removed.keys()].map((path) => [path, observe(disk, path)])),
     aliases: noAliases,
     repairing: new Set(),
     prunesAll: () => false,
@@ -106,7 +106,7 @@ function inputOf({ wanted, owned, disk }: World, more: Partial<PlanInput> = {}):
     maxDeletions: '100%',
     commit: parseCommitHash('f'.repeat(40)),
     confirmedDeletions: undefined,
-    held: new Set(),
+    withheld: new Set(),
     mode: undefined,
     ...more,
   }
@@ -143,8 +143,8 @@ const sorted = (files: Files): [string, string][] => [...files].toSorted(([a], [
 const isSame = (some: Files, others: Files): boolean => JSON.stringify(sorted(some)) === JSON.stringify(sorted(others))
 
 /** The desired files and the foreign files. */
-function expected({ wanted, owned, disk }: World): Map<string, string> {
-  return new Map([...[...disk].filter(([path]) => !owned.has(path)), ...wanted])
+function expected({ expected, owned, disk }: World): Map<string, string> {
+  return new Map([...[...disk].filter(([path]) => !owned.has(path)), ...expected])
 }
 
 void t.test('an applied plan without problems leaves the desired and the foreign files', async () => {
@@ -170,7 +170,7 @@ void t.test('prune: None deletes no file unless a desired file replaces it', asy
     fc.property(world, (given) => {
       const { removed } = inputOf(given)
       const made = plan(inputOf(given, { removed: new Map([...removed.keys()].map((path) => [path, 'None' as const])) }))
-      return made.deletes.every(({ inTheWay }) => inTheWay) && made.released.length + made.deletes.length >= removed.size
+      return made.deletes.every(({ isObstacle }) => isObstacle) && made.released.length + made.deletes.length >= removed.size
     }),
     { numRuns: 1_000 },
   )
@@ -178,7 +178,7 @@ void t.test('prune: None deletes no file unless a desired file replaces it', asy
 
 void t.test('a foreign file with the desired content is adopted only with the desired executable bit', async (t) => {
   const tree = new Map([['projects/a', '1']])
-  const input = inputOf({ wanted: tree, owned: new Map(), disk: tree })
+  const input = inputOf({ expected: tree, owned: new Map(), disk: tree })
   t.strictSame([plan(input).adopts.length, plan(input).puts.length], [1, 0])
   const executable = { kind: 'file' as const, stat, exec: true, id: idOf('1') }
   const changed = plan({ ...input, observed: new Map([['projects/a', executable]]) })
@@ -187,7 +187,7 @@ void t.test('a foreign file with the desired content is adopted only with the de
 
 void t.test('another spelling of a file that stays is not deleted', async (t) => {
   const tree = new Map([['projects/a', '1']])
-  const input = inputOf({ wanted: tree, owned: new Map([...tree, ['projects/A', '1']]), disk: tree })
+  const input = inputOf({ expected: tree, owned: new Map([...tree, ['projects/A', '1']]), disk: tree })
   const [kept] = input.owned.values()
   const spelled = (ino: number): Observed => ({ kind: 'file', stat: { ...stat, ino }, exec: false, id: idOf('1') })
   const owned = new Map(input.owned).set('projects/a', { ...(kept as Owned), stat: { ...stat, ino: 7 } })
@@ -215,7 +215,7 @@ void t.test('a plan over its own result has nothing to do', async () => {
       const made = plan(inputOf(given))
       if (made.problems.length > 0) return true
       const disk = carryOut(given.disk, made)
-      const again = plan(inputOf({ wanted: given.wanted, owned: given.wanted, disk }))
+      const again = plan(inputOf({ expected: given.expected, owned: given.expected, disk }))
       return again.puts.length + again.deletes.length + again.adopts.length + again.problems.length === 0
     }),
     { numRuns: 1_000 },
@@ -239,8 +239,8 @@ void t.test('the order in which files are listed does not matter', async () => {
   const reversed = (files: Files): Files => new Map([...files].toReversed())
   fc.assert(
     fc.property(world, (given) => {
-      const { wanted, owned, disk } = given
-      const other = plan(inputOf({ wanted: reversed(wanted), owned: reversed(owned), disk }))
+      const { expected, owned, disk } = given
+      const other = plan(inputOf({ expected: reversed(expected), owned: reversed(owned), disk }))
       return JSON.stringify(plan(inputOf(given))) === JSON.stringify(other)
     }),
     { numRuns: 500 },
@@ -253,7 +253,7 @@ void t.test('the counts add up to the managed and desired files', async () => {
       const { counts, puts, deletes, problems } = plan(inputOf(given))
       if (problems.length > 0) return true
       return (
-        counts.added + counts.changed + counts.unchanged === given.wanted.size &&
+        counts.added + counts.changed + counts.unchanged === given.expected.size &&
         counts.bytes === puts.length &&
         counts.removed === deletes.length
       )

@@ -2,9 +2,9 @@
  * Tests that what a gateway depends on is not deleted without a confirmation: its deployment mode, a project, and singletons of core.
  */
 import t from 'tap'
-import type { Wanted } from '../../../../runtime/sync/cycle.ts'
+import type { SyncTarget } from '../../../../runtime/sync/cycle.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { syncedFolder } from '../../../support/synced-folder.ts'
 
 const root = 'services/config/resources'
@@ -57,8 +57,8 @@ const rows: { commit: string; tree: Tree; refused?: RegExp }[] = [
 for (const { commit, tree: next, refused } of rows) {
   void t.test(`a commit that ${commit} is ${refused === undefined ? 'brought in place' : 'refused until it is confirmed'}`, async (t) => {
     const { sync, files, dataDir } = syncedFolder(t, 'danger')
-    const { facts } = wantedOf(dataDir, memorySource().commit({}), profileOf([]))
-    const runs: Partial<Wanted> = { facts: { ...facts, mode: { name: 'prd', from: 'gateway' } } }
+    const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
+    const runs: Partial<SyncTarget> = { facts: { ...facts, mode: { name: 'prd', from: 'gateway' } } }
     t.equal((await sync(tree, profile, runs)).phase, 'Synced')
     const before = files()
     const result = await sync(next, profile, runs)
@@ -75,16 +75,16 @@ for (const { commit, tree: next, refused } of rows) {
 
 void t.test('a gateway that starts with another mode loses the files of the earlier one', async (t) => {
   const { sync, dataDir } = syncedFolder(t, 'danger')
-  const { facts } = wantedOf(dataDir, memorySource().commit({}), profileOf([]))
-  const inMode = (name: string): Partial<Wanted> => ({ facts: { ...facts, mode: { name, from: 'gateway' } } })
+  const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
+  const inMode = (name: string): Partial<SyncTarget> => ({ facts: { ...facts, mode: { name, from: 'gateway' } } })
   t.equal((await sync(tree, profile, inMode('prd'))).phase, 'Synced')
   t.equal((await sync(tree, profile, inMode('test'))).phase, 'Synced')
 })
 
 void t.test('a mode folder delivered by mappings alone is not deleted without a confirmation either', async (t) => {
   const { sync, files, dataDir } = syncedFolder(t, 'danger')
-  const { facts } = wantedOf(dataDir, memorySource().commit({}), profileOf([]))
-  const runs: Partial<Wanted> = { facts: { ...facts, mode: { name: 'prd', from: 'gateway' } } }
+  const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
+  const runs: Partial<SyncTarget> = { facts: { ...facts, mode: { name: 'prd', from: 'gateway' } } }
   const mapped = profileOf([{ source: 'services', destination: '.' }])
   t.equal((await sync(tree, mapped, runs)).phase, 'Synced')
   const before = files()

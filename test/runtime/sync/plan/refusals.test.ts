@@ -14,7 +14,7 @@ const input = {
   owned: new Set(Array.from({ length: 40 }, (_, index) => `projects/line-1/${index}`)),
   removed: none,
   aliases: { files: new Map<string, string>(), folders: [] },
-  held: none,
+  withheld: none,
   maxDeletions: '50%',
   commit,
   confirmedDeletions: undefined,
@@ -44,8 +44,8 @@ void t.test('deleting a project requires a confirmation, changing only its spell
 })
 
 void t.test('held local changes block any plan that would overwrite or delete them', async (t) => {
-  const held = new Set(['a', 'b', 'c', 'd', 'e', 'f'])
+  const withheld = new Set(['a', 'b', 'c', 'd', 'e', 'f'])
   const lost = { puts: ['a', 'b', 'c'].map((path) => ({ path })), deletes: ['d', 'e', 'f'].map((path) => ({ path, why: 'gone' as const })) }
-  matchObject(t, refusals({ ...input, held }, lost), [{ reason: 'LocalChanges', message: /"a", "b", "c", "d", "e" and 1 more/ }])
-  t.strictSame(refusals({ ...input, held: new Set(['z']) }, lost), [])
+  matchObject(t, refusals({ ...input, withheld }, lost), [{ reason: 'LocalChanges', message: /"a", "b", "c", "d", "e" and 1 more/ }])
+  t.strictSame(refusals({ ...input, withheld: new Set(['z']) }, lost), [])
 })

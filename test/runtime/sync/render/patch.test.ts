@@ -44,9 +44,9 @@ void t.test('for any document a set string is read back as JSON, and nothing els
   const document = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 })
   fc.assert(
     fc.property(document, fc.string(), fc.nat(), (value, text, indent) => {
-      const wanted = { ...value, target: text }
+      const desired = { ...value, target: text }
       const made = applied(JSON.stringify({ ...value, target: 'old' }, undefined, indent % 4), { '$.target': text })
-      t.strictSame(JSON.parse(made), JSON.parse(JSON.stringify(wanted)))
+      t.strictSame(JSON.parse(made), JSON.parse(JSON.stringify(desired)))
     }),
     { numRuns: 100 },
   )

@@ -11,8 +11,8 @@ const id = fc.option(
 )
 const entry = fc.tuple(path, id).map(([path, id]): Entry => (id === undefined ? { path } : { path, id }))
 const byPath = (a: Entry, b: Entry): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
-const sameAs = (files: readonly Entry[], wanted: readonly Entry[]): boolean =>
-  JSON.stringify(files.toSorted(byPath)) === JSON.stringify(wanted.toSorted(byPath))
+const sameAs = (files: readonly Entry[], expected: readonly Entry[]): boolean =>
+  JSON.stringify(files.toSorted(byPath)) === JSON.stringify(expected.toSorted(byPath))
 
 void t.test('after any changes the list and each folder match a map', async () => {
   const change = fc.oneof(
@@ -24,18 +24,18 @@ void t.test('after any changes the list and each folder match a map', async () =
       fc.uniqueArray(entry, { selector: ({ path }) => path, maxLength: 12 }),
       fc.array(change, { maxLength: 20 }),
       (start, changes) => {
-        const wanted = new Map(start.map((each) => [each.path, each]))
+        const expected = new Map(start.map((each) => [each.path, each]))
         const files = FileTable.of(start.toSorted(byPath))
         for (const { put, path } of changes) {
           if (put === undefined) {
-            wanted.delete(path)
+            expected.delete(path)
             files.remove(path)
           } else {
-            wanted.set(path, put)
+            expected.set(path, put)
             files.put(put)
           }
         }
-        const all = [...wanted.values()]
+        const all = [...expected.values()]
         const folders = new Set(all.flatMap(({ path }) => path.split('/').map((_, end, names) => names.slice(0, end + 1).join('/'))))
         return (
           files.length === all.length &&

@@ -13,7 +13,7 @@ void t.test('garbage is collected once usage grows by a megabyte, or by a sixtee
     },
     () => used,
   )
-  for (const [now, wanted] of [
+  for (const [now, expected] of [
     [20, 0],
     [16, 0],
     [12, 0],
@@ -24,7 +24,7 @@ void t.test('garbage is collected once usage grows by a megabyte, or by a sixtee
   ] as const) {
     used = now * mib
     reclaim()
-    t.equal(collections, wanted, `${now} MiB`)
+    t.equal(collections, expected, `${now} MiB`)
   }
 })
 

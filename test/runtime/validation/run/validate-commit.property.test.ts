@@ -163,11 +163,11 @@ void t.test('incremental validation gives the same verdict as full validation', 
         const hashes = [...commits.keys()]
         for (const [index, hash] of hashes.entries()) {
           // Sometimes an older commit returns, as after a rollback.
-          const wanted = base.next().value === 0 ? (hashes[Math.floor(index / 2)] ?? hash) : hash
+          const expected = base.next().value === 0 ? (hashes[Math.floor(index / 2)] ?? hash) : hash
           // Sometimes another thread takes over.
           if (base.next().value === 0) gate = successor(gate)
-          const asked = request(names, inUse.next().value, wanted)
-          const listing = commitListing(commits, wanted)
+          const asked = request(names, inUse.next().value, expected)
+          const listing = commitListing(commits, expected)
           const [now, alone] = [await gate.check(listing, asked, signal), await createGate().check(listing, asked, signal)]
           for (const rule of rulesOf(alone)) kinds.add(rule)
           if (JSON.stringify(now) !== JSON.stringify(alone)) return false

@@ -24,7 +24,7 @@ function request(profiles: Record<string, object>, validation: object = {}, mode
   return { profiles: resolved, validation: spec.validation, modesInUse, commit, line: 'main' }
 }
 
-async function judge(files: Files, asked: GateRequest): Promise<Verdict> {
+async function validate(files: Files, asked: GateRequest): Promise<Verdict> {
   return await createGate().check(listingAt(files), asked, signal)
 }
 
@@ -42,27 +42,27 @@ const withFiles = (...added: Files[]): Files => Object.assign(validTree(), ...ad
 const broken = withFiles(resource('dev/ignition/cobranding', config({})))
 
 void t.test('a valid tree is checked and has no findings', async (t) => {
-  t.strictSame(await judge(validTree(), request({ default: collections })), { kind: 'checked', errors: 0, warnings: 0, items: [] })
+  t.strictSame(await validate(validTree(), request({ default: collections })), { kind: 'checked', errors: 0, warnings: 0, items: [] })
 })
 
 void t.test('an error in a mode counts only if the mode is in use or no mode is known', async (t) => {
-  t.strictSame(rulesOf(await judge(broken, request({ default: collections }))), ['error singleton-only-in-mode'])
-  t.strictSame(rulesOf(await judge(broken, request({ default: collections }, {}, ['DEV']))), ['error singleton-only-in-mode'])
-  t.strictSame(rulesOf(await judge(broken, request({ default: collections }, {}, ['prod']))), [])
+  t.strictSame(rulesOf(await validate(broken, request({ default: collections }))), ['error singleton-only-in-mode'])
+  t.strictSame(rulesOf(await validate(broken, request({ default: collections }, {}, ['DEV']))), ['error singleton-only-in-mode'])
+  t.strictSame(rulesOf(await validate(broken, request({ default: collections }, {}, ['prod']))), [])
 })
 
 void t.test('an error in the parent of a mode in use counts', async (t) => {
   const files = { ...broken, [`${root}/prod/config-mode.json`]: modeJson('Prod', 'dev') }
-  t.strictSame(rulesOf(await judge(files, request({ default: collections }, {}, ['prod']))), ['error singleton-only-in-mode'])
+  t.strictSame(rulesOf(await validate(files, request({ default: collections }, {}, ['prod']))), ['error singleton-only-in-mode'])
 })
 
 void t.test('a mode in use without a folder is a warning', async (t) => {
-  t.strictSame(rulesOf(await judge(validTree(), request({ default: collections }, {}, ['staging']))), ['warning mode-without-folder'])
+  t.strictSame(rulesOf(await validate(validTree(), request({ default: collections }, {}, ['staging']))), ['warning mode-without-folder'])
 })
 
 void t.test('a finding has the line of its file, if it is known', async (t) => {
   const files = withFiles({ [`${root}/dev/config-mode.json`]: modeJson('Dev', 'cor'), [`${root}/dev/stray.txt`]: 'x' })
-  const verdict = await judge(files, request({ default: collections }))
+  const verdict = await validate(files, request({ default: collections }))
   const lines = verdict.kind === 'checked' ? verdict.items.map(({ rule, line }) => [rule, line]) : []
   t.strictSame(lines, [
     ['unknown-parent', 6],
@@ -71,13 +71,13 @@ void t.test('a finding has the line of its file, if it is known', async (t) => {
 })
 
 void t.test('excluded and undelivered files are not validated', async (t) => {
-  t.strictSame(rulesOf(await judge(broken, request({ default: { ...collections, excludePatterns: ['ignition/cobranding'] } }))), [])
+  t.strictSame(rulesOf(await validate(broken, request({ default: { ...collections, excludePatterns: ['ignition/cobranding'] } }))), [])
   const local = withFiles({ [`${root}/local/ignition/x/resource.json`]: '{' }, { [`${root}/.resources/aa`]: 'x' })
-  t.strictSame(rulesOf(await judge(local, request({ default: collections }))), [])
+  t.strictSame(rulesOf(await validate(local, request({ default: collections }))), [])
 })
 
 void t.test('excluding a manifest reports its data as missing a manifest', async (t) => {
-  const verdict = await judge(
+  const verdict = await validate(
     validTree(),
     request({ default: { ...collections, excludePatterns: ['ignition/system-properties/resource.json'] } }),
   )
@@ -86,14 +86,14 @@ void t.test('excluding a manifest reports its data as missing a manifest', async
 
 void t.test('mapped folders are validated if they contain collections', async (t) => {
   const whole = { mappings: [{ source: 'services/config', destination: 'config' }] }
-  t.strictSame(rulesOf(await judge(broken, request({ default: whole }))), ['error singleton-only-in-mode'])
+  t.strictSame(rulesOf(await validate(broken, request({ default: whole }))), ['error singleton-only-in-mode'])
   const one = { mappings: [{ source: `${root}/dev`, destination: 'config/resources/dev' }] }
-  t.strictSame(rulesOf(await judge(broken, request({ default: one }))).toSorted(), [
+  t.strictSame(rulesOf(await validate(broken, request({ default: one }))).toSorted(), [
     'warning singleton-only-in-mode',
     'warning singleton-only-in-mode',
   ])
   const projects = { mappings: [{ source: 'services/projects', destination: 'projects' }] }
-  t.strictSame(rulesOf(await judge({ ...broken, 'services/projects/a/project.json': '{}' }, request({ default: projects }))), [
+  t.strictSame(rulesOf(await validate({ ...broken, 'services/projects/a/project.json': '{}' }, request({ default: projects }))), [
     'not checked',
   ])
 })
@@ -101,14 +101,14 @@ void t.test('mapped folders are validated if they contain collections', async (t
 void t.test('files changed by templates are left to the agent', async (t) => {
   const files = withFiles({ [`${root}/core/ignition/system-properties/resource.json`]: '{{ vars.x }}' })
   const mapping = { source: 'services/config', destination: 'config' }
-  t.strictSame(rulesOf(await judge(files, request({ default: { mappings: [mapping] } }))), ['error invalid-resource-json'])
-  t.strictSame(rulesOf(await judge(files, request({ default: { mappings: [{ ...mapping, template: true }] } }))), [])
+  t.strictSame(rulesOf(await validate(files, request({ default: { mappings: [mapping] } }))), ['error invalid-resource-json'])
+  t.strictSame(rulesOf(await validate(files, request({ default: { mappings: [{ ...mapping, template: true }] } }))), [])
 })
 
 void t.test('profiles with the same content are counted once', async (t) => {
   matchObject(
     t,
-    await judge(
+    await validate(
       broken,
       request({ default: collections, other: { ...collections, dryRun: true }, third: { ...collections, excludePatterns: ['x'] } }),
     ),
@@ -120,29 +120,29 @@ void t.test('profiles with the same content are counted once', async (t) => {
 })
 
 void t.test('the GatewaySync sets severities, and the repository may only raise them', async (t) => {
-  t.strictSame(rulesOf(await judge(broken, request({ default: collections }, { rules: { 'singleton-only-in-mode': 'off' } }))), [])
+  t.strictSame(rulesOf(await validate(broken, request({ default: collections }, { rules: { 'singleton-only-in-mode': 'off' } }))), [])
   const lowered = { ...broken, '.clustersync.yaml': 'rules: {singleton-only-in-mode: off}' }
-  t.strictSame(rulesOf(await judge(lowered, request({ default: collections }))), ['error singleton-only-in-mode'])
+  t.strictSame(rulesOf(await validate(lowered, request({ default: collections }))), ['error singleton-only-in-mode'])
   const raised = {
     ...withFiles(resource('core/ignition/quickstart', config({}))),
     '.clustersync.yaml': 'rules: {first-boot-conflict: error}',
   }
-  t.strictSame(rulesOf(await judge(raised, request({ default: collections }))), ['error first-boot-conflict'])
-  t.strictSame(rulesOf(await judge(raised, request({ default: collections }, { rules: { 'first-boot-conflict': 'warning' } }))), [
+  t.strictSame(rulesOf(await validate(raised, request({ default: collections }))), ['error first-boot-conflict'])
+  t.strictSame(rulesOf(await validate(raised, request({ default: collections }, { rules: { 'first-boot-conflict': 'warning' } }))), [
     'warning first-boot-conflict',
   ])
 })
 
 void t.test('settings without effect are reported as warnings', async (t) => {
   const files = { ...validTree(), '.clustersync.yaml': 'rules: {nope: off}' }
-  t.strictSame(rulesOf(await judge(files, request({ default: collections }, { rules: { 'no-such-rule': 'off' } }))), [
+  t.strictSame(rulesOf(await validate(files, request({ default: collections }, { rules: { 'no-such-rule': 'off' } }))), [
     'warning invalid-settings',
     'warning invalid-settings',
   ])
 })
 
 void t.test('with the policy Off nothing is validated', async (t) => {
-  t.strictSame(await judge(broken, request({ default: collections }, { policy: 'Off' })), { kind: 'notChecked' })
+  t.strictSame(await validate(broken, request({ default: collections }, { policy: 'Off' })), { kind: 'notChecked' })
 })
 
 void t.test('the listing covers the sources of the profiles and the settings file', async (t) => {
@@ -152,7 +152,7 @@ void t.test('the listing covers the sources of the profiles and the settings fil
 
 void t.test('at most 50 findings are kept, errors first, and all are counted', async (t) => {
   const many = Array.from({ length: 60 }, (_, index) => ({ [`${root}/core/ignition/schedule/s${index}/config.json`]: '{}' }))
-  const verdict = await judge(withFiles(resource('dev/ignition/cobranding', config({})), ...many), request({ default: collections }))
+  const verdict = await validate(withFiles(resource('dev/ignition/cobranding', config({})), ...many), request({ default: collections }))
   matchObject(t, verdict, { kind: 'checked', errors: 1, warnings: 60 })
   const kept = rulesOf(verdict)
   t.equal(kept.length, 50)
@@ -165,7 +165,7 @@ const wordy = withFiles(
 )
 
 void t.test('as many findings are kept as 16 KiB hold, and all are counted', async (t) => {
-  const verdict = await judge(wordy, request({ default: collections }))
+  const verdict = await validate(wordy, request({ default: collections }))
   matchObject(t, verdict, { kind: 'checked', errors: 0, warnings: 60 })
   const items = verdict.kind === 'checked' ? verdict.items : []
   const length = items.reduce((sum, { rule, path, message }) => sum + rule.length + path.length + message.length, 0)
@@ -222,22 +222,22 @@ void t.test('a failed validation does not block others and is retried', async (t
 
 void t.test('excludePatterns of a profile are relative to each collection', async (t) => {
   const files = withFiles(resource('core/ignition/quickstart', config({})))
-  const judgeWithout = async (pattern: string): Promise<string[]> =>
+  const validateWithout = async (pattern: string): Promise<string[]> =>
     rulesOf(
-      await judge(
+      await validate(
         files,
         request({ default: { ...collections, excludePatterns: [pattern] } }, { rules: { 'first-boot-conflict': 'warning' } }),
       ),
     )
-  t.strictSame(await judgeWithout('ignition/quickstart'), [])
-  t.strictSame(await judgeWithout('core/ignition/quickstart'), ['warning first-boot-conflict'])
+  t.strictSame(await validateWithout('ignition/quickstart'), [])
+  t.strictSame(await validateWithout('core/ignition/quickstart'), ['warning first-boot-conflict'])
 })
 
 void t.test('a root below var is validated if a profile maps it', async (t) => {
   const moved = Object.fromEntries(Object.entries(broken).map(([path, text]) => [path.replace('services/', 'var/plant/'), text]))
   const profile = { mappings: [{ source: 'var/plant/config', destination: 'config' }] }
-  t.strictSame(rulesOf(await judge(moved, request({ default: profile }))), ['error singleton-only-in-mode'])
-  t.strictSame(rulesOf(await judge(moved, request({ default: { mappings: [{ source: '.', destination: '.' }] } }))), ['not checked'])
+  t.strictSame(rulesOf(await validate(moved, request({ default: profile }))), ['error singleton-only-in-mode'])
+  t.strictSame(rulesOf(await validate(moved, request({ default: { mappings: [{ source: '.', destination: '.' }] } }))), ['not checked'])
 })
 
 void t.test('references between resources are validated again when one of them changes', async (t) => {

@@ -36,13 +36,13 @@ function gateOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<Is
   const marks = createMarks(path.join(folder, 'state/checking.json'))
   const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks, ...options })
   t.teardown(() => gate.close())
-  const judge = async (commit: string, namespace = 'plant', more: { line?: string; modesInUse?: string[] } = {}) => {
+  const validate = async (commit: string, namespace = 'plant', more: { line?: string; modesInUse?: string[] } = {}) => {
     const profiles = [resolveProfile(spec.sync, 'default')]
     const about = { profiles, validation: spec.validation, modesInUse: undefined, line: 'a', ...more }
     const request = { ...about, commit: parseCommitHash(commit) }
     return await gate.check({ folder: path.join(folder, '.git'), limits }, request, { namespace, again: false }, signal)
   }
-  return { gate, judge }
+  return { gate, validate }
 }
 
 void t.test('an idle thread ends, and the next one continues from its state', async (t) => {
@@ -50,22 +50,22 @@ void t.test('an idle thread ends, and the next one continues from its state', as
   const broken = resource('dev/ignition/cobranding', config({}))
   const gone = Object.fromEntries(Object.keys(broken).map((file) => [file, null]))
   const [good = '', bad = '', mended = ''] = importCommits(makeRepository(folder), [validTree(), broken, gone])
-  const { gate, judge } = gateOver(t, folder, { clock: quietWhen(() => true) })
-  matchObject(t, await judge(good), { kind: 'checked', errors: 0 })
+  const { gate, validate } = gateOver(t, folder, { clock: quietWhen(() => true) })
+  matchObject(t, await validate(good), { kind: 'checked', errors: 0 })
   await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
-  matchObject(t, await judge(bad), { kind: 'checked', errors: 1, items: [{ rule: 'singleton-only-in-mode' }] })
+  matchObject(t, await validate(bad), { kind: 'checked', errors: 1, items: [{ rule: 'singleton-only-in-mode' }] })
   await until(() => gate.endedThreads() === 2 || undefined, 'the thread has ended')
-  matchObject(t, await judge(mended), { kind: 'checked', errors: 0 })
+  matchObject(t, await validate(mended), { kind: 'checked', errors: 0 })
 })
 
 void t.test('no thread is started for a commit that was validated earlier', async (t) => {
   const folder = temporaryFolder(t, 'isolate')
   const broken = resource('dev/ignition/cobranding', config({}))
   const [good = '', bad = ''] = importCommits(makeRepository(folder), [validTree(), broken])
-  const { gate, judge } = gateOver(t, folder, { clock: quietWhen(() => true) })
-  const verdicts = [await judge(good), await judge(bad)]
+  const { gate, validate } = gateOver(t, folder, { clock: quietWhen(() => true) })
+  const verdicts = [await validate(good), await validate(bad)]
   await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
-  t.strictSame([await judge(good), await judge(bad)], verdicts)
+  t.strictSame([await validate(good), await validate(bad)], verdicts)
   await gate.close()
   t.equal(gate.endedThreads(), 1)
 })
@@ -74,9 +74,9 @@ void t.test('a prepared thread validates the commit, and ends if none arrives', 
   const folder = temporaryFolder(t, 'isolate')
   const [good = ''] = importCommits(makeRepository(folder), [validTree()])
   let isQuiet = false
-  const { gate, judge } = gateOver(t, folder, { clock: quietWhen(() => isQuiet) })
+  const { gate, validate } = gateOver(t, folder, { clock: quietWhen(() => isQuiet) })
   gate.prepare()
-  matchObject(t, await judge(good), { kind: 'checked', errors: 0 })
+  matchObject(t, await validate(good), { kind: 'checked', errors: 0 })
   t.equal(gate.endedThreads(), 0)
   isQuiet = true
   gate.prepare()
@@ -90,11 +90,11 @@ void t.test('a terminated thread leaves no process behind, not even a zombie', a
   const [small = '', large = ''] = importCommits(makeRepository(folder), [validTree(), changes])
   let isHasty = false
   const clock: Clock = { ...systemClock, wait: (ms, own) => systemClock.wait(isHasty ? ms / 100 : 3_600_000, own) }
-  const { gate, judge } = gateOver(t, folder, { clock, maxBusyMs: 20 })
-  matchObject(t, await judge(small), { kind: 'checked', unfinished: undefined })
+  const { gate, validate } = gateOver(t, folder, { clock, maxBusyMs: 20 })
+  matchObject(t, await validate(small), { kind: 'checked', unfinished: undefined })
   await until(() => childProcesses().length > 0 || undefined, 'git waits for another question')
   isHasty = true
-  matchObject(t, await judge(large), { items: [{ rule: 'check-failed', message: /took longer than/ }] })
+  matchObject(t, await validate(large), { items: [{ rule: 'check-failed', message: /took longer than/ }] })
   t.equal(gate.endedThreads(), 1)
   await until(() => childProcesses().length === 0 || undefined, 'git has ended')
 })
@@ -103,8 +103,8 @@ void t.test('a thread closed while git waits leaves no process behind', async (t
   if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'isolate')
   const [small = ''] = importCommits(makeRepository(folder), [validTree()])
-  const { gate, judge } = gateOver(t, folder, {})
-  matchObject(t, await judge(small), { kind: 'checked', errors: 0 })
+  const { gate, validate } = gateOver(t, folder, {})
+  matchObject(t, await validate(small), { kind: 'checked', errors: 0 })
   t.ok(childProcesses().length > 0)
   await gate.close()
   await until(() => childProcesses().length === 0 || undefined, 'git has ended')
@@ -128,11 +128,11 @@ void t.test('concurrent validations of one commit in two namespaces count as one
     monotonicMs: () => systemClock.monotonicMs() + passedMs,
     wait: (_, own) => systemClock.wait(3_600_000, own),
   }
-  const { gate, judge } = gateOver(t, folder, { marks, clock })
-  const first = judge(commit, 'one')
+  const { gate, validate } = gateOver(t, folder, { marks, clock })
+  const first = validate(commit, 'one')
   await until(() => calls.length > 0 || undefined, 'the first check has begun')
   passedMs = 60_000
-  const second = judge(commit, 'two')
+  const second = validate(commit, 'two')
   await until(() => gate.limiter.uses().every(({ held }) => held === 1) || undefined, 'both are under way')
   t.strictSame(await first, await second)
   t.strictSame(calls, ['begin', 'end'])
@@ -149,10 +149,10 @@ void t.test('a heap full of the state of other commits is no finding about the c
   const first: Files = Object.assign(validTree(), ...remembered)
   const second: Changes = Object.assign(Object.fromEntries(Object.keys(first).map((file) => [file, null])), ...own)
   const [hostile = '', good = ''] = importCommits(makeRepository(folder), [first, second])
-  const { gate, judge } = gateOver(t, folder, { heapMiB: 22 })
+  const { gate, validate } = gateOver(t, folder, { heapMiB: 22 })
   const verdicts = []
-  for (let line = 0; line < 4; line += 1) verdicts.push(await judge(hostile, 'hostile', { line: `${line}`, modesInUse: [`${line}`] }))
-  verdicts.push(await judge(good))
+  for (let line = 0; line < 4; line += 1) verdicts.push(await validate(hostile, 'hostile', { line: `${line}`, modesInUse: [`${line}`] }))
+  verdicts.push(await validate(good))
   t.strictSame(
     verdicts.map((verdict) => verdict.kind === 'checked' && verdict.errors),
     [0, 0, 0, 0, 0],

@@ -7,15 +7,15 @@ import { recipeOf } from '../desired/mappings.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
 import { readPresent, withFolders } from '../disk/folders.ts'
 import type { Manifest } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/desired.ts'
+import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
-import { comparedBytes, comparedFiles, type Drifted, type Originals, savedByGateway } from './judge-drift.ts'
+import { comparedBytes, comparedFiles, type Drifted, type Originals, savedByGateway } from './classify-drift.ts'
 import type { Observations } from './observed.ts'
 
-type Look = Pick<Drifted, 'path' | 'seen'>
+type Change = Pick<Drifted, 'path' | 'seen'>
 
 type Situation = {
-  wanted: Wanted
+  target: SyncTarget
   manifest: Manifest
   diff: Diff
   observed: Pick<Observations, 'get'>
@@ -29,14 +29,14 @@ type Situation = {
  * confirmed. Throws what the source throws.
  */
 export async function holdLocalChanges(originals: Originals, situation: Situation, signal: AbortSignal): Promise<Set<string>> {
-  const { wanted, manifest, diff } = situation
-  if (wanted.profile.drift !== 'Hold' || wanted.confirmOverwrites === wanted.commit) return new Set()
+  const { target, manifest, diff } = situation
+  if (target.profile.drift !== 'Hold' || target.confirmOverwrites === target.commit) return new Set()
   const changes = localChanges(situation)
   const inFiles = changes.filter(({ seen }) => seen.kind === 'file')
-  const saved = await savedByGateway(originals, wanted, diff, inFiles, signal)
-  const mode = activeMode(wanted, manifest.state)?.name
-  const isHarmless = ({ path }: Look): boolean => saved.has(path) || isFirstBootRewrite(path, mode) || path.endsWith('/thumbnail.png')
-  const unsure = [...changes, ...foreignFiles(situation)].filter((look) => !isHarmless(look))
+  const saved = await savedByGateway(originals, target, diff, inFiles, signal)
+  const mode = activeMode(target, manifest.state)?.name
+  const isHarmless = ({ path }: Change): boolean => saved.has(path) || isFirstBootRewrite(path, mode) || path.endsWith('/thumbnail.png')
+  const unsure = [...changes, ...foreignFiles(situation)].filter((change) => !isHarmless(change))
   const same = await broughtAsTheyAre(originals, situation, unsure, signal)
   return new Set(unsure.map(({ path }) => path).filter((path) => !same.has(path)))
 }
@@ -44,7 +44,7 @@ export async function holdLocalChanges(originals: Originals, situation: Situatio
 /**
  * Files at desired paths that the records do not name: created on the gateway or, if the records were damaged, owned with a local change.
  */
-function foreignFiles({ manifest, diff, observed }: Situation): Look[] {
+function foreignFiles({ manifest, diff, observed }: Situation): Change[] {
   return [...diff.puts.keys()].flatMap((path) => {
     const seen = observed.get(path)
     return manifest.files.has(path) || seen?.kind !== 'file' ? [] : [{ path, seen }]
@@ -72,32 +72,32 @@ function localChanges({ manifest, diff, observed, repairing }: Situation): Drift
  */
 async function broughtAsTheyAre(
   { source, renderer }: Originals,
-  { wanted, diff }: Situation,
-  held: readonly Look[],
+  { target, diff }: Situation,
+  withheld: readonly Change[],
   signal: AbortSignal,
 ): Promise<Set<string>> {
   const result = new Set<string>()
-  const toCompare: { path: string; id: BlobId; wantedOf(content: Uint8Array): Uint8Array }[] = []
-  for (const { path, seen } of held) {
+  const toCompare: { path: string; id: BlobId; desiredContent(content: Uint8Array): Uint8Array }[] = []
+  for (const { path, seen } of withheld) {
     const put = diff.puts.get(path)
     const mapping = put === undefined ? undefined : diff.mappings[put.mapping]
     if (put === undefined || mapping === undefined || seen.kind !== 'file') continue
     const recipe = recipeOf(mapping, path)
     if (recipe !== undefined && renderer !== undefined)
-      toCompare.push({ path, id: put.id, wantedOf: (content) => renderer.file(path, put.id, content, recipe).content })
+      toCompare.push({ path, id: put.id, desiredContent: (content) => renderer.file(path, put.id, content, recipe).content })
     else if (put.id === seen.id) result.add(path)
-    else if (mayHoldModification(path)) toCompare.push({ path, id: put.id, wantedOf: (content) => content })
+    else if (mayHoldModification(path)) toCompare.push({ path, id: put.id, desiredContent: (content) => content })
   }
   // Their contents are held in memory. Files beyond the limit stay held.
   const compared = toCompare.slice(0, comparedFiles)
   const ids = compared.map(({ id }) => id)
-  const blobs = await readBlobs(source, wanted, ids, comparedBytes, signal)
-  return withFolders(wanted.dataDir, (folders) => {
-    for (const { path, id, wantedOf } of compared) {
+  const blobs = await readBlobs(source, target, ids, comparedBytes, signal)
+  return withFolders(target.dataDir, (folders) => {
+    for (const { path, id, desiredContent } of compared) {
       const blob = blobs.get(id)
       const present = readPresent(folders, path, comparedBytes)
       if (blob === undefined || present === undefined) continue
-      const brought = wantedOf(blob)
+      const brought = desiredContent(blob)
       const isSame = Buffer.compare(brought, present) === 0
       if (isSame || (mayHoldModification(path) && differsInModificationOnly(textOf(brought), textOf(present)))) result.add(path)
     }

@@ -6,8 +6,8 @@ import type { Diff } from '../desired/diff.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import { readBlobs } from '../desired/small-blobs.ts'
 import { readPresent, withFolders } from '../disk/folders.ts'
-import type { Judgement, Manifest, ManifestChange, Owned } from '../model/manifest.ts'
-import { activeMode, type Wanted } from '../model/desired.ts'
+import type { DriftVerdict, Manifest, ManifestChange, Owned } from '../model/manifest.ts'
+import { activeMode, type SyncTarget } from '../model/desired.ts'
 import type { Renderer } from '../render/render.ts'
 import { differsInModificationOnly, isFirstBootRewrite, knownVerdict, mayHoldModification } from './drift.ts'
 import type { DriftedFile } from './observe.ts'
@@ -22,65 +22,66 @@ export const comparedBytes = 1024 * 1024
 
 /** An owned file that differs from what was written. `known`: an earlier cycle has classified it in this state. */
 export type Drifted = DriftedFile & { owned: Owned; known: boolean }
-type Judged = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
+type Classified = { drifted: Drifted[]; harmless: Drifted[]; learned: ManifestChange[] }
 
 /** What is needed to render the written version of a file again, to compare it with the one on disk. */
 export type Originals = { source: Source; renderer: Renderer | undefined }
 
 /** Separates drift from changes that gateways are known to make themselves; `learned` are manifest changes that store the verdicts. */
-export async function judge(
+export async function classifyDrift(
   originals: Originals,
-  { wanted, manifest, diff }: { wanted: Wanted; manifest: Manifest; diff: Diff },
-  looks: { drifted: DriftedFile[]; touched: DriftedFile[] },
+  { target, manifest, diff }: { target: SyncTarget; manifest: Manifest; diff: Diff },
+  changes: { drifted: DriftedFile[]; touched: DriftedFile[] },
   signal: AbortSignal,
-): Promise<Judged> {
-  const result: Judged = { drifted: [], harmless: [], learned: [] }
-  for (const { path, seen } of looks.touched) {
+): Promise<Classified> {
+  const result: Classified = { drifted: [], harmless: [], learned: [] }
+  for (const { path, seen } of changes.touched) {
     const owned = manifest.files.get(path)
-    if (owned !== undefined && seen.kind === 'file') result.learned.push({ path, owned: { ...owned, stat: seen.stat, judged: undefined } })
+    if (owned !== undefined && seen.kind === 'file')
+      result.learned.push({ path, owned: { ...owned, stat: seen.stat, driftVerdict: undefined } })
   }
   const unknown: Drifted[] = []
-  for (const look of looks.drifted) {
-    const owned = manifest.files.get(look.path)
+  for (const change of changes.drifted) {
+    const owned = manifest.files.get(change.path)
     if (owned === undefined) continue
-    const verdict = look.seen.kind === 'file' ? knownVerdict(owned, look.seen.stat) : undefined
-    if (verdict === 'harmless') result.harmless.push({ ...look, owned, known: true })
-    else if (verdict === 'drift') result.drifted.push({ ...look, owned, known: true })
-    else unknown.push({ ...look, owned, known: false })
+    const verdict = change.seen.kind === 'file' ? knownVerdict(owned, change.seen.stat) : undefined
+    if (verdict === 'harmless') result.harmless.push({ ...change, owned, known: true })
+    else if (verdict === 'drift') result.drifted.push({ ...change, owned, known: true })
+    else unknown.push({ ...change, owned, known: false })
   }
-  const mode = activeMode(wanted, manifest.state)?.name
-  const saved = await savedByGateway(originals, wanted, diff, unknown, signal)
-  for (const look of unknown) {
-    const harmless = look.seen.kind === 'file' && (isFirstBootRewrite(look.path, mode) || saved.has(look.path))
-    result[harmless ? 'harmless' : 'drifted'].push(look)
-    const judged = judgement(look.seen, harmless ? 'harmless' : 'drift')
-    if (judged !== undefined) result.learned.push({ path: look.path, owned: { ...look.owned, judged } })
+  const mode = activeMode(target, manifest.state)?.name
+  const saved = await savedByGateway(originals, target, diff, unknown, signal)
+  for (const change of unknown) {
+    const harmless = change.seen.kind === 'file' && (isFirstBootRewrite(change.path, mode) || saved.has(change.path))
+    result[harmless ? 'harmless' : 'drifted'].push(change)
+    const driftVerdict = driftVerdictOf(change.seen, harmless ? 'harmless' : 'drift')
+    if (driftVerdict !== undefined) result.learned.push({ path: change.path, owned: { ...change.owned, driftVerdict } })
   }
   return result
 }
 
-function judgement(seen: Observed, verdict: Judgement['verdict']): Judgement | undefined {
+function driftVerdictOf(seen: Observed, verdict: DriftVerdict['verdict']): DriftVerdict | undefined {
   return seen.kind === 'file' ? { ...seen.stat, verdict, id: seen.id ?? null } : undefined
 }
 
 /** Returns the paths of resource manifests that differ from the written ones only in who saved them and when. */
 export async function savedByGateway(
   { source, renderer }: Originals,
-  wanted: Wanted,
+  target: SyncTarget,
   diff: Diff,
-  looks: readonly Drifted[],
+  changes: readonly Drifted[],
   signal: AbortSignal,
 ): Promise<Set<string>> {
-  const candidates = looks.filter(({ path, seen }) => seen.kind === 'file' && mayHoldModification(path)).slice(0, comparedFiles)
+  const candidates = changes.filter(({ path, seen }) => seen.kind === 'file' && mayHoldModification(path)).slice(0, comparedFiles)
   const originals = await readBlobs(
     source,
-    wanted,
+    target,
     candidates.map(({ owned }) => owned.id),
     comparedBytes,
     signal,
   )
   const result = new Set<string>()
-  return withFolders(wanted.dataDir, (folders) => {
+  return withFolders(target.dataDir, (folders) => {
     for (const { path: file, owned } of candidates) {
       const original = originals.get(owned.id)
       const present = readPresent(folders, file, comparedBytes)
@@ -95,7 +96,7 @@ export async function savedByGateway(
 }
 
 /** The files whose local changes are reverted now. */
-export function repairs({ drifted, harmless }: Judged, { profile }: Wanted, repair: Repair): Drifted[] {
+export function repairs({ drifted, harmless }: Classified, { profile }: SyncTarget, repair: Repair): Drifted[] {
   if (repair === 'after-commissioning') return [...drifted, ...harmless.filter(({ path }) => !mayHoldModification(path))]
   // After a power loss a difference already known is a local change; every other one is damage.
   if (repair === 'verify-content' && profile.drift !== 'Restore') return drifted.filter(({ known }) => !known)

@@ -35,7 +35,7 @@ const followedWithinMs = { killed: 3_000, frozen: 12_000 }
 const neededInterruptions = ['Conflict', 'ApiUnavailable']
 
 /** Empty if everything held. */
-export function judge(observed: Observed): string[] {
+export function violationsOf(observed: Observed): string[] {
   const { broken, faults, followedMs, interrupted, missed, readings, taken, outcomes, gateways, watched } = observed
   const lost = [...taken].filter(([id]) => !outcomes.has(id)).map(([id, key]) => `${id} of ${key}`)
   const refused = [...taken].filter(([id]) => outcomes.get(id) === 'Refused').map(([id, key]) => `${id} of ${key}`)
@@ -71,11 +71,11 @@ function differencesOf({ replica, when, figures }: Reading): string[] {
 }
 
 /** Surplus, missing and different files; both sides by path, with the hash of each file. */
-export function differencesOfFiles(held: ReadonlyMap<string, string> | undefined, wanted: ReadonlyMap<string, string>): string[] {
-  const paths = [...new Set([...(held?.keys() ?? []), ...wanted.keys()])]
+export function differencesOfFiles(held: ReadonlyMap<string, string> | undefined, desired: ReadonlyMap<string, string>): string[] {
+  const paths = [...new Set([...(held?.keys() ?? []), ...desired.keys()])]
   return paths
-    .filter((path) => held?.get(path) !== wanted.get(path))
-    .map((path) => `${path} is ${held?.get(path) ?? 'missing'}, should be ${wanted.get(path) ?? 'gone'}`)
+    .filter((path) => held?.get(path) !== desired.get(path))
+    .map((path) => `${path} is ${held?.get(path) ?? 'missing'}, should be ${desired.get(path) ?? 'gone'}`)
 }
 
 function median(values: readonly number[]): number {

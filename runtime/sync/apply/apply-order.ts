@@ -1,7 +1,7 @@
 /**
  * Defines the order in which an apply changes the disk, and how a failure is handled. One rule: a journal is removed only when the folder
  * and the manifest are both at the old commit or both at the new one, or when the manifest says that the folder must be verified. Any other
- * failure leaves the journal, and the next start resumes from it. Accesses the disk through `Ground` only, so that a test can let each
+ * failure leaves the journal, and the next start resumes from it. Accesses the disk through `Effects` only, so that a test can let each
  * effect fail.
  */
 import { Fault } from '../../platform/fault.ts'
@@ -11,7 +11,7 @@ import type { Step } from './steps.ts'
 /**
  * What one apply does to the disk besides its steps. Each function throws faults of the disk, and may then have done a part of its work.
  */
-export type Ground = Entries & {
+export type Effects = Entries & {
   /** Writes the journal; from then on the apply is finished or undone, whatever happens to the process. */
   writeJournal(): void
   /** Writes the changes and the state of the journal to the manifest, durably. */
@@ -27,39 +27,39 @@ export type Ground = Entries & {
  * Carries out an apply whose new content is staged. Throws a fault of the disk; then the folder is at the old commit, or the journal
  * exists.
  */
-export function publishSteps(ground: Ground, steps: readonly Step[], boundary: Boundary): void {
+export function applySteps(effects: Effects, steps: readonly Step[], boundary: Boundary): void {
   try {
-    ground.writeJournal()
+    effects.writeJournal()
   } catch (error) {
     // The journal may exist although writing it failed; while it does, the run's folder is needed.
-    ground.dropJournal()
-    ground.removeRun()
+    effects.dropJournal()
+    effects.removeRun()
     throw error
   }
   boundary('journal')
   try {
-    carryOut(ground, steps, false, boundary)
+    carryOut(effects, steps, false, boundary)
   } catch (error) {
-    undoSteps(ground, steps, error)
-    ground.dropJournal()
-    ground.removeRun()
+    undoSteps(effects, steps, error)
+    effects.dropJournal()
+    effects.removeRun()
     throw error
   }
   // From here on nothing is undone: a manifest that was not written completely may name the new commit nevertheless.
-  ground.record()
+  effects.record()
   boundary('manifest')
-  ground.removeEmptied()
+  effects.removeEmptied()
   boundary('emptied')
-  ground.dropJournal()
+  effects.dropJournal()
   boundary('journal dropped')
-  ground.removeRun()
+  effects.removeRun()
   boundary('run removed')
 }
 
 /** Throws the first fault even if undoing fails, because it is the cause of the failed apply. */
-function undoSteps(ground: Ground, steps: readonly Step[], cause: unknown): void {
+function undoSteps(effects: Effects, steps: readonly Step[], cause: unknown): void {
   try {
-    undo(ground, steps)
+    undo(effects, steps)
   } catch (error) {
     if (!(cause instanceof Fault)) throw cause
     throw new Fault(cause.reason, `${cause.message}; the folder holds files of two commits until the next try`, { cause: error })
@@ -67,13 +67,13 @@ function undoSteps(ground: Ground, steps: readonly Step[], cause: unknown): void
 }
 
 /** The manifest's state when recovery begins. `publish`: the id of the last apply that it records; null: none. */
-export type Recorded = { publish: string | null; doubt: string | undefined }
+export type Recorded = { publish: string | null; suspectReason: string | undefined }
 
-/** How an interrupted apply ended. `doubt`: it is unknown what is in place, and every file must be verified by its content. */
-export type Outcome = { kind: 'finished' } | { kind: 'undone' } | { kind: 'doubt'; why: string }
+/** How an interrupted apply ended. `suspect`: it is unknown what is in place, and every file must be verified by its content. */
+export type Outcome = { kind: 'finished' } | { kind: 'undone' } | { kind: 'suspect'; why: string }
 
 /** What recovery reads from the disk. Each function throws faults of the disk. */
-export type Remains = {
+export type Leftovers = {
   /** Whether the run's folder exists; without it the progress of the steps is unknown. */
   hasRun(): boolean
   /** A path that holds something else than what was staged for it; undefined: none. */
@@ -87,33 +87,33 @@ export type Remains = {
  * the disk if neither is possible; calling it again resumes.
  */
 export function resumeSteps(
-  ground: Omit<Ground, 'writeJournal'> & Remains,
+  effects: Omit<Effects, 'writeJournal'> & Leftovers,
   { steps, base, publish }: { steps: readonly Step[]; base: string | null; publish: string },
   recorded: Recorded,
   boundary: Boundary,
 ): Outcome {
-  if (!ground.hasRun()) return doubt('an interrupted sync lost the folder with its content')
+  if (!effects.hasRun()) return suspect('an interrupted sync lost the folder with its content')
   const isRecorded = recorded.publish === publish
   const isOther = !isRecorded && recorded.publish !== base
-  const unknown = recorded.doubt ?? (isOther ? 'the manifest is not the one from which an interrupted sync began' : undefined)
+  const unknown = recorded.suspectReason ?? (isOther ? 'the manifest is not the one from which an interrupted sync began' : undefined)
   try {
-    carryOut(ground, steps, true, boundary)
+    carryOut(effects, steps, true, boundary)
   } catch {
     // Files of the old commit under a manifest that names the new one would count as local changes.
-    if (isRecorded) return doubt('an interrupted sync is recorded and could not be finished')
-    undo(ground, steps)
-    if (!ground.isUndone()) return doubt('an interrupted sync could be neither finished nor undone')
-    return unknown === undefined ? { kind: 'undone' } : doubt(unknown)
+    if (isRecorded) return suspect('an interrupted sync is recorded and could not be finished')
+    undo(effects, steps)
+    if (!effects.isUndone()) return suspect('an interrupted sync could be neither finished nor undone')
+    return unknown === undefined ? { kind: 'undone' } : suspect(unknown)
   }
-  const misplaced = ground.misplaced()
-  if (misplaced !== undefined) return doubt(`an interrupted sync lost the content of "${misplaced}"`)
-  if (unknown !== undefined) return doubt(unknown)
-  ground.record()
+  const misplaced = effects.misplaced()
+  if (misplaced !== undefined) return suspect(`an interrupted sync lost the content of "${misplaced}"`)
+  if (unknown !== undefined) return suspect(unknown)
+  effects.record()
   boundary('manifest')
-  ground.removeEmptied()
+  effects.removeEmptied()
   return { kind: 'finished' }
 }
 
-function doubt(why: string): Outcome {
-  return { kind: 'doubt', why }
+function suspect(why: string): Outcome {
+  return { kind: 'suspect', why }
 }

@@ -13,7 +13,7 @@ const hold = profileOf([mapping], { drift: 'Hold' })
 const tree: Tree = { 'projects/a.txt': '1', 'projects/b.txt': '1', 'projects/c.txt': '1' }
 const change = (more: Tree): Tree => ({ ...tree, ...more })
 const without = (name: string): Tree => Object.fromEntries(Object.entries(tree).filter(([file]) => file !== name))
-const held = { phase: 'Blocked', reason: 'LocalChanges' }
+const withheld = { phase: 'Blocked', reason: 'LocalChanges' }
 
 async function edited(t: Pick<Test, 'teardown'>, profile = hold) {
   const folder = syncedFolder(t, 'held')
@@ -31,7 +31,7 @@ void t.test('a commit that changes or deletes a locally changed file waits as a 
   for (const [name, next] of Object.entries(cases)) {
     const { sync, read } = await edited(t)
     const result = await sync(next, hold)
-    matchObject(t, result, { ...held, message: /"projects\/a\.txt".*confirm-overwrites/ }, name)
+    matchObject(t, result, { ...withheld, message: /"projects\/a\.txt".*confirm-overwrites/ }, name)
     t.equal(read('projects/a.txt'), 'edited at night')
     t.equal(read('projects/b.txt'), '1', 'nothing of the commit is there')
   }
@@ -40,7 +40,7 @@ void t.test('a commit that changes or deletes a locally changed file waits as a 
 void t.test('a locally deleted file is not restored with different content', async (t) => {
   const { sync, at, files } = await edited(t)
   rmSync(at('projects/b.txt'))
-  matchObject(t, await sync(change({ 'projects/b.txt': '2' }), hold), { ...held, message: /"projects\/b\.txt"/ })
+  matchObject(t, await sync(change({ 'projects/b.txt': '2' }), hold), { ...withheld, message: /"projects\/b\.txt"/ })
   t.strictSame(files(), ['projects/a.txt', 'projects/c.txt'])
   matchObject(t, await sync(without('projects/b.txt'), hold), { phase: 'Synced' }, 'that it goes is what everybody wants')
 })
@@ -61,7 +61,7 @@ void t.test('a captured change comes back without a conflict, also through a tem
   const rendered = profileOf([{ ...mapping, template: true }], { drift: 'Hold' })
   const other = await edited(t, rendered)
   writeFileSync(other.at('projects/a.txt'), 'edited by default')
-  matchObject(t, await other.sync(change({ 'projects/a.txt': 'edited by {{ "another" }}' }), rendered), held)
+  matchObject(t, await other.sync(change({ 'projects/a.txt': 'edited by {{ "another" }}' }), rendered), withheld)
   matchObject(t, await other.sync(change({ 'projects/a.txt': 'edited by {{ "default" }}', 'projects/b.txt': '2' }), rendered), {
     phase: 'Synced',
   })
@@ -71,7 +71,7 @@ void t.test('a captured change comes back without a conflict, also through a tem
 void t.test('confirming a commit discards the local change; another commit is not confirmed', async (t) => {
   const { sync, read } = await edited(t)
   const next = change({ 'projects/a.txt': '2' })
-  matchObject(t, await sync(next, hold, { confirmOverwrites: memorySource().commit(tree) }), held)
+  matchObject(t, await sync(next, hold, { confirmOverwrites: memorySource().commit(tree) }), withheld)
   matchObject(t, await sync(next, hold, { confirmOverwrites: memorySource().commit(next) }), { phase: 'Synced' })
   t.equal(read('projects/a.txt'), '2')
 })
@@ -95,7 +95,7 @@ void t.test('with damaged records every difference is held', async (t) => {
   const { sync, read, at, memory } = await edited(t)
   memory.manifest = undefined
   writeFileSync(at('.cluster-sync/manifest'), 'damaged')
-  matchObject(t, await sync(change({ 'projects/b.txt': '2' }), hold), { ...held, message: /"projects\/a\.txt", "projects\/b\.txt"/ })
+  matchObject(t, await sync(change({ 'projects/b.txt': '2' }), hold), { ...withheld, message: /"projects\/a\.txt", "projects\/b\.txt"/ })
   t.equal(read('projects/a.txt'), 'edited at night')
 })
 

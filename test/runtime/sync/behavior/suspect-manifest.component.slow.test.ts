@@ -1,6 +1,6 @@
 /**
  * Tests missing, truncated or corrupted engine records and lost staged files: the folder ends at exactly the desired commit, or with a
- * finding that names the files in doubt. Nothing unverified is reported as synced.
+ * finding that names the suspect files. Nothing unverified is reported as synced.
  */
 import { spawn } from 'node:child_process'
 import {
@@ -30,7 +30,7 @@ import { releaseLock } from '../../../../runtime/sync/disk/lock.ts'
 import { listTree } from '../../../../scripts/quickstart/check.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { bundlePrograms } from '../../../support/measured-process.ts'
-import { memorySource, profileOf, type Tree, wantedOf } from '../../../support/memory-source.ts'
+import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 
@@ -57,7 +57,7 @@ function contentOf(dataDir: string): Record<string, string> {
 
 async function cycle(dataDir: string, tree: Tree, as: ResolvedProfile = profile, from: Source = source): Promise<CycleResult> {
   const deps = { source: from, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } }
-  const result = await runCycle(deps, wantedOf(dataDir, source.commit(tree), as, { paused: as.paused }), AbortSignal.timeout(60_000))
+  const result = await runCycle(deps, desiredOf(dataDir, source.commit(tree), as, { paused: as.paused }), AbortSignal.timeout(60_000))
   releaseLock(dataDir)
   return result
 }
@@ -139,7 +139,7 @@ void t.test(
   { timeout: 600_000 },
   async (t) => {
     if (!requires(t, 'env')) return
-    const folder = temporaryFolder(t, 'doubt')
+    const folder = temporaryFolder(t, 'suspect')
     const killed = await kills(folder)
     t.ok(killed.length > 8, `${killed.length} places within a publish`)
     const dataDir = path.join(folder, 'tried')
@@ -178,7 +178,7 @@ function isExactly(dataDir: string, commit: string): boolean {
 
 void t.test('an interrupted apply is completed before waiting for the git host, a pause or a dry run', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'env')) return
-  const folder = temporaryFolder(t, 'doubt')
+  const folder = temporaryFolder(t, 'suspect')
   const killed = await kills(folder)
   const dataDir = path.join(folder, 'tried')
   /** Moves the next killed folder here. A copy would change the inodes, which identify staged files. */
@@ -208,7 +208,7 @@ void t.test('an interrupted apply is completed before waiting for the git host, 
 })
 
 void t.test('one flipped bit or a truncation anywhere in the manifest is detected and repaired', { timeout: 600_000 }, async (t) => {
-  const folder = temporaryFolder(t, 'doubt')
+  const folder = temporaryFolder(t, 'suspect')
   const seed = path.join(folder, 'seed')
   mkdirSync(seed)
   await cycle(seed, before)
@@ -235,7 +235,7 @@ void t.test('one flipped bit or a truncation anywhere in the manifest is detecte
 })
 
 void t.test('with an older manifest restored between runs, differences are reported as drift or restored', async (t) => {
-  const dataDir = temporaryFolder(t, 'doubt')
+  const dataDir = temporaryFolder(t, 'suspect')
   await cycle(dataDir, before)
   const old = readFileSync(engineFile(dataDir, 'manifest'))
   const between = { 'projects/between': 'b' }
@@ -253,7 +253,7 @@ void t.test('with an older manifest restored between runs, differences are repor
 })
 
 void t.test('a lost manifest is a finding that names the files that may be managed', async (t) => {
-  const dataDir = temporaryFolder(t, 'doubt')
+  const dataDir = temporaryFolder(t, 'suspect')
   await cycle(dataDir, before)
   rmSync(engineFile(dataDir, 'manifest'))
   const result = await cycle(dataDir, after)
@@ -262,14 +262,14 @@ void t.test('a lost manifest is a finding that names the files that may be manag
   t.equal(finding?.rule, 'ownership-lost')
   t.match(finding?.message, /the manifest is missing; 4 files .*projects\/gone\/x, projects\/q\/f0, projects\/q\/f1/)
   t.equal((await cycle(dataDir, after)).findings?.[0]?.rule, 'ownership-lost', 'for as long as the commit stands')
-  const fresh = temporaryFolder(t, 'doubt')
+  const fresh = temporaryFolder(t, 'suspect')
   mkdirSync(path.join(fresh, 'projects'))
   writeFileSync(path.join(fresh, 'projects/theirs'), 'x')
   t.equal((await cycle(fresh, after)).findings, undefined, 'a first sync has lost nothing')
 })
 
 void t.test('changed permissions of a managed file are drift, and are restored with drift: Restore', async (t) => {
-  const dataDir = temporaryFolder(t, 'doubt')
+  const dataDir = temporaryFolder(t, 'suspect')
   const restoring = { ...profile, drift: 'Restore' as const }
   t.equal((await cycle(dataDir, before)).phase, 'Synced')
   const file = path.join(dataDir, 'projects/same')

@@ -1,7 +1,7 @@
 /**
  * Tests an apply in which any effect fails, is cut at any byte, or is the last one before a kill. After recovery, folder and manifest are
- * both at the old commit or both at the new one. If staged content or the manifest is lost before recovery, the outcome may also be in
- * doubt. The effects of the protocol run on a model of the disk.
+ * both at the old commit or both at the new one. If staged content or the manifest is lost before recovery, the outcome may also be
+ * suspect. The effects of the protocol run on a model of the disk.
  */
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
@@ -13,7 +13,7 @@ import { noAliases } from '../../../../runtime/sync/plan/aliases.ts'
 import { createObservations, type Observed } from '../../../../runtime/sync/plan/observed.ts'
 import { plan } from '../../../../runtime/sync/plan/plan.ts'
 import { decodeJournal, encodeJournal, type Journal } from '../../../../runtime/sync/apply/journal.ts'
-import { publishSteps, resumeSteps } from '../../../../runtime/sync/apply/protocol.ts'
+import { applySteps, resumeSteps } from '../../../../runtime/sync/apply/apply-order.ts'
 import { layOut } from '../../../../runtime/sync/apply/steps.ts'
 
 /** Content by path, one digit each. */
@@ -40,7 +40,7 @@ const stateOf = (publish: (typeof publishIds)[number]): State => ({
 })
 const stat = { size: 1, mtimeMs: 2, ino: 3, mode: 0o644 }
 const idOf = (content: string) => parseCommitHash(content.repeat(40))
-const ownedAs = (content: string) => ({ id: idOf(content), exec: false, mapping: 0, stat, rendered: undefined, judged: undefined })
+const ownedAs = (content: string) => ({ id: idOf(content), exec: false, mapping: 0, stat, rendered: undefined, driftVerdict: undefined })
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`)
 /** Files only: a folder exists while it contains a file. */
@@ -55,8 +55,8 @@ const tree: fc.Arbitrary<Tree> = fc
 function observe(files: Tree, path: string): Observed {
   const names = path.split('/')
   const above = names.map((_, index) => names.slice(0, index + 1).join('/'))
-  const inTheWay = above.find((folder) => folder !== path && folder in files)
-  if (inTheWay !== undefined) return { kind: 'under-file', file: inTheWay }
+  const isObstacle = above.find((folder) => folder !== path && folder in files)
+  if (isObstacle !== undefined) return { kind: 'under-file', file: isObstacle }
   if (path in files) return { kind: 'file', stat, exec: false, id: idOf(files[path] ?? '') }
   const below = Object.keys(files).filter((file) => isBelow(file, path))
   if (below.length > 0) return { kind: 'folder', files: below }
@@ -80,7 +80,7 @@ function journalOf(before: Tree, after: Tree): Journal & { staged: Map<string, s
     observed,
     aliases: noAliases,
     repairing: new Set(),
-    held: new Set(),
+    withheld: new Set(),
     prunesAll: () => false,
     isRendered: () => false,
     maxDeletions: '100%',
@@ -180,7 +180,7 @@ class Disk {
   }
 
   /** `changes` are those that the process which started the apply has in memory. */
-  ground({ steps, changes, state }: Pick<Journal, 'steps' | 'changes' | 'state'>, whole: boolean) {
+  effectsOn({ steps, changes, state }: Pick<Journal, 'steps' | 'changes' | 'state'>, whole: boolean) {
     return {
       run,
       exists: (entry: string) => this.exists(entry),
@@ -273,13 +273,13 @@ function manifestOf(files: Tree, publish: (typeof publishIds)[number]): Buffer {
   return Buffer.from(`${encodeHead(encodeHead(0).length + Buffer.byteLength(text))}${text}`)
 }
 
-/** Starts a process, which recovers an interrupted apply. Returns whether the outcome is in doubt. */
-function recover(disk: Disk): 'sure' | 'doubt' {
+/** Starts a process, which recovers an interrupted apply. Returns whether the outcome is suspect. */
+function recover(disk: Disk): 'sure' | 'suspect' {
   if (disk.journal === undefined) return 'sure'
   const journal = decodeJournal(disk.journal.toString())
   const manifest = disk.read()
-  const ground = {
-    ...disk.ground(journal, true),
+  const effectsOn = {
+    ...disk.effectsOn(journal, true),
     hasRun: () => disk.files.keys().some((file) => isBelow(file, run)) || journal.steps.length === 0,
     misplaced: () =>
       [...journal.changes].find(({ path, owned }) => owned !== undefined && idOf(disk.files.get(path) ?? '0') !== owned.id)?.path,
@@ -290,20 +290,20 @@ function recover(disk: Disk): 'sure' | 'doubt' {
         return owned === undefined || idOf(disk.files.get(path) ?? '0') === owned.id
       }),
   }
-  const recorded = { publish: manifest.state?.publish ?? null, doubt: manifest.doubt }
+  const recorded = { publish: manifest.state?.publish ?? null, suspectReason: manifest.suspectReason }
   const outcome = resumeSteps(
-    ground,
+    effectsOn,
     { steps: journal.steps, base: journal.base, publish: journal.state.publish },
     recorded,
     () => undefined,
   )
-  if (outcome.kind === 'doubt') return 'doubt'
-  ground.dropJournal()
+  if (outcome.kind === 'suspect') return 'suspect'
+  effectsOn.dropJournal()
   return 'sure'
 }
 
-void t.test('after any failure, kill or loss, recovery ends at exactly the old or the new commit, or in doubt', async (t) => {
-  const ends = { sure: 0, doubt: 0, failed: 0, old: 0, new: 0, sureAfterLoss: 0 }
+void t.test('after any failure, kill or loss, recovery ends at exactly the old or the new commit, or suspect', async (t) => {
+  const ends = { sure: 0, suspect: 0, failed: 0, old: 0, new: 0, sureAfterLoss: 0 }
   fc.assert(
     fc.property(
       tree,
@@ -317,7 +317,7 @@ void t.test('after any failure, kill or loss, recovery ends at exactly the old o
         for (const [file, content] of staged) disk.files.set(file, content)
         // Represents the run folder itself, which exists even without files.
         disk.files.set(`${run}/here`, '')
-        const attempt = (failures: readonly Failure[], work: () => 'sure' | 'doubt'): 'sure' | 'doubt' | 'failed' => {
+        const attempt = (failures: readonly Failure[], work: () => 'sure' | 'suspect'): 'sure' | 'suspect' | 'failed' => {
           disk.start(failures)
           try {
             return work()
@@ -326,18 +326,18 @@ void t.test('after any failure, kill or loss, recovery ends at exactly the old o
             throw error
           }
         }
-        let end: 'sure' | 'doubt' | 'failed' = attempt(first, () => {
-          publishSteps(disk.ground(journal, false), journal.steps, () => undefined)
+        let end: 'sure' | 'suspect' | 'failed' = attempt(first, () => {
+          applySteps(disk.effectsOn(journal, false), journal.steps, () => undefined)
           return 'sure'
         })
         disk.lose(lost)
-        for (const failures of [...later, []]) if (end !== 'doubt') end = attempt(failures, () => recover(disk))
+        for (const failures of [...later, []]) if (end !== 'suspect') end = attempt(failures, () => recover(disk))
         ends[end] += 1
-        if (end === 'doubt') return disk.hasTornHead || disk.hasLost
+        if (end === 'suspect') return disk.hasTornHead || disk.hasLost
         if (disk.hasLost) ends.sureAfterLoss += 1
-        const { state, files, doubt } = disk.read()
-        // A damaged head that the apply did not write also causes doubt.
-        if (doubt !== undefined) return disk.hasTornHead
+        const { state, files, suspectReason } = disk.read()
+        // A damaged head that the apply did not write also makes it suspect.
+        if (suspectReason !== undefined) return disk.hasTornHead
         ends[state?.publish === 'new' ? 'new' : 'old'] += 1
         const expected = state?.publish === 'new' ? after : before
         const isExact =
@@ -347,5 +347,5 @@ void t.test('after any failure, kill or loss, recovery ends at exactly the old o
     ),
     { numRuns: 3_000 },
   )
-  t.ok(ends.doubt > 100 && ends.old > 100 && ends.new > 100 && ends.sureAfterLoss > 10, JSON.stringify(ends))
+  t.ok(ends.suspect > 100 && ends.old > 100 && ends.new > 100 && ends.sureAfterLoss > 10, JSON.stringify(ends))
 })

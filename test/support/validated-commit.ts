@@ -19,7 +19,7 @@ const signal = new AbortController().signal
 const commit = parseCommitHash('a'.repeat(40))
 
 /** Validation in a controller with pod reports, for a commit of `files` that the GatewaySync `line` names. */
-export function judgedCommit(files: Files) {
+export function validatedCommit(files: Files) {
   let elapsedMs = 0
   const store = createStore(() => undefined, { monotonicMs: () => elapsedMs })
   const gate = createGate()
@@ -53,7 +53,7 @@ export function judgedCommit(files: Files) {
       sync: { profiles: { default: profile } },
       validation,
     })
-  const judge = async (profile: object, validation: object = {}): Promise<Verdict> => {
+  const validate = async (profile: object, validation: object = {}): Promise<Verdict> => {
     const record: GatewaySyncRecord = {
       namespace: 'plant',
       name: 'line',
@@ -67,5 +67,5 @@ export function judgedCommit(files: Files) {
     return await check(record, spec(profile, validation), commit, signal)
   }
   const passes = (ms: number): void => void (elapsedMs += ms)
-  return { judge, reports, runs, passes, store, asked }
+  return { validate, reports, runs, passes, store, asked }
 }

@@ -2,7 +2,7 @@
  * Each verdict of the soak fails for its own cause and for no other.
  */
 import t from 'tap'
-import { differencesOfFiles, judge, type Observed } from './judge.ts'
+import { differencesOfFiles, violationsOf, type Observed } from './violations.ts'
 import { parseWatchFigures } from './figures.ts'
 
 const good: Observed = {
@@ -60,23 +60,23 @@ const bad: [string, Partial<Observed>, string][] = [
 ]
 
 void t.test('there is no verdict when everything held', (t) => {
-  t.strictSame(judge(good), [])
+  t.strictSame(violationsOf(good), [])
   t.end()
 })
 
 for (const [name, part, verdict] of bad) {
   void t.test(`${name} is told`, (t) => {
-    t.strictSame(judge({ ...good, ...part }), [verdict])
+    t.strictSame(violationsOf({ ...good, ...part }), [verdict])
     t.end()
   })
 }
 
 void t.test('missing, surplus and different files are reported, one each', (t) => {
-  const wanted = new Map([
+  const desired = new Map([
     ['a', '1'],
     ['b', '2'],
   ])
-  t.strictSame(differencesOfFiles(new Map(wanted), wanted), [])
+  t.strictSame(differencesOfFiles(new Map(desired), desired), [])
   t.strictSame(differencesOfFiles(undefined, new Map([['a', '1']])), ['a is missing, should be 1'])
   t.strictSame(
     differencesOfFiles(
@@ -85,7 +85,7 @@ void t.test('missing, surplus and different files are reported, one each', (t) =
         ['b', '3'],
         ['c', '4'],
       ]),
-      wanted,
+      desired,
     ),
     ['b is 3, should be 2', 'c is 4, should be gone'],
   )
