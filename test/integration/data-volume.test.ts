@@ -70,7 +70,7 @@ void t.test(
       toldWithinMs,
       1_000,
     )
-    matchObject(t, told, { type: 'Warning', note: /name its data volume by annotation/, regarding: { name: 'gw-0' } })
+    matchObject(t, told, { type: 'Warning', note: /name the data volume by annotation/, regarding: { name: 'gw-0' } })
 
     await kube.delete(podType, { namespace, name: 'gw-0' }, signal)
     matchObject(t, await create({ [podAnnotations.dataVolume]: 'ignition-data' }), { value: /./ })
