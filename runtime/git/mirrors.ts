@@ -126,8 +126,7 @@ export function createMirrors({
         volume.forget(key)
       }
       // With its credentials. One in use stays, so that a call still under way and one that begins now share one writer.
-      for (const [key, of] of mirrors)
-        if (!kept.has(key) && !kept.has(key.slice(0, key.indexOf('-'))) && of('').close()) mirrors.delete(key)
+      for (const [key, of] of mirrors) if (!kept.has(key) && !kept.has(key.replace(/-.*/, '')) && of('').close()) mirrors.delete(key)
     },
     async close() {
       stopping.abort(new Error('closing'))

@@ -29,7 +29,7 @@ export function createCopies(): Copies {
 /** Says that references were left as they are because there were too many; undefined: all were copied. */
 export function copiesWarning({ left }: Copies): string | undefined {
   if (left >= 0) return undefined
-  return `the gateway's deployment mode or data path needs more than ${maxCopies} variables; the agent knows the first ones only`
+  return `the gateway's deployment mode or data path needs more than ${maxCopies} variables; only the first are copied to the agent`
 }
 
 /** A text whose references name copies, and the entries that must precede it. */

@@ -21,7 +21,7 @@ export type WatchedSet<Item, Kind extends KubeObject = KubeObject> = {
 
 /** The consumer's callbacks. A handler that throws is called again for the same object after the next list. */
 export type WatchHandlers<Item> = {
-  /** Returns false for an object that the consumer does not keep: it costs no memory here either, and comes again with the next list. */
+  /** False: the consumer does not keep the object, so it is not remembered here either, and the next list delivers it again. */
   upsert(key: ObjectKey, item: Item): unknown
   remove(key: ObjectKey): void
   /** Called after each list: every existing object has been passed to `upsert`, and deleted ones to `remove`. */

@@ -268,7 +268,7 @@ void t.test('the agent does not read symbolic links, large files or paths outsid
   }
   t.equal(await offers(source, target, { request: 'now', uid: 'u' }, send, signal), 'again')
   t.equal(await offers(source, target, { request: 'now', uid: 'u' }, send, signal), 'done')
-  t.equal(await offers(source, target, { request: 'now', uid: 'u' }, send, signal), 'done', 'what is over is not told again')
+  t.equal(await offers(source, target, { request: 'now', uid: 'u' }, send, signal), 'done', 'a finished request is not sent again')
   t.equal(sent.length, 3)
   t.equal(await offers(source, target, { request: 'now', uid: 'made anew' }, send, signal), 'done')
   t.equal(sent.length, 4, 'but to a GatewaySync that is made anew and has not heard of it')

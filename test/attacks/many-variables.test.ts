@@ -21,7 +21,7 @@ void t.test('few variables are copied to the agent, and the pod is injected with
     t.ok((agent.env ?? []).length < 150, `${agent.env?.length} variables`)
     t.strictSame(
       warnings.filter((warning) => /variables/.test(warning)),
-      ["the gateway's deployment mode or data path needs more than 100 variables; the agent knows the first ones only"],
+      ["the gateway's deployment mode or data path needs more than 100 variables; only the first are copied to the agent"],
     )
   }
 })

@@ -20,5 +20,5 @@ void t.test('a report counts only for the live pod that wrote it and the Gateway
   reports('a-2', 'line', 'prod')
   matchObject(t, await validate(collections), { kind: 'checked', errors: 1 }, 'the gateway of the made-up report may have any mode')
   passes(600_000)
-  matchObject(t, await validate(collections), { kind: 'checked', errors: 0 }, 'it has told none in ten minutes')
+  matchObject(t, await validate(collections), { kind: 'checked', errors: 0 }, 'it has reported none for ten minutes')
 })

@@ -241,7 +241,7 @@ void t.test('check distinguishes a healthy installation from each broken one', {
     const tried = async (desired: RegExp) =>
       await until(
         async () => (await reportOf(kube)).findings.find(({ section, text }) => section === 'admission' && desired.test(text)),
-        `admission is told as ${String(desired)}`,
+        `admission is reported as ${String(desired)}`,
         120_000,
       )
     matchObject(t, await tried(new RegExp(`in ${ending} `)), { level: 'ok' }, 'of two namespaces this is the one that is tried')

@@ -43,7 +43,10 @@ export function acceptChanges(changes: readonly CapturedChange[], digest: string
     const paths = placesOf(profile, source, path)
     placeCharacters += paths.reduce((sum, each) => sum + each.length, 0)
     if (placeCharacters > maxPlaceCharacters)
-      throw new Fault('PayloadTooLarge', 'too many mappings of the profile may deliver the changes; capture them for one folder at a time')
+      throw new Fault(
+        'PayloadTooLarge',
+        'too many mappings of the profile may deliver the changes; give the mappings exact sources instead of templates',
+      )
     if (!paths.includes(path)) throw refused(source, `is not delivered to "${path}" by any mapping of the profile`)
     const own = paths.find((each) => isForbidden(each) || isGatewayIdentity(each))
     if (own !== undefined) throw refused(own, 'belongs to the gateway itself')

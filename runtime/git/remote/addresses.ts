@@ -8,7 +8,7 @@ import ipaddr from 'ipaddr.js'
 import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { printable } from '../../api/values.ts'
-import { createLookUp, type LookUp } from './look-up.ts'
+import { createLookUp, type LookUp } from './dns.ts'
 
 const { IPv4, IPv6, isValid, parse } = ipaddr
 type IPv4 = ipaddr.IPv4

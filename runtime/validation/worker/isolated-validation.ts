@@ -112,7 +112,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
     own.addEventListener('abort', end, { once: true })
     try {
       const answer = await spare.check({ repository, request }, { ...options, maxBusyMs }, own)
-      // It has less memory, so its end is no verdict about the commit: the check is repeated in the other thread.
+      // It has less memory, so its end says nothing about the commit: the check is repeated in the other thread.
       if (answer.kind === 'gone') {
         leave()
         own.throwIfAborted()

@@ -63,7 +63,7 @@ void t.test('a stage that finished without all of its gateways is a warning', (t
 
 for (const [name, change, level, says] of [
   ['a stage that is watched', { waitsFor: 'Soak' }, 'working', /the soak time is running/],
-  ['a stage that waits for somebody', { waitsFor: 'Approval' }, 'working', /Approve stage plant: cluster-sync approve plant -n plant-a/],
+  ['a stage that waits for an approval', { waitsFor: 'Approval' }, 'working', /Approve stage plant: cluster-sync approve plant -n plant-a/],
   ['a window that is closed', { waitsFor: 'Window' }, 'working', /stage plant: waits for the next window/],
   [
     'gateways with local changes',

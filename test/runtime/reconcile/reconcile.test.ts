@@ -364,7 +364,7 @@ void t.test('a refused request does not change the conditions', async (t) => {
   t.strictSame(
     host.map(({ ref }) => ref),
     ['main', 'typo', 'main'],
-    'what was desired before is asked about at once',
+    'the ref from before is resolved at once',
   )
 })
 

@@ -63,7 +63,7 @@ void t.test('a mapping that changed its source since the last sync changes neith
   const [a, b] = ['sites/a', 'sites/b'].map((source) => profileOf([{ source, destination: 'projects/site' }]))
   if (a === undefined || b === undefined) throw new Error('there are two profiles')
   const { write, poll } = await syncedBy(t, a, tree)
-  matchObject(t, await poll(b), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } }, 'nobody has changed anything')
+  matchObject(t, await poll(b), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } }, 'nothing has changed')
   write('projects/site/x.txt', 'repaired')
   t.strictSame((await poll(a)).captured, ['changed sites/a/x.txt'])
   matchObject(t, await poll(b), {
@@ -119,9 +119,9 @@ void t.test('changes are uploaded once after a quiet period, and retried until t
   t.equal(await poll(1_000), quietMs)
   write('projects/site/a.txt', 'repaired better')
   t.equal(await poll(11_000), 20_000, 'the next look is not due')
-  t.equal(await poll(31_000), quietMs, 'somebody goes on')
+  t.equal(await poll(31_000), quietMs, 'the changes continue')
   write('projects/site/new.txt', 'new')
-  t.equal(await poll(91_000), quietMs, 'a new file, which no drift tells of')
+  t.equal(await poll(91_000), quietMs, 'a new file, which is no drift')
   t.equal(sent.length, 0)
   t.equal(await poll(151_000), 5_000)
   t.strictSame(

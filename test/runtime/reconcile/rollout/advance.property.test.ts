@@ -119,7 +119,7 @@ function looked(fleet: StagedFleet, name: string): void {
   const now = fleet.pods.get(name)?.inPlace?.commit
   const isFirst = held === undefined
   const desired = isFirst ? [published?.commit, rollout?.before?.commit] : [published?.commit]
-  if (!desired.includes(now)) fail(`${name} takes ${now}, which nobody wants`)
+  if (!desired.includes(now)) fail(`${name} takes ${now}, which is not desired`)
   if (rollout?.state === 'RolledBack' && now === rollout.refused?.commit) fail(`${name} takes the commit that was rolled back`)
   const isHeldBack = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'
   if (!isFirst && isHeldBack && rollout.allowed?.includes(markOf(name)) !== true) fail(`${name} moves before its turn`)

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { createLookUp } from '../../../../runtime/git/remote/look-up.ts'
+import { createLookUp } from '../../../../runtime/git/remote/dns.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
 import { type Names, startNameServer } from '../../../support/name-server.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
@@ -11,7 +11,7 @@ const configuration = 'search plant.svc.cluster.local svc.cluster.local cluster.
 const hosts = '127.0.0.1\tlocalhost\n::1 localhost # IPv6\nfd00::7 git.plant\n10.1.2.3 git.plant GIT\n'
 
 async function open(t: Test, names: Names, { text = configuration, timeout = 2_500 } = {}) {
-  const folder = temporaryFolder(t, 'look-up')
+  const folder = temporaryFolder(t, 'dns')
   const [hostsFile, configurationFile] = [path.join(folder, 'hosts'), path.join(folder, 'resolv.conf')]
   writeFileSync(hostsFile, hosts)
   writeFileSync(configurationFile, text)
