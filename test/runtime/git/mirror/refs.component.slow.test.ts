@@ -40,7 +40,7 @@ eachHost(
     if (!requires(t, 'git')) return
     const { repository, mirror, folder } = await setUp(t, (own) => ({ mode, packetTrace: path.join(own, 'packets') }))
     const commit = repository.commit({ a: '1' })
-    const tags = Array.from({ length: 20_000 }, (_, index) => `${commit} refs/tags/v${index}\n`)
+    const tags = Array.from({ length: 5_000 }, (_, index) => `${commit} refs/tags/v${index}\n`)
     const head = '# pack-refs with: peeled fully-peeled sorted \n'
     writeFileSync(path.join(repository.folder, '.git/packed-refs'), `${head}${tags.toSorted().join('')}`)
     /**
