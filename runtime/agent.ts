@@ -12,11 +12,11 @@ import { createChangesReporter } from './capture/detect/report.ts'
 import { createCycleTraces } from './agent/cycle-traces.ts'
 import { createAccessKeeper } from './agent/gateway-access.ts'
 import { endInterrupted } from './agent/recover.ts'
-import { createFollower, type Follower } from './agent/follow.ts'
-import { type AgentMetrics, createAgentMetrics } from './agent/metrics.ts'
+import { Follower } from './agent/follow.ts'
+import { AgentMetrics } from './agent/metrics.ts'
 import { keepProbeFiles } from './agent/probe-files.ts'
 import { type ProbeDeps, serveProbes } from './agent/probes.ts'
-import { createReporter, type Reporter } from './agent/report.ts'
+import { Reporter } from './agent/report.ts'
 import { type SyncWatch, watchSync } from './agent/watch-sync.ts'
 import { waitedBefore } from './agent/startup-hold.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
@@ -67,7 +67,7 @@ async function main(): Promise<void> {
 async function idle({ clock, log }: Pick<Deps, 'clock' | 'log'>, settings: AgentSettings, signal: AbortSignal): Promise<void> {
   log.warn({}, 'data volume unknown: name it with an annotation on the pod')
   const health = () => ({ started: true, live: true, why: undefined })
-  const metrics = (): string => createAgentMetrics({ version }).text()
+  const metrics = (): string => new AgentMetrics({ version }).text()
   await answerProbes({ clock, log, health, metrics }, settings, signal)
 }
 
@@ -82,8 +82,8 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
   const { clock, log } = deps
   const kube = createKube(loadKube({ kubeconfig: settings.kubeconfig }), { clock, userAgent: `cluster-sync-agent/${version}` })
   const { podNamespace: namespace, podName, podUid, gatewaySync: named } = settings
-  const reporter = createReporter({ kube, clock, log }, { namespace, podName, podUid, gatewaySync: () => watch.name() })
-  const metrics = createAgentMetrics({ version })
+  const reporter = new Reporter({ kube, clock, log }, { namespace, podName, podUid, gatewaySync: () => watch.name() })
+  const metrics = new AgentMetrics({ version })
   const report = (status: SyncReportStatus): void => {
     metrics.reported(status)
     reporter.report(status)
@@ -140,7 +140,7 @@ function createAgentFollower(
   const listChanges = createChangesReporter()
   const uploadQuiet = createQuietUpload({ clock })
   const ignitionConf = (): string | undefined => readSmallFile(conf, maxConfBytes)?.toString('utf8')
-  return createFollower(
+  return new Follower(
     {
       clock,
       log,

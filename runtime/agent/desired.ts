@@ -4,7 +4,7 @@
 import { Fault } from '../platform/fault.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations } from '../api/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../api/schema/profile.ts'
-import { readFollowedSpec, readStartWish } from '../api/schema/followed-spec.ts'
+import { type FollowedSpec, readFollowedSpec, readStartWish } from '../api/schema/followed-spec.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import type { GatewaySyncSpec, HttpCheck } from '../api/schema/spec.ts'
 import { answersSpec } from '../reconcile/decide/request.ts'
@@ -88,24 +88,14 @@ export type Desired =
  * the rollout. Never throws.
  */
 export function desiredSync(gatewaySync: string | undefined, followed: FollowedSync | undefined, pod: PodFacts, inPlace: InPlace): Desired {
-  if (followed === undefined) {
-    const missing =
-      gatewaySync === undefined
-        ? `the pod names no GatewaySync and namespace "${pod.namespace}" has not exactly one`
-        : `GatewaySync "${gatewaySync}" does not exist in namespace "${pod.namespace}"`
-    return idle('Pending', 'NotFound', missing)
-  }
+  if (followed === undefined) return idle('Pending', 'NotFound', missingText(gatewaySync, pod))
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
   const read = readFollowedSpec(followed.spec, name)
   const wish = readStartWish(followed.spec, name)
   const start = startSettings(wish)
   if (read.kind === 'invalid') return idle('Blocked', 'InvalidSpec', `spec.${read.path}: ${read.message}`, start)
   const { spec } = read
-  if (!Object.hasOwn(spec.sync.profiles, name)) {
-    const known = read.profiles.toSorted().join(', ')
-    const message = `annotation ${podAnnotations.profile}: profile "${name}" does not exist; there are: ${known}`
-    return idle('Blocked', 'UnknownProfile', message, start)
-  }
+  if (!Object.hasOwn(spec.sync.profiles, name)) return idle('Blocked', 'UnknownProfile', unknownProfileText(name, read.profiles), start)
   const profile = resolveProfile(spec.sync, name)
   const { paused } = wish
   const { published, delivery, source, rollout } = followed.status
@@ -117,10 +107,6 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   if (!paused && published.commit !== inPlace?.commit && !answersSpec(spec.git, followed.annotations, followed.status)) {
     const message = `the published commit is of ${shortRef(published.ref)}${ofRepository(published.repo, spec.git.repo)}; the desired commit is not published yet`
     return idle('Pending', 'CommitNotPublished', message, start)
-  }
-  const confirmed = (annotation: string): CommitHash | undefined => {
-    const text = followed.annotations[annotation]
-    return text !== undefined && isCommitHash(text) ? text : undefined
   }
   const hash = syncHash(profile, spec.gateway)
   // A sync that writes nothing needs no stage.
@@ -138,7 +124,6 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     // It holds a complete commit and its turn may take long, so its start is not held.
     return idle('Pending', 'WaitsForStage', waits ?? '', { ...start, policy: 'Start' })
   }
-  const quietMs = quietOf(spec.capture)
   return {
     kind: 'sync',
     commit,
@@ -150,18 +135,47 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     paused,
     start,
     validation: spec.validation,
-    confirmDeletions: confirmed(confirmDeletionsAnnotation),
-    confirmOverwrites: confirmed(confirmOverwritesAnnotation),
+    confirmDeletions: confirmedCommit(followed, confirmDeletionsAnnotation),
+    confirmOverwrites: confirmedCommit(followed, confirmOverwritesAnnotation),
     check: isStaged && turn.kind === 'go' && isUnderWay(rollout) ? profile.check?.http : undefined,
     rolledOutBefore: isStaged ? rollout?.before?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
     uid: followed.uid,
-    capture: askedOf(spec.capture, followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
-    changes: changesAskedOf(followed.annotations, { pod: pod.podName, gateway: gatewayName(pod) }),
-    captureQuiet: quietMs === undefined ? undefined : { quietMs, subject: `${followed.uid} ${spec.git.repo}` },
+    ...captureOf(spec, followed, pod),
     waits,
     ignoredFields: read.ignoredFields,
+  }
+}
+
+function missingText(gatewaySync: string | undefined, { namespace }: PodFacts): string {
+  return gatewaySync === undefined
+    ? `the pod names no GatewaySync and namespace "${namespace}" has not exactly one`
+    : `GatewaySync "${gatewaySync}" does not exist in namespace "${namespace}"`
+}
+
+function unknownProfileText(name: string, profiles: readonly string[]): string {
+  return `annotation ${podAnnotations.profile}: profile "${name}" does not exist; there are: ${profiles.toSorted().join(', ')}`
+}
+
+/** Returns the commit that an annotation confirms. */
+function confirmedCommit({ annotations }: FollowedSync, annotation: string): CommitHash | undefined {
+  const text = annotations[annotation]
+  return text !== undefined && isCommitHash(text) ? text : undefined
+}
+
+/** Returns what is to be done with local changes. */
+function captureOf(
+  { capture, git }: FollowedSpec,
+  { annotations, uid }: FollowedSync,
+  pod: PodFacts,
+): Pick<Extract<Desired, { kind: 'sync' }>, 'capture' | 'changes' | 'captureQuiet'> {
+  const gateway = { pod: pod.podName, gateway: gatewayName(pod) }
+  const quietMs = quietOf(capture)
+  return {
+    capture: askedOf(capture, annotations, gateway),
+    changes: changesAskedOf(annotations, gateway),
+    captureQuiet: quietMs === undefined ? undefined : { quietMs, subject: `${uid} ${git.repo}` },
   }
 }
 

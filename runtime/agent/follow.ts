@@ -12,11 +12,21 @@ import type { GatewaySyncSpec } from '../api/schema/spec.ts'
 import { type Log, logOf } from '../platform/log/log.ts'
 import type { CycleResult, SyncTarget } from '../sync/cycle.ts'
 import { type Desired, type FollowedSync, gatewayName, type InPlace, type PodFacts, podOrdinal } from './desired.ts'
-import { type FollowerEffect, type FollowerEvent, gateOf, healthOf, initialState, isMove, next, requestLeftMs } from './follower-state.ts'
-import { type Drift, driftAfter, uploadChanges, type UploadDeps } from './upload-changes.ts'
+import {
+  type FollowerEffect,
+  type FollowerEvent,
+  type FollowerState,
+  gateOf,
+  healthOf,
+  initialState,
+  isMove,
+  next,
+  requestLeftMs,
+} from './follower-state.ts'
+import { type Drift, driftAfter, uploadChanges, type UploadDeps, type UploadResult } from './upload-changes.ts'
 import type { AgentHealth } from './health.ts'
 import { awaitedOf, type HasCome, hasComeOrCalled, retryAfterMs, waitAfter, waitingMs } from './next-sync.ts'
-import { createWake } from './wake.ts'
+import { createWake, type Wake } from './wake.ts'
 
 /** Dependencies of a follower; the agent's entry point builds them. */
 export type FollowDeps = UploadDeps & {
@@ -53,14 +63,6 @@ export type FollowOptions = {
   recoveringMs?: number
 }
 
-/** The agent's loop, with the entry points for the watch and the probes. */
-export type Follower = {
-  /** Takes the current GatewaySync; undefined: it does not exist. */
-  observe(followed: FollowedSync | undefined): void
-  health(): AgentHealth
-  run(signal: AbortSignal): Promise<void>
-}
-
 /** Longest wait between attempts to upload local changes. */
 const maxUploadRetryMs = 300_000
 /**
@@ -72,118 +74,156 @@ const askGatewayMs = 1_000
 /** When the next sync is due: after `waitMs`, or as soon as `hasCome` returns true. */
 type Rest = { waitMs: number | undefined; hasCome?: HasCome | undefined }
 
-/** Creates the follower of one data directory. `run` settles soon after its signal and never throws. */
-export function createFollower(deps: FollowDeps, options: FollowOptions): Follower {
-  const { clock, log } = deps
-  const wake = createWake(clock)
-  const sources = keepLatest(deps.source)
-  const gateways = keepLatest(deps.gateway)
-  const { gatewaySync, agentVersion, dataDir, waitedMs = 0, recoveringMs = 0 } = options
-  let state = initialState({ gatewaySync, agentVersion, waitedMs, recoveringMs, bornMs: clock.monotonicMs() })
+/** The agent's loop for one data directory, with the entry points for the watch and the probes. */
+export class Follower {
+  readonly #deps: FollowDeps
+  readonly #dataDir: string
+  readonly #wake: Wake
+  readonly #sources: FollowDeps['source']
+  readonly #gateways: FollowDeps['gateway']
+  #state: FollowerState
   /** Consecutive failed attempts to upload local changes. */
-  let failedUploads = 0
-  let drift: Drift | undefined
+  #failedUploads = 0
+  #drift: Drift | undefined
   /** Stops the running cycle before it starts to apply. */
-  let halt: AbortController | undefined
+  #halt: AbortController | undefined
 
-  const carryOut = (effect: FollowerEffect): void => {
-    if (effect.kind === 'report') deps.report(effect.status)
-    else if (effect.kind === 'wake') wake.call()
-    else if (effect.kind === 'halt') halt?.abort(new Error('paused'))
-    else log.warn({}, 'startDeadline has passed: the gateway starts without a complete commit')
+  constructor(deps: FollowDeps, { dataDir, gatewaySync, agentVersion, waitedMs = 0, recoveringMs = 0 }: FollowOptions) {
+    this.#deps = deps
+    this.#dataDir = dataDir
+    this.#wake = createWake(deps.clock)
+    this.#sources = keepLatest(deps.source)
+    this.#gateways = keepLatest(deps.gateway)
+    this.#state = initialState({ gatewaySync, agentVersion, waitedMs, recoveringMs, bornMs: deps.clock.monotonicMs() })
   }
-  const take = (event: FollowerEvent): void => {
-    const after = next(state, event, clock.monotonicMs())
-    state = after.state
-    after.effects.forEach(carryOut)
+
+  /** Takes the current GatewaySync; undefined: it does not exist. */
+  observe(followed: FollowedSync | undefined): void {
+    const inPlace = this.#state.lastSync === undefined ? undefined : this.#inPlace()
+    this.#take({ kind: 'observed', followed, inPlace, at: this.#now() })
   }
-  const noteGate = (): void => {
-    const isUnread = state.recovered && state.opened === undefined && state.whole === undefined
-    take(isUnread ? { kind: 'volumeRead', whole: deps.readSynced() !== undefined } : { kind: 'gateAsked' })
+
+  health(): AgentHealth {
+    this.#noteGate()
+    return healthOf(this.#state, this.#deps.clock.monotonicMs())
   }
-  const inPlace = (): InPlace => (state.reported?.commit === undefined ? deps.readSynced() : state.reported)
-  const now = (): string => timestamp(clock.now())
+
+  /** Settles soon after its signal and never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    let due: Rest = { waitMs: undefined }
+    this.#take(await recoverFirst(this.#deps, (fault) => this.#take({ kind: 'recoveryFailed', fault, at: this.#now() }), signal))
+    while (!signal.aborted) {
+      this.#noteGate()
+      await this.#rest(due, signal).catch(() => undefined)
+      if (signal.aborted || this.#state.observed === undefined) continue
+      this.#take({ kind: 'syncBegan' })
+      try {
+        due = await this.#sync(signal)
+      } catch (error) {
+        if (isAbort(error, signal)) break
+        due = this.#failed(error)
+      }
+      this.#take({ kind: 'syncEnded' })
+    }
+    this.#take({ kind: 'stopped' })
+  }
+
+  #take(event: FollowerEvent): void {
+    const after = next(this.#state, event, this.#deps.clock.monotonicMs())
+    this.#state = after.state
+    for (const effect of after.effects) this.#carryOut(effect)
+  }
+
+  #carryOut(effect: FollowerEffect): void {
+    if (effect.kind === 'report') this.#deps.report(effect.status)
+    else if (effect.kind === 'wake') this.#wake.call()
+    else if (effect.kind === 'halt') this.#halt?.abort(new Error('paused'))
+    else this.#deps.log.warn({}, 'startDeadline has passed: the gateway starts without a complete commit')
+  }
+
+  #noteGate(): void {
+    const { recovered, opened, whole } = this.#state
+    const isUnread = recovered && opened === undefined && whole === undefined
+    this.#take(isUnread ? { kind: 'volumeRead', whole: this.#deps.readSynced() !== undefined } : { kind: 'gateAsked' })
+  }
+
+  #inPlace(): InPlace {
+    const { reported } = this.#state
+    return reported?.commit === undefined ? this.#deps.readSynced() : reported
+  }
+
+  #now(): string {
+    return timestamp(this.#deps.clock.now())
+  }
 
   /** Runs one sync: decides what should be in place, runs one cycle for it, and returns when the next one is due. */
-  const sync = async (signal: AbortSignal): Promise<Rest> => {
+  async #sync(signal: AbortSignal): Promise<Rest> {
+    const deps = this.#deps
     const pod = await deps.podFacts()
-    const [commit, startedAt, failuresBefore] = [inPlace(), now(), state.failures]
-    take({ kind: 'podRead', pod, inPlace: commit, at: startedAt })
-    const desired = state.lastSync?.desired
+    const [commit, startedAt, failuresBefore] = [this.#inPlace(), this.#now(), this.#state.failures]
+    this.#take({ kind: 'podRead', pod, inPlace: commit, at: startedAt })
+    const desired = this.#state.lastSync?.desired
     if (desired?.kind !== 'sync') return { waitMs: readPodAgainMs }
     // Comes before the gateway, because the gateway's API key comes from the content server.
-    const source = sources(desired.delivery)
-    const gateway = gateways(desired.gateway)
+    const source = this.#sources(desired.delivery)
+    const gateway = this.#gateways(desired.gateway)
     const mode = await deps.mode(gateway, signal)
-    halt = new AbortController()
-    const target = targetOf(desired, pod, { dataDir, mode, halt: halt.signal })
+    this.#halt = new AbortController()
+    const target = targetOf(desired, pod, { dataDir: this.#dataDir, mode, halt: this.#halt.signal })
     const { uid, changes: list, capture, captureQuiet: quiet } = desired
-    const uploaded = await uploadChanges(deps, source, target, { uid, list, capture, quiet, drift }, signal)
-    failedUploads = uploaded.againMs === 'failed' ? failedUploads + 1 : 0
-    take({ kind: 'cycleBegan', inPlace: commit, at: startedAt })
+    const uploaded = await uploadChanges(deps, source, target, { uid, list, capture, quiet, drift: this.#drift }, signal)
+    this.#failedUploads = uploaded.againMs === 'failed' ? this.#failedUploads + 1 : 0
+    this.#take({ kind: 'cycleBegan', inPlace: commit, at: startedAt })
     const result = await deps.cycle(source, gateway, target, signal)
-    drift = driftAfter(drift, result)
-    take({ kind: 'cycleEnded', result: { ...result, ...uploaded.reportFields }, startedAt, at: now() })
-    logEnd(log, desired, result, failuresBefore > 0 || isMove(desired, commit))
+    this.#drift = driftAfter(this.#drift, result)
+    this.#take({ kind: 'cycleEnded', result: { ...result, ...uploaded.reportFields }, startedAt, at: this.#now() })
+    logEnd(deps.log, desired, result, failuresBefore > 0 || isMove(desired, commit))
     const hasCome = gateway === undefined ? undefined : awaitedOf(result, desired, { gateway, mode, modeOf: deps.mode })
-    const waitMs = waitAfter(result, desired, gateway !== undefined)
-    const againMs = uploaded.againMs === 'failed' ? backoffMs(failedUploads, waitingMs, maxUploadRetryMs, clock.random()) : uploaded.againMs
-    // Local changes must leave the report as soon as their request expires.
-    const reportedForMs =
-      uploaded.reportFields.changes === undefined
-        ? Number.POSITIVE_INFINITY
-        : Math.max(0, Math.ceil(requestLeftMs(state, clock.monotonicMs()))) + 1
-    // An upload is retried only together with a cycle, so a failed cycle sets the interval.
-    return { waitMs: Math.min(waitMs === undefined ? retryMs() : Math.min(waitMs, againMs), reportedForMs), hasCome }
+    return { waitMs: this.#nextSyncMs(waitAfter(result, desired, gateway !== undefined), uploaded), hasCome }
   }
 
-  const retryMs = (): number => retryAfterMs(state.failures, gateOf(state, clock.monotonicMs()), clock.random())
+  /** Returns when the next sync is due: `cycleMs` by the cycle, undefined if that failed. */
+  #nextSyncMs(cycleMs: number | undefined, { againMs, reportFields }: UploadResult): number {
+    const { clock } = this.#deps
+    const uploadMs = againMs === 'failed' ? backoffMs(this.#failedUploads, waitingMs, maxUploadRetryMs, clock.random()) : againMs
+    // Local changes must leave the report as soon as their request expires.
+    const reportedForMs =
+      reportFields.changes === undefined
+        ? Number.POSITIVE_INFINITY
+        : Math.max(0, Math.ceil(requestLeftMs(this.#state, clock.monotonicMs()))) + 1
+    // An upload is retried only together with a cycle, so a failed cycle sets the interval.
+    return Math.min(cycleMs === undefined ? this.#retryMs() : Math.min(cycleMs, uploadMs), reportedForMs)
+  }
+
+  /** Reports a sync that threw; returns when the next one is due. */
+  #failed(error: unknown): Rest {
+    const { log } = this.#deps
+    const fault = asFault(error)
+    const desired = this.#state.lastSync?.desired
+    const own = desired?.kind === 'sync' ? logOf(log, desired.requestId) : log
+    own.error({ reason: fault.reason, err: error }, 'sync ended unexpectedly')
+    this.#take({ kind: 'syncFailed', fault, at: this.#now() })
+    return { waitMs: this.#retryMs() }
+  }
+
+  #retryMs(): number {
+    const { clock } = this.#deps
+    return retryAfterMs(this.#state.failures, gateOf(this.#state, clock.monotonicMs()), clock.random())
+  }
 
   /** Waits for a change or until the next sync is due. A gateway that reaches the awaited state counts as a change. */
-  const rest = async ({ waitMs, hasCome }: Rest, signal: AbortSignal): Promise<void> => {
-    const gate = gateOf(state, clock.monotonicMs())
+  async #rest({ waitMs, hasCome }: Rest, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    const gate = gateOf(this.#state, clock.monotonicMs())
     // A gateway that starts without a commit is reported at once.
     const untilMs =
       clock.monotonicMs() + Math.min(waitMs ?? Number.POSITIVE_INFINITY, gate.kind === 'held' ? gate.forMs : Number.POSITIVE_INFINITY)
     while (hasCome !== undefined && untilMs - clock.monotonicMs() > askGatewayMs) {
-      if (await wake.wait(askGatewayMs, signal)) return
-      if (signal.aborted || (await hasComeOrCalled(wake, hasCome, signal))) return
+      if (await this.#wake.wait(askGatewayMs, signal)) return
+      if (signal.aborted || (await hasComeOrCalled(this.#wake, hasCome, signal))) return
     }
     const leftMs = untilMs - clock.monotonicMs()
-    await wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)
-  }
-
-  return {
-    observe(followed) {
-      take({ kind: 'observed', followed, inPlace: state.lastSync === undefined ? undefined : inPlace(), at: now() })
-    },
-    health() {
-      noteGate()
-      return healthOf(state, clock.monotonicMs())
-    },
-    async run(signal) {
-      let due: Rest = { waitMs: undefined }
-      take(await recoverFirst(deps, (fault) => take({ kind: 'recoveryFailed', fault, at: now() }), signal))
-      while (!signal.aborted) {
-        noteGate()
-        await rest(due, signal).catch(() => undefined)
-        if (signal.aborted || state.observed === undefined) continue
-        take({ kind: 'syncBegan' })
-        try {
-          due = await sync(signal)
-        } catch (error) {
-          if (isAbort(error, signal)) break
-          const fault = asFault(error)
-          const desired = state.lastSync?.desired
-          const own = desired?.kind === 'sync' ? logOf(log, desired.requestId) : log
-          own.error({ reason: fault.reason, err: error }, 'sync ended unexpectedly')
-          take({ kind: 'syncFailed', fault, at: now() })
-          due = { waitMs: retryMs() }
-        }
-        take({ kind: 'syncEnded' })
-      }
-      take({ kind: 'stopped' })
-    },
+    await this.#wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)
   }
 }
 

@@ -11,18 +11,6 @@ import { agentMetrics } from '../telemetry/metrics/table.ts'
 import { family, type Sample } from '../telemetry/metrics/text.ts'
 import { type CycleStep, cycleSteps } from '../sync/step.ts'
 
-/** Receives events of the agent's parts and renders the scrape. */
-export type AgentMetrics = {
-  /** Takes the latest report. A status with `finishedAt` ends a cycle, unless there was nothing to do. */
-  reported(status: SyncReportStatus): void
-  /** Records the duration of a cycle's step, whatever its result. */
-  stepped(step: CycleStep, durationMs: number): void
-  /** Wraps a gateway to count its responses. */
-  watched(gateway: Gateway): Gateway
-  /** Text exposition format 0.0.4. */
-  text(): string
-}
-
 const gatewayStates = [
   'running',
   'commissioning',
@@ -41,85 +29,99 @@ function isIdle({ phase, attempt, files }: SyncReportStatus): boolean {
   return (phase === 'Pending' || phase === 'Blocked') && attempt === undefined && files === undefined
 }
 
-/** Counters start at zero with the process. `version`: the agent's. */
-export function createAgentMetrics({ version }: { version: string }): AgentMetrics {
-  const cycles = { ok: 0, failed: 0 }
-  const scans = { ok: 0, failed: 0 }
-  const files = { added: 0, changed: 0, removed: 0 }
-  const steps = new Map(cycleSteps.map((step) => [step, { count: 0, sumMs: 0 }]))
-  let last: SyncReportStatus | undefined
-  let writtenBytes = 0
-  let failuresInARow = 0
-  let succeededAtMs: number | undefined
-  let gatewayState: GatewayStatus | undefined
-  let designers = 0
+/** Receives events of the agent's parts and renders the scrape. Counters start at zero with the process. */
+export class AgentMetrics {
+  readonly #version: string
+  readonly #cycles = { ok: 0, failed: 0 }
+  readonly #scans = { ok: 0, failed: 0 }
+  readonly #files = { added: 0, changed: 0, removed: 0 }
+  readonly #steps = new Map(cycleSteps.map((step) => [step, { count: 0, sumMs: 0 }]))
+  #last: SyncReportStatus | undefined
+  #writtenBytes = 0
+  #failuresInARow = 0
+  #succeededAtMs: number | undefined
+  #gatewayState: GatewayStatus | undefined
+  #designers = 0
 
-  const samplesOf: Record<keyof typeof agentMetrics, () => Sample[]> = {
-    clustersync_agent_build_info: () => [{ labels: { version }, value: 1 }],
-    clustersync_agent_phase: () => phases.map((phase) => ({ labels: { phase }, value: last?.phase === phase ? 1 : 0 })),
-    clustersync_agent_cycles_total: () => outcomes.map((outcome) => ({ labels: { outcome }, value: cycles[outcome] })),
-    clustersync_agent_failures_in_a_row: () => [{ value: failuresInARow }],
-    clustersync_agent_last_success_timestamp_seconds: () => (succeededAtMs === undefined ? [] : [{ value: succeededAtMs / 1000 }]),
-    clustersync_agent_step_seconds: () =>
-      [...steps].flatMap(([step, { count, sumMs }]) => [
-        { labels: { step }, suffix: '_sum', value: sumMs / 1000 },
-        { labels: { step }, suffix: '_count', value: count },
-      ]),
-    clustersync_agent_files_total: () => operations.map((operation) => ({ labels: { operation }, value: files[operation] })),
-    clustersync_agent_written_bytes_total: () => [{ value: writtenBytes }],
-    clustersync_agent_drifted_files: () => [{ value: last?.drift?.count ?? 0 }],
-    clustersync_agent_scans_total: () => outcomes.map((outcome) => ({ labels: { outcome }, value: scans[outcome] })),
-    clustersync_agent_gateway_state: () => gatewayStates.map((state) => ({ labels: { state }, value: gatewayState === state ? 1 : 0 })),
-    clustersync_agent_open_designers: () => [{ value: designers }],
+  /** `version`: the agent's. */
+  constructor({ version }: { version: string }) {
+    this.#version = version
   }
 
-  return {
-    reported(status) {
-      last = status
-      if (status.finishedAt === undefined) return
-      const isFailed = status.phase === 'Failed'
-      failuresInARow = isFailed ? failuresInARow + 1 : 0
-      if (isIdle(status)) return
-      cycles[isFailed ? 'failed' : 'ok'] += 1
-      if (successes.has(status.phase)) succeededAtMs = Date.parse(status.finishedAt)
-      for (const operation of operations) files[operation] += status.files?.[operation] ?? 0
-      writtenBytes += status.files?.bytes ?? 0
-    },
-    stepped(step, durationMs) {
-      const known = steps.get(step)
-      if (known === undefined) return
-      known.count += 1
-      known.sumMs += durationMs
-    },
-    watched: (gateway) => ({
+  /** Takes the latest report. A status with `finishedAt` ends a cycle, unless there was nothing to do. */
+  reported(status: SyncReportStatus): void {
+    this.#last = status
+    if (status.finishedAt === undefined) return
+    const isFailed = status.phase === 'Failed'
+    this.#failuresInARow = isFailed ? this.#failuresInARow + 1 : 0
+    if (isIdle(status)) return
+    this.#cycles[isFailed ? 'failed' : 'ok'] += 1
+    if (successes.has(status.phase)) this.#succeededAtMs = Date.parse(status.finishedAt)
+    for (const operation of operations) this.#files[operation] += status.files?.[operation] ?? 0
+    this.#writtenBytes += status.files?.bytes ?? 0
+  }
+
+  /** Records the duration of a cycle's step, whatever its result. */
+  stepped(step: CycleStep, durationMs: number): void {
+    const known = this.#steps.get(step)
+    if (known === undefined) return
+    known.count += 1
+    known.sumMs += durationMs
+  }
+
+  /** Wraps a gateway to count its responses. */
+  watched(gateway: Gateway): Gateway {
+    return {
       ...gateway,
-      async status(signal) {
-        gatewayState = await gateway.status(signal)
+      status: async (signal) => {
+        this.#gatewayState = await gateway.status(signal)
         // Only a running gateway has Designer sessions.
-        if (gatewayState !== 'running') designers = 0
-        return gatewayState
+        if (this.#gatewayState !== 'running') this.#designers = 0
+        return this.#gatewayState
       },
-      async designers(signal) {
+      designers: async (signal) => {
         const found = await gateway.designers(signal)
-        designers = found.length
+        this.#designers = found.length
         return found
       },
-      async scan(kinds, signal) {
+      scan: async (kinds, signal) => {
         try {
           const scanned = await gateway.scan(kinds, signal)
-          scans.ok += 1
+          this.#scans.ok += 1
           return scanned
         } catch (error) {
-          if (!isAbort(error, signal)) scans.failed += 1
+          if (!isAbort(error, signal)) this.#scans.failed += 1
           throw error
         }
       },
-    }),
-    text() {
-      const families = Object.entries(agentMetrics).map(([name, metric]) =>
-        family(name, metric, samplesOf[name as keyof typeof agentMetrics]()),
-      )
-      return families.join('') + exposeProcess()
-    },
+    }
+  }
+
+  /** Text exposition format 0.0.4. */
+  text(): string {
+    const samples = this.#samples()
+    const families = Object.entries(agentMetrics).map(([name, metric]) => family(name, metric, samples[name as keyof typeof agentMetrics]))
+    return families.join('') + exposeProcess()
+  }
+
+  #samples(): Record<keyof typeof agentMetrics, Sample[]> {
+    const [cycles, scans, files] = [this.#cycles, this.#scans, this.#files]
+    return {
+      clustersync_agent_build_info: [{ labels: { version: this.#version }, value: 1 }],
+      clustersync_agent_phase: phases.map((phase) => ({ labels: { phase }, value: this.#last?.phase === phase ? 1 : 0 })),
+      clustersync_agent_cycles_total: outcomes.map((outcome) => ({ labels: { outcome }, value: cycles[outcome] })),
+      clustersync_agent_failures_in_a_row: [{ value: this.#failuresInARow }],
+      clustersync_agent_last_success_timestamp_seconds: this.#succeededAtMs === undefined ? [] : [{ value: this.#succeededAtMs / 1000 }],
+      clustersync_agent_step_seconds: [...this.#steps].flatMap(([step, { count, sumMs }]) => [
+        { labels: { step }, suffix: '_sum', value: sumMs / 1000 },
+        { labels: { step }, suffix: '_count', value: count },
+      ]),
+      clustersync_agent_files_total: operations.map((operation) => ({ labels: { operation }, value: files[operation] })),
+      clustersync_agent_written_bytes_total: [{ value: this.#writtenBytes }],
+      clustersync_agent_drifted_files: [{ value: this.#last?.drift?.count ?? 0 }],
+      clustersync_agent_scans_total: outcomes.map((outcome) => ({ labels: { outcome }, value: scans[outcome] })),
+      clustersync_agent_gateway_state: gatewayStates.map((state) => ({ labels: { state }, value: this.#gatewayState === state ? 1 : 0 })),
+      clustersync_agent_open_designers: [{ value: this.#designers }],
+    }
   }
 }

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import type { FollowedSync, PodFacts } from '../../runtime/agent/desired.ts'
 import { endInterrupted } from '../../runtime/agent/recover.ts'
-import { createFollower, type FollowDeps, type Follower } from '../../runtime/agent/follow.ts'
+import { type FollowDeps, Follower } from '../../runtime/agent/follow.ts'
 import { serveProbes } from '../../runtime/agent/probes.ts'
 import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
@@ -55,7 +55,7 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
     },
   }
-  const follower = createFollower(
+  const follower = new Follower(
     {
       clock,
       log: silentLog,

@@ -7,7 +7,7 @@ import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { FairLimiter } from '../../runtime/platform/async/fair-limiter.ts'
 import { createResolutions, hostSlots } from '../../runtime/reconcile/source/resolutions.ts'
-import { createQueue } from '../../runtime/platform/async/queue.ts'
+import { Queue } from '../../runtime/platform/async/queue.ts'
 import { neededCommits } from '../../runtime/reconcile/source/needed-commits.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
 import { createStore } from '../../runtime/reconcile/store/store.ts'
@@ -72,7 +72,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     observed() {},
     gone() {},
   }
-  const queue = createQueue({
+  const queue = new Queue({
     clock,
     workers: 5,
     pass: (key, signal) => reconcile(deps, key, signal),

@@ -3,7 +3,7 @@
  * a file instead of an API server.
  */
 import path from 'node:path'
-import { createFollower, type Follower } from '../../agent/follow.ts'
+import { Follower } from '../../agent/follow.ts'
 import { podAnnotations } from '../../api/names.ts'
 import { type Clock, timestamp } from '../../platform/clock.ts'
 import type { SyncReportStatus } from '../../api/schema/report.ts'
@@ -18,7 +18,7 @@ import { createCommitContents } from '../../reconcile/source/commit-contents.ts'
 import { createGatewayQueries } from '../../reconcile/gateway-queries.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { createResolutions } from '../../reconcile/source/resolutions.ts'
-import { createQueue } from '../../platform/async/queue.ts'
+import { Queue } from '../../platform/async/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
 import { createStore } from '../../reconcile/store/store.ts'
 import { syncKey } from '../../reconcile/store/records.ts'
@@ -81,7 +81,7 @@ export function createStandalone(
   const { sync, targets } = settings
   const key = syncKey(sync.namespace, sync.name)
   const stopping = new AbortController()
-  const queue = createQueue({
+  const queue = new Queue({
     clock,
     workers: 1,
     pass: (changed, signal) => reconcile(passDeps, changed, signal),
@@ -215,7 +215,7 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
     annotations: { [podAnnotations.profile]: profile, [podAnnotations.gatewayName]: name },
     labels,
   }
-  return createFollower(
+  return new Follower(
     {
       clock,
       log: log.child({ gateway: name }),

@@ -10,7 +10,7 @@ import { type Clock, pause } from '../../platform/clock.ts'
 import { asFault, isAbort } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { agentRoleBinding, managedByUs, type RoleBinding } from '../../reconcile/store/agent-rbac.ts'
-import { createQueue } from '../../platform/async/queue.ts'
+import { Queue } from '../../platform/async/queue.ts'
 import type { PodRecord } from '../../reconcile/store/records.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 
@@ -66,7 +66,7 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
       await deps.apply(binding, signal)
     }
   }
-  const queue = createQueue({
+  const queue = new Queue({
     clock,
     workers: 1,
     async pass(namespace, signal) {

@@ -15,7 +15,7 @@ import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { longestPollMs } from '../../reconcile/decide/source-resolution.ts'
 import { createGatewayQueries, type GatewayQueries } from '../../reconcile/gateway-queries.ts'
 import { createResolutions, hostSlots, type Resolutions } from '../../reconcile/source/resolutions.ts'
-import { createQueue, type Queue } from '../../platform/async/queue.ts'
+import { Queue } from '../../platform/async/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
 import { type SharedLimiters, Throttling } from '../../reconcile/throttling.ts'
 import type { SecretChanges } from '../../reconcile/source/secret-changes.ts'
@@ -80,7 +80,7 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const pass = (key: SyncKey, own: AbortSignal) =>
     measured(clock, metrics.reconciled, own, () => retryOnConflict(deps, key, own, () => reconcile(passDeps, key, own)))
   const failed = (key: SyncKey, error: unknown): void => logFailedPass({ store, log }, key, error)
-  const queue: Queue = createQueue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
+  const queue: Queue = new Queue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
   const hosts = new FairLimiter({ ...hostSlots, clock })
   const lookups = createResolutions({ clock, hosts, ready: (key) => queue.add(key), signal })
   const limiters: SharedLimiters = new Map([...deps.limiters, ['source-resolution', hosts]])

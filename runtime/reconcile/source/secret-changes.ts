@@ -4,7 +4,7 @@
  */
 import { type Clock, pause } from '../../platform/clock.ts'
 import type { ReadSecret } from '../../git/remote/secrets.ts'
-import { createQueue } from '../../platform/async/queue.ts'
+import { Queue } from '../../platform/async/queue.ts'
 import type { SyncKey } from '../store/records.ts'
 
 /** Versions of the Secrets in use. */
@@ -65,7 +65,7 @@ export function createSecretChanges({ readSecret, users, changed, clock }: Deps)
     }
   }
   // Namespaces take turns, and a poll does not wait for the one before, so that one with many Secrets does not delay others.
-  const reads = createQueue({
+  const reads = new Queue({
     clock,
     workers: readAtOnce,
     async pass(id, signal) {

@@ -2,7 +2,7 @@
  * The agent's metrics: cycles, steps, files and scans, including failed ones.
  */
 import t from 'tap'
-import { createAgentMetrics } from '../../../runtime/agent/metrics.ts'
+import { AgentMetrics } from '../../../runtime/agent/metrics.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Gateway } from '../../../runtime/gateway/gateway.ts'
 import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
@@ -12,7 +12,7 @@ const signal = new AbortController().signal
 const finishedAt = '2026-01-01T00:00:00Z'
 
 function setup() {
-  const metrics = createAgentMetrics({ version: '1.2.3' })
+  const metrics = new AgentMetrics({ version: '1.2.3' })
   const value = (series: string): number | undefined => {
     const line = metrics
       .text()

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { createReporter } from '../../../runtime/agent/report.ts'
+import { Reporter } from '../../../runtime/agent/report.ts'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
@@ -57,7 +57,7 @@ const commit = 'a'.repeat(40)
 
 function start({ kube }: { kube: Kube }) {
   const stop = new AbortController()
-  const reporter = createReporter({ kube, clock, log: silentLog }, identity)
+  const reporter = new Reporter({ kube, clock, log: silentLog }, identity)
   const running = reporter.run(stop.signal)
   return {
     report: (status: SyncReportStatus) => reporter.report(status),
@@ -98,7 +98,7 @@ void t.test('a deleted report is written again once per status in which the cont
   const world = cluster()
   const time = steppedClock()
   const stop = new AbortController()
-  const reporter = createReporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
+  const reporter = new Reporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
   const running = reporter.run(stop.signal)
   reporter.report({ phase: 'Synced', commit })
   while (world.report()?.status?.phase !== 'Synced') await turn()
@@ -134,7 +134,7 @@ void t.test('the start of a sync is written only if the sync takes long', async 
   const world = cluster()
   const time = steppedClock()
   const stop = new AbortController()
-  const reporter = createReporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
+  const reporter = new Reporter({ kube: world.kube, clock: time.clock, log: silentLog }, identity)
   const running = reporter.run(stop.signal)
   reporter.report({ phase: 'Syncing' })
   await time.step(100)

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { systemClock, type Clock } from '../../../../runtime/platform/clock.ts'
-import { createQueue } from '../../../../runtime/platform/async/queue.ts'
+import { Queue } from '../../../../runtime/platform/async/queue.ts'
 
 /** A clock that stands still until the test advances it to the end of the earliest wait. */
 function manualClock() {
@@ -33,7 +33,7 @@ void t.test('any number of triggers during a reconcile cause exactly one more', 
   const stop = new AbortController()
   const passes: string[] = []
   let release = (): void => {}
-  const queue = createQueue({
+  const queue = new Queue({
     clock: systemClock,
     workers: 2,
     async pass(key) {
@@ -62,7 +62,7 @@ void t.test('a failed reconcile is retried with backoff, which a success resets'
   const { clock, next } = manualClock()
   const passes: number[] = []
   const failures: string[] = []
-  const queue = createQueue({
+  const queue = new Queue({
     clock,
     workers: 1,
     async pass() {
@@ -85,7 +85,7 @@ void t.test('a trigger replaces the scheduled reconcile instead of adding a seco
   const stop = new AbortController()
   const { clock, pending, next } = manualClock()
   const passes: number[] = []
-  const queue = createQueue({
+  const queue = new Queue({
     clock,
     workers: 1,
     async pass() {
@@ -114,7 +114,7 @@ void t.test('each of many keys reconciles on time, with a single timer for all o
       const { clock, pending, next } = manualClock()
       const passes = new Map<string, number[]>()
       let most = 0
-      const queue = createQueue({
+      const queue = new Queue({
         clock,
         workers: 2,
         async pass(key) {
@@ -153,7 +153,7 @@ void t.test('a key reconciles one at a time, and no key is lost, for any order o
         const seen = new Map<string, number>()
         let generation = 0
         let overlap = false
-        const queue = createQueue({
+        const queue = new Queue({
           clock: systemClock,
           workers,
           async pass(key) {
@@ -189,7 +189,7 @@ void t.test('no timer outlives the queue, even if a reconcile ends after the sig
   const stop = new AbortController()
   const { clock, pending } = manualClock()
   let release = (): void => {}
-  const queue = createQueue({
+  const queue = new Queue({
     clock,
     workers: 1,
     async pass() {
@@ -211,7 +211,7 @@ void t.test('delayed triggers share one reconcile, which comes on time or earlie
   const { clock, next } = manualClock()
   const stop = new AbortController()
   const passes: number[] = []
-  const queue = createQueue({
+  const queue = new Queue({
     clock,
     workers: 1,
     async pass() {
@@ -246,7 +246,7 @@ void t.test('the queue reports its depth and how long each key has waited', asyn
   let nowMs = 0
   const depths: number[] = []
   const waits: number[] = []
-  const queue = createQueue({
+  const queue = new Queue({
     clock: { ...systemClock, monotonicMs: () => nowMs },
     workers: 1,
     async pass(key) {
@@ -274,7 +274,7 @@ void t.test('the queue reports its depth and how long each key has waited', asyn
 void t.test('namespaces take turns, and keys of one namespace keep their order', async (t) => {
   const stop = new AbortController()
   const passes: string[] = []
-  const queue = createQueue({
+  const queue = new Queue({
     clock: systemClock,
     workers: 1,
     async pass(key) {

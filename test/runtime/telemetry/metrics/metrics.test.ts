@@ -8,7 +8,7 @@ import { createMetrics, type Metrics, watchedKinds } from '../../../../runtime/t
 import { receiverTypes } from '../../../../runtime/settings/controller.ts'
 import type { Format } from '../../../../runtime/telemetry/metrics/openmetrics.ts'
 import { agentMetrics, nodeMetrics, objectMetrics, processMetrics } from '../../../../runtime/telemetry/metrics/table.ts'
-import { createAgentMetrics } from '../../../../runtime/agent/metrics.ts'
+import { AgentMetrics } from '../../../../runtime/agent/metrics.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { containsText, lacksText } from '../../../support/assertions.ts'
 import { codeOf, readModules } from '../../../support/modules.ts'
@@ -58,11 +58,9 @@ void t.test('the output contains exactly the metrics of the table, with help and
 })
 
 void t.test('the agent writes exactly its part of the table', async (t) => {
-  const found = [
-    ...createAgentMetrics({ version: '1.2.3' })
-      .text()
-      .matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm),
-  ].map(([, name, help, type]) => [name, help, type])
+  const found = [...new AgentMetrics({ version: '1.2.3' }).text().matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)$/gm)].map(
+    ([, name, help, type]) => [name, help, type],
+  )
   t.strictSame(
     found,
     Object.entries({ ...agentMetrics, ...nodeMetrics }).map(([name, { help, type }]) => [name, help, type]),
