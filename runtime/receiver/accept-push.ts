@@ -8,6 +8,7 @@ import { requestAnnotations } from '../api/names.ts'
 import { printable } from '../api/values.ts'
 import { expectedBytes } from '../http/body.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
+import type { ComputeTurns } from '../platform/async/compute-turns.ts'
 import { redactUrls } from '../platform/log/redact.ts'
 import { ignored, tooMany } from './answers.ts'
 import type { ReceiverDeps } from './receiver-deps.ts'
@@ -16,33 +17,39 @@ import { callId } from './payload/headers.ts'
 import type { Event, NamedRef } from './payload/parts.ts'
 import type { Keys, Proof } from './prove/authenticate.ts'
 import { type Answered, type AskingPayload, type Call, readCall, type UsablePayload } from './read-call.ts'
-import { chooseRef, type NotAsked, type ReceiverTarget } from './request/choose-ref.ts'
+import type { NotAsked, ReceiverTarget } from './request/choose-ref.ts'
 import type { Dedupe } from './request/dedupe.ts'
 import type { RequestToWrite, WriteQueues } from './request/write-queue.ts'
 
 /** The state of an app. */
-export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget }
+export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget; turns: ComputeTurns }
 
 /** The GatewaySync that a call is about. */
 export type Resource = { namespace: string; name: string }
 
-/** The authentication result of each named GatewaySync, in order; without keys: not tried. */
-export type Authenticated = Omit<Call, 'proofs'> & { each: readonly ProvenCall[] }
-export type ProvenCall = { name: string; proof: Proof; keys: Keys | undefined }
+/** The result of authentication with the keys of each source that was tried. */
+export type Authenticated = Omit<Call, 'proofs'> & { proofs: ReadonlyMap<string, SourceProof> }
+export type SourceProof = { proof: Proof; keys: Keys }
 
-/** Reads the body once there is memory for it, and authenticates it with the keys that `readKeys` returns for each named GatewaySync. */
+/**
+ * Reads the body once there is memory for it, and authenticates it with the keys of each source; `sources` has the names of its
+ * GatewaySyncs.
+ */
 export async function authenticate(
   receiver: Receiver,
   context: Context,
-  { namespace, names }: { namespace: string; names: readonly string[] },
+  { namespace, sources }: { namespace: string; sources: ReadonlyMap<string, Iterable<string>> },
   peer: string,
 ): Promise<Authenticated | Answered> {
   const { bodies, notify, observe, clock, log } = receiver
-  const sources = names.map((name) => receiver.keySource?.(namespace, name) ?? name)
-  const keys = await readKeys(receiver, namespace, new Map(names.map((name, index) => [sources[index] ?? name, name])))
+  const keys = await readKeys(receiver, namespace, sources)
   const body = { bytes: Math.min(expectedBytes(context.req.raw, bodyLimits.maxBytes), maxHeldOfBody), peer }
-  const keyMissing = (): void =>
-    names.forEach((name, index) => keys.get(sources[index] ?? name)?.fault !== undefined && notify?.(namespace, name, 'AuthNotReady'))
+  const keyMissing = (): void => {
+    for (const [source, { fault }] of keys) {
+      const concerned = fault === undefined ? [] : [...(sources.get(source) ?? [])].slice(0, maxNotified)
+      for (const name of concerned) notify?.(namespace, name, 'AuthNotReady')
+    }
+  }
   const read = (signal?: AbortSignal): Promise<Call | Answered> =>
     readCall({ observe, clock, log, keyMissing }, context, [...keys.values()], signal)
   const call = await bodies.hold(body, read)
@@ -50,24 +57,22 @@ export async function authenticate(
     return { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }
   }
   if (call.kind === 'answered') return call
-  const proofs = new Map([...keys.keys()].map((source, index) => [source, call.proofs[index]]))
-  return {
-    kind: 'call',
-    payload: call.payload,
-    each: names.map((name, index) => {
-      const source = sources[index] ?? name
-      return { name, proof: proofs.get(source) ?? { kind: 'refused' }, keys: keys.get(source) }
-    }),
-  }
+  const proofs = new Map(
+    [...keys].map(([source, own], index) => [source, { keys: own, proof: call.proofs[index] ?? { kind: 'refused' } }] as const),
+  )
+  return { kind: 'call', payload: call.payload, proofs }
 }
 
+/** Anyone can cause notices by calls without a key; one for each of thousands of GatewaySyncs would take milliseconds. */
+const maxNotified = 64
+
 /**
- * Returns the keys of each source; `names` has a GatewaySync for each. Sources beyond `hashLimits.maxKeys` are not read, and those with
+ * Returns the keys of each source. Sources beyond `hashLimits.maxKeys` are not read, and those with
  * more than so many keys before them are left out: that bounds the cost of unauthenticated callers.
  */
-async function readKeys(receiver: Receiver, namespace: string, names: ReadonlyMap<string, string>): Promise<Map<string, Keys>> {
-  const first = [...names].slice(0, hashLimits.maxKeys)
-  const all = await Promise.all(first.map(async ([source, name]) => [source, await receiver.keys(namespace, name)] as const))
+async function readKeys(receiver: Receiver, namespace: string, sources: ReadonlyMap<string, Iterable<string>>): Promise<Map<string, Keys>> {
+  const first = [...sources].slice(0, hashLimits.maxKeys)
+  const all = await Promise.all(first.map(async ([source, [name = '']]) => [source, await receiver.keys(namespace, name)] as const))
   let count = 0
   return new Map(
     all.filter(([, { hmac = [], tokens = [] }]) => {
@@ -89,18 +94,16 @@ export function asksNothing(
   return ignored(receiver, context, payload.reason)
 }
 
-/** Returns the requested ref, or why there is none; the owner of the GatewaySync is notified of a ref that is not allowed. */
-export function choose(
+/** Logs why no ref is requested; the owner of the GatewaySync is notified of a ref that is not allowed. */
+export function explain(
   { log, notify }: Receiver,
   { namespace, name }: Resource,
   payload: AskingPayload,
   target: ReceiverTarget,
-): NamedRef | { why: NotAsked } {
-  const chosen = chooseRef(payload, target)
-  if (!('why' in chosen)) return chosen
+  chosen: { why: NotAsked },
+): void {
   log.info({ namespace, name, reason: chosen.why, ref: payload.ref, message: whyIgnored(chosen.why, payload, target) }, 'push ignored')
   if (chosen.why === 'RefNotAllowed') notify?.(namespace, name, 'RefNotAllowed')
-  return chosen
 }
 
 /** One sentence for the log, with what to do if the call may have been intended. */

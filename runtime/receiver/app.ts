@@ -5,6 +5,7 @@
 import { type Context, Hono } from 'hono'
 import pLimit from 'p-limit'
 import { type Clock, pause } from '../platform/clock.ts'
+import { ComputeTurns } from '../platform/async/compute-turns.ts'
 import { Fault } from '../platform/fault.ts'
 import { createBodyBudget } from '../http/body-budget.ts'
 import { createLimits } from '../http/limits.ts'
@@ -14,10 +15,10 @@ import {
   asksNothing,
   authenticate,
   type Authenticated,
-  choose,
-  type ProvenCall,
+  explain,
   type Receiver,
   type Resource,
+  type SourceProof,
   write,
   type Written,
 } from './accept-push.ts'
@@ -45,7 +46,7 @@ export function receiverApp(deps: ReceiverDeps): Hono {
       return deps.freeSlots?.(namespace, name) ?? Number.POSITIVE_INFINITY
     },
   })
-  const receiver = { ...deps, dedupe: createDedupe(), queues, bodies: createBodyBudget() }
+  const receiver = { ...deps, dedupe: createDedupe(), queues, bodies: createBodyBudget(), turns: new ComputeTurns(deps.clock) }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
   const callerOf = (context: Context): string => peerFrom(context, peers)
@@ -111,17 +112,20 @@ async function padResponseTime(clock: Clock, startedMs: number, signal: AbortSig
 async function receive(receiver: Receiver, context: Context<object, '/:namespace/:name'>, peer: string): Promise<Answered> {
   const resource = context.req.param()
   const startedMs = receiver.clock.monotonicMs()
-  const call = await authenticate(receiver, context, { ...resource, names: [resource.name] }, peer)
+  const call = await authenticate(receiver, context, { ...resource, sources: new Map([['', [resource.name]]]) }, peer)
   if (call.kind === 'answered') return call
   const { payload } = call
   const target = receiver.lookup(resource.namespace, resource.name)
   if (target === undefined)
     return noSuchTarget(context, call, `there is no GatewaySync "${resource.name}" in namespace "${resource.namespace}"`)
   if (payload.kind !== 'ref') return answeredCall(asksNothing(receiver, context, resource, payload))
-  const chosen = choose(receiver, resource, payload, target)
-  if ('why' in chosen) return answeredCall(ignored(receiver, context, chosen.why, payload.event))
+  const chosen = chooseRef(payload, target)
+  if ('why' in chosen) {
+    explain(receiver, resource, payload, target, chosen)
+    return answeredCall(ignored(receiver, context, chosen.why, payload.event))
+  }
   const request = await write(receiver, context, resource, { ...chosen, startedMs }, target)
-  if (call.each[0]?.proof.kind === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
+  if (call.proofs.get('')?.proof.kind === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
   return answeredCall(context.json({ accepted: true, ...request }, 202))
 }
 
@@ -132,26 +136,36 @@ async function receive(receiver: Receiver, context: Context<object, '/:namespace
 async function receiveForAll(receiver: Receiver, context: Context<object, '/:namespace'>, peer: string): Promise<Answered> {
   const { namespace } = context.req.param()
   const startedMs = receiver.clock.monotonicMs()
-  const names = receiver.names(namespace)
-  const call = await authenticate(receiver, context, { namespace, names: names.length === 0 ? [''] : names }, peer)
+  const syncs = receiver.syncs(namespace)
+  const isEmpty = syncs.bySource.size === 0
+  const call = await authenticate(receiver, context, { namespace, sources: isEmpty ? new Map([['', ['']]]) : syncs.bySource }, peer)
   if (call.kind === 'answered') return call
-  const { payload, each } = call
-  if (names.length === 0) return noSuchTarget(context, call, `there is no GatewaySync in namespace "${namespace}"`)
+  const { payload } = call
+  if (isEmpty) return noSuchTarget(context, call, `there is no GatewaySync in namespace "${namespace}"`)
   if (payload.kind !== 'ref') return answeredCall(asksNothing(receiver, context, { namespace }, payload))
-  if ([payload, ...(payload.others ?? [])].every(({ repository }) => repository === undefined))
+  const repositories = [payload, ...(payload.others ?? [])].map(({ repository }) => repository)
+  if (repositories.every((repository) => repository === undefined))
     return answeredCall(problem(context, 'PayloadUnrecognized', 'the body names no repository; send it to /webhook/{namespace}/{name}'))
   const limited = pLimit(writesAtOnce)
-  const results = await Promise.all(
-    each.map(({ name, proof }) =>
-      limited(async () => {
-        const target = proof.kind === 'refused' ? undefined : receiver.lookup(namespace, name)
-        if (target === undefined || isOtherRepository(payload, target)) return undefined
-        return await askOne(receiver, context, { namespace, name }, { payload, target, startedMs, isOpen: proof.kind === 'open' })
-      }),
-    ),
-  )
-  const keyFault = notifyKeyFaults(receiver, namespace, each, payload)
-  const outcomes = results.filter((result) => result !== undefined)
+  const asked: Promise<Outcome>[] = []
+  const refused: Refused[] = []
+  for await (const name of receiver.turns.each(namespace, syncs.following(repositories))) {
+    const own = call.proofs.get(syncs.keySourceOf(name) ?? '')
+    if (own === undefined || (own.proof.kind === 'refused' && own.keys.fault === undefined)) continue
+    const { proof, keys } = own
+    const target = receiver.lookup(namespace, name)
+    const chosen = target === undefined ? undefined : chooseRef(payload, target)
+    if (target === undefined || chosen === undefined || ('why' in chosen && chosen.why === 'OtherRepository')) continue
+    if (proof.kind === 'refused') refused.push({ name, keys })
+    else
+      asked.push(
+        limited(() =>
+          askOne(receiver, context, { namespace, name }, { payload, target, chosen, startedMs, isOpen: proof.kind === 'open' }),
+        ),
+      )
+  }
+  const outcomes = await Promise.all(asked)
+  const keyFault = notifyKeyFaults(receiver, namespace, refused)
   if (outcomes.length === 0 && keyFault !== undefined) return answeredCall(failed(receiver, context, keyFault, { namespace }))
   if (outcomes.length === 0) return answeredCall(ignored(receiver, context, 'OtherRepository', payload.event))
   const reason = keyFault === undefined ? undefined : logFailure(receiver, keyFault, { namespace })
@@ -164,25 +178,19 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
   return answeredCall(context.json({ accepted: isAccepted, ...(reason && { reason }), results: shown }, isIncomplete ? 503 : 202))
 }
 
+/** A GatewaySync of the repository for which the call is not authenticated, because a key cannot be read. */
+type Refused = { name: string } & Pick<SourceProof, 'keys'>
+
 /**
- * Notifies the owners of the repository's GatewaySyncs whose keys cannot be read, because the call may have been for them. Returns the
- * fault if one of the keys is the installation's: callers may see only that one.
+ * Notifies the owners of GatewaySyncs whose keys cannot be read, because the call may have been for them. Returns the fault if one of the
+ * keys is the installation's: callers may see only that one.
  */
-function notifyKeyFaults(receiver: Receiver, namespace: string, each: readonly ProvenCall[], payload: AskingPayload): Fault | undefined {
-  const concerned = each.filter(({ name, proof, keys }) => {
-    const target = proof.kind !== 'refused' || keys?.fault === undefined ? undefined : receiver.lookup(namespace, name)
-    return target !== undefined && !isOtherRepository(payload, target)
-  })
-  for (const { name } of concerned) receiver.notify?.(namespace, name, 'AuthNotReady')
-  return concerned.find(({ keys }) => keys?.fault === keys?.installationFault)?.keys?.fault
+function notifyKeyFaults(receiver: Receiver, namespace: string, refused: readonly Refused[]): Fault | undefined {
+  for (const { name } of refused) receiver.notify?.(namespace, name, 'AuthNotReady')
+  return refused.find(({ keys }) => keys.fault === keys.installationFault)?.keys.fault
 }
 
-function isOtherRepository(payload: AskingPayload, target: ReceiverTarget): boolean {
-  const chosen = chooseRef(payload, target)
-  return 'why' in chosen && chosen.why === 'OtherRepository'
-}
-
-type Asked = { payload: AskingPayload; target: ReceiverTarget; startedMs: number; isOpen: boolean }
+type Asked = { payload: AskingPayload; target: ReceiverTarget; chosen: ReturnType<typeof chooseRef>; startedMs: number; isOpen: boolean }
 type Outcome = { name: string; accepted: boolean; isFailed: boolean; reason?: string } & Partial<Written>
 
 /** Returns the result of a call for one of several GatewaySyncs; `isFailed`: repeating the call may succeed. Never rejects. */
@@ -190,11 +198,11 @@ async function askOne(
   receiver: Receiver,
   context: Context,
   resource: Resource,
-  { payload, target, startedMs, isOpen }: Asked,
+  { payload, target, chosen, startedMs, isOpen }: Asked,
 ): Promise<Outcome> {
   const { name } = resource
-  const chosen = choose(receiver, resource, payload, target)
   if ('why' in chosen) {
+    explain(receiver, resource, payload, target, chosen)
     receiver.observe('ignored', payload.event, chosen.why)
     return { name, accepted: false, isFailed: false, reason: chosen.why }
   }
@@ -213,7 +221,7 @@ function answeredCall(answer: Response): Answered {
 }
 
 /** 404 for authenticated callers only: others must not learn which GatewaySyncs exist. */
-function noSuchTarget(context: Context, { each }: Authenticated, detail: string): Answered {
-  if (each.some(({ proof }) => proof.kind === 'proved')) throw new Fault('NotFound', detail)
+function noSuchTarget(context: Context, { proofs }: Authenticated, detail: string): Answered {
+  if ([...proofs.values()].some(({ proof }) => proof.kind === 'proved')) throw new Fault('NotFound', detail)
   return { kind: 'answered', answer: notAuthenticated(context), proved: false }
 }

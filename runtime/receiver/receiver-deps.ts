@@ -10,6 +10,7 @@ import type { ReceiverOutcome } from './answers.ts'
 import type { Event } from './payload/parts.ts'
 import type { Keys } from './prove/authenticate.ts'
 import type { ReceiverTarget } from './request/choose-ref.ts'
+import type { SyncIndex } from './request/sync-index.ts'
 import type { Budget, RequestToWrite } from './request/write-queue.ts'
 
 /**
@@ -22,12 +23,10 @@ export type ReceiverNotice = 'RefNotAllowed' | 'Unproved' | 'AuthNotReady'
 export type ReceiverDeps = {
   /** Undefined: the GatewaySync does not exist. Throws ApiUnavailable while the cache is not synced. */
   lookup(namespace: string, name: string): ReceiverTarget | undefined
-  /** The names of the GatewaySyncs of a namespace. Throws ApiUnavailable while the cache is not synced. */
-  names(namespace: string): readonly string[]
+  /** The GatewaySyncs of a namespace. Throws ApiUnavailable while the cache is not synced. */
+  syncs(namespace: string): SyncIndex
   /** The keys for a GatewaySync; for one that does not exist, those of the installation. */
   keys(namespace: string, name: string): Promise<Keys>
-  /** Identifies the source of a GatewaySync's keys: equal sources have equal keys. Absent: each has its own keys. */
-  keySource?(namespace: string, name: string): string
   /** How many more open requests a GatewaySync may have; absent: unlimited. Never throws. */
   freeSlots?(namespace: string, name: string): number
   /**

@@ -9,7 +9,15 @@ import { receiverApp } from '../../runtime/receiver/app.ts'
 import type { ReceiverDeps, ReceiverNotice } from '../../runtime/receiver/receiver-deps.ts'
 import type { Keys } from '../../runtime/receiver/prove/authenticate.ts'
 import type { ReceiverTarget } from '../../runtime/receiver/request/choose-ref.ts'
+import { type IndexedSync, SyncIndex } from '../../runtime/receiver/request/sync-index.ts'
 import { type ConnectionBounds, serve } from '../../runtime/http/serve.ts'
+
+/** An index of GatewaySyncs, by default each with keys of its own and any repository. */
+export function indexOf(names: readonly string[], syncOf: (name: string) => Partial<IndexedSync> = () => ({})): SyncIndex {
+  const index = new SyncIndex()
+  for (const name of names) index.set(name, { keySource: name, ...syncOf(name) })
+  return index
+}
 
 type SetUp = {
   bounds?: Partial<ConnectionBounds>
@@ -29,7 +37,7 @@ export async function serveReceiver(
   const app = receiverApp({
     lookup: (_namespace, name) =>
       name === 'plant' ? { specRef: 'main', desiredRef: 'main', allowedRefs: undefined, ...target } : undefined,
-    names: (namespace) => (namespace === 'default' ? ['plant'] : []),
+    syncs: (namespace) => indexOf(namespace === 'default' ? ['plant'] : []),
     keys: async () => keys,
     async request(_namespace, _name, annotations) {
       await request?.()

@@ -7,13 +7,14 @@ import { silentLog } from '../../runtime/platform/log/log.ts'
 import { receiverApp } from '../../runtime/receiver/app.ts'
 import { connectionBounds } from '../../runtime/receiver/limits.ts'
 import { serve } from '../../runtime/http/serve.ts'
+import { indexOf } from './receiver-app.ts'
 
 const [, , key = '', writeMs = '0', requestTimeoutMs] = process.argv
 const stop = new AbortController()
 let writes = 0
 const app = receiverApp({
   lookup: () => ({ specRef: 'main', desiredRef: 'main', allowedRefs: undefined }),
-  names: () => ['plant'],
+  syncs: () => indexOf(['plant']),
   keys: async () => ({ hmac: [key], tokens: undefined }),
   async request() {
     if (Number(writeMs) > 0) await systemClock.wait(Number(writeMs))

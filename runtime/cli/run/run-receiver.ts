@@ -13,6 +13,7 @@ import { asFault } from '../../platform/fault.ts'
 import { receiverApp } from '../../receiver/app.ts'
 import { gatherKeys, keysIn } from '../../receiver/prove/authenticate.ts'
 import { targetOf } from '../../receiver/request/choose-ref.ts'
+import { SyncIndex } from '../../receiver/request/sync-index.ts'
 import { freeRequestSlots, isRefused, supersededBy } from '../../reconcile/decide/request.ts'
 import { readSecret, readSecretFile } from '../../standalone/secrets.ts'
 import type { StandaloneSync } from '../../standalone/settings.ts'
@@ -124,13 +125,15 @@ export function receiverOf(
   { clock, log }: { clock: Clock; log: Log },
 ): Hono {
   const isOurs = (namespace: string, name: string): boolean => namespace === sync.namespace && name === sync.name
+  const index = new SyncIndex()
+  index.set(sync.name, { keySource: '' })
   return receiverApp({
     lookup(namespace, name) {
       if (!isOurs(namespace, name)) return undefined
       const { annotations, status } = keeper.record()
       return targetOf(sync.spec, annotations, status)
     },
-    names: (namespace) => (namespace === sync.namespace ? [sync.name] : []),
+    syncs: (namespace) => (namespace === sync.namespace ? index : new SyncIndex()),
     freeSlots() {
       const { annotations, status } = keeper.record()
       return freeRequestSlots(annotations, status)

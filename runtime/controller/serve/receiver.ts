@@ -18,7 +18,8 @@ import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 import type { ControllerSettings } from '../../settings/controller.ts'
 import type { Tracing } from '../../telemetry/tracing/trace.ts'
-import { keySource, type PushKeys } from './webhook-keys.ts'
+import { createSyncIndexes } from './sync-indexes.ts'
+import type { PushKeys } from './webhook-keys.ts'
 import { changeSync } from '../cluster/change-sync.ts'
 import { specOf } from '../../reconcile/store/spec-of.ts'
 
@@ -68,6 +69,7 @@ const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = {
 /** The app of the webhook port; every replica serves one. */
 export function controllerReceiver(parts: ReceiverParts, settings: Pick<ReceiverDeps, 'trustedProxies' | 'limits' | 'budget'>): Hono {
   const { store, events, keys, metrics, clock, log } = parts
+  const indexOf = createSyncIndexes(store)
   return receiverApp({
     ...settings,
     lookup(namespace, name) {
@@ -77,9 +79,9 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
       if (record === undefined || spec === undefined) return undefined
       return targetOf(spec, record.annotations, record.status)
     },
-    names(namespace) {
+    syncs(namespace) {
       if (parts.notReady().length > 0) throw new Fault('ApiUnavailable', 'the GatewaySyncs have not been read yet')
-      return store.namesIn(namespace)
+      return indexOf(namespace)
     },
     freeSlots(namespace, name) {
       const record = store.sync(namespace, name)
@@ -89,10 +91,6 @@ export function controllerReceiver(parts: ReceiverParts, settings: Pick<Receiver
     keys(namespace, name) {
       const record = store.sync(namespace, name)
       return keys.of(namespace, record === undefined ? undefined : specOf(record)?.webhook)
-    },
-    keySource(namespace, name) {
-      const record = store.sync(namespace, name)
-      return keySource(record === undefined ? undefined : specOf(record)?.webhook)
     },
     async request(namespace, name, annotations, superseded) {
       const record = await changeSync(parts, { namespace, name }, (record) => {

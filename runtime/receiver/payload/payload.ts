@@ -42,12 +42,16 @@ export function readPayload(headers: Headers, body: unknown): Payload {
   return inRepository(byShape(body), repositoryIn(body, { ignoresCase: false }))
 }
 
+/** Refs of one call; more are ignored, because each is compared with each GatewaySync that the call may concern. */
+const maxRefs = 1_000
+
 /** Each ref is in the repository that the body names, unless it names its own. */
 function inRepository(payload: Payload, repository: NamedRepository | undefined): Payload {
-  if (payload.kind !== 'ref' || repository === undefined) return payload
-  const { others } = payload
-  const named = { repository, ...payload }
-  return others === undefined ? named : { ...named, others: others.map((one) => ({ repository, ...one })) }
+  if (payload.kind !== 'ref') return payload
+  const others = payload.others?.slice(0, maxRefs - 1)
+  const named = repository === undefined ? payload : { repository, ...payload }
+  if (others === undefined) return named
+  return { ...named, others: repository === undefined ? others : others.map((one) => ({ repository, ...one })) }
 }
 
 /** Ignores an unacceptable ref instead of rejecting it: the host is not at fault, and disables a webhook after some errors. */

@@ -51,12 +51,45 @@ function pathIn(place: object): string | undefined {
   return name?.includes('/') === true ? name : undefined
 }
 
+/** The name of a repository that is equal to every other one. */
+export const anyName = ''
+
+/** The last part of a repository's path; equal for all URLs of one repository. */
+export function repositoryName(url: string | undefined): string {
+  return nameIn(url === undefined ? undefined : locate(url)?.path)
+}
+
+/** The names of the repositories that can be the one of a body. */
+export function repositoryNamesIn(named: NamedRepository | undefined): string[] {
+  const paths = placesIn(named).map(({ path }) => path)
+  return (paths.length > 0 ? paths : [named?.path?.replace(/\.git$/, '')]).map(nameIn)
+}
+
+function nameIn(path: string | undefined): string {
+  return path?.split('/').at(-1)?.toLowerCase() ?? anyName
+}
+
+const located = new WeakMap<NamedRepository, Place[]>()
+
+/** Parsed once: a call may be compared with thousands of GatewaySyncs. */
+function placesIn(named: NamedRepository | undefined): readonly Place[] {
+  if (named === undefined) return []
+  const places = located.get(named) ?? named.urls.map(locate).filter((place) => place !== undefined)
+  located.set(named, places)
+  return places
+}
+
 /** Whether a body's repository can be the one at `url` (`spec.git.repo`); true for other kinds of `url`, such as a folder. */
-export function isSameRepository({ urls, path, ignoresCase }: NamedRepository, url: string): boolean {
+export function isRepository(url: string): (named: NamedRepository) => boolean {
   const own = locate(url)
-  if (own === undefined) return true
+  if (own === undefined) return () => true
+  return (repository) => isSameRepository(repository, own)
+}
+
+function isSameRepository(repository: NamedRepository, own: Place): boolean {
+  const { path, ignoresCase } = repository
   const fold = (text: string): string => (ignoresCase || publicHosts.has(own.host) ? text.toLowerCase() : text)
-  const named = urls.map(locate).filter((place) => place !== undefined)
+  const named = placesIn(repository)
   if (named.length === 0) return path === undefined || fold(own.path.split('/').slice(-2).join('/')) === fold(path.replace(/\.git$/, ''))
   // A host may serve other repositories on another port, and serves ssh on another port than https.
   const alike = named.filter(({ protocol }) => protocol === own.protocol)

@@ -8,7 +8,7 @@ import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import { type FullRef, isFullRef, parseRefName, shortRef } from '../../api/values.ts'
 import type { NamedRef } from '../payload/parts.ts'
-import { isSameRepository } from '../payload/repository.ts'
+import { isRepository } from '../payload/repository.ts'
 
 /** What the receiver knows about a GatewaySync. */
 export type ReceiverTarget = {
@@ -51,17 +51,16 @@ export function chooseRef(
   { others = [], ...first }: NamedRef & { others?: readonly NamedRef[] },
   target: ReceiverTarget,
 ): NamedRef | { why: NotAsked } {
-  const all = [first, ...others].filter(({ repository }) => isOwn(repository, target))
+  const isOwn = target.repository === undefined ? () => true : isRepository(target.repository)
+  // A body may name none.
+  const all = [first, ...others].filter(({ repository }) => repository === undefined || isOwn(repository))
   const [own] = all
   if (own === undefined) return { why: 'OtherRepository' }
-  const [chosen] = all.filter((named) => isRelevant(named, target)).toSorted((a, b) => byPriority(b.ref, a.ref, target))
+  const relevant = all.filter((named) => isRelevant(named, target))
+  const chosen =
+    relevant.length === 0 ? undefined : relevant.reduce((best, one) => (byPriority(best.ref, one.ref, target) < 0 ? one : best))
   if (chosen !== undefined) return { ...withKnownMove(chosen, target), ref: requestedName(chosen.ref, target) }
   return all.find((named) => whyNotAsked(named, target) === undefined) ?? { why: whyNotAsked(own, target) ?? 'OtherBranch' }
-}
-
-/** Whether a ref can be in the followed repository; a body may name none. */
-function isOwn(named: NamedRef['repository'], { repository }: ReceiverTarget): boolean {
-  return named === undefined || repository === undefined || isSameRepository(named, repository)
 }
 
 /** A branch `v1` is not the desired ref if `v1` resolved to a tag; otherwise anyone who may push branches could replace a protected tag. */

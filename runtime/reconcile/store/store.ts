@@ -44,9 +44,9 @@ export function createStore(
 ) {
   const namespaces = new Map<string, Namespace>()
   const share = createSharing()
-  const watchers = new Set<() => void>()
-  const seen = (): void => {
-    for (const watcher of watchers) watcher()
+  const watchers = new Set<(sync?: SyncKey) => void>()
+  const seen = (sync?: SyncKey): void => {
+    for (const watcher of watchers) watcher(sync)
   }
   const answers = answersFrom(namespaces, monotonicMs)
 
@@ -81,7 +81,7 @@ export function createStore(
     }
     share(record)
     syncs.set(record.name, record)
-    seen()
+    seen(syncKey(record.namespace, record.name))
     if (!isSameWish(before, record)) changed(syncKey(record.namespace, record.name), 'other')
     if (before === undefined) onlyOneChanged(record.namespace, 2, record.name)
     return true
@@ -90,8 +90,11 @@ export function createStore(
   return {
     ...answers,
     upsertSync,
-    /** Calls `watcher` on every change, including those that trigger no reconcile; returns a function that unsubscribes. */
-    watch(watcher: () => void): () => void {
+    /**
+     * Calls `watcher` on every change, including those that trigger no reconcile, with the GatewaySync if one changed; returns a function that
+     * unsubscribes.
+     */
+    watch(watcher: (sync?: SyncKey) => void): () => void {
       watchers.add(watcher)
       return () => void watchers.delete(watcher)
     },
@@ -108,8 +111,8 @@ export function createStore(
         return false
       }
       others.add(name)
-      seen()
       if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
+      seen(syncKey(namespace, name))
       onlyOneChanged(namespace, 2)
       return true
     },
@@ -117,7 +120,7 @@ export function createStore(
       const { syncs, others } = inNamespace(namespace)
       others.delete(name)
       if (syncs.delete(name)) changed(syncKey(namespace, name), 'other')
-      seen()
+      seen(syncKey(namespace, name))
       onlyOneChanged(namespace, 1)
     },
     ...gatewayUpdates({ inNamespace, answers, share, seen, overflow, changed, monotonicMs }),
@@ -243,9 +246,6 @@ function answersFrom(namespaces: ReadonlyMap<string, Namespace>, monotonicMs: ()
     },
     sync(namespace: string, name: string): GatewaySyncRecord | undefined {
       return namespaces.get(namespace)?.syncs.get(name)
-    },
-    namesIn(namespace: string): string[] {
-      return [...(namespaces.get(namespace)?.syncs.keys() ?? [])]
     },
     /** Returns those of one namespace, or all. */
     syncs(of?: string): GatewaySyncRecord[] {

@@ -12,7 +12,7 @@ import type { Keys } from '../../../runtime/receiver/prove/authenticate.ts'
 import type { ReceiverTarget } from '../../../runtime/receiver/request/choose-ref.ts'
 import type { FullRef } from '../../../runtime/api/values.ts'
 import { matchObject } from '../../support/assertions.ts'
-import { serveReceiver } from '../../support/receiver-app.ts'
+import { indexOf, serveReceiver } from '../../support/receiver-app.ts'
 
 void t.test('a refusal takes the same time whether or not a Secret is read', async (t) => {
   let nowMs = 0
@@ -275,7 +275,8 @@ const neighbors: Record<string, { keys: Keys; target: ReceiverTarget }> = Object
 )
 const byNamespace = {
   lookup: (_namespace: string, name: string) => neighbors[name]?.target,
-  names: (namespace: string) => (namespace === 'default' ? Object.keys(neighbors) : []),
+  syncs: (namespace: string) =>
+    indexOf(namespace === 'default' ? Object.keys(neighbors) : [], (name) => ({ repository: neighbors[name]?.target.repository })),
   keys: async (_namespace: string, name: string) => neighbors[name]?.keys ?? { hmac: undefined, tokens: ['key'] },
 }
 const pushOfPlant = JSON.stringify({

@@ -7,6 +7,7 @@ import { systemClock } from '../../../runtime/platform/clock.ts'
 import { requestAnnotations } from '../../../runtime/api/names.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { receiverApp } from '../../../runtime/receiver/app.ts'
+import { indexOf } from '../../support/receiver-app.ts'
 
 const statuses = new Set([200, 202, 400, 401, 404, 413, 415, 422])
 
@@ -47,7 +48,7 @@ void t.test('any bytes and headers are answered without 5xx, and an unauthentica
     let written: string[] = []
     const app = receiverApp({
       lookup: (_namespace, name) => (name === 'plant' ? { specRef: 'main', desiredRef: 'main', allowedRefs: undefined } : undefined),
-      names: () => ['plant'],
+      syncs: () => indexOf(['plant']),
       keys: async () => (open ? { hmac: undefined, tokens: undefined } : { hmac: ['key'], tokens: ['token'] }),
       request: async (_namespace, _name, annotations) => void written.push(annotations[requestAnnotations.ref] ?? ''),
       observe() {},

@@ -11,6 +11,7 @@ import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { requestAnnotations } from '../../../runtime/api/names.ts'
 import { receiverApp } from '../../../runtime/receiver/app.ts'
 import { sharedData } from '../../support/requires.ts'
+import { indexOf } from '../../support/receiver-app.ts'
 
 type Delivery = {
   file: string
@@ -49,7 +50,7 @@ void t.test('no real delivery of a supported host is answered with an error, and
     const desiredRef = name.startsWith('refs/') || host === 'generic' ? name : `refs/${isTag ? 'tags' : 'heads'}/${name}`
     const app = receiverApp({
       lookup: () => ({ specRef: 'main', desiredRef, allowedRefs: undefined }),
-      names: () => ['plant'],
+      syncs: () => indexOf(['plant']),
       keys: async () => ({ hmac: ['key'], tokens: ['token'] }),
       request: async (_namespace, _name, annotations) => void requests.push(annotations),
       observe() {},

@@ -7,7 +7,7 @@ import { Fault } from '../../../runtime/platform/fault.ts'
 import { requestAnnotations } from '../../../runtime/api/names.ts'
 import type { ReceiverOutcome } from '../../../runtime/receiver/answers.ts'
 import { matchObject } from '../../support/assertions.ts'
-import { serveReceiver } from '../../support/receiver-app.ts'
+import { indexOf, serveReceiver } from '../../support/receiver-app.ts'
 
 /** A tenth of the real speed: on a busy machine a test must not outlast the ten seconds for which failures are counted. */
 const slowClock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() / 10 }
@@ -105,8 +105,7 @@ void t.test('a namespace call reads each key source once, at most 64 sources, an
     await serveReceiver(t, {
       more: {
         lookup: () => ({ specRef: 'main', desiredRef: 'main', resolvedRef: undefined, allowedRefs: undefined }),
-        names: () => all,
-        keySource: (_namespace, name) => keySource(name),
+        syncs: () => indexOf(all, (name) => ({ keySource: keySource(name) })),
         async keys(_namespace, name) {
           read.push(name)
           return { hmac: undefined, tokens: keysOf(name) }

@@ -4,8 +4,19 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { isSameRepository, repositoryIn } from '../../../../runtime/receiver/payload/repository.ts'
+import type { NamedRepository } from '../../../../runtime/receiver/payload/parts.ts'
+import { isRepository, repositoryIn } from '../../../../runtime/receiver/payload/repository.ts'
+import { SyncIndex } from '../../../../runtime/receiver/request/sync-index.ts'
 import { sharedData } from '../../../support/requires.ts'
+
+/** The index of GatewaySyncs finds every repository that is the same. */
+function isSameRepository(repository: NamedRepository, url: string): boolean {
+  const isSame = isRepository(url)(repository)
+  const index = new SyncIndex()
+  index.set('plant', { keySource: '', repository: url })
+  if (isSame) t.strictSame([...index.following([repository])], ['plant'], url)
+  return isSame
+}
 
 const named = (...urls: string[]) => ({ urls, path: undefined, ignoresCase: true })
 
