@@ -3,13 +3,12 @@
  * expects in files is passed as descriptors of unlinked files, so that nothing remains however the process ends.
  */
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, mkdirSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
+import { closeSync, existsSync, mkdirSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { isProgramMissing } from './git.ts'
+import { isProgramMissing, systemPath } from './git.ts'
+import { openUnnamedFile } from './unnamed-file.ts'
 
 /** One call of a program. */
 export type ToolRun = {
@@ -49,7 +48,8 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
   const names = Object.keys(run.files)
   if (names.length > 0 && !existsSync(descriptorFolder))
     throw new Fault('ToolMissing', `${descriptorFolder} does not exist, by which ${run.command} reads its files; mount /proc`)
-  const descriptors = names.map((name) => unnamed(folder, run.files[name] ?? Buffer.alloc(0)))
+  if (names.length > 0) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const descriptors = names.map((name) => openUnnamedFile(folder, run.files[name] ?? Buffer.alloc(0)))
   try {
     const args = run.args.map((arg) => {
       const index = names.findIndex((name) => arg === `{${name}}`)
@@ -58,7 +58,7 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
     const stop = deadline(timeoutMs, signal)
     const child = spawn('sh', ['-c', underLimits, 'sh', run.command, ...args], {
       stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
-      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
+      env: { PATH: systemPath, LC_ALL: 'C' },
       signal: stop,
       killSignal: 'SIGKILL',
     })
@@ -79,18 +79,6 @@ export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolO
     return { code: end, stdout: stdout(), stderr: stderr() }
   } finally {
     descriptors.forEach((descriptor) => closeSync(descriptor))
-  }
-}
-
-/** A descriptor of a file with this content that no longer has a name. */
-function unnamed(folder: string, content: Buffer): number {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const file = path.join(folder, `.tool-${randomBytes(16).toString('hex')}`)
-  writeFileSync(file, content, { flag: 'wx', mode: 0o600 })
-  try {
-    return openSync(file, 'r')
-  } finally {
-    unlinkSync(file)
   }
 }
 

@@ -2,15 +2,14 @@
  * Prepares credentials, CA bundle and proxy of one call over http or https. Secrets reach git in its environment, or in unlinked files that only this
  * git process inherits: never as arguments, and nothing remains on a disk after a crash.
  */
-import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync } from 'node:fs'
 import os from 'node:os'
-import path from 'node:path'
 import { isIP } from 'node:net'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
 import type { Access } from '../remote/access.ts'
 import type { GitRun } from '../command/git.ts'
 import { httpTrace } from '../command/http-trace.ts'
+import { openUnnamedFile } from '../command/unnamed-file.ts'
 import type { Proxy } from '../remote/proxy.ts'
 import { requireCertificate, requireKeyPair } from '../remote/pem.ts'
 
@@ -47,7 +46,7 @@ export async function prepareHttp({ url, access, proxy, addresses }: Call, signa
 
 function inputsOf({ url, access: { credentials, caBundle }, proxy, addresses }: Call, environment: Record<string, string>): Prepared {
   const files: number[] = []
-  const fileOf = (content: string): string => `/proc/self/fd/${2 + files.push(namelessFile(content))}`
+  const fileOf = (content: string): string => `/proc/self/fd/${2 + files.push(openUnnamedFile(os.tmpdir(), `${content}\n`))}`
   try {
     const settings = [
       ...(caBundle === undefined ? [] : [`http.sslCAInfo=${fileOf(caBundle)}`]),
@@ -77,20 +76,6 @@ function configured(entries: readonly (readonly [key: string, value: string])[])
     [`GIT_CONFIG_VALUE_${index}`, value],
   ])
   return entries.length === 0 ? {} : { GIT_CONFIG_COUNT: String(entries.length), ...Object.fromEntries(numbered) }
-}
-
-/** A descriptor of a file that is unlinked before it is written. Processes that inherit it open it by /proc/self/fd. */
-function namelessFile(content: string): number {
-  const name = path.join(os.tmpdir(), `cluster-sync-${randomBytes(12).toString('hex')}`)
-  const file = openSync(name, 'wx+', 0o600)
-  try {
-    unlinkSync(name)
-    writeSync(file, `${content}\n`)
-    return file
-  } catch (error) {
-    closeSync(file)
-    throw error
-  }
 }
 
 function closeAll(files: readonly number[]): void {
