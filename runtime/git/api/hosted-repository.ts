@@ -3,6 +3,7 @@
  */
 import type { StatusProvider } from '../../api/schema/commit-status.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
+import { percentDecoded } from '../../platform/text/percent-encoding.ts'
 
 /** `api`: base URL of the host's API. `page`: URL of the repository for users. `names`: its names, as the API expects them. */
 export type HostedRepository = { api: string; page: string; names: readonly string[] }
@@ -85,14 +86,5 @@ function segmentsOf({ text, protocol }: RepositoryUrl): string[] {
   const path = text.includes('://') ? text.slice(text.indexOf('/', text.indexOf('://') + 3)) : text.slice(text.indexOf(':') + 1)
   if (protocol === 'file') return []
   const segments = path.split('/').filter((segment) => segment !== '')
-  return segments.map((segment, index) => decoded(index === segments.length - 1 ? segment.replace(/\.git$/, '') : segment))
-}
-
-/** Returns a text that is not percent-encoded unchanged. */
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
+  return segments.map((segment, index) => percentDecoded(index === segments.length - 1 ? segment.replace(/\.git$/, '') : segment))
 }

@@ -8,6 +8,7 @@ import { Socket } from 'node:net'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { Fault } from '../../platform/fault.ts'
+import { shortages } from '../../platform/shortages.ts'
 import { faultOf, notGit } from './faults.ts'
 import { anonymousBytes } from './process-memory.ts'
 import type { GitTarget } from './error-patterns.ts'
@@ -180,11 +181,9 @@ export function isProgramMissing({ message }: Error): boolean {
 }
 
 /** The missing resource if no program can be started, and what to do, by error code. */
-const shortages: Readonly<Record<string, string>> = {
-  EMFILE: 'this process has too many files open; raise its limit (ulimit -n)',
-  ENFILE: 'this machine has too many files open; raise fs.file-max',
+const startShortages: Readonly<Record<string, string>> = {
+  ...shortages,
   EAGAIN: 'no more processes may run; raise the limit of this user or container (ulimit -u, pids.max)',
-  ENOMEM: 'the system is out of memory; give the machine or the container more',
 }
 
 /** A failure to start: of the repository's folder, of a program, or of a machine that lacks something. */
@@ -195,7 +194,7 @@ function startFault(folder: string, error: Error): Fault {
   if (isProgramMissing(error)) return new Fault('ToolMissing', `sh is not installed or cannot be run: ${message}`, { cause: error })
   // For an error from another thread, the code may be in the message only.
   const [code = ''] = /E[A-Z]+$/.exec(message) ?? []
-  return new Fault('GitKilled', `git cannot be started: ${shortages[code] ?? message}`, { cause: error })
+  return new Fault('GitKilled', `git cannot be started: ${startShortages[code] ?? message}`, { cause: error })
 }
 
 /** Node throws some start failures, and emits others later. */

@@ -3,6 +3,7 @@
  * every repository to one address. Pure.
  */
 import { isObject } from '../../platform/text/json.ts'
+import { percentDecoded } from '../../platform/text/percent-encoding.ts'
 import { listAt, type NamedRepository, textAt, valueAt } from './parts.ts'
 
 /** The members in which hosts put repository URLs. */
@@ -128,7 +129,7 @@ function locate(text: string): Place | undefined {
   const { protocol: scheme, hostname, port, pathname } = new URL(asUrl)
   const protocol = scheme.replace(/:$/, '')
   if (!Object.hasOwn(defaultPorts, protocol) || hostname === '') return undefined
-  const segments = decoded(pathname).split('/').filter(Boolean)
+  const segments = percentDecoded(pathname).split('/').filter(Boolean)
   if (hostname.startsWith('api.') || segments.includes('_apis') || segments[0] === 'api') return undefined
   const place = canonicalPath(hostname.toLowerCase(), segments)
   // A public host has one server behind all of its ports.
@@ -155,13 +156,4 @@ function canonicalPath(hostname: string, given: readonly string[]): Pick<Place, 
   }
   const scm = segments.at(-3) === 'scm'
   return { host, path: (scm ? segments.slice(-2) : segments).join('/') }
-}
-
-/** A text that is not percent-encoded is unchanged. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -7,6 +7,7 @@ import { constants } from 'node:os'
 import path from 'node:path'
 import type { BlobId } from '../../content/protocol/protocol.ts'
 import { Fault, type Reason } from '../../platform/fault.ts'
+import { shortages } from '../../platform/shortages.ts'
 import { engineFolder } from '../../api/names.ts'
 import { blobHash } from '../model/manifest.ts'
 
@@ -33,9 +34,7 @@ const wordsByCode: Readonly<Record<string, string>> = {
   EROFS: 'the volume is mounted read-only; mount it writable',
   ELOOP: 'it is a symbolic link, and links are never followed; remove it',
   EIO: 'the disk reported an error; check the kernel log',
-  EMFILE: 'this process has too many files open; raise its limit (ulimit -n)',
-  ENFILE: 'this machine has too many files open; raise fs.file-max',
-  ENOMEM: 'the system is out of memory; give the machine or the container more',
+  ...shortages,
   ESTALE: 'the file server no longer knows the file; mount the volume again',
   ETXTBSY: 'a running program uses this file',
   ENAMETOOLONG: 'the name is longer than this volume allows; shorten it in the repository',
