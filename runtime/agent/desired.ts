@@ -2,13 +2,13 @@
  * Decides what this gateway should hold, given its GatewaySync and its pod, or why there is nothing to do. Pure.
  */
 import { Fault } from '../platform/fault.ts'
-import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, podAnnotations } from '../api/names.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, gatewayNameOf, podAnnotations } from '../api/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../api/schema/profile.ts'
 import { type FollowedSpec, readFollowedSpec, readStartWish } from '../api/schema/followed-spec.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import type { GatewaySyncSpec, HttpCheck } from '../api/schema/spec.ts'
 import { answersSpec } from '../reconcile/decide/request.ts'
-import { askedOf, changesAskedOf, gatewayNameOf, quietOf } from '../reconcile/decide/capture.ts'
+import { askedOf, changesAskedOf, quietOf } from '../reconcile/decide/capture.ts'
 import { admissionOf } from '../reconcile/rollout/stage-admission.ts'
 import { isUnderWay } from '../api/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'

@@ -18,6 +18,12 @@ export const podAnnotations = {
   injected: `${group}/injected`,
 } as const
 
+/** Returns the gateway's name in reports, branches and templates: the pod annotation, else the pod name. */
+export function gatewayNameOf({ name, annotations }: { name: string; annotations: Readonly<Record<string, string>> }): string {
+  const named = annotations[podAnnotations.gatewayName]
+  return named === undefined || named === '' ? name : named
+}
+
 /** The label that injection writes, so that the controller watches by selector instead of every pod. */
 export const agentPodLabel = `${group}/agent`
 

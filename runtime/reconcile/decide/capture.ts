@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { counted } from '../../platform/text/counted.ts'
 import { isObject } from '../../platform/text/json.ts'
-import { captureAnnotations, changesAnnotations, podAnnotations } from '../../api/names.ts'
+import { captureAnnotations, changesAnnotations } from '../../api/names.ts'
 import { type CaptureEntry, type CaptureStatus, gatewayNamePlace, maxCaptured, defaultQuietMs } from '../../api/schema/capture-spec.ts'
 import { durationMs } from '../../api/schema/fields.ts'
 import type { CaptureSpec } from '../../api/schema/spec.ts'
@@ -96,12 +96,6 @@ export function answers(last: CaptureEntry, offer: { request: string; digest: st
 export function isTooSoon(last: CaptureEntry, offer: { request: string }, { quiet }: Pick<CaptureSpec, 'quiet'>, nowMs: number): boolean {
   if (!isOfDrift(offer) || !isOfDrift(last)) return false
   return nowMs - Date.parse(last.at) < (quiet === undefined ? defaultQuietMs : (durationMs(quiet) ?? defaultQuietMs))
-}
-
-/** Returns the gateway's name in reports, branches and templates: the pod annotation, else the pod name. */
-export function gatewayNameOf({ name, annotations }: { name: string; annotations: Annotations }): string {
-  const named = annotations[podAnnotations.gatewayName]
-  return named === undefined || named === '' ? name : named
 }
 
 /** Returns the capture branch of a gateway; undefined if its name gives no valid git ref. */

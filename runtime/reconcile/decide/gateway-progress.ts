@@ -4,7 +4,7 @@
 import { type Reason, reasons } from '../../platform/fault.ts'
 import { type CheckQuestion, questionOf } from '../rollout/check-question.ts'
 import { type CheckRecord, type StoredCheck, standingOf } from '../../api/check-record.ts'
-import { podAnnotations } from '../../api/names.ts'
+import { gatewayNameOf, podAnnotations } from '../../api/names.ts'
 import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/stage-admission.ts'
 import type { SyncDefaults } from '../../api/schema/spec.ts'
@@ -26,8 +26,7 @@ export function progressOf(
   const byName = new Map(pods.map((pod) => [pod.name, pod]))
   return gateways.map((gateway): GatewayProgress => {
     const pod = byName.get(gateway.pod)
-    const name = pod?.annotations[podAnnotations.gatewayName]
-    const staged = { pod: gateway.pod, name: name === undefined || name === '' ? gateway.pod : name, labels: pod?.labels ?? {} }
+    const staged = { pod: gateway.pod, name: pod === undefined ? gateway.pod : gatewayNameOf(pod), labels: pod?.labels ?? {} }
     const { state, reason = 'Unexpected' } = gateway
     if (state === 'synced' || state === 'drifted') {
       const harm = since === undefined ? undefined : harmOf(pod, reports.get(gateway.pod), since)
