@@ -1,10 +1,7 @@
 /**
  * Derives a report from the previous one: what stays true, its history, and the finding of a gateway that started without a commit. Pure.
  */
-import { keptSyncs, startedWithoutCommitRule, type SyncReportStatus } from '../api/schema/report.ts'
-
-/** Limit of the SyncReport schema. */
-const maxFindings = 20
+import { keptSyncs, reportLimits, startedWithoutCommitRule, type SyncReportStatus } from '../api/schema/report.ts'
 
 const startedWithoutCommit = {
   rule: startedWithoutCommitRule,
@@ -18,7 +15,11 @@ export function nextReport(
   given: SyncReportStatus,
   { agentVersion, isLate }: { agentVersion: string; isLate: boolean },
 ): SyncReportStatus {
-  const shown = isLate ? { ...given, findings: [startedWithoutCommit, ...(given.findings ?? [])].slice(0, maxFindings) } : given
+  const shown = isLate
+    ? { ...given, findings: [startedWithoutCommit, ...(given.findings ?? [])].slice(0, reportLimits.findings) }
+    : { ...given }
+  // The API server would refuse the report.
+  if (shown.message !== undefined) shown.message = shown.message.slice(0, reportLimits.messageCharacters)
   return { ...shown, agentVersion, history: nextHistory(last, shown) }
 }
 

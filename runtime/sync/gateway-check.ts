@@ -5,13 +5,11 @@ import { timestamp } from '../platform/clock.ts'
 import { asFault } from '../platform/fault.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import { afterAnswer, type CheckAnswer, type StoredCheck } from '../api/check-record.ts'
+import { reportLimits } from '../api/schema/report.ts'
 import type { HttpCheck } from '../api/schema/spec.ts'
 import { Temporal } from '../platform/temporal.ts'
 import type { SyncTarget } from './model/desired.ts'
 import type { CycleResult } from './outcome.ts'
-
-/** Limit of the SyncReport schema. */
-const messageCharacters = 1024
 
 /** Returns the record with one more response of the gateway. Throws only the reason of `signal`. */
 export async function askCheck(
@@ -39,5 +37,5 @@ async function answerOf(gateway: Gateway | undefined, { path, status: expected }
 /** The check in the report; the time changes only with the state, so that nothing is written while nothing changes. */
 export function reportedCheck({ record: { state, sinceMs, why } }: StoredCheck): NonNullable<CycleResult['check']> {
   const since = timestamp(Temporal.Instant.fromEpochMilliseconds(sinceMs))
-  return { state, since, ...(state === 'Passed' || why === undefined ? {} : { message: why.slice(0, messageCharacters) }) }
+  return { state, since, ...(state === 'Passed' || why === undefined ? {} : { message: why.slice(0, reportLimits.messageCharacters) }) }
 }

@@ -3,17 +3,13 @@
  */
 import { timestamp } from '../platform/clock.ts'
 import { asFault, Fault } from '../platform/fault.ts'
-import { type Gateway, type GatewayStatus, lockReturnMs, maxProblems as maxListedProblems } from '../gateway/gateway.ts'
+import { type Gateway, type GatewayStatus, lockReturnMs, maxProblems } from '../gateway/gateway.ts'
 import { newProblems } from '../gateway/new-problems.ts'
+import { reportLimits } from '../api/schema/report.ts'
 import type { SyncTarget } from './model/desired.ts'
 import type { State } from './model/manifest.ts'
 import type { ScanKind } from './model/paths.ts'
 
-/** Limit on the names of Designer users in a report. */
-const namedDesigners = 20
-/** Limits of the SyncReport schema. */
-const maxProblems = 10
-const maxProblemCharacters = 1024
 const watchedMs = 3_600_000
 
 /**
@@ -32,7 +28,10 @@ export async function designersInTheWay(
     const fault = asFault(error)
     throw new Fault(fault.reason, `the gateway does not say whether a Designer is open: ${fault.message}`, { cause: error })
   })
-  return [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(0, namedDesigners)
+  return [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(
+    0,
+    reportLimits.designers,
+  )
 }
 
 /**
@@ -74,7 +73,7 @@ export async function problemsBefore(
   if (gateway === undefined || status !== 'running') return undefined
   const problems = await readProblems(gateway, signal)
   // In a truncated list, an old problem could later seem new.
-  return problems === undefined || problems.length >= maxListedProblems ? undefined : bounded(problems)
+  return problems === undefined || problems.length >= maxProblems ? undefined : bounded(problems)
 }
 
 /**
@@ -119,14 +118,14 @@ function isSame(a: readonly string[], b: readonly string[]): boolean {
 function withProblems(state: State, reported: readonly string[] | undefined): State {
   if (reported === undefined) return { ...state, problems: [] }
   const all = bounded(reported)
-  const problems = all.slice(0, maxProblems)
+  const problems = all.slice(0, reportLimits.problems)
   const { health } = state
   if (health?.before === undefined) return { ...state, problems }
-  return { ...state, problems, health: { ...health, newProblems: newProblems(health.before, all).slice(0, maxProblems) } }
+  return { ...state, problems, health: { ...health, newProblems: newProblems(health.before, all).slice(0, reportLimits.problems) } }
 }
 
 function bounded(problems: readonly string[]): string[] {
-  return problems.map((text) => text.slice(0, maxProblemCharacters))
+  return problems.map((text) => text.slice(0, reportLimits.messageCharacters))
 }
 
 /** A gateway whose problems cannot be read must not block a sync. */

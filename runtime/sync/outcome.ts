@@ -4,7 +4,8 @@
  */
 import { timestamp } from '../platform/clock.ts'
 import { asFault, type Fault, type Reason } from '../platform/fault.ts'
-import { folderUnverifiedRule, type SyncReportStatus } from '../api/schema/report.ts'
+import { folderUnverifiedRule, reportLimits, type SyncReportStatus } from '../api/schema/report.ts'
+import { driftMessage } from '../api/drift-message.ts'
 import { parentOf } from '../api/values.ts'
 import type { GatewayStatus } from '../gateway/gateway.ts'
 import { Temporal } from '../platform/temporal.ts'
@@ -16,7 +17,7 @@ import { patchesWithoutFile, type ResolvedMapping } from './desired/mappings.ts'
 import { currentBootId } from './disk/clean-marker.ts'
 import type { ScanKind } from './model/paths.ts'
 import type { Counts } from './plan/plan.ts'
-import { diffText, type FileDiff } from './plan/preview.ts'
+import { changeMarks, diffText, type FileDiff } from './plan/preview.ts'
 import type { Drift, Prepared } from './plan/make-plan.ts'
 
 /** What a cycle contributes to the SyncReport; its caller adds the reporter and the times. */
@@ -38,14 +39,6 @@ const blocking: ReadonlySet<Reason> = new Set([
   'UnknownProfile',
   'DesignerOpen',
 ])
-
-const reportedFindings = 20
-const reportedProjects = 100
-const reportedPaths = 100
-const messageCharacters = 1024
-/** Limits of the SyncReport schema. */
-const diffCharacters = 16_384
-const pathCharacters = 4_200
 
 /** The part of a report that describes the applied commit, whatever the cycle's result. `state` is the manifest's. */
 export function lastApplied(state: State | undefined, target: SyncTarget): Omit<CycleResult, 'phase'> {
@@ -86,7 +79,7 @@ export function withUnverified(result: CycleResult, why: string | undefined): Cy
 
 /** The report fields of a fault that needs a user's action. */
 export function faultFields({ reason, message }: Fault): Pick<CycleResult, 'phase' | 'reason' | 'message'> {
-  return { phase: blocking.has(reason) ? 'Blocked' : 'Failed', reason, message: message.slice(0, messageCharacters) }
+  return { phase: blocking.has(reason) ? 'Blocked' : 'Failed', reason, message }
 }
 
 /** What a report needs besides the manifest. `drift` undefined: not checked. */
@@ -108,7 +101,7 @@ export function filesInPlace(
   const { findings = [], problems = [] } = manifest.state ?? {}
   const mode = activeMode(target, manifest.state)
   const all = [...modeFindings(mode), ...patchesWithoutFile(mappings, manifest.files), ...findings]
-  if (all.length > 0) result.findings = all.slice(0, reportedFindings)
+  if (all.length > 0) result.findings = reportable(all)
   if (problems.length > 0) result.scan = { ...result.scan, problems: [...problems] }
   const health = healthOf(manifest.state)
   if (health !== undefined) result.health = health
@@ -119,7 +112,7 @@ export function filesInPlace(
     ...result,
     phase: 'Drifted',
     reason: 'Drifted',
-    message: describeDrift(drift),
+    message: driftMessage(drift),
   }
 }
 
@@ -127,12 +120,6 @@ function healthOf({ health }: Partial<State> = {}): CycleResult['health'] {
   if (health === undefined) return undefined
   const since = timestamp(Temporal.Instant.fromEpochMilliseconds(health.since))
   return { since, ...(health.newProblems.length > 0 ? { newProblems: health.newProblems } : {}) }
-}
-
-function describeDrift({ count, paths }: Drift): string {
-  const named = paths.slice(0, 3)
-  const more = count > named.length ? ` and ${count - named.length} more` : ''
-  return `${count} managed ${count === 1 ? 'file was' : 'files were'} changed or deleted locally: ${named.join(', ')}${more}`
 }
 
 /** The delivered files stay, but the phase is not Synced, because the gateway may by now run in another mode. */
@@ -146,7 +133,7 @@ function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } 
 /** The report if an open Designer forbids writing: Pending under the policy `wait`, otherwise Blocked, which needs a user's action. */
 export function blockedByDesigner(state: State | undefined, target: SyncTarget, designers: readonly string[]): CycleResult {
   const phase = target.profile.designerSessionPolicy === 'Wait' ? 'Pending' : 'Blocked'
-  const message = `open Designer sessions: ${designers.join(', ')}`.slice(0, messageCharacters)
+  const message = `open Designer sessions: ${designers.join(', ')}`
   return { ...lastApplied(state, target), phase, reason: 'DesignerOpen', message, designers: [...designers] }
 }
 
@@ -164,7 +151,6 @@ export function dryRunResult(
 ): CycleResult {
   const findings = remainingFindings(manifest.state?.findings ?? [], diff, found)
   const { added, changed, removed } = plan.counts
-  const marks = { add: '+', change: '~', remove: '-' }
   const [problem] = plan.problems
   const message =
     problem === undefined ? `${added} to add, ${changed} to change, ${removed} to remove` : `would be refused: ${problem.message}`
@@ -174,22 +160,24 @@ export function dryRunResult(
     syncHash: target.syncHash,
     phase: 'DryRun',
     reason: problem?.reason ?? 'DryRun',
-    message: message.slice(0, messageCharacters),
+    message,
     dryRun: {
       added,
       changed,
       removed,
-      paths: changes.slice(0, reportedPaths).map(({ op, path }) => `${marks[op]} ${path}`.slice(0, pathCharacters)),
+      paths: changes
+        .slice(0, reportLimits.dryRunPaths)
+        .map(({ op, path }) => `${changeMarks[op]} ${path}`.slice(0, reportLimits.dryRunPathCharacters)),
     },
   }
-  if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, diffCharacters)
+  if (result.dryRun !== undefined && changes.length > 0) result.dryRun.diff = diffText(changes, reportLimits.diffCharacters)
   const files = new Map<string, { mapping: number }>(manifest.files)
   for (const file of [...plan.puts, ...plan.adopts]) files.set(file.path, file)
   for (const path of [...plan.deletes.map((deletion) => deletion.path), ...plan.released]) files.delete(path)
   // A refused plan does not list all of its files.
   const unused = problem === undefined ? patchesWithoutFile(diff.mappings, files) : []
   const all = [...modeFindings(activeMode(target, manifest.state)), ...unused, ...findings]
-  if (all.length > 0) result.findings = all.slice(0, reportedFindings)
+  if (all.length > 0) result.findings = reportable(all)
   return result
 }
 
@@ -201,7 +189,7 @@ function projectsOf({ files }: Manifest): string[] {
     const name = file.endsWith('/project.json') ? /^projects\/([^/]+)\/project\.json$/.exec(file)?.[1] : undefined
     if (name !== undefined) names.add(name)
   }
-  return [...names].toSorted().slice(0, reportedProjects)
+  return [...names].toSorted().slice(0, reportLimits.projects)
 }
 
 /** Returns the manifest's state once everything that a cycle prepared is in place; `staged` is undefined if no file changes. */

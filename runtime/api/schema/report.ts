@@ -10,7 +10,6 @@ const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const hash = v.pipe(v.string(), v.regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/))
-const path = text(4096)
 
 /** The progress of a gateway. Drifted: synced, with local changes; Blocked: needs a manual change. */
 export const phases = ['Pending', 'Syncing', 'Synced', 'Paused', 'DryRun', 'Blocked', 'Drifted', 'Failed'] as const
@@ -24,8 +23,26 @@ export const startedWithoutCommitRule = 'started-without-commit'
 /** The finding about a data directory whose files may match no commit; the controller sets a condition. */
 export const folderUnverifiedRule = 'folder-unverified'
 
-/** Maximum characters of reported local changes. */
-export const maxChangesText = 16_384
+/** Lengths of lists and of texts, in characters; an agent shortens what it writes to them. */
+export const reportLimits = {
+  messageCharacters: 1024,
+  findings: 20,
+  ruleCharacters: 63,
+  pathCharacters: 4096,
+  driftPaths: 20,
+  /** Problems that the gateway reports. */
+  problems: 10,
+  projects: 100,
+  designers: 20,
+  dryRunPaths: 100,
+  /** Of a path with its mark. */
+  dryRunPathCharacters: 4200,
+  /** Of all differences together. */
+  diffCharacters: 16_384,
+} as const
+
+const message = text(reportLimits.messageCharacters)
+const path = text(reportLimits.pathCharacters)
 
 /** The schema of a SyncReport's `spec`. */
 export const syncReportSpec = v.object({
@@ -72,7 +89,7 @@ export const syncReportStatus = v.object({
     v.pipe(
       v.object({
         count: v.pipe(count, v.description('Number of files.')),
-        paths: v.pipe(v.array(path), v.maxLength(20), v.description('The first paths.')),
+        paths: v.pipe(v.array(path), v.maxLength(reportLimits.driftPaths), v.description('The first paths.')),
       }),
       v.description('Managed files that were changed or deleted locally.'),
     ),
@@ -86,7 +103,7 @@ export const syncReportStatus = v.object({
         added: v.pipe(count, v.description('Number of files that were added locally.')),
         removed: v.pipe(count, v.description('Number of files that were deleted locally.')),
         ignored: v.pipe(count, v.description('Number of files that differ only in content that a gateway writes automatically.')),
-        text: v.pipe(text(maxChangesText), v.description('The files by folder with a diff without secrets; as many as fit.')),
+        text: v.pipe(text(reportLimits.diffCharacters), v.description('The files by folder with a diff without secrets; as many as fit.')),
       }),
       v.description('Local changes; present while an annotation requests them.'),
     ),
@@ -97,7 +114,9 @@ export const syncReportStatus = v.object({
         projects: v.optional(v.pipe(scanTime, v.description('Scan of the projects.'))),
         config: v.optional(v.pipe(scanTime, v.description('Scan of the configuration.'))),
         finishedAt: v.optional(v.pipe(time, v.description('When the last scan finished.'))),
-        problems: v.optional(v.pipe(v.array(text(1024)), v.maxLength(10), v.description('Problems that the gateway reported.'))),
+        problems: v.optional(
+          v.pipe(v.array(message), v.maxLength(reportLimits.problems), v.description('Problems that the gateway reported.')),
+        ),
       }),
       v.description('Scans that the gateway made after the files were written.'),
     ),
@@ -107,7 +126,11 @@ export const syncReportStatus = v.object({
       v.object({
         since: v.pipe(time, v.description('When the files of this commit and configuration were put in place.')),
         newProblems: v.optional(
-          v.pipe(v.array(text(1024)), v.maxLength(10), v.description('Problems that the gateway reports now and did not report before.')),
+          v.pipe(
+            v.array(message),
+            v.maxLength(reportLimits.problems),
+            v.description('Problems that the gateway reports now and did not report before.'),
+          ),
         ),
       }),
       v.description('Health of the gateway since it applied the commit; absent if no file had to change.'),
@@ -118,23 +141,26 @@ export const syncReportStatus = v.object({
       v.object({
         state: v.pipe(v.picklist(checkStates), v.description('Passed, Failed, or Unknown while there is no recent result.')),
         since: v.pipe(time, v.description('Since when the check has this state.')),
-        message: v.optional(v.pipe(text(1024), v.description('Why the check has not passed.'))),
+        message: v.optional(v.pipe(message, v.description('Why the check has not passed.'))),
       }),
       v.description('Result of the health check of the profile; absent while no rollout requests it.'),
     ),
   ),
-  projects: v.optional(v.pipe(v.array(text(255)), v.maxLength(100), v.description('Projects of the gateway.'))),
-  designers: v.optional(v.pipe(v.array(text(255)), v.maxLength(20), v.description('Open Designer sessions.'))),
+  projects: v.optional(v.pipe(v.array(text(255)), v.maxLength(reportLimits.projects), v.description('Projects of the gateway.'))),
+  designers: v.optional(v.pipe(v.array(text(255)), v.maxLength(reportLimits.designers), v.description('Open Designer sessions.'))),
   findings: v.optional(
     v.pipe(
       v.array(
         v.object({
-          rule: v.pipe(text(63), v.description('Rule, as listed in docs/reference/rules.md or docs/reference/sync.md.')),
+          rule: v.pipe(
+            text(reportLimits.ruleCharacters),
+            v.description('Rule, as listed in docs/reference/rules.md or docs/reference/sync.md.'),
+          ),
           path: v.pipe(path, v.description('The affected file or folder.')),
-          message: v.pipe(text(1024), v.description('What was found.')),
+          message: v.pipe(message, v.description('What was found.')),
         }),
       ),
-      v.maxLength(20),
+      v.maxLength(reportLimits.findings),
       v.description('Findings of the last sync.'),
     ),
   ),
@@ -144,8 +170,12 @@ export const syncReportStatus = v.object({
         added: v.pipe(count, v.description('Number of files that would be added.')),
         changed: v.pipe(count, v.description('Number of files that would be changed.')),
         removed: v.pipe(count, v.description('Number of files that would be removed.')),
-        paths: v.pipe(v.array(text(4200)), v.maxLength(100), v.description('The first paths.')),
-        diff: v.optional(v.pipe(text(16384), v.description('Diff without secrets.'))),
+        paths: v.pipe(
+          v.array(text(reportLimits.dryRunPathCharacters)),
+          v.maxLength(reportLimits.dryRunPaths),
+          v.description('The first paths.'),
+        ),
+        diff: v.optional(v.pipe(text(reportLimits.diffCharacters), v.description('Diff without secrets.'))),
       }),
       v.description('What a sync would change.'),
     ),
@@ -160,7 +190,7 @@ export const syncReportStatus = v.object({
     ),
   ),
   reason: v.optional(v.pipe(text(64), v.description('Reason why the gateway is not synced, as listed in docs/reference/operations.md.'))),
-  message: v.optional(v.pipe(text(1024), v.description('Human-readable explanation of the reason.'))),
+  message: v.optional(v.pipe(message, v.description('Human-readable explanation of the reason.'))),
   startedAt: v.optional(v.pipe(time, v.description('When the last sync started.'))),
   finishedAt: v.optional(v.pipe(time, v.description('When the last sync finished.'))),
   agentVersion: v.optional(v.pipe(text(64), v.description('Version of the agent.'))),

@@ -4,7 +4,7 @@
  */
 import type { Source } from '../../content/protocol/protocol.ts'
 import { type AskedBy, isSameRequest } from '../../reconcile/decide/capture.ts'
-import { maxChangesText, type ReportedChanges } from '../../api/schema/report.ts'
+import { type ReportedChanges, reportLimits } from '../../api/schema/report.ts'
 import type { SyncTarget } from '../../sync/model/desired.ts'
 import { changeLines, sumLine, sumOf, describeChange, type DescribedChange } from './describe.ts'
 import { changesInPlace, type LocalChange } from './local-changes.ts'
@@ -32,7 +32,7 @@ export function createChangesReporter(): ReportChanges {
     if (seen === undefined) return undefined
     const { at, found } = seen
     const lines: string[] = []
-    let room = maxChangesText - endLength
+    let room = reportLimits.diffCharacters - endLength
     let before: LocalChange | undefined
     let [tooLong, notShown] = [0, 0]
     for (const change of found.changes) {

@@ -4,11 +4,12 @@
 import { counted } from '../../platform/text/counted.ts'
 import { heading, painted, type Style } from '../../fleet/paint.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
+import { driftMessage } from '../../api/drift-message.ts'
 import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit, visible } from '../../api/values.ts'
 import type { Mode } from '../../api/mode.ts'
 import { nextStep } from '../output/next-steps.ts'
-import { diffText, type FileDiff } from '../../sync/plan/preview.ts'
+import { changeMarks, diffText, type FileDiff } from '../../sync/plan/preview.ts'
 
 /** The effect of a sync on a folder. `counts` counts files; `changes` are the same files with their differences. */
 export type PlanReport = {
@@ -32,7 +33,7 @@ export type PlanView = 'full' | 'grouped' | 'summary'
 /** From this number of files on, their folders are listed instead. */
 const maxNamed = 30
 const shownPaths = 5
-const marks = { add: '+', change: '~', remove: '-' } as const
+const driftStep = 'a sync keeps these changes, or reverts them with `drift: Restore`'
 const levels = { add: 'ok', change: 'warning', remove: 'error' } as const
 
 /** Whether a sync would change nothing and would not be refused: exit code 0. */
@@ -54,7 +55,7 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
       painted(visible(`! would be refused: ${message} (${reason})`), 'error', style),
       ...stepLines(reason),
     ]),
-    ...(drift === undefined ? [] : driftLines(drift).map(visible)),
+    ...(drift === undefined ? [] : [visible(`! ${driftMessage(drift, shownPaths)}; ${driftStep} (Drifted)`)]),
     ...remarks.map((line) => painted(visible(line), 'warning', style)),
     heading(`${sums}, with ${modeText}, at ${shortCommit(commit)} of ${ref}`, style),
   ]
@@ -74,7 +75,7 @@ function fileLines(changes: readonly FileDiff[], style: Style): string[] {
     diffText([change])
       .split('\n')
       .map((line, index) => {
-        const mark = index === 0 ? marks[change.op] : line.trimStart()[0]
+        const mark = index === 0 ? changeMarks[change.op] : line.trimStart()[0]
         const level = mark === '+' ? 'ok' : mark === '-' ? 'error' : 'warning'
         return painted(line, level, style)
       }),
@@ -88,10 +89,10 @@ function folderLines(changes: readonly FileDiff[], style: Style): string[] {
     const ops = [...new Set(own.map(({ op }) => op))]
     const counts = (['add', 'change', 'remove'] as const).flatMap((op) => {
       const count = own.filter((change) => change.op === op).length
-      return count === 0 ? [] : [painted(`${marks[op]}${count}`, levels[op], style)]
+      return count === 0 ? [] : [painted(`${changeMarks[op]}${count}`, levels[op], style)]
     })
     const [only] = ops
-    const mark = ops.length === 1 && only !== undefined ? marks[only] : '~'
+    const mark = ops.length === 1 && only !== undefined ? changeMarks[only] : '~'
     return `${mark} ${visible(JSON.stringify(`${folder}/`).slice(1, -1))}  ${counts.join(' ')}`
   })
 }
@@ -105,14 +106,6 @@ function checkedLines({ errors, warnings, items, refused }: NonNullable<PlanRepo
   if (!refused) return lines
   const refusal = `! would be refused: validation of ${shortCommit(commit)} found ${counted(errors, 'error')} (CollectionsInvalid)`
   return [...lines, painted(refusal, 'error', style), ...stepLines('CollectionsInvalid')]
-}
-
-function driftLines({ count, paths }: NonNullable<PlanReport['drift']>): string[] {
-  const shown = paths.slice(0, shownPaths)
-  const more = count - shown.length
-  const files = count === 1 ? '1 managed file was' : `${count} managed files were`
-  const named = `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  return [`! ${files} changed or deleted locally: ${named}; a sync keeps these changes, or reverts them with \`drift: Restore\` (Drifted)`]
 }
 
 function stepLines(reason: string): string[] {

@@ -1,6 +1,7 @@
 /**
  * Extracts the details of a report that are only displayed, within bounds. No decision needs them. Pure.
  */
+import { driftMessage } from '../../api/drift-message.ts'
 import type { SyncReportStatus } from '../../api/schema/report.ts'
 
 export type ReportDetails = Pick<SyncReportStatus, 'gateway' | 'profile' | 'finishedAt' | 'history' | 'drift' | 'designers' | 'changes'> & {
@@ -47,9 +48,5 @@ export function remarksOf({ phase, findings = [], drift, scan }: SyncReportStatu
   const found = findings.map(({ rule, path, message }) => `${path === '' ? '' : `${path}: `}${message} (${rule})`)
   const complaints = (scan?.problems ?? []).map((problem) => `the gateway says: ${problem}`)
   if (drift === undefined || drift.count === 0 || phase === 'Drifted') return [...found, ...complaints]
-  return [
-    `${drift.count} managed ${drift.count === 1 ? 'file was' : 'files were'} changed or deleted locally: ${drift.paths.slice(0, 3).join(', ')}`,
-    ...found,
-    ...complaints,
-  ]
+  return [driftMessage(drift), ...found, ...complaints]
 }

@@ -3,6 +3,7 @@
  */
 import { Fault, type Reason } from '../../platform/fault.ts'
 import { findingKey } from '../../api/new-findings.ts'
+import { reportLimits } from '../../api/schema/report.ts'
 
 /** `path` is a source or a destination, depending on the rule; `''` if the finding is about no file. */
 export type Finding = { rule: string; path: string; message: string }
@@ -16,11 +17,6 @@ export class Refused extends Fault {
     this.findings = findings
   }
 }
-
-/** Limits of the SyncReport schema. */
-const maxFindings = 20
-const maxPathCharacters = 4096
-const maxMessageCharacters = 1024
 
 /** Rules about an event, reported once: they do not concern the next commit. */
 const oneOff = new Set(['local-change', 'left-in-place', 'folder-verified'])
@@ -48,10 +44,10 @@ function isTouched(path: string, touched: ReadonlySet<string>): boolean {
 /** Returns the findings without duplicates, truncated to the limits of a report. */
 export function reportable(findings: readonly Finding[]): Finding[] {
   const unique = new Map(findings.map((finding) => [findingKey(finding), finding]))
-  return [...unique.values()].slice(0, maxFindings).map(({ rule, path, message }) => ({
-    rule: rule.slice(0, 63),
-    path: path.slice(0, maxPathCharacters),
-    message: message.slice(0, maxMessageCharacters),
+  return [...unique.values()].slice(0, reportLimits.findings).map(({ rule, path, message }) => ({
+    rule: rule.slice(0, reportLimits.ruleCharacters),
+    path: path.slice(0, reportLimits.pathCharacters),
+    message: message.slice(0, reportLimits.messageCharacters),
   }))
 }
 

@@ -2,6 +2,7 @@
  * Reads the desired and the actual files and makes the plan. Writes nothing, so that dry runs and previews use it too.
  */
 import path from 'node:path'
+import { reportLimits } from '../../api/schema/report.ts'
 import type { Source } from '../../content/protocol/protocol.ts'
 import { type Aliases, findAliases, respellGoing } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
@@ -35,9 +36,6 @@ export type Prepared = {
 }
 
 type PrepareDeps = { source: Source; contents?: ArrivingContents | undefined; observer?: (() => Observer | undefined) | undefined }
-
-/** Limit on the drifted paths in a report. */
-const namedPaths = 20
 
 /**
  * Compares the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` sets how closely owned files
@@ -100,7 +98,7 @@ export async function prepare(
   return {
     diff: rest,
     plan: made,
-    drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, namedPaths) },
+    drift: left === undefined ? undefined : { count: left.length, paths: left.toSorted().slice(0, reportLimits.driftPaths) },
     learned: [...diff.moved, ...(classified?.learned ?? [])].filter(({ path }) => !puts.has(path)),
     findings: [...lostOwnership(target, manifest, diff), ...diff.findings, ...made.findings],
     context,

@@ -69,7 +69,8 @@ function madeContent({ diff, renderer }: Prepared, put: PlannedPut, contents: Re
     : renderer.file(put.path, put.id, content, recipe).content
 }
 
-const marks = { add: '+', change: '~', remove: '-' } as const
+/** How people see the kind of a change, in front of its path. */
+export const changeMarks = { add: '+', change: '~', remove: '-' } as const
 
 /**
  * Formats changes for a terminal: a line per file, its differences indented below. Text over `maxCharacters` is cut after a whole line,
@@ -81,7 +82,7 @@ export function diffText(changes: readonly FileDiff[], maxCharacters = Number.PO
   let length = last.length + 1
   for (const { op, path: file, diff: shown = '' } of changes) {
     const own = shown.split('\n').filter(Boolean)
-    for (const line of [`${marks[op]} ${JSON.stringify(file).slice(1, -1)}`, ...own.map((text) => `    ${text}`)].map(visible)) {
+    for (const line of [`${changeMarks[op]} ${JSON.stringify(file).slice(1, -1)}`, ...own.map((text) => `    ${text}`)].map(visible)) {
       length += line.length + 1
       if (length > maxCharacters) return [...shownLines, last].join('\n')
       shownLines.push(line)
