@@ -8,6 +8,8 @@ import * as v from 'valibot'
 
 /** Attempts by the id of a check (`checkId`). Never throws. */
 export type AttemptMarks = {
+  /** Whether an attempt was under way when the process ended, or is now. */
+  has(id: string): boolean
   /** Records an attempt and returns its number, from 1. */
   begin(id: string): number
   /** The attempt has ended, in any way. */
@@ -32,6 +34,7 @@ export function createMarks(file: string): AttemptMarks {
     }
   }
   return {
+    has: (id) => begun.has(id),
     begin(id) {
       const attempt = (begun.get(id) ?? 0) + 1
       begun.delete(id)

@@ -79,7 +79,7 @@ export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'com
 /**
  * One check at a time, and one more beside a check that takes longer than a second: a quick one, or one of a namespace without a running
  * check. It has its own thread, which ends with it. A check that takes longer than its turn is repeated later when a namespace that has used
- * less time waits.
+ * less time waits. A check that was under way when the process ended runs alone.
  */
 export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, turnMs: 10_000, maxWaiting: 1_000 } as const
 
@@ -135,7 +135,9 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
       if (asked.validation.policy === 'Off' || asked.profiles.length === 0) return { kind: 'notChecked' }
       const request = { ...asked, namespace }
       const id = checkId(request)
-      const turn = { tenant: namespace, key: request.line, owner: name, urgent: again }
+      // Two checks were under way when the process ended: the next attempt shows which one ends it, whoever waits for the other.
+      const amount = attempts.wasInterrupted(id) ? checkSlots.total : 1
+      const turn = { tenant: namespace, key: request.line, owner: name, urgent: again, amount }
       const done = await limiter.run(turn, signal, async (own, isReserve, leave) => {
         if (again) {
           failures.forget(id)
@@ -178,6 +180,8 @@ function openAttempts(marks: AttemptMarks) {
         }
       }
     },
+    /** Whether the process ended during the last attempt. */
+    wasInterrupted: (id: string): boolean => !underWay.has(id) && marks.has(id),
     /** The mark of a running check stays: it counts if that check ends the process. */
     forget(id: string): void {
       if (!underWay.has(id)) marks.forget(id)

@@ -5,7 +5,7 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
-import { type IsolateOptions, openIsolatedGate } from '../../../../runtime/validation/worker/isolated-validation.ts'
+import { checkId, type IsolateOptions, openIsolatedGate } from '../../../../runtime/validation/worker/isolated-validation.ts'
 import { type AttemptMarks, createMarks } from '../../../../runtime/validation/worker/attempt-log.ts'
 import { resolveProfile } from '../../../../runtime/api/schema/profile.ts'
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
@@ -32,14 +32,16 @@ const quietWhen = (isQuiet: () => boolean): Clock => ({
   wait: (ms, own) => systemClock.wait(ms >= 10_000 && isQuiet() ? 1 : 3_600_000, own),
 })
 
+function requestOf(commit: string) {
+  return { profiles: [resolveProfile(spec.sync, 'default')], validation: spec.validation, commit: parseCommitHash(commit) }
+}
+
 function gateOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<IsolateOptions>) {
   const marks = createMarks(path.join(folder, 'state/checking.json'))
   const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks, ...options })
   t.teardown(() => gate.close())
   const validate = async (commit: string, namespace = 'plant', more: { line?: string; modesInUse?: string[] } = {}) => {
-    const profiles = [resolveProfile(spec.sync, 'default')]
-    const about = { profiles, validation: spec.validation, modesInUse: undefined, line: 'a', ...more }
-    const request = { ...about, commit: parseCommitHash(commit) }
+    const request = { ...requestOf(commit), modesInUse: undefined, line: 'a', ...more }
     return await gate.check({ folder: path.join(folder, '.git'), limits }, request, { namespace, again: false }, signal)
   }
   return { gate, validate }
@@ -117,9 +119,9 @@ void t.test('concurrent validations of one commit in two namespaces count as one
   const real = createMarks(path.join(folder, 'state/checking.json'))
   const calls: string[] = []
   const marks: AttemptMarks = {
+    ...real,
     begin: (id) => (calls.push('begin'), real.begin(id)),
     end: (id) => (calls.push('end'), real.end(id)),
-    forget: (id) => real.forget(id),
   }
   let passedMs = 0
   // The second validation must not be aborted as too slow.
@@ -137,6 +139,38 @@ void t.test('concurrent validations of one commit in two namespaces count as one
   t.strictSame(await first, await second)
   t.strictSame(calls, ['begin', 'end'])
 })
+
+void t.test(
+  'a check that was under way when the process ended is repeated alone, so that it counts only against its own commit',
+  async (t) => {
+    if (!requires(t, 'git')) return
+    const folder = temporaryFolder(t, 'isolate')
+    const [hostile = '', good = ''] = importCommits(makeRepository(folder), [largeTree(500), validTree()])
+    const real = createMarks(path.join(folder, 'state/checking.json'))
+    for (const commit of [hostile, good]) real.begin(checkId(requestOf(commit)))
+    let [running, most, passedMs] = [0, 0, 0]
+    const marks: AttemptMarks = {
+      ...real,
+      begin(id) {
+        most = Math.max(most, (running += 1))
+        return real.begin(id)
+      },
+      end(id) {
+        running -= 1
+        real.end(id)
+      },
+    }
+    const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs }
+    const { validate } = gateOver(t, folder, { marks, clock })
+    const first = validate(hostile, 'hostile')
+    await until(() => running > 0 || undefined, 'the first check has begun')
+    // Long enough for a check beside it.
+    passedMs = 5_000
+    matchObject(t, await validate(good), { kind: 'checked', errors: 0 })
+    await first
+    t.equal(most, 1)
+  },
+)
 
 void t.test('a heap full of the state of other commits is no finding about the commit that comes next', async (t) => {
   if (!requires(t, 'git')) return
