@@ -37,7 +37,7 @@ export const openRepository = 'open.git'
 export const apiKey = 'cluster-sync:key-of-the-gateways'
 
 export type Pod = {
-  metadata: { name: string; namespace: string; uid: string; annotations?: Record<string, string> }
+  metadata: { name: string; namespace: string; uid: string; annotations?: Record<string, string>; deletionTimestamp?: string }
   spec: {
     nodeName?: string
     containers: { name: string }[]

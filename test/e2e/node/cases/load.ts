@@ -64,13 +64,13 @@ export async function carryLoad(t: Test, cluster: Cluster): Promise<void> {
   await cluster.kubectl('delete', 'namespace', namespace, '--wait=false')
 }
 
-/** The running containers of the product in the whole cluster. */
+/** The containers of the product in the whole cluster that run and are not being stopped. */
 export async function containersOfOurs(cluster: Cluster): Promise<{ pod: Pod; container: string }[]> {
   const { items: agents } = await cluster.get<{ items: Pod[] }>('pods', '--all-namespaces', `--selector=${agentPodLabel}=true`)
   return [
     ...(await cluster.pods(operator.namespace)).map((pod) => ({ pod, container: 'controller' })),
     ...agents.map((pod) => ({ pod, container: agentContainerName })),
-  ].filter(({ pod, container }) => containerOf(pod, container)?.state.running !== undefined)
+  ].filter(({ pod, container }) => pod.metadata.deletionTimestamp === undefined && containerOf(pod, container)?.state.running !== undefined)
 }
 
 function restartsOf(containers: readonly { pod: Pod; container: string }[]): Record<string, number | undefined> {

@@ -9,11 +9,12 @@ import {
   ofRepository,
   captureBranch,
   captureRequest,
+  changesAskedOf,
   driftRequest,
   isTooSoon,
   quietOf,
 } from '../../../../runtime/reconcile/decide/capture.ts'
-import { captureAnnotations } from '../../../../runtime/api/names.ts'
+import { captureAnnotations, changesAnnotations } from '../../../../runtime/api/names.ts'
 import { type CaptureEntry, maxCaptured } from '../../../../runtime/api/schema/capture-spec.ts'
 import type { CaptureSpec } from '../../../../runtime/api/schema/spec.ts'
 import { matchObject } from '../../../support/assertions.ts'
@@ -48,6 +49,15 @@ void t.test('with capture enabled, a request concerns every gateway or the one t
     ['gw-1', undefined],
   ] as const)
     t.equal(askedOf(spec, { ...asked, [captureAnnotations.gateway]: named }, press), expected, `"${named}"`)
+})
+
+void t.test('a request to list local changes concerns every gateway or the one that it names', (t) => {
+  const request = { [changesAnnotations.at]: 'now' }
+  t.equal(changesAskedOf({}, press), undefined)
+  t.equal(changesAskedOf(request, press), 'now')
+  t.equal(changesAskedOf({ ...request, [changesAnnotations.gateway]: 'press' }, press), 'now')
+  t.equal(changesAskedOf({ ...request, [changesAnnotations.gateway]: 'gw-1' }, press), undefined)
+  t.end()
 })
 
 void t.test('without a request, changes are captured only if spec.capture.trigger is Drift, after the quiet period', async (t) => {

@@ -142,6 +142,38 @@ void t.test('a failing git host makes Ready false at once and keeps the publishe
   matchObject(t, condition(pass({ source: resolved(), status: still }).status, 'Ready'), { status: 'True' })
 })
 
+void t.test('the status has the captures of the repository, and keeps them until the repository changes', async (t) => {
+  const spec = specWith({
+    capture: { branch: 'captured/{{ gateway.name }}', auth: { token: { secretRef: { name: 'push', key: 'token' } } } },
+  })
+  const entry = {
+    pod: 'gw-0',
+    gateway: 'press',
+    request: 'now',
+    state: 'Nothing',
+    files: 0,
+    on: commitA,
+    at: '2026-01-01T00:00:00Z',
+  } as const
+  t.equal(pass({ spec, source: resolved() }).status.capture, undefined)
+  const { status } = pass({ spec, source: resolved(), captured: [entry] })
+  matchObject(t, status.capture, { repo: spec.git.repo, gateways: [{ pod: 'gw-0', state: 'Nothing' }] })
+  t.strictSame(pass({ spec, source: resolved(), status }).status.capture, status.capture)
+  const moved = { ...spec, git: { ...spec.git, repo: specWith({ git: { repo: 'https://git.example/other.git', ref: 'main' } }).git.repo } }
+  t.equal(pass({ spec: moved, source: resolved(), status }).status.capture, undefined)
+})
+
+void t.test('before the first answer of the git host, all conditions are unknown, and keep their time', async (t) => {
+  const { status } = pass({ source: { kind: 'pending' } })
+  for (const type of ['Ready', 'SourceReady', 'CollectionsValid'])
+    matchObject(t, condition(status, type), { status: 'Unknown', reason: 'Pending' }, type)
+  const later = pass({ source: { kind: 'pending' }, status, now: now.add({ minutes: 5 }) }).status
+  t.equal(condition(later, 'Ready')?.lastTransitionTime, '2026-01-01T00:00:00Z')
+  const known = pass({ source: resolved() }).status
+  t.equal(condition(pass({ source: { kind: 'unasked', lastFault: undefined }, status: known }).status, 'SourceReady')?.reason, 'Fetched')
+  t.equal(condition(pass({ source: { kind: 'pending' }, status: known }).status, 'SourceReady')?.reason, 'Pending', 'of a new spec')
+})
+
 void t.test('a request that cannot be resolved is refused and changes nothing', async (t) => {
   const first = pass({ source: resolved() }).status
   const annotations = { [requestAnnotations.ref]: 'typo', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }

@@ -4,6 +4,7 @@
 import t from 'tap'
 import { resolveProfile, syncHash } from '../../../../runtime/api/schema/profile.ts'
 import { matchObject } from '../../../support/assertions.ts'
+import { specWith } from '../../../support/gatewaysync.ts'
 import { commitOf, conditionOf, lines, pushedFleet, stagedFleet, type StagedFleet, stages } from '../../../support/staged-fleet.ts'
 
 void t.test('a commit that causes problems on the first gateway is rolled back and reaches no other gateway', async (t) => {
@@ -54,6 +55,25 @@ void t.test('a restart before a rollout started does not stop the rollout', asyn
   }
   fleet.settle()
   matchObject(t, fleet.rollout(), { state: 'Progressing', stage: 'plant', failures: undefined })
+})
+
+void t.test('a failed scan or a broken file fails the stage at once, and a temporary failure is waited for', async (t) => {
+  for (const [reason, expected] of [
+    ['ScanFailed', { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'ScanFailed' }] }],
+    ['TemplateFailed', { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'TemplateFailed' }] }],
+    ['ControllerUnavailable', { state: 'Progressing', stage: 'test', failures: undefined }],
+    ['ReasonOfALaterRelease', { state: 'Progressing', stage: 'test', failures: undefined }],
+  ] as const) {
+    const fleet = pushedFleet({ stages })
+    fleet.off.add('gw-test')
+    fleet.settle()
+    const pod = fleet.pods.get('gw-test')
+    const spec = specWith()
+    const attempt = { commit: commitOf(2), syncHash: syncHash(resolveProfile(spec.sync, 'default'), spec.gateway) }
+    if (pod !== undefined) pod.report = { ...pod.inPlace, phase: 'Failed', reason, message: 'bad', attempt }
+    fleet.settle()
+    matchObject(t, fleet.rollout(), expected, reason)
+  }
 })
 
 void t.test('a gateway that is off causes no rollback', async (t) => {

@@ -35,6 +35,21 @@ void t.test('a gateway with the desired commit and configuration has the state o
     ['under way', { phase: 'Syncing' }, { state: 'pending', reason: 'Syncing' }],
     ['another commit', { commit: 'b'.repeat(40) }, { state: 'pending', reason: 'OldCommit' }],
     ['a dry run of another commit', { phase: 'DryRun', commit: 'b'.repeat(40) }, { state: 'dryRun' }],
+    [
+      'refused for now, with an older commit',
+      { phase: 'Pending', reason: 'TooManyRequests', message: 'later', commit: 'b'.repeat(40) },
+      { state: 'pending', reason: 'TooManyRequests', message: 'later' },
+    ],
+    [
+      'waiting for another reason',
+      { phase: 'Pending', reason: 'GatewayStarting', commit: 'b'.repeat(40) },
+      { state: 'pending', reason: 'OldCommit' },
+    ],
+    [
+      'an older commit and an earlier refusal',
+      { phase: 'Synced', reason: 'TooManyRequests', commit: 'b'.repeat(40) },
+      { state: 'pending', reason: 'OldCommit' },
+    ],
     ['another configuration', { syncHash: `v1-${'f'.repeat(64)}` }, { state: 'pending', reason: 'OldConfiguration' }],
     ['a hash of another rule', { syncHash: `v2-${'f'.repeat(64)}` }, { state: 'blocked', reason: 'AgentOutdated' }],
   ]

@@ -2,7 +2,7 @@
  * Tests the report details kept for display: bounded for any report, with the rest counted.
  */
 import t from 'tap'
-import { keptReport, reportDetails, wholeReport } from '../../../../runtime/reconcile/decide/report-details.ts'
+import { keptReport, remarksOf, reportDetails, wholeReport } from '../../../../runtime/reconcile/decide/report-details.ts'
 import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
@@ -29,4 +29,23 @@ void t.test('a single complete read returns all remarks', async (t) => {
   const { remarks } = reportDetails(largest, wholeReport)
   t.equal(remarks.length, 20)
   t.match(remarks[19], /m \(a-rule\)$/)
+})
+
+void t.test('local changes are counted first, unless the phase says so already or there are none', (t) => {
+  const finding = { rule: 'a-rule', path: 'a.json', message: 'is empty' }
+  const others = { findings: [finding, { ...finding, path: '' }], scan: { problems: ['Project not loaded'] } }
+  const rest = ['a.json: is empty (a-rule)', 'is empty (a-rule)', 'the gateway says: Project not loaded']
+  const paths = ['a', 'b', 'c', 'd']
+  for (const [local, phase, expected] of [
+    [undefined, 'Synced', rest],
+    [{ count: 0, paths: [] }, 'Synced', rest],
+    [{ count: 4, paths }, 'Drifted', rest],
+    [{ count: 1, paths: ['a'] }, 'Synced', ['1 managed file was changed or deleted locally: a', ...rest]],
+    [{ count: 4, paths }, 'Synced', ['4 managed files were changed or deleted locally: a, b, c', ...rest]],
+  ] as const)
+    t.strictSame(
+      remarksOf({ phase, ...others, ...(local === undefined ? {} : { drift: { ...local, paths: [...local.paths] } }) }),
+      expected,
+    )
+  t.end()
 })

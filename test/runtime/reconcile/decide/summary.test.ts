@@ -161,3 +161,19 @@ void t.test('SourceReady names the ref of the spec while a requested one is foll
   )
   t.equal(message('refs/heads/main'), `main is commit ${commit}`, 'a request for the ref of the spec holds nothing')
 })
+
+void t.test('CollectionsValid says how many findings there are, and which kind of fault they are', (t) => {
+  const of = (status: GatewaySyncStatus, policy: 'Enforce' | 'Off' = 'Enforce') =>
+    summary({ status, spec: { validation: { policy } } })['CollectionsValid']
+  const found = (errors: number, warnings: number): GatewaySyncStatus => ({
+    ...followed,
+    findings: { errors, warnings, items: [{ rule: 'r', severity: errors > 0 ? 'error' : 'warning', path: 'p', message: 'm' }] },
+  })
+  matchObject(t, of(found(0, 0), 'Off'), { reason: 'NotChecked', message: 'no validation applies to this commit' })
+  matchObject(t, of(found(0, 2)), { status: 'True', reason: 'HasWarnings', message: `no errors and 2 warnings in commit ${commit}` })
+  matchObject(t, of(found(0, 0)), { status: 'True', reason: 'Valid', message: `no errors and 0 warnings in commit ${commit}` })
+  const unfinished = { ...found(1, 0), source: { ref: 'main', commit, unfinishedCheck: 'the validation ran out of time' } }
+  matchObject(t, of(unfinished as GatewaySyncStatus), { status: 'False', reason: 'CheckFailed' })
+  matchObject(t, of(found(1, 0)), { status: 'False', reason: 'CollectionsInvalid' })
+  t.end()
+})
