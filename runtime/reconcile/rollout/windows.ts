@@ -18,7 +18,6 @@ export function nextOpening(windows: readonly RolloutWindow[] | undefined, now: 
     const today = now.toZonedDateTimeISO(window.timeZone).toPlainDate()
     // A clock that is put forward may skip a whole window of a day; then the day a week later has one.
     return Array.from({ length: 15 }, (_, days) => today.add({ days }))
-      .filter((date) => opensOn(window, date.dayOfWeek))
       .map((date) => openingOn(window, date))
       .filter((instant) => Temporal.Instant.compare(instant, now) > 0 && holds(window, instant))
   })

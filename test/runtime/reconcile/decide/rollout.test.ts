@@ -2,7 +2,9 @@
  * Tests staged rollouts end to end: the decisions of the controller and the agents on an in-memory fleet.
  */
 import t from 'tap'
-import { skipStagesAnnotation } from '../../../../runtime/api/names.ts'
+import { rolloutAnnotations, skipStagesAnnotation } from '../../../../runtime/api/names.ts'
+import { maxAllowed } from '../../../../runtime/api/schema/rollout-status.ts'
+import { actionText } from '../../../../runtime/reconcile/rollout/action.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { commitOf, conditionOf, lines, pushedFleet, stagedFleet, stages } from '../../../support/staged-fleet.ts'
 
@@ -220,4 +222,77 @@ void t.test('stages added or removed during a rollout take effect at once', asyn
   fleet.act('approve', 'early')
   fleet.settle()
   matchObject(t, fleet.rollout(), { state: 'Done' })
+})
+
+void t.test('stages that are configured later apply to the commit that gateways still lack, and not to one that all have', async (t) => {
+  for (const [slow, expected] of [
+    [undefined, { state: 'Done', commit: commitOf(1) }],
+    ['gw-b', { state: 'Progressing', commit: commitOf(1) }],
+  ] as const) {
+    const fleet = stagedFleet(undefined, lines)
+    if (slow !== undefined) fleet.off.add(slow)
+    fleet.settle()
+    fleet.change({ stages })
+    fleet.settle()
+    matchObject(t, fleet.rollout(), expected, String(slow))
+  }
+})
+
+void t.test('an action for a finished rollout, another rollout or another state changes nothing', async (t) => {
+  const finished = pushedFleet({ stages })
+  finished.settle()
+  for (const verb of ['abort', 'resume'] as const) {
+    finished.act(verb)
+    finished.settle()
+    matchObject(t, finished.rollout(), { state: 'Done', commit: commitOf(2) }, verb)
+  }
+  const fleet = pushedFleet({ stages: [{ ...stages[0], name: 'test', soak: '10m' }, { name: 'plant' }] })
+  fleet.settle()
+  const before = fleet.rollout()
+  fleet.wait(60_000)
+  fleet.act('resume')
+  fleet.settle()
+  matchObject(t, fleet.rollout(), { state: 'Progressing', progressAt: before?.progressAt, excused: undefined })
+  fleet.annotations = {
+    ...fleet.annotations,
+    [rolloutAnnotations.action]: actionText('abort', 'another'),
+    [rolloutAnnotations.at]: 'later',
+  }
+  fleet.settle()
+  matchObject(t, fleet.rollout(), { state: 'Progressing' })
+  fleet.act('abort')
+  fleet.settle()
+  matchObject(t, fleet.rollout(), { state: 'RolledBack', message: 'somebody aborted it' })
+})
+
+void t.test('a stopped rollout stays stopped although the gateway recovers, until it is resumed', async (t) => {
+  const fleet = pushedFleet({ stages })
+  fleet.bad.add(commitOf(2))
+  fleet.settle()
+  matchObject(t, fleet.rollout(), { state: 'Stopped' })
+  fleet.bad.clear()
+  fleet.settle()
+  matchObject(t, fleet.rollout(), { state: 'Stopped' })
+  t.equal(fleet.commits()['gw-a'], commitOf(1))
+  fleet.act('resume')
+  fleet.settle()
+  matchObject(t, fleet.rollout(), { state: 'Done' })
+})
+
+void t.test('admissions of pods that no longer exist are dropped beyond the limit, and those of present pods are kept', async (t) => {
+  for (const count of [maxAllowed - 2, maxAllowed]) {
+    const fleet = pushedFleet({ stages })
+    fleet.pass()
+    const { rollout } = fleet.status
+    const gone = Array.from({ length: count }, (_, index) => `gone${index}`)
+    if (rollout !== undefined) fleet.status = { ...fleet.status, rollout: { ...rollout, allowed: [...(rollout.allowed ?? []), ...gone] } }
+    const sizes: number[] = []
+    for (let round = 0; round < 10 && fleet.rollout()?.state !== 'Done'; round += 1) {
+      for (const name of fleet.pods.keys()) fleet.look(name)
+      fleet.pass()
+      sizes.push(fleet.rollout()?.allowed?.length ?? 0)
+    }
+    t.equal(Math.max(...sizes), maxAllowed)
+    t.strictSame(new Set(Object.values(fleet.commits())), new Set([commitOf(2)]))
+  }
 })
