@@ -104,7 +104,11 @@ void t.test('files of the gateway are neither written nor deleted, whatever is m
   const other = setUp(t)
   other.write('projects/thing/db.idb', 'gateway')
   const isObstacle = await other.sync({ 'projects/thing': 'a file where the folder is' }, profileOf([{ ...projects, prune: 'All' }]))
-  matchObject(t, isObstacle, { phase: 'Blocked', reason: 'MappingConflict' })
+  matchObject(t, isObstacle, {
+    phase: 'Blocked',
+    reason: 'MappingConflict',
+    message: /"projects\/thing\/db\.idb", which no commit delivered, is in the way of "projects\/thing"; remove it, or set prune: All/,
+  })
   t.strictSame(other.tree(), ['projects/thing/db.idb'])
   for (const destination of ['config/local', 'config/Resources/Local/x', '.cluster-sync', 'config/ignition/keys']) {
     matchObject(

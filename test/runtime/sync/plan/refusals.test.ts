@@ -46,6 +46,8 @@ void t.test('deleting a project requires a confirmation, changing only its spell
 void t.test('held local changes block any plan that would overwrite or delete them', async (t) => {
   const withheld = new Set(['a', 'b', 'c', 'd', 'e', 'f'])
   const lost = { puts: ['a', 'b', 'c'].map((path) => ({ path })), deletes: ['d', 'e', 'f'].map((path) => ({ path, why: 'gone' as const })) }
-  matchObject(t, refusals({ ...input, withheld }, lost), [{ reason: 'LocalChanges', message: /"a", "b", "c", "d", "e" and 1 more/ }])
+  matchObject(t, refusals({ ...input, withheld }, lost), [{ reason: 'LocalChanges', message: /"a", "b", "c", "d", "e" and 1 more;/ }])
+  const five = new Set([...withheld].slice(0, 5))
+  matchObject(t, refusals({ ...input, withheld: five }, lost), [{ message: /: "a", "b", "c", "d", "e"; / }])
   t.strictSame(refusals({ ...input, withheld: new Set(['z']) }, lost), [])
 })
