@@ -26,7 +26,10 @@ const scopes: Record<string, Scope> = {
   'runtime/sync/apply': { files: ['runtime/sync/apply/journal.ts'], tests: ['test/runtime/sync/apply/journal.property.test.ts'] },
   'runtime/sync/render': { tests: ['test/runtime/sync/render/*.test.ts'] },
   'runtime/validation/rules': { tests: ['test/runtime/validation/rules/*.test.ts', 'test/runtime/validation/behavior/examples.test.ts'] },
-  'runtime/git/verify': { tests: ['test/runtime/git/verify/keyring.component.test.ts'] },
+  'runtime/git/verify': {
+    files: ['runtime/git/verify/{armor,keyring,openpgp,ssh-keys}.ts'],
+    tests: ['test/runtime/git/verify/keyring.component.test.ts'],
+  },
   'infra/values': { files: ['infra/values.ts', 'infra/values/*.ts'], tests: ['test/infra/values/*.test.ts'] },
 }
 

@@ -187,3 +187,37 @@ void t.test('a template that would exhaust time or memory ends in time with its 
   const heap = process.memoryUsage().rss / 1024 / 1024
   t.ok(heap < 1_500, `${Math.round(heap)} MiB`)
 })
+
+void t.test('a refused tag or filter is named with its reason', (t) => {
+  const messageOf = (text: string): string => {
+    try {
+      return createTemplateEngine().parse(text, 'test').render(context)
+    } catch (error) {
+      return String(error)
+    }
+  }
+  for (const [text, expected] of [
+    ['{{ vars.list | split: "," | sample }}', /the filter "sample" is not available: its result differs between two renders/],
+    ['{% include "partial" %}', /the tag "include" is not available: templates cannot read other files/],
+    ['{{ "now" | date: "%s" }}', /"now" is not available: it differs between two renders/],
+    ['{{ " TODAY " | date_to_string }}', /" TODAY " is not available/],
+  ] as const)
+    t.match(messageOf(text), expected)
+  t.equal(messageOf('{{ "2026-01-02" | date: "%Y" }}'), '2026')
+  t.end()
+})
+
+void t.test('a template uses each variable that it names, and all variables below a computed name', (t) => {
+  const usesOf = (text: string) => createTemplateEngine().parse(text, 'test').uses
+  t.strictSame(usesOf('text'), [])
+  t.strictSame(usesOf('{{ vars.host }} {{ pod.ordinal }} {{ vars.host }}'), [
+    ['pod', 'ordinal'],
+    ['vars', 'host'],
+  ])
+  t.strictSame(usesOf('{{ vars["host"] }} {{ pod.labels[vars.number] }}'), [
+    ['pod', 'labels'],
+    ['vars', 'host'],
+    ['vars', 'number'],
+  ])
+  t.end()
+})
