@@ -1,3 +1,4 @@
+import path from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { checkCollections, type CheckOptions } from '../../../../runtime/validation/run/check-root.ts'
@@ -12,6 +13,7 @@ import { damage } from '../../../support/rule-rows/damage.ts'
 import { placement } from '../../../support/rule-rows/placement.ts'
 import { projects, shared } from '../../../support/rule-rows/projects.ts'
 import { references } from '../../../support/rule-rows/references.ts'
+import { kept } from '../../../support/transcript.ts'
 import { type Row, withResource } from '../../../support/rule-rows/row.ts'
 
 const signal = new AbortController().signal
@@ -79,6 +81,17 @@ void t.test('each finding includes its fix', async (t) => {
       }
     }
   }
+})
+
+void t.test('the messages of all rows are those of messages.txt', async (t) => {
+  const lines: string[] = []
+  for (const rule of ruleIds) {
+    for (const { fault, files, options } of [...rows[rule], ...(shared[rule] ?? [])]) {
+      const { findings } = await checkCollections(listingOf(files), { root, ...options }, signal)
+      lines.push(`${rule}: ${fault}`, ...findings.map(({ path, message }) => `  ${path}: ${message}`))
+    }
+  }
+  kept(t, path.join(import.meta.dirname, 'messages.txt'), `${lines.join('\n')}\n`)
 })
 
 void t.test('the message names the missing manifest file', async (t) => {

@@ -36,6 +36,19 @@ void t.test('an empty file sets nothing', async (t) => {
   t.strictSame(await parseSettings('rules:\n'), noSettings)
 })
 
+void t.test('a glob may have 512 characters, and one for all of a folder matches the folder', async (t) => {
+  const long = 'a'.repeat(512)
+  const settings = await parseSettings(`rules: {orphan-file: [{paths: [${long}, "b/**"], severity: off}]}`)
+  const severityOf = repositorySeverity(settings)
+  for (const [path, expected] of [
+    [long, 'off'],
+    ['b', 'off'],
+    ['b/c', 'off'],
+    ['bc', 'error'],
+  ] as const)
+    t.equal(severityOf('orphan-file', path, 'error'), expected, path.slice(0, 5))
+})
+
 const broken: [string, string, RegExp][] = [
   ['an unknown rule', 'rules: {stale-signatures: off}', /unknown rule "stale-signatures"/],
   ['an unknown key', 'rule: {}', /unknown key "rule"/],
@@ -44,6 +57,9 @@ const broken: [string, string, RegExp][] = [
   ['what is not YAML', 'rules: {', /is not YAML/],
   ['a misspelt key of an entry', 'rules: {orphan-file: [{path: a, severity: off}]}', /rules\.orphan-file: the unknown key "path"/],
   ['paths that are no globs', 'rules: {orphan-file: [{paths: [1], severity: off}]}', /"paths" must be a list of globs/],
+  ['a number beside a glob', 'rules: {orphan-file: [{paths: [a, 1], severity: off}]}', /"paths" must be a list of globs/],
+  ['an empty glob', 'rules: {orphan-file: [{paths: "", severity: off}]}', /"paths" must be a list of globs/],
+  ['a glob of 513 characters', `rules: {orphan-file: [{paths: ${'a'.repeat(513)}, severity: off}]}`, /"paths" must be a list of globs/],
   [
     'a glob outside the grammar',
     'rules: {orphan-file: [{paths: "**/(a+)+b", severity: off}]}',
