@@ -41,7 +41,7 @@ void t.test('local changes are counted first, unless the phase says so already o
     [{ count: 0, paths: [] }, 'Synced', rest],
     [{ count: 4, paths }, 'Drifted', rest],
     [{ count: 1, paths: ['a'] }, 'Synced', ['1 managed file was changed or deleted locally: a', ...rest]],
-    [{ count: 4, paths }, 'Synced', ['4 managed files were changed or deleted locally: a, b, c', ...rest]],
+    [{ count: 4, paths }, 'Synced', ['4 managed files were changed or deleted locally: a, b, c and 1 more', ...rest]],
   ] as const)
     t.strictSame(
       remarksOf({ phase, ...others, ...(local === undefined ? {} : { drift: { ...local, paths: [...local.paths] } }) }),
