@@ -1,7 +1,7 @@
 import { ApiObject, ApiObjectMetadata, GroupVersionKind } from 'cdk8s';
 import { Construct } from 'constructs';
 /**
- * Which commit of a repository the gateways of a namespace run, and whether they do.
+ * Selects the commit of a repository that the gateways of a namespace run.
  *
  * @schema GatewaySync
  */
@@ -31,7 +31,7 @@ export declare class GatewaySync extends ApiObject {
     toJson(): any;
 }
 /**
- * Which commit of a repository the gateways of a namespace run, and whether they do.
+ * Selects the commit of a repository that the gateways of a namespace run.
  *
  * @schema GatewaySync
  */

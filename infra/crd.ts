@@ -63,18 +63,18 @@ const gatewaySyncColumns: Column[] = [
     name: 'Gateways',
     type: 'string',
     jsonPath: '.status.columns.gateways',
-    description: 'Gateways that run the published commit, of all.',
+    description: 'Gateways that run the published commit, out of all gateways.',
   },
   { name: 'Commit', type: 'string', jsonPath: '.status.columns.commit', description: 'The published commit.' },
   { name: 'Published', type: 'date', jsonPath: '.status.published.at', description: 'How long ago the commit was published.' },
-  { name: 'Message', type: 'string', jsonPath: '.status.columns.message', description: 'Why it is ready, or is not.' },
+  { name: 'Message', type: 'string', jsonPath: '.status.columns.message', description: 'Reason for the Ready status.' },
   { name: 'Reason', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].reason', priority: 1 },
   { name: 'Ref', type: 'string', jsonPath: '.status.source.ref', priority: 1 },
   { name: 'Drifted', type: 'integer', jsonPath: '.status.gateways.drifted', description: 'Gateways with local changes.', priority: 1 },
-  { name: 'Errors', type: 'integer', jsonPath: '.status.findings.errors', description: 'Found by the checks.', priority: 1 },
-  { name: 'Warnings', type: 'integer', jsonPath: '.status.findings.warnings', description: 'Found by the checks.', priority: 1 },
-  { name: 'Rollout', type: 'string', jsonPath: '.status.rollout.state', description: 'How the staged rollout stands.', priority: 1 },
-  { name: 'Stage', type: 'string', jsonPath: '.status.rollout.stage', description: 'Its present stage.', priority: 1 },
+  { name: 'Errors', type: 'integer', jsonPath: '.status.findings.errors', description: 'Validation errors.', priority: 1 },
+  { name: 'Warnings', type: 'integer', jsonPath: '.status.findings.warnings', description: 'Validation warnings.', priority: 1 },
+  { name: 'Rollout', type: 'string', jsonPath: '.status.rollout.state', description: 'State of the staged rollout.', priority: 1 },
+  { name: 'Stage', type: 'string', jsonPath: '.status.rollout.stage', description: 'Current stage.', priority: 1 },
 ]
 
 const syncReportColumns: Column[] = [
@@ -83,7 +83,7 @@ const syncReportColumns: Column[] = [
   { name: 'Mode', type: 'string', jsonPath: '.status.mode.name' },
   { name: 'Commit', type: 'string', jsonPath: '.status.columns.commit', description: 'The commit whose files are in place.' },
   { name: 'Last Sync', type: 'date', jsonPath: '.status.finishedAt', description: 'How long ago the last sync ended.' },
-  { name: 'Message', type: 'string', jsonPath: '.status.columns.message', description: 'Why it is not in step.' },
+  { name: 'Message', type: 'string', jsonPath: '.status.columns.message', description: 'Why it is not synced.' },
   { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
   { name: 'Ref', type: 'string', jsonPath: '.status.ref', priority: 1 },
   { name: 'Gateway', type: 'string', jsonPath: '.status.gateway', priority: 1 },
@@ -113,7 +113,7 @@ export function gatewaySyncCrd(): CustomResource {
   const status = structuralSchema(gatewaySyncStatus)
   return definition(
     gatewaySyncKind,
-    'Which commit of a repository the gateways of a namespace run, and whether they do.',
+    'Selects the commit of a repository that the gateways of a namespace run.',
     spec,
     status,
     gatewaySyncColumns,

@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * Which commit of a repository the gateways of a namespace run, and whether they do.
+ * Selects the commit of a repository that the gateways of a namespace run.
  *
  * @schema GatewaySync
  */
@@ -58,7 +58,7 @@ export class GatewaySync extends ApiObject {
 }
 
 /**
- * Which commit of a repository the gateways of a namespace run, and whether they do.
+ * Selects the commit of a repository that the gateways of a namespace run.
  *
  * @schema GatewaySync
  */

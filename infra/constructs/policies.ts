@@ -172,7 +172,7 @@ function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Valu
       {
         expression: hasActions ? specUnchanged : 'object.spec == oldObject.spec',
         message: hasActions
-          ? 'the controller changes only paused and what git follows in the spec of a GatewaySync'
+          ? 'the controller may change only spec.paused and the followed ref of a GatewaySync'
           : 'the controller never changes the spec of a GatewaySync',
         reason: 'Forbidden',
       },
@@ -186,7 +186,7 @@ function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Valu
             ['finalizers', '[]'],
           ].map(([member, none]) => `object.metadata.?${member}.orValue(${none}) == oldObject.metadata.?${member}.orValue(${none})`),
         ].join(' && '),
-        message: `the controller changes only annotations of a GatewaySync that begin with ${group}/`,
+        message: `the controller may change only annotations of a GatewaySync that begin with ${group}/`,
         reason: 'Forbidden',
       },
     ],

@@ -81,7 +81,7 @@ void t.test('a commit passes the stages, and a bad one is rolled back before the
 
   await t.test('invalid stages are refused by the API server', async (t) => {
     const rows: [object, RegExp][] = [
-      [{ stages: [{ name: 'a', gateways: { names: ['x'] } }] }, /the last stage takes every gateway that is left/],
+      [{ stages: [{ name: 'a', gateways: { names: ['x'] } }] }, /the last stage takes all remaining gateways/],
       [{ stages: [{ name: 'a', gateways: { names: ['x'] } }, { name: 'a' }] }, /Duplicate value/],
       [{ stages: [{ name: 'a', maxConcurrent: '0%' }] }, /from 1% to 100%/],
       [{ stages: [{ name: 'a', maxConcurrent: 0 }] }, /from 1/],

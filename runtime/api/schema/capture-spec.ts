@@ -74,11 +74,7 @@ export const captureSpec = v.pipe(
     "!has(self.quiet) || self.trigger == 'Drift'",
     ({ trigger, quiet }) => quiet === undefined || trigger === 'Drift',
   ),
-  rule(
-    'pullRequest needs api.provider: which kind of git host it is',
-    '!self.pullRequest || has(self.api)',
-    ({ pullRequest, api }) => !pullRequest || api !== undefined,
-  ),
+  rule('pullRequest needs api.provider', '!self.pullRequest || has(self.api)', ({ pullRequest, api }) => !pullRequest || api !== undefined),
   rule(
     'api needs a secretRef of its own, or an auth of kind token, basic or githubApp',
     '!has(self.api) || has(self.api.secretRef) || has(self.auth.token) || has(self.auth.basic) || has(self.auth.githubApp)',
@@ -114,9 +110,7 @@ const pullRequest = v.object({
     ),
   ),
   url: v.optional(v.pipe(text(2048), v.description('URL of the pull request.'))),
-  reason: v.optional(
-    v.pipe(text(64), v.description('Reason why the pull request is not open, as listed in docs/reference/operations.md.')),
-  ),
+  reason: v.optional(v.pipe(text(64), v.description('Reason why the pull request is not open, as listed in the runbook.'))),
   message: v.optional(v.pipe(text(1024), v.description('Human-readable explanation of the reason.'))),
 })
 
@@ -134,7 +128,7 @@ const captured = v.object({
   branch: v.optional(v.pipe(text(255), v.description('Branch that the commit was pushed to.'))),
   commit: v.optional(v.pipe(hash, v.description('The commit that contains the changes.'))),
   pullRequest: v.optional(v.pipe(pullRequest, v.description('Pull request of the branch; absent if none is requested.'))),
-  reason: v.optional(v.pipe(text(64), v.description('Reason why the changes were not pushed, as listed in docs/reference/operations.md.'))),
+  reason: v.optional(v.pipe(text(64), v.description('Reason why the changes were not pushed, as listed in the runbook.'))),
   message: v.optional(v.pipe(text(1024), v.description('Human-readable explanation of the reason.'))),
   leftOut: v.optional(v.pipe(v.array(leftOut), v.maxLength(maxLeftOut), v.description('Changes that cannot be captured.'))),
   leftOutFiles: v.optional(v.pipe(count, v.description('Number of changes that cannot be captured.'))),

@@ -65,7 +65,7 @@ const sshKey = v.pipe(
     ),
   }),
   rule(
-    'needs knownHosts; insecureIgnoreHostKey: true goes without',
+    'needs knownHosts or insecureIgnoreHostKey: true',
     'has(self.knownHosts) || (has(self.insecureIgnoreHostKey) && self.insecureIgnoreHostKey)',
     (value) => value.knownHosts !== undefined || value.insecureIgnoreHostKey,
   ),

@@ -189,7 +189,7 @@ export const syncReportStatus = v.object({
       v.description('What the last sync tried to apply, if it did not complete.'),
     ),
   ),
-  reason: v.optional(v.pipe(text(64), v.description('Reason why the gateway is not synced, as listed in docs/reference/operations.md.'))),
+  reason: v.optional(v.pipe(text(64), v.description('Reason why the gateway is not synced, as listed in the runbook.'))),
   message: v.optional(v.pipe(message, v.description('Human-readable explanation of the reason.'))),
   startedAt: v.optional(v.pipe(time, v.description('When the last sync started.'))),
   finishedAt: v.optional(v.pipe(time, v.description('When the last sync finished.'))),

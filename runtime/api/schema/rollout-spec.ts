@@ -127,7 +127,7 @@ export const rolloutSpec = v.object({
     // The API server rejects duplicate names of a map list, which costs less than a rule.
     crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
     rule(
-      'the last stage takes every gateway that is left, so it must not choose any',
+      'the last stage takes all remaining gateways; omit its selector',
       '!has(self[size(self) - 1].gateways)',
       (stages) => stages.at(-1)?.gateways === undefined,
     ),

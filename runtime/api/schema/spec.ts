@@ -157,7 +157,7 @@ export function gatewaySyncSpec(options: SpecOptions) {
       ),
     }),
     rule(
-      'capture sends credentials, which is not done over http; use https or ssh in git.repo',
+      'capture sends credentials, so http is not allowed; use https or ssh in git.repo',
       "!has(self.capture) || !self.git.repo.startsWith('http://')",
       ({ capture, git }) => capture === undefined || !git.repo.startsWith('http://'),
     ),

@@ -20,7 +20,7 @@ export const condition = v.object({
   status: v.pipe(v.picklist(['True', 'False', 'Unknown']), v.description('Status of the condition.')),
   observedGeneration: v.optional(v.pipe(count, v.description('Generation of the spec that the condition is based on.'))),
   lastTransitionTime: v.pipe(time, v.description('When the status last changed.')),
-  reason: v.pipe(text(1024), v.description('Reason, as listed in docs/reference/operations.md.')),
+  reason: v.pipe(text(1024), v.description('Reason, as listed in the operations reference or in the runbook.')),
   message: v.pipe(text(32768), v.description('Human-readable explanation of the reason.')),
 })
 

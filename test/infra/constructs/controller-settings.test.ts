@@ -48,7 +48,7 @@ void t.test('the OpenID Connect login of the status page has its settings and th
   })
   const text = JSON.stringify(objects)
   for (const key of ['client-secret', 'session-key', 'ca.crt']) containsText(t, text, `{"key":"${key}","path":"${key}"}`)
-  containsText(t, text, 'changes only paused and what git follows')
+  containsText(t, text, 'may change only spec.paused and the followed ref')
 })
 
 void t.test('agent resources are the defaults or exactly the given ones', async (t) => {
