@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../platform/clock.ts'
+import { Fault } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { GitLimits } from './command/git.ts'
 import { createGitMemory, type GitMemory } from './command/memory.ts'
@@ -53,6 +54,12 @@ type Options = {
 const maxMemoryBytes = 56 * 1024 * 1024
 const defaultMaxPackBytes = 1024 * 1024 * 1024
 
+/**
+ * Mirrors that one namespace may open between two calls of `prune`. Each takes 16 KiB of memory, and a tenant may change the URL of its
+ * repository as often as the API server permits.
+ */
+const maxOpened = 1_000
+
 const mirrorNames = /^[0-9a-f]{32}(?:-[0-9a-f]{32})?(?:\.new)?$/
 
 /** Opens each mirror on its first use. Never throws; `of` checks the folder. */
@@ -67,6 +74,7 @@ export function createMirrors({
   figures,
 }: Options): Mirrors {
   const mirrors = new Map<string, (namespace: string) => Mirror>()
+  const openedBy = new Map<string, string>()
   const stopping = new AbortController()
   let hasCountedLeftovers = false
   const listedBlobs = rememberListedBlobs()
@@ -87,7 +95,12 @@ export function createMirrors({
         volume.use(name, { measure: () => sizeOfFolder(left), packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: drop }, '')
     }
   }
-  const open = (key: string, remote: Remote): ((namespace: string) => Mirror) => {
+  const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
+    if (openedBy.values().reduce((count, by) => count + Number(by === namespace), 0) >= maxOpened)
+      throw new Fault(
+        'SourceVolumeFull',
+        `namespace "${namespace}" has used ${maxOpened} repositories; unused ones are removed every ten minutes`,
+      )
     requireOwnFolder(folder)
     if (!hasCountedLeftovers) accountForLeftovers()
     hasCountedLeftovers = true
@@ -106,13 +119,14 @@ export function createMirrors({
       signal: stopping.signal,
     })
     mirrors.set(key, mirror)
+    openedBy.set(key, namespace)
     return mirror
   }
   return {
     memory: memory.limiter,
     of(remote, namespace = '') {
       const key = mirrorKey(remote)
-      const mirror = (mirrors.get(key) ?? open(key, remote))(namespace)
+      const mirror = (mirrors.get(key) ?? open(key, remote, namespace))(namespace)
       volume.use(key, mirror.tenant, namespace)
       return mirror
     },
@@ -126,7 +140,11 @@ export function createMirrors({
         volume.forget(key)
       }
       // With its credentials. One in use stays, so that a call still under way and one that begins now share one writer.
-      for (const [key, of] of mirrors) if (!kept.has(key) && !kept.has(key.replace(/-.*/, '')) && of('').close()) mirrors.delete(key)
+      for (const [key, of] of mirrors) {
+        if (kept.has(key) || kept.has(key.replace(/-.*/, '')) || !of('').close()) continue
+        mirrors.delete(key)
+        openedBy.delete(key)
+      }
     },
     async close() {
       stopping.abort(new Error('closing'))

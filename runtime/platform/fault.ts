@@ -28,7 +28,10 @@ export const reasons = {
   RepositoryNotFound: { retry: 'backoff', help: 'the git host has no such repository, or hides it from these credentials' },
   RepositoryNotAllowed: { retry: 'on-change', help: 'the kind or the host of the repository URL is not permitted' },
   RepositoryTooLarge: { retry: 'on-change', help: 'a commit exceeds a limit of size, number or depth that the message names' },
-  SourceVolumeFull: { retry: 'backoff', help: 'the volume for mirrors (source.storage) has no space for a fetch' },
+  SourceVolumeFull: {
+    retry: 'backoff',
+    help: 'the volume for mirrors (source.storage) has no space for a fetch, or the namespace has used too many repositories',
+  },
   GitUnauthorized: { retry: 'backoff', help: 'the credentials for the git host are missing or rejected' },
   GitForbidden: { retry: 'backoff', help: 'the credentials are valid, but may not read the repository' },
   GitKeyRefused: { retry: 'backoff', help: 'the git host rejected the ssh key' },
