@@ -100,7 +100,7 @@ async function follow(deps: Deps, settings: Following, signal: AbortSignal): Pro
     reporter.missed(followed?.status.unreported?.includes(podName) ?? false)
   }
   const watch = watchSync({ kube, clock, log, observe }, { namespace, named, annotations })
-  const probed = { clock, log, health: () => follower.health(), metrics: metrics.text }
+  const probed = { clock, log, health: () => follower.health(), metrics: () => metrics.text() }
   const probes = answerProbes(probed, settings, signal)
   await run({ watch, follower, reporter }, signal)
   releaseLock(settings.dataDir)
@@ -158,7 +158,11 @@ function createAgentFollower(
       },
       cycle(source, gateway, target, signal) {
         const deps = { source, gateway, clock, log: logOf(log, target.requestId), memory, only: settings.podUid }
-        return traceCycle(target, metrics.stepped, (stepped) => runCycle({ ...deps, stepped }, target, signal))
+        return traceCycle(
+          target,
+          (step, durationMs) => metrics.stepped(step, durationMs),
+          (stepped) => runCycle({ ...deps, stepped }, target, signal),
+        )
       },
       listChanges,
       capture: (source, target, asked, signal) => upload(source, target, asked, (offer) => client().capture(offer, signal), signal),
