@@ -7,7 +7,14 @@ import { spawn } from 'node:child_process'
 const caches = 'node_modules/.cache/gates'
 
 const types = ['tsc', ['-p', '.', '--incremental', '--tsBuildInfoFile', `${caches}/tsc.tsbuildinfo`]] as const
-const prettier = ['--check', '--ignore-unknown', '--log-level=warn', '--cache', '--cache-strategy=content', `--cache-location=${caches}/prettier`]
+const prettier = [
+  '--check',
+  '--ignore-unknown',
+  '--log-level=warn',
+  '--cache',
+  '--cache-strategy=content',
+  `--cache-location=${caches}/prettier`,
+]
 
 type Gate = readonly [command: string, args: readonly string[]]
 
