@@ -167,7 +167,7 @@ const rows: Readonly<Record<string, Row>> = {
   'docs/how-to/standalone.md': {
     by: {
       [run]: ['cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --gateway http://localhost:8088'],
-      [cliPackage]: ['npm install --global ./cluster-sync-operator-cli-0.1.0.tgz', 'cluster-sync --version'],
+      [cliPackage]: ['npm install --global ./build/cluster-sync-operator-cli-0.1.0.tgz', 'cluster-sync --version'],
     },
   },
   'docs/how-to/status-page.md': {

@@ -19,7 +19,8 @@ type GatewaySync = { spec: { git: { repo: string; proxy?: object; caBundle: obje
 
 const host = 'git.plant.example'
 const login = 'user:password'
-const [prepare = '', run = '', runWithVariable = '', cluster = ''] = textsIn('docs/how-to/proxy.md', 'sh')
+const [prepareAndRun = '', runWithVariable = '', cluster = ''] = textsIn('docs/how-to/proxy.md', 'sh')
+const [prepare = '', run = ''] = prepareAndRun.split(/^(?=cluster-sync )/m)
 const [yaml = ''] = textsIn('docs/how-to/proxy.md', 'yaml')
 
 /** The git host of the page behind a proxy with `password`, and a folder with the authority's certificate. */
@@ -59,7 +60,7 @@ void t.test('a proxy with a password and a private authority works with the Secr
   t.strictSame(readdirSync(path.join(folder, 'data/projects')), ['line'])
   t.ok(asked().length > 0 && asked().every((one) => one === target), 'by the proxy')
 
-  const without = await call(runWithVariable.replace('--secrets secrets', '--secrets secrets --timeout 20'))
+  const without = await call(runWithVariable.replace('--secrets secrets', '--secrets secrets --timeout 20s'))
   t.equal(without.code, 0, 'the Secret counts before the variable')
 })
 

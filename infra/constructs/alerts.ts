@@ -120,7 +120,7 @@ function controllerRules(names: Names): AlertRule[] {
       expr: `absent(${series(names, 'clustersync_build_info')})`,
       for: '10m',
       severity: 'critical',
-      summary: 'No controller reports.',
+      summary: 'No controller metrics are collected.',
       description: `Nothing is collected from ${controller}: it does not run, or the monitoring system cannot reach or read its metrics.`,
     },
     {
@@ -136,8 +136,8 @@ function controllerRules(names: Names): AlertRule[] {
       expr: `min(${series(names, 'clustersync_certificate_expiry_timestamp_seconds')}) - time() < ${daysBeforeEnd} * 86400`,
       for: '1h',
       severity: 'critical',
-      summary: `The certificate of the controller ends within ${daysBeforeEnd} days.`,
-      description: `The certificate that ${controller} serves was not renewed. Once it has ended, pods get no agent and agents no content.`,
+      summary: `The certificate of the controller expires within ${daysBeforeEnd} days.`,
+      description: `The certificate that ${controller} serves was not renewed. Once it has expired, pods get no agent and agents no content.`,
     },
     {
       alert: 'ClusterSyncSourceFailing',
@@ -145,7 +145,7 @@ function controllerRules(names: Names): AlertRule[] {
       for: '15m',
       severity: 'warning',
       summary: `Git hosts cannot be read: ${label('reason')}.`,
-      description: `Questions of ${controller} to git hosts keep failing with ${label('reason')}; which GatewaySyncs that concerns is in their SourceReady condition.`,
+      description: `Calls from ${controller} to git hosts keep failing with ${label('reason')}; affected GatewaySyncs show it in SourceReady.`,
     },
     {
       alert: 'ClusterSyncReconcileFailing',
@@ -153,14 +153,14 @@ function controllerRules(names: Names): AlertRule[] {
       for: '15m',
       severity: 'warning',
       summary: `Reconciles of GatewaySyncs keep failing: ${label('reason')}.`,
-      description: `Passes of ${controller} keep ending with ${label('reason')}; its log names the GatewaySyncs.`,
+      description: `Reconciles of ${controller} keep failing with ${label('reason')}; its log names the GatewaySyncs.`,
     },
     {
       alert: 'ClusterSyncReceiverOpen',
       expr: `max(${series(names, 'clustersync_receiver_open')}) == 1`,
       for: '15m',
       severity: 'warning',
-      summary: 'The webhook receiver takes calls from anyone.',
+      summary: 'The webhook receiver accepts unauthenticated calls.',
       description: `Neither webhookReceiver.hmac nor webhookReceiver.token is configured for ${controller}.`,
     },
     {
@@ -168,7 +168,7 @@ function controllerRules(names: Names): AlertRule[] {
       expr: `sum by (to) (increase(${series(names, 'clustersync_notifications_total', { outcome: 'dropped' })}[1h])) > 0`,
       for: '5m',
       severity: 'warning',
-      summary: `Messages to ${label('to')} were given up.`,
+      summary: `Messages to ${label('to')} were dropped.`,
       description: `${controller} could not report the state of a commit to ${label('to')}; its log says why.`,
     },
   ]
@@ -195,7 +195,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '5m',
       severity: 'warning',
       summary: `GatewaySync ${object} is stalled.`,
-      description: `Nothing of ${object} will move before someone changes something; its Stalled condition says what.`,
+      description: `${object} cannot continue until something changes; its Stalled condition says what.`,
     },
     {
       alert: 'ClusterSyncRolloutFailed',
@@ -203,14 +203,14 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '1m',
       severity: 'warning',
       summary: `The rollout of ${object} has failed.`,
-      description: `Gateways of a stage of ${object} failed with the commit, or somebody aborted its rollout; its Progressing condition says which.`,
+      description: `Gateways of a stage of ${object} failed with the commit, or a user aborted its rollout; its Progressing condition says which.`,
     },
     {
       alert: 'ClusterSyncRolloutStuck',
       expr: `time() - ${worst('clustersync_rollout_started_timestamp_seconds')} > ${longRolloutDays} * 86400 and ${rollout('Progressing')} == 1`,
       for: '1h',
       severity: 'warning',
-      summary: `The rollout of ${object} takes more than ${longRolloutDays} days.`,
+      summary: `The rollout of ${object} has taken more than ${longRolloutDays} days.`,
       description: `The rollout of ${object} is not done; its Progressing condition says what it waits for, which may be an approval.`,
     },
     {
@@ -234,7 +234,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       expr: `${gateways('pending')} > 0`,
       for: '30m',
       severity: 'warning',
-      summary: `Agents of ${object} do not report.`,
+      summary: `Gateways of ${object} have been pending for 30 minutes.`,
       description: `{{ $value }} gateways of ${object} have reported neither the published commit nor a failure.`,
     },
     {
@@ -243,7 +243,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '10m',
       severity: 'warning',
       summary: `Gateways of ${object} have no agent.`,
-      description: `{{ $value }} pods of ${object} ask for an agent and run without one; they get it when they are made anew.`,
+      description: `{{ $value }} pods of ${object} request an agent but have no working one; recreate them.`,
     },
     {
       alert: 'ClusterSyncDrifted',

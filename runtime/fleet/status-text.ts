@@ -91,7 +91,7 @@ function readyWord({ ready }: SyncView): string {
 
 function readySentence({ ready, reason }: SyncView): string {
   if (ready === 'True') return `is ready (${reason})`
-  return ready === 'False' ? `is not ready (${reason})` : `is not known to be ready (${reason})`
+  return ready === 'False' ? `is not ready (${reason})` : `has unknown readiness (${reason})`
 }
 
 function whyLines({ ready, message, meaning }: SyncView, { width }: Style): string[] {
@@ -112,7 +112,7 @@ function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Insta
   const asked = last === undefined ? '' : `, ${lastAskedText(last, now)}`
   const by = desired.requestedBy === undefined ? '' : `, requested by ${desired.requestedBy}`
   const committed = desired.committedAt === undefined ? '' : `, committed ${agoOf(desired.committedAt, now)}`
-  const held = desired.held === undefined ? '' : `, held back (${desired.held})`
+  const held = desired.held === undefined ? '' : `, held (${desired.held})`
   const commit = desired.commit === undefined ? 'not known yet' : `${shortCommit(desired.commit)}${committed}`
   const publishedText =
     published === undefined

@@ -64,7 +64,7 @@ function mountOf(pod: Pod, name: string): DataVolume {
     }
   }
   // A part of the data directory is not enough: subPath can rename folders, so the layout of the rest of the volume is unknown, and the
-  // records of the agent would be outside of it. A volume that is mounted elsewhere is used, because custom images move the directory.
+  // records of the agent would be outside it. A volume that is mounted elsewhere is used, because custom images move the directory.
   const place = withoutSlash(mount.mountPath)
   if (place.startsWith(`${defaultDataDir}/`) || defaultDataDir.startsWith(`${place}/`)) {
     const why = `volume "${name}" is mounted at ${place}, which is not the data directory`

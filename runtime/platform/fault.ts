@@ -77,7 +77,7 @@ export const reasons = {
   // delivery
   CommitGone: { retry: 'backoff', help: 'neither the mirror nor the git host has this commit anymore' },
   CommitNotPublished: { retry: 'on-change', help: 'this commit is not and was not published for this GatewaySync' },
-  UnknownBase: { retry: 'backoff', help: 'the base commit is not in the mirror; ask for everything' },
+  UnknownBase: { retry: 'backoff', help: 'the base commit is not in the mirror; the agent requests all files' },
   DeliveryUnreachable: { retry: 'backoff', help: 'the controller could not be reached' },
   DeliveryUnauthorized: { retry: 'backoff', help: 'the token is missing or expired, or its pod may not read this GatewaySync' },
   DeliveryFailed: { retry: 'backoff', help: 'the response of the controller ended early or was damaged' },

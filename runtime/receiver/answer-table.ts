@@ -22,7 +22,7 @@ export const ignoredReasons = {
   OtherRepository: { status: 202, when: 'the body names a repository other than `spec.git.repo` or `spec.webhook.repository`' },
   OtherBranch: {
     status: 202,
-    when: 'a push to a branch other than the followed one; if `HEAD` is followed, other than the default branch in the body',
+    when: 'a push to a branch other than the followed one; if `HEAD` is followed, other than the default branch named in the body',
   },
   OtherTag: {
     status: 202,

@@ -30,7 +30,7 @@ type Deps = {
   network: Network
   /** Empty: any host. */
   allowedHosts: readonly string[]
-  /** Called outside of any reconcile when a result changes. */
+  /** Called outside any reconcile when a result changes. */
   changed(key: SyncKey): void
 }
 

@@ -16,7 +16,7 @@ type Deps = {
   resolving(namespace: string, repository: string): readonly SyncKey[]
   /** The longest time between two polls of a GatewaySync. */
   pollMs(key: SyncKey): number
-  /** Called outside of any reconcile when a GatewaySync begins or ceases to be throttled, or the cause changes. */
+  /** Called outside any reconcile when a GatewaySync begins or ceases to be throttled, or the cause changes. */
   changed(key: SyncKey): void
 }
 

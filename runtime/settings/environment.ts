@@ -17,7 +17,7 @@ export type ControllerConfig = {
   settings: ControllerSettings
   /** The identity in the Lease: the pod's name. */
   identity: string
-  /** The address at which other pods reach this one; undefined outside of a cluster. */
+  /** The address at which other pods reach this one; undefined outside a cluster. */
   podIP: string | undefined
   /** A kubeconfig file; undefined means the pod's own ServiceAccount. */
   kubeconfig: string | undefined

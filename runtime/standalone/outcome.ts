@@ -56,9 +56,9 @@ function isReady(status: GatewaySyncStatus): boolean {
 }
 
 /** The failure of a run that timed out, with what it was waiting for. */
-export function lateOutcome(status: GatewaySyncStatus, seconds: number): Outcome {
+export function lateOutcome(status: GatewaySyncStatus, waitedMs: number): Outcome {
   const reason: Reason = 'Timeout'
-  return { kind: 'failed', reason, message: `not in place after ${seconds} s: ${conditionMessage(status)}` }
+  return { kind: 'failed', reason, message: `not in place after ${Math.round(waitedMs / 1000)} s: ${conditionMessage(status)}` }
 }
 
 /** Which commit is refused and why, and which one the gateways keep. */

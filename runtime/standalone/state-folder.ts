@@ -1,5 +1,5 @@
 /**
- * Selects and prepares the folder for a run's state and mirrors: outside of the data directory, which belongs to the gateway, and not
+ * Selects and prepares the folder for a run's state and mirrors: outside the data directory, which belongs to the gateway, and not
  * writable by other users, because the files of a mirror decide what git executes.
  */
 import { createHash } from 'node:crypto'

@@ -5,7 +5,13 @@
 import { readFile } from 'node:fs/promises'
 import { podEvents } from '../../runtime/controller/cluster/pod-events.ts'
 import { reasons } from '../../runtime/platform/fault.ts'
-import { abnormalConditions, conditionReasons, normalConditions } from '../../runtime/api/schema/conditions.ts'
+import {
+  abnormalConditions,
+  type ConditionType,
+  conditionReasons,
+  normalConditions,
+  rolloutConditions,
+} from '../../runtime/api/schema/conditions.ts'
 import { syncEvents } from '../../runtime/reconcile/decide/events.ts'
 import type { LogFields } from '../../runtime/platform/log/log.ts'
 import { agentMetrics, type Metric, nodeMetrics, objectMetrics, processMetrics } from '../../runtime/telemetry/metrics/table.ts'
@@ -16,19 +22,20 @@ const path = 'docs/reference/operations.md'
 const runbookPath = 'docs/how-to/runbook.md'
 const runbookPage = '../how-to/runbook.md'
 
-const conditionMeanings: Record<(typeof normalConditions)[number] | (typeof abnormalConditions)[number], string> = {
+const conditionMeanings: Record<ConditionType, string> = {
   Ready: 'every gateway reports the published commit, which is the desired one, and the desired configuration',
   SourceReady: 'the desired ref was resolved and its commit fetched',
   CollectionsValid: 'validation found no error in the desired commit',
   GatewaysSynced: 'every gateway reports the published commit',
   AgentsInjected: 'every pod that requests an agent has a current one',
   Reconciling: 'present during work',
-  Stalled: 'present while nothing can happen until something changes',
+  Stalled: 'present while a change by a user is required',
   Paused: 'present while `spec.paused` is true',
   FoldersUnverified:
     'present while the files of a data directory may match no commit: a sync was interrupted and could not be finished, or the records are damaged; the message names gateway and cause',
   Throttled:
     'present while work waits for more than 5 seconds because the namespace uses its share, and for one polling interval after that; the message names the share and what uses it the longest',
+  Progressing: 'only with `spec.rollout`: false after the rollout failed or was aborted, otherwise true',
 }
 
 const logMeanings: Record<'time' | 'level' | 'msg' | keyof LogFields, string> = {
@@ -54,7 +61,10 @@ const logMeanings: Record<'time' | 'level' | 'msg' | keyof LogFields, string> = 
 
 export async function operations(): Promise<GeneratedFile[]> {
   const [present, runbook] = await Promise.all([readFile(path, 'utf8'), readFile(runbookPath, 'utf8')])
-  const conditions = [...normalConditions, ...abnormalConditions].map((type) => [`\`${type}\``, conditionMeanings[type]])
+  const conditions = [...normalConditions, ...abnormalConditions, ...rolloutConditions].map((type) => [
+    `\`${type}\``,
+    conditionMeanings[type],
+  ])
   const states = Object.entries(conditionReasons).map(([reason, meaning]) => [`\`${reason}\``, meaning])
   const tables = {
     conditions: table(['Condition', 'Meaning'], conditions),
@@ -83,7 +93,7 @@ export async function operations(): Promise<GeneratedFile[]> {
 
 function reasonsRetriedAfterAChange(): string {
   const names = Object.entries(reasons).flatMap(([reason, { retry }]) => (retry === 'on-change' ? [`\`${reason}\``] : []))
-  return `${names.join(', ')}. These wait until the spec, a Secret or the commit changes.`
+  return `${names.join(', ')}. These wait until the spec, a Secret or the commit changes, except that \`CommitStatusRefused\` is also retried every 15 minutes, and \`WaitsForStage\` waits for its stage.`
 }
 
 function eventTable(): string {

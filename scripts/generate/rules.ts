@@ -10,12 +10,11 @@ The controller and \`cluster-sync lint\` validate resource collections and proje
 
 An *error* keeps a gateway from starting or loses a resource. Under \`spec.validation.policy: Enforce\` a commit with errors is not published, unless they are in a deployment mode that no gateway uses. *Warnings* flag likely mistakes and never block a commit. A rule that is *off* runs only if you enable it.
 
-The evidence of a rule is *documented* by the vendor or a standard, *observed* in public repositories, *reported* by users, true *by definition*, or
-*assumed*, which means not yet confirmed on a gateway.
+The evidence of a rule is *documented* by the vendor or a standard, *observed* in public repositories, *reported* by users, true *by definition*, or *assumed*, which means not yet confirmed on a gateway.
 
 Change the severity of a rule in one of two places:
 
-- \`spec.validation.rules\` of a GatewaySync: \`error\`, \`warning\` or \`off\` by rule. It has the last word.
+- \`spec.validation.rules\` of a GatewaySync: \`error\`, \`warning\` or \`off\` by rule. It takes precedence.
 - \`.clustersync.yaml\` at the top of the repository (at most 32 KiB): by rule and path. \`lint\` applies it as it is; the controller only uses it to raise severities. The first entry with a matching path applies. Unknown rules are errors.
 
 \`\`\`yaml
@@ -26,7 +25,7 @@ rules:
       severity: off
 \`\`\`
 
-The agent validates what templates and patches produce, with \`spec.validation\` only.
+The agent validates what templates and patches produce, and ignores \`.clustersync.yaml\`.
 `
 
 export async function rulePages(): Promise<GeneratedFile[]> {

@@ -11,7 +11,7 @@ function line(cells: readonly string[]): string {
   return `| ${cells.map(escaped).join(' | ')} |`
 }
 
-/** A placeholder such as <name> outside of code would be parsed as HTML, which readers do not see. */
+/** A placeholder such as <name> outside code would be parsed as HTML, which readers do not see. */
 function escaped(cell: string): string {
   return cell.replaceAll('|', '\\|').replaceAll(/(`[^`]*`)|<(?=[a-z])/g, (_, code: string | undefined) => code ?? '\\<')
 }

@@ -91,7 +91,7 @@ function limitTable(): string {
     ],
     [
       'size of a body that is authenticated by signature',
-      `${mib(hashLimits.maxBytes)} MiB if more than ${hashLimits.maxHashesOfLarge} hashes are needed, one for each key and kind of signature; no limit for tokens`,
+      `${mib(hashLimits.maxBytes)} MiB if more than ${hashLimits.maxHashesOfLarge} combinations of key and signature type must be checked; no limit for tokens`,
     ],
     [
       `bodies over ${kib(smallBytes)} KiB in memory`,

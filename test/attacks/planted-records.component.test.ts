@@ -20,7 +20,7 @@ const profile = profileOf([{ source: 'projects', destination: 'projects' }])
 const tree = { 'projects/a': '1', 'projects/b': '2' }
 const runName = 'run-00000000-0000-4000-8000-000000000000'
 
-/** A synced data directory beside a folder outside of it. */
+/** A synced data directory beside a folder outside it. */
 async function setUp(t: Test) {
   const folder = temporaryFolder(t, 'planted')
   const dataDir = path.join(folder, 'data')

@@ -1,5 +1,5 @@
 /**
- * A real etcd and kube-apiserver on loopback. All test files of a run share one; outside of a run, and for tests that change cluster-wide
+ * A real etcd and kube-apiserver on loopback. All test files of a run share one; outside a run, and for tests that change cluster-wide
  * state, each caller has its own.
  */
 import { spawn } from 'node:child_process'

@@ -1,5 +1,5 @@
 /**
- * The packed constructs in an app outside of the checkout, with the compiler, settings and Node of `cdk8s init typescript-app`: the app of
+ * The packed constructs in an app outside the checkout, with the compiler, settings and Node of `cdk8s init typescript-app`: the app of
  * docs/tutorials/cdk8s.md synthesizes, and that of the package's page writes the content of dist/.
  */
 import { spawn } from 'node:child_process'

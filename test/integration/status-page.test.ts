@@ -105,7 +105,7 @@ void t.test('the status page of an installation shows each user what that user m
       return shown.includes('RefNotFound') && shown.includes(first.slice(0, 8)) ? shown : undefined
     }, 'both are shown')
     for (const words of [`${namespace}/plant`, `${south}/line`, 'gateway-0']) containsText(t, page, words)
-    lacksText(t, page, 'There is no login')
+    lacksText(t, page, 'Login is not enabled')
     containsText(t, await text(`/gatewaysyncs/${south}/line`, boss), 'no-such-branch')
   })
 

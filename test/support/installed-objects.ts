@@ -45,7 +45,7 @@ export function reachable(manifest: Manifest, port: number): Manifest {
   return { ...manifest, webhooks }
 }
 
-/** The settings of the manifests, except for differences outside of a pod: addresses, ports, folders. */
+/** The settings of the manifests, except for differences outside a pod: addresses, ports, folders. */
 export function onThisMachine(settings: ControllerSettingsInput, folder: string, ports: Ports, tokenFile: string): ControllerSettingsInput {
   return {
     ...settings,

@@ -40,7 +40,7 @@ export type KubeletOptions = {
   container: string
   /** The folder for volumes; must exist. */
   folder: string
-  /** Local folders for volumes that exist outside of the pod, by volume name. */
+  /** Local folders for volumes that exist outside the pod, by volume name. */
   volumes: Readonly<Record<string, string>>
   /** A token bound to the pod. An undefined audience is the API server's own. */
   token(audience: string | undefined): Promise<string>

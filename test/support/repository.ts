@@ -29,7 +29,7 @@ export const gitEnvironment: NodeJS.ProcessEnv = {
   GIT_COMMITTER_EMAIL: 'plant@example.com',
 }
 
-/** A temporary folder, in memory if possible, outside of every repository, removed with the test. */
+/** A temporary folder, in memory if possible, outside every repository, removed with the test. */
 export function temporaryFolder(t: Pick<Test, 'teardown'>, name: string): string {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir()
   const folder = mkdtempSync(path.join(parent, `cluster-sync-${name}-`))

@@ -44,7 +44,7 @@ export function captureChanges(
       continue
     }
     if (op === 'added' && !belongs(path, delivered) && !include(path)) {
-      leave(change, 'is new and outside of managed folders; to capture it, use --include')
+      leave(change, 'is new and outside managed folders; to capture it, use --include')
       continue
     }
     const way = reverseMapping(published, path, op)

@@ -1,5 +1,5 @@
 /**
- * Maps a local change of a rendered file back to its source: possible if the change lies outside of the lines that a template or patch
+ * Maps a local change of a rendered file back to its source: possible if the change lies outside the lines that a template or patch
  * produced. Pure.
  */
 import { diff } from 'node:util'

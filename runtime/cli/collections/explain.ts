@@ -25,7 +25,7 @@ export function register(program: Command): void {
     .addHelpText(
       'after',
       helpFooter({
-        exits: { 0: 'printed', 1: 'the mode does not exist, or a gateway cannot read a collection', 2: 'invalid options' },
+        exits: { 0: 'success', 1: 'the mode does not exist, or a gateway cannot read a collection', 2: 'invalid options' },
         calls: ['explain stale-signature', 'explain . database-connection/historian --mode prod'],
         page: 'docs/reference/commands.md',
       }),

@@ -42,7 +42,7 @@ export function register(program: Command): void {
     .addOption(new Option('--fail-on <severity>', 'lowest severity that causes exit code 1').choices(['error', 'warning']).default('error'))
     .option(
       '--fix',
-      'fix unambiguous findings: a missing config-mode.json, missing attributes, a listed thumbnail.png that does not exist, a byte order mark, a stale signature',
+      'fix unambiguous findings: a missing config-mode.json, missing attributes, a listed thumbnail.png or backupConfig.json that does not exist, a byte order mark, a stale signature',
     )
     .addHelpText(
       'after',

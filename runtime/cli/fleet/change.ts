@@ -10,7 +10,13 @@ import { durationArgument, formatOption, standardOutput } from './output.ts'
 
 const defaultTimeout = '5m'
 const exits = { 0: 'done', 1: 'not done; the output has the reason', 2: 'the cluster does not answer, or invalid options' }
-const page = 'docs/how-to/fleet.md'
+const pages: Readonly<Record<string, string>> = {
+  approve: 'docs/how-to/rollout.md',
+  abort: 'docs/how-to/rollout.md',
+  rollback: 'docs/how-to/rollback.md',
+}
+/** Commands after which gateways do not apply a commit that could be waited for. */
+const withoutCommit: ReadonlySet<string> = new Set(['pause', 'abort'])
 
 export function register(program: Command): void {
   change(program, 'request', 'Request a branch or tag, as a push does', ['request plant --ref v1.4.2 --wait'])
@@ -51,16 +57,16 @@ export function register(program: Command): void {
 }
 
 function change(program: Command, name: string, description: string, calls: readonly string[]): Command {
-  const command = program.command(name).description(description).argument('<name>', 'the GatewaySync')
-  return withClusterOptions(command)
-    .option('--wait', 'wait until every gateway runs the commit')
+  const command = withClusterOptions(program.command(name).description(description).argument('<name>', 'the GatewaySync'))
+  if (!withoutCommit.has(name)) command.option('--wait', 'wait until every gateway runs the commit')
+  return command
     .addOption(
       new Option('--timeout <duration>', 'maximum time to wait')
         .argParser(durationArgument)
         .default(durationArgument(defaultTimeout), defaultTimeout),
     )
     .addOption(formatOption())
-    .addHelpText('after', helpFooter({ exits, calls, page }))
+    .addHelpText('after', helpFooter({ exits, calls, page: pages[name] ?? 'docs/how-to/fleet.md' }))
 }
 
 function refName(text: string): string {

@@ -43,7 +43,7 @@ export function register(program: Command): void {
       'after',
       helpFooter({
         exits: { 0: 'no changes', 1: 'changes', 2: 'unknown' },
-        page: 'docs/how-to/fleet.md',
+        page: 'docs/how-to/capture.md',
         calls: [
           'drift plant -n line-1',
           'drift plant --contents --gateway press',

@@ -15,7 +15,7 @@ const steps: Readonly<Record<Reason, string>> = {
   InvalidRef: 'Write the ref as git names it: main, v1.2, refs/heads/main, or a full commit hash.',
   RepositoryMoved: 'Put the new address into spec.git.repo.',
   RepositoryRefused: 'Run `git fsck` in a clone, and repair or remove the object that it names.',
-  RepositoryNotOwned: 'Give the repository to the user that serves it (chown -R), or serve it as its owner.',
+  RepositoryNotOwned: 'Make the user that serves the repository its owner (chown -R), or serve it as its owner.',
   RepositoryNotFound: 'Check spec.git.repo; if the repository is private, check that the credentials in spec.git.auth may read it.',
   RepositoryNotAllowed: 'Use an https or ssh address of a host that the installation permits (value source.allowedHosts).',
   RepositoryTooLarge: 'Take large files out of the repository; the message names the limit that is exceeded.',
@@ -48,7 +48,7 @@ const steps: Readonly<Record<Reason, string>> = {
   PullRequestFailed: 'Check the network to the API of the git host, then run the command again. The branch is already pushed.',
   ToolMissing: `Install the program that the message names, or a newer one; ${docsPage('docs/how-to/standalone.md')} lists what is needed.`,
   SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
-  NotVerified: 'Sign the commit or tag with a key that spec.git.verify knows, and push it.',
+  NotVerified: 'Sign the commit or tag with a key that spec.git.verify trusts, and push it.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, fix what it reports, and push.',
   CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding says what ran out.',
   // rollout
@@ -58,11 +58,11 @@ const steps: Readonly<Record<Reason, string>> = {
   // delivery
   CommitGone: 'Push the commit again, or request another ref.',
   CommitNotPublished: 'Wait until the commit is published, or request a published one.',
-  UnknownBase: 'Nothing: the agent requests all files again.',
+  UnknownBase: 'No action needed: the agent requests all files again.',
   DeliveryUnreachable:
     'Check that the controller runs and that a NetworkPolicy permits its delivery port. The agent retries automatically.',
-  DeliveryUnauthorized: 'Recreate the pod if this lasts: its token belongs to another pod or has ended.',
-  DeliveryFailed: 'Nothing: the agent retries automatically. If it lasts, check the network between controller and gateway.',
+  DeliveryUnauthorized: 'Recreate the pod if this lasts: its token belongs to another pod or has expired.',
+  DeliveryFailed: 'No action needed: the agent retries automatically. If it lasts, check the network between controller and gateway.',
   // sync engine
   ModeUnknown: 'Start the gateway, or name its mode: mode=<name> in --target, or --mode.',
   UnknownProfile: 'Correct the name of the profile, or add it to spec.sync.profiles.',
@@ -88,16 +88,16 @@ const steps: Readonly<Record<Reason, string>> = {
     'Mount the volume writable if it is read-only. Otherwise run as the user that owns the folder, or permit this user to read and write it.',
   DataDirectoryMissing: 'Check the path of the data directory, and that its volume is mounted.',
   PublishFailed: 'Read the cause in the message; the previous commit is in place, and the sync retries automatically.',
-  StateUnreadable: 'Remove the file that the message names; requests that were open are then forgotten.',
+  StateUnreadable: 'Remove the file that the message names; open requests are lost.',
   // gateway
   GatewayUnreachable: 'Start the gateway, or correct its address. The files are read as soon as it answers.',
   GatewayNotReady: 'Wait until the gateway has started or is commissioned. The files are read then.',
-  GatewayUnauthorized: `Give an API key of the gateway: --api-key-file, or spec.gateway.api. ${docsPage('docs/how-to/api-key.md')} shows how to create one.`,
+  GatewayUnauthorized: `Provide an API key of the gateway: --api-key-file, or spec.gateway.api. ${docsPage('docs/how-to/api-key.md')} shows how to create one.`,
   GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
   ScanFailed: "See the gateway's log for what it could not read. The sync retries automatically.",
   NewProblems: 'Correct what the report of the gateway names, and push; or accept it with `cluster-sync resume <name>`.',
   HealthCheckFailed:
-    'Compare `check` of the profile with the answer that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
+    'Compare `check` of the profile with the response that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
   HealthCheckUnanswered:
     'Read in the rollout or in the report of the gateway why there is no answer, and correct `check`, the gateway or Prometheus; then `cluster-sync resume <name>`.',
   GatewayRestarted:
@@ -113,10 +113,10 @@ const steps: Readonly<Record<Reason, string>> = {
   MethodNotAllowed: 'Call the route with POST.',
   NotFound: 'Check the URL: POST /webhook/<namespace>/<name>.',
   TooManyRequests:
-    'If a gateway reports it: nothing, the agent waits for a free connection and retries automatically. If a caller gets it: call less often; the Retry-After header gives the seconds.',
+    'If a gateway reports it, no action is needed: the agent waits for a free connection and retries automatically. If a caller gets it, call less often; the Retry-After header gives the seconds.',
   // cluster
   ApiUnavailable: 'Check the API server and the network to it: `kubectl get --raw /readyz`. The operator retries automatically.',
-  Conflict: 'Nothing: the operator retries automatically. If a command failed with this reason, run it again.',
+  Conflict: 'No action needed: the operator retries automatically. If a command failed with this reason, run it again.',
   Forbidden: 'Ask for the permission that the message names; `kubectl auth can-i` shows whether you have it.',
   Rejected: 'Correct the field that the API server names.',
   UnsupportedKubernetes: 'Upgrade the cluster to Kubernetes 1.30 or newer.',

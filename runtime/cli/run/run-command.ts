@@ -197,7 +197,7 @@ async function runOnce(settings: RunSettings, deps: RunDeps, stop: AbortControll
   }
   const work = standalone.run(stop.signal).finally(() => stop.abort(new Error('the run has ended')))
   const giveUp = async (): Promise<void> => {
-    await pause(clock, settings.timeout * 1000, stop.signal)
+    await pause(clock, settings.timeout, stop.signal)
     if (outcome.kind === 'waiting' && !stop.signal.aborted) outcome = lateOutcome(facts.status, settings.timeout)
     stop.abort(new Error('late'))
   }

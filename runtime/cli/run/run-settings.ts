@@ -8,7 +8,7 @@ export type RunOptions = {
   file: string
   secrets?: string
   once?: true
-  /** Seconds. */
+  /** In milliseconds. */
   timeout: number
   receiverPort?: number
   receiverHost?: string

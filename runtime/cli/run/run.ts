@@ -12,11 +12,14 @@ import { readManifestFile, readNamedFile, requireFolder } from '../named-files.t
 import { logLevels } from '../../platform/log/level.ts'
 import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
 import { helpFooter } from '../help-footer.ts'
+import { durationArgument } from '../fleet/output.ts'
 
 type Options = TargetOptions & RunOptions & { state?: string }
 
 /** A key is one line. */
 const maxKeyFileBytes = 64 * 1024
+
+const defaultTimeout = '5m'
 
 export function register(program: Command): void {
   program
@@ -29,12 +32,16 @@ export function register(program: Command): void {
     .option('--target <name=…,data=…>', 'one gateway; also gateway=…, profile=…, mode=…, label=<key>:<value>; repeatable', collect, [])
     .option(
       '--state <dir>',
-      'folder for requests, status, reports and mirrors (default: $STATE_DIRECTORY, ~/.local/state/cluster-sync; for root /var/lib/cluster-sync)',
+      'folder for requests, status, reports and mirrors (default: $STATE_DIRECTORY, for root /var/lib/cluster-sync, else $XDG_STATE_HOME/cluster-sync or ~/.local/state/cluster-sync)',
     )
     .option('--secrets <dir>', 'folder with the Secrets: <dir>/<name>/<key>')
     .option('--api-key-file <file>', "file with the gateways' API key, <name>:<secret>")
     .option('--once', 'sync once and exit')
-    .option('--timeout <seconds>', 'with --once: maximum time', wholeNumber(1, 86_400), 300)
+    .addOption(
+      new Option('--timeout <duration>', 'with --once: maximum time')
+        .argParser(durationArgument)
+        .default(durationArgument(defaultTimeout), defaultTimeout),
+    )
     .option('--receiver-port <port>', 'serve the webhook receiver on this port', wholeNumber(0, 65_535))
     .option('--receiver-host <address>', 'address of the webhook receiver (default: all with a key, else localhost)')
     .option('--hmac-secret-file <file>', 'file with the HMAC secret of the webhook receiver')

@@ -124,7 +124,7 @@ export async function warnOpen(
 ): Promise<void> {
   log.warn({ component: 'receiver' }, 'the webhook receiver has no secret: anyone who can reach it can start a sync')
   const pod = await kube.get(podType, own, signal).catch(() => undefined)
-  // Outside of a cluster an Event has no pod to refer to.
+  // Outside a cluster an Event has no pod to refer to.
   if (pod === undefined) return
   events.record({
     regarding: { apiVersion: 'v1', kind: 'Pod', ...own, uid: pod.metadata.uid },

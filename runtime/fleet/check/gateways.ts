@@ -1,7 +1,6 @@
 /**
  * Checks whether each GatewaySync reaches its git host, each gateway has a working agent of this release, and all images can be pulled. Pure.
  */
-import { counted } from '../../platform/text/counted.ts'
 import { meaningOf } from '../../api/schema/conditions.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import type { FleetFacts } from '../facts.ts'
@@ -85,7 +84,7 @@ function skewFinding(namespace: string, { pod, reason, message, agentVersion }: 
 /** Checks by the waiting pods whether the agent images can be pulled. */
 export function checkImages({ pods, waiting }: { pods: number; waiting: readonly WaitingImage[] }): Finding[] {
   const section = 'images'
-  if (waiting.length === 0) return [{ section, level: 'ok', text: `0 of ${counted(pods, 'pod')} wait for an image` }]
+  if (waiting.length === 0) return [{ section, level: 'ok', text: `0 of ${pods} pods are waiting for an image` }]
   return limited(
     waiting.map(({ namespace, pod, image, reason, message }) => ({
       section,

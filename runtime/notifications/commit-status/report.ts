@@ -68,7 +68,7 @@ export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitSta
     if (how.kind === 'retried') return log.debug({ ...about, reason, message }, 'commit status not accepted yet')
     const last = shown.get(key)
     if (last !== undefined) last.againMs = clock.monotonicMs() + refusedAgainMs
-    log.warn({ ...about, reason, message }, 'commit status given up')
+    log.warn({ ...about, reason, message }, 'commit status dropped')
     deps.failed({ namespace, name }, how.fault)
   }
   const send = async (_key: string, message: Message, own: AbortSignal): Promise<Tried> => await tell(deps.open, message, own)

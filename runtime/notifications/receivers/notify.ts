@@ -55,7 +55,7 @@ export function createNotifications(deps: Deps, signal: AbortSignal): Notificati
     if (how.kind === 'sent') return log.debug(about, 'notification sent')
     const { reason, message } = how.fault
     if (how.kind === 'retried') log.debug({ ...about, reason, message }, 'notification not accepted yet')
-    else log.warn({ ...about, reason, message }, 'notification given up')
+    else log.warn({ ...about, reason, message }, 'notification dropped')
   }
   const outbox = createOutbox<Bundle>({ clock, send, join: bundled, delivered, ...defaultPace, ...deps.pace }, signal)
   return {

@@ -4,7 +4,7 @@
  * - A tenant has a share, and a key of a tenant, such as a git host, has a share of that. Work of a key that was quick the last time may
  *   exceed the tenant's share, because it releases its amount soon.
  * - A reserve serves keys that were quick the last time, and tenants that hold nothing. Work in it that becomes slow is aborted as soon as
- *   other work needs the reserve, and starts again outside of it.
+ *   other work needs the reserve, and starts again outside it.
  * - With a turn, slow work may use the reserve too, if its tenant holds nothing. Work outside
  *   of the reserve is aborted after its turn, for a tenant that has used less. It starts again with twice the turn.
  * - Waiting work: quick keys go before new ones, and slow keys last; then the tenant that has used the least goes first, and within a tenant

@@ -156,7 +156,7 @@ function rolloutEvents(
   const what = refused?.commit ?? commit
   const events: EventToRecord[] = []
   if (state === 'Progressing' && stage !== undefined && (isNew || before?.stage !== stage)) {
-    events.push(syncEvent('StageBegan', `stage ${stage} of the rollout of commit ${commit} is next`))
+    events.push(syncEvent('StageBegan', `the rollout of commit ${commit} has reached stage ${stage}`))
   }
   for (const { name, approvedBy } of stages) {
     const known = isNew ? undefined : before?.stages?.find((one) => one.name === name)?.approvedBy

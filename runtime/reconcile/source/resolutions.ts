@@ -81,7 +81,7 @@ type Options = {
  */
 export const hostSlots = { total: 8, reserve: 2, perTenant: 4, slowAfterMs: 5_000, maxWaiting: 1_000 } as const
 
-/** `ready` is called outside of any reconcile and must not throw. */
+/** `ready` is called outside any reconcile and must not throw. */
 export function createResolutions({ clock, hosts, ready, signal }: Options): Resolutions {
   const entries = new Map<SyncKey, Entry>()
   const underWay = new Set<Promise<void>>()

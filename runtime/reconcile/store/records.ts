@@ -30,7 +30,7 @@ export type GatewaySyncRecord = {
   /** Only the project's annotations. */
   annotations: Annotations
   spec: unknown
-  /** Bytes of the spec and the annotations as JSON; absent outside of a cluster. */
+  /** Bytes of the spec and the annotations as JSON; absent outside a cluster. */
   keptBytes?: number
   /** Why only the repository of the spec is kept. */
   tooLarge?: string

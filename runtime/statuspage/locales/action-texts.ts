@@ -45,12 +45,12 @@ const english: ActionWords = {
     },
     pause: {
       label: () => 'Pause',
-      means: () => 'Nothing is written to its gateways until it is resumed. Commits are still fetched and validated.',
+      means: () => 'Nothing is written to the gateways until the GatewaySync is resumed. Commits are still fetched and validated.',
     },
     resume: {
       label: () => 'Resume',
       means: (of) =>
-        `Its gateways follow the published commit again${of === '' ? '' : `, and the stopped rollout of commit ${rolledOut(of)} continues`}.`,
+        `The gateways follow the published commit again${of === '' ? '' : `, and the stopped rollout of commit ${rolledOut(of)} continues`}.`,
     },
     rollback: {
       label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),

@@ -91,7 +91,7 @@ const english: DetailWords = {
       count === undefined ? 'Paused: nothing is written to the gateways.' : `Paused: nothing is written to ${gateways(count)}.`,
     dryRun: (count) => `Dry run on ${gateways(count)}: what would change is shown, and nothing is written.`,
     outdatedAgents: (count) => `The agent of ${gateways(count)} is too old for this GatewaySync: recreate the pods.`,
-    otherVersion: (count) => `The agent of ${gateways(count)} has another version than the controller.`,
+    otherVersion: (count) => `The agent of ${gateways(count)} differs in version from the controller.`,
   },
   warnings: {
     openReceiver: () => 'The webhook receiver has no secret: everyone who can reach it can start a sync.',

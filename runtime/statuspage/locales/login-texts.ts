@@ -21,7 +21,7 @@ const english: LoginWords = {
     failed: 'The answer of the identity provider does not identify you. If this persists, see the log of the controller.',
     noName:
       'The identity provider returned no valid name: the claim set in statusPage.oidc.usernameClaim is missing, or the cluster reserves the name.',
-    unverified: 'The identity provider has not verified your e-mail address, which would identify you here.',
+    unverified: 'The identity provider has not verified the email address that identifies you here.',
     overage:
       'You are in more groups than the identity provider returns or a session can hold. Configure it to return only the groups that matter here.',
     key: 'The Secret of the login (statusPage.oidc.secretRef) does not exist yet, or its key is too short.',

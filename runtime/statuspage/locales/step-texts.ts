@@ -41,7 +41,7 @@ function english(step: Step): string {
     case 'sign':
       return `Sign the commit with a key that is accepted for this repository, and push; ${stays(step.published)}.`
     case 'resume':
-      return 'Nothing is written to its gateways until it is resumed.'
+      return 'Nothing is written to the gateways until the GatewaySync is resumed.'
     case 'resumeInFile':
       return 'To continue, set spec.paused to false in its file.'
     case 'leaveDryRun':

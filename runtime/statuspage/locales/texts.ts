@@ -123,7 +123,7 @@ const english: Words = {
   signedOut: 'You are logged out: this page is no longer updated.',
   logInAgain: 'Log in',
   notFound: 'Page not found.',
-  noLogin: 'There is no login: everyone who can reach this page can read it. Nothing can be changed here.',
+  noLogin: 'Login is not enabled: anyone who can reach this page can read it. Nothing can be changed here.',
   refused: {
     unidentified: 'The login in front of this page does not identify you. Open the page through the address of that login.',
     unavailable: 'Your permissions cannot be checked at the moment. Try again later.',

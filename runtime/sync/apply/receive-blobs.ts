@@ -78,7 +78,7 @@ export function createReceiver(options: ReceiverOptions): BlobReceiver {
       else into = beginLarge({ id: ofBlob, size, targets })
     },
     data(chunk) {
-      if (into === undefined) throw new Fault('DeliveryFailed', 'data arrived outside of a blob')
+      if (into === undefined) throw new Fault('DeliveryFailed', 'data arrived outside a blob')
       received += chunk.length
       if (received > size) throw new Fault('DeliveryFailed', `blob ${id} is longer than announced`)
       into.data(chunk)

@@ -1,5 +1,5 @@
 /**
- * Writes blobs to a run's folder as they stream in, verified: outside of everything that a gateway reads but on the same file system, so
+ * Writes blobs to a run's folder as they stream in, verified: outside everything that a gateway reads but on the same file system, so
  * that applying takes only renames.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'

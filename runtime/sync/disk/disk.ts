@@ -29,7 +29,7 @@ const wordsByCode: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on the volume; free some, or make it larger',
   EDQUOT: 'the disk quota of this user is used up; free some space, or raise the quota',
   EFBIG: 'the file is larger than the volume allows',
-  EACCES: 'this user may not read or write it; correct the owner or the permissions, also of the folders above it',
+  EACCES: 'this user may not read or write it; correct the owner or the permissions, including of the folders above it',
   EPERM: 'the system does not permit it, as for an immutable file or a file of another user; check lsattr and the owner',
   EROFS: 'the volume is mounted read-only; mount it writable',
   ELOOP: 'it is a symbolic link, and links are never followed; remove it',

@@ -205,7 +205,7 @@ function planObstacle(input: PlanInput, result: Plan, { path }: DesiredFile, fil
   result.problems.push({ reason: 'MappingConflict', message })
 }
 
-/** Reports content from outside of git that is lost, with its hash, so that it can be found in the gateway's own backups. */
+/** Reports content from outside git that is lost, with its hash, so that it can be found in the gateway's own backups. */
 function reportLocalChange(input: PlanInput, result: Plan, path: string, id: BlobId | null | undefined, fate: string): void {
   const owned = input.owned.get(path)
   if (id === undefined || (owned !== undefined && id === (owned.rendered?.id ?? owned.id))) return

@@ -32,16 +32,16 @@ export const objectMetrics = {
     help: '1 once a commit is published, with whether its signature was verified',
     labels: [...object, 'verified'],
   },
-  clustersync_published_timestamp_seconds: { type: 'gauge', help: 'when the present commit was published', labels: object },
+  clustersync_published_timestamp_seconds: { type: 'gauge', help: 'when the current commit was published', labels: object },
   clustersync_source_checked_timestamp_seconds: { type: 'gauge', help: 'when the git host was last asked', labels: object },
   clustersync_rollout_state: { type: 'gauge', help: '1 for the state that the staged rollout is in', labels: [...object, 'state'] },
-  clustersync_rollout_stage: { type: 'gauge', help: 'number of the stage that is at work, from 1; 0 while none is', labels: object },
+  clustersync_rollout_stage: { type: 'gauge', help: 'number of the current stage, from 1; 0 if there is none', labels: object },
   clustersync_rollout_failed_gateways: {
     type: 'gauge',
     help: 'gateways of all stages that failed with what is rolled out',
     labels: object,
   },
-  clustersync_rollout_started_timestamp_seconds: { type: 'gauge', help: 'when the present or last rollout began', labels: object },
+  clustersync_rollout_started_timestamp_seconds: { type: 'gauge', help: 'when the current or last rollout began', labels: object },
 } as const satisfies Record<string, Metric>
 
 /** Of each process, controller and agent; read at each scrape. */
@@ -49,9 +49,9 @@ export const nodeMetrics = {
   process_start_time_seconds: { type: 'gauge', help: 'when the process started' },
   process_cpu_seconds_total: { type: 'counter', help: 'processor time of the process, without its children' },
   process_resident_memory_bytes: { type: 'gauge', help: 'memory of the process that is in use, without its children' },
-  nodejs_heap_size_total_bytes: { type: 'gauge', help: 'heap that the process has taken' },
-  nodejs_heap_size_used_bytes: { type: 'gauge', help: 'heap that holds something' },
-  nodejs_external_memory_bytes: { type: 'gauge', help: 'memory of buffers outside of the heap' },
+  nodejs_heap_size_total_bytes: { type: 'gauge', help: 'heap that the process has allocated' },
+  nodejs_heap_size_used_bytes: { type: 'gauge', help: 'used heap' },
+  nodejs_external_memory_bytes: { type: 'gauge', help: 'memory of buffers outside the heap' },
 } as const satisfies Record<string, Metric>
 
 /** Counted and timed by the controller. */
@@ -98,12 +98,12 @@ export const processMetrics = {
   },
   clustersync_source_fetch_total: { type: 'counter', help: 'calls to git hosts, fetches included', labels: ['result', 'reason'] },
   clustersync_source_fetch_duration_seconds: { type: 'histogram', help: 'duration of a call to a git host', buckets: slow },
-  clustersync_source_fetched_bytes_total: { type: 'counter', help: 'by how much fetches made the mirrors larger' },
+  clustersync_source_fetched_bytes_total: { type: 'counter', help: 'bytes that fetches added to mirrors' },
   clustersync_source_volume_used_bytes: {
     type: 'gauge',
-    help: 'what mirrors take of their volume, and what is reserved for fetches under way',
+    help: 'space used by mirrors and reserved for running fetches',
   },
-  clustersync_source_volume_limit_bytes: { type: 'gauge', help: 'what all mirrors together may take' },
+  clustersync_source_volume_limit_bytes: { type: 'gauge', help: 'space that all mirrors together may use' },
   clustersync_signature_checks_total: {
     type: 'counter',
     help: 'commits and tags whose signatures were checked, by what was found',
@@ -126,7 +126,7 @@ export const processMetrics = {
   },
   clustersync_receiver_ignored_total: {
     type: 'counter',
-    help: 'authenticated calls to the webhook receiver that changed nothing, by the reason of the answer',
+    help: 'authenticated calls to the webhook receiver that changed nothing, by the reason of the response',
     labels: ['reason'],
   },
   clustersync_receiver_open: { type: 'gauge', help: '1 while the webhook receiver accepts calls without authentication' },
@@ -142,7 +142,7 @@ export const processMetrics = {
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },
   clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'status'] },
   clustersync_delivery_sent_bytes_total: { type: 'counter', help: 'content sent to agents' },
-  clustersync_delivery_open_streams: { type: 'gauge', help: 'answers to agents that are under way' },
+  clustersync_delivery_open_streams: { type: 'gauge', help: 'open response streams to agents' },
   clustersync_notifications_total: {
     type: 'counter',
     help: 'messages to git hosts and receivers by outcome of each attempt: sent, retried or dropped',
@@ -154,7 +154,7 @@ export const processMetrics = {
     labels: ['state'],
   },
   clustersync_certificate_issued_timestamp_seconds: { type: 'gauge', help: 'when the served certificate became valid' },
-  clustersync_certificate_expiry_timestamp_seconds: { type: 'gauge', help: 'when the served certificate ends' },
+  clustersync_certificate_expiry_timestamp_seconds: { type: 'gauge', help: 'when the served certificate expires' },
 } as const satisfies Record<string, Metric>
 
 /** Written by each agent itself, without a library: runtime/agent/metrics.ts. */

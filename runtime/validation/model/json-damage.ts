@@ -85,7 +85,7 @@ export function textDamage(content: Uint8Array): Damage | undefined {
   if (found !== undefined) return found.kind === 'byte-order-mark' ? undefined : found
   const zero = content.indexOf(0)
   if (zero >= 0)
-    return { kind: 'zero-bytes', line: lineAt(content, zero), problem: `holds zero bytes, the first in line ${lineAt(content, zero)}` }
+    return { kind: 'zero-bytes', line: lineAt(content, zero), problem: `holds null bytes, the first in line ${lineAt(content, zero)}` }
   const start = markAt(content, '<<<<<<< ')
   if (start < 0 || markAt(content, '>>>>>>> ') < start) return undefined
   const line = lineAt(content, start)
@@ -105,7 +105,7 @@ function lineAt(content: Uint8Array, end: number): number {
 }
 
 const utf16: Damage = { kind: 'not-utf-8', line: 1, problem: 'is UTF-16 text, not UTF-8' }
-const onlyZeros: Damage = { kind: 'zero-bytes', line: 1, problem: 'holds only zero bytes, as after a power loss' }
+const onlyZeros: Damage = { kind: 'zero-bytes', line: 1, problem: 'holds only null bytes, as after a power loss' }
 
 function startsWith(content: Uint8Array, ...bytes: readonly number[]): boolean {
   return bytes.every((byte, index) => content[index] === byte)
@@ -206,7 +206,7 @@ class DamageScan {
     if (this.#isEscaped) this.#isEscaped = false
     else if (byte === quote) return this.#endText()
     else if (byte === backslash) this.#isEscaped = true
-    else if (byte === 0) return this.#fail('zero-bytes', 'holds zero bytes, the first')
+    else if (byte === 0) return this.#fail('zero-bytes', 'holds null bytes, the first')
     else if (byte < space) return this.#fail('invalid-json', 'is not JSON, because a string has a line break or another control character')
     if (this.#keys && this.#isKey()) this.#word += String.fromCharCode(byte)
   }
@@ -254,11 +254,11 @@ class DamageScan {
   #refuse(piece: Uint8Array, at: number): void {
     const byte = piece[at] ?? 0
     const mark = piece.subarray(at, at + markLength)
-    if (byte === 0) this.#fail('zero-bytes', 'holds zero bytes, the first')
+    if (byte === 0) this.#fail('zero-bytes', 'holds null bytes, the first')
     else if (this.#isLineStart && conflictMarks.has(byte) && mark.every((each) => each === byte)) {
       this.#fail('merge-conflict', 'holds an unresolved merge conflict that begins')
     } else if (this.#previous === openBrace && (byte === openBrace || byte === 0x25)) {
-      this.#fail('invalid-json', 'holds a template expression outside of a string', { isTemplate: true })
+      this.#fail('invalid-json', 'holds a template expression outside a string', { isTemplate: true })
     } else if (this.#expected === 'nothing') this.#fail('invalid-json', 'is not JSON, because there is text after the end')
     else this.#fail('invalid-json', `is not JSON, because a ${this.#expected} is missing`)
   }

@@ -6,7 +6,7 @@ import type { Entry } from './listing.ts'
 import { FileTable } from './file-table.ts'
 import { createResources, isLitter, isPlaceholder, isReadme, type ResourceList, type Resources, unaryName } from './resources.ts'
 
-/** Files outside of resources: `data` is in a place of resource files, `loose` anywhere else. */
+/** Files outside resources: `data` is in a place of resource files, `loose` anywhere else. */
 export type Stray = { folder: string; kind: 'data' | 'loose'; files: Entry[] }
 
 /** A folder of the collections root, or a project. */
@@ -157,7 +157,7 @@ function addStray({ strays }: Collection, tree: Tree, folder: string, kind: Stra
   if (real.length > 0) strays.push({ folder, kind, files: real })
 }
 
-/** Files outside of resources that are not meant for a gateway. */
+/** Files outside resources that are not meant for a gateway. */
 function isMeantForOthers(path: string): boolean {
   return isPlaceholder(path) || isLitter(path) || isReadme(path)
 }

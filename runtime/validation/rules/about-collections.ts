@@ -115,7 +115,11 @@ export function* parentDisabled(facts: TreeFacts): Generator<Found> {
 export function* parentNotInheritable(facts: TreeFacts): Generator<Found> {
   for (const { name, path, parent } of parents(facts)) {
     if (manifestOf(facts, parent)?.inheritable !== false) continue
-    yield { path, collection: name, message: `inherits from "${parent}", which has inheritable: false: what it should inherit is missing` }
+    yield {
+      path,
+      collection: name,
+      message: `inherits from "${parent}", which has inheritable: false: the inherited resources are missing`,
+    }
   }
 }
 

@@ -218,7 +218,7 @@ export function* orphanFile(facts: TreeFacts): Generator<Found> {
   const nested = new Set(facts.tree.collections.flatMap(nestedIn))
   for (const [name, { folder, files }] of straysOf(facts, 'loose')) {
     if (!nested.has(folder))
-      for (const { path } of files) yield { path, collection: name, message: 'is outside of any resource: the gateway ignores it' }
+      for (const { path } of files) yield { path, collection: name, message: 'is outside any resource: the gateway ignores it' }
   }
 }
 

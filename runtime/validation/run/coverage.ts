@@ -61,7 +61,7 @@ function coverage(profile: ResolvedProfile): Coverage {
   }
 }
 
-/** Name of the collection and the path in it; `''` outside of collections. */
+/** Name of the collection and the path in it; `''` outside collections. */
 function inCollection(path: string, root: string): [name: string, below: string] {
   const below = belowFolder(path, root) ?? ''
   const slash = below.indexOf('/')

@@ -116,7 +116,17 @@ void t.test('the cluster is chosen as kubectl chooses it', async (t) => {
 })
 
 void t.test('an invalid option value is rejected with the expected form', async (t) => {
-  const { code, stderr } = await runCli(['request', 'plant', '--ref', 'main', '--timeout', '5'])
-  t.equal(code, 2)
-  t.match(stderr, /must be a duration such as 90s, 5m or 1h/)
+  for (const call of ['request plant --ref main --timeout 5', 'run -f none.yaml --once --timeout 5']) {
+    const { code, stderr } = await runCli(call.split(' '))
+    t.equal(code, 2)
+    t.match(stderr, /must be a duration such as 90s, 5m or 1h/, call)
+  }
+})
+
+void t.test('a command after which no gateway applies a commit has no --wait', async (t) => {
+  for (const command of ['pause', 'abort']) {
+    const { code, stderr } = await runCli([command, 'plant', '--wait'])
+    t.equal(code, 2)
+    t.match(stderr, /unknown option '--wait'/, command)
+  }
 })

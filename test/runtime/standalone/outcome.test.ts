@@ -2,7 +2,7 @@ import t from 'tap'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import type { SyncReportStatus } from '../../../runtime/api/schema/report.ts'
 import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
-import { outcomeOf } from '../../../runtime/standalone/outcome.ts'
+import { lateOutcome, outcomeOf } from '../../../runtime/standalone/outcome.ts'
 import { matchObject } from '../../support/assertions.ts'
 
 const ready: GatewaySyncStatus = {
@@ -63,4 +63,8 @@ void t.test('a failed target ends the run once every other target has ended', as
   t.strictSame(withOther({ phase: 'Syncing' }), { kind: 'waiting' })
   t.strictSame(withOther(synced), { kind: 'failed', reason: 'DiskFull', message: 'a: no space' })
   t.strictSame(withOther(blocked), { kind: 'failed', reason: 'DiskFull', message: 'a: no space; b: too many' })
+})
+
+void t.test('a run that timed out names the time and the condition that it waited for', async (t) => {
+  t.strictSame(lateOutcome(ready, 90_000), { kind: 'failed', reason: 'Timeout', message: 'not in place after 90 s: all' })
 })

@@ -141,9 +141,10 @@ void t.test('the page is read-only: other methods are refused', async (t) => {
 
 void t.test('without a login every page says so', async (t) => {
   const { get } = await openStatusPage(t, twoLines, { isOpen: true })
-  for (const path of ['/', '/gatewaysyncs/plant-a/line-1', '/nothing']) containsText(t, (await get(path)).text, 'There is no login', path)
+  for (const path of ['/', '/gatewaysyncs/plant-a/line-1', '/nothing'])
+    containsText(t, (await get(path)).text, 'Login is not enabled', path)
   const { get: ofRun } = await openStatusPage(t)
-  lacksText(t, (await ofRun('/')).text, 'There is no login')
+  lacksText(t, (await ofRun('/')).text, 'Login is not enabled')
 })
 
 void t.test('each page of a thousand gateways is below 60 KB compressed, and each gateway is on one of them', async (t) => {

@@ -77,7 +77,7 @@ export async function startWitness(etcdUrl: string, { group, plural }: ResourceT
   }
 }
 
-/** The end of a range is the first key outside of it: `0` follows `/`. */
+/** The end of a range is the first key outside it: `0` follows `/`. */
 function base64(key: string): string {
   return Buffer.from(key).toString('base64')
 }

@@ -9,7 +9,7 @@ export const collectionRules = {
   'missing-config-mode': {
     severity: 'error',
     title: 'A folder of the collections root has files but no `config-mode.json`.',
-    why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is not a collection, and its resources are lost. A warning where no folder has one, because then the files are probably laid over a whole tree; no finding where such a tree is elsewhere in the repository.',
+    why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is not a collection, and its resources are lost. A warning where no folder has one, because then the files are probably merged into a complete tree; no finding where such a tree is elsewhere in the repository.',
     fix: 'Add a config-mode.json (cluster-sync mode new shows one) or remove the folder.',
     sure: 'Reported: a public deployment failed to start and was repaired by adding the file. For other folders it follows from how gateways find collections.',
   },
@@ -37,7 +37,7 @@ export const collectionRules = {
   'unknown-parent': {
     severity: 'error',
     title: 'A collection names a parent that does not exist.',
-    why: '`system`, `external` and `core` always exist; any other parent must be a collection of the same root. What the collection should inherit is missing.',
+    why: '`system`, `external` and `core` always exist; any other parent must be a collection of the same root. The inherited resources are missing.',
     fix: 'Name an existing collection as the parent, usually core.',
     sure: `Documented: ${modesPage}.`,
   },
@@ -65,7 +65,7 @@ export const collectionRules = {
   'parent-not-inheritable': {
     severity: 'error',
     title: 'A collection inherits from one with `inheritable: false`.',
-    why: 'The parent refuses to be inherited from.',
+    why: 'The parent does not permit inheritance.',
     fix: 'Set inheritable to true in the parent, or inherit from another collection.',
     sure: `Documented: ${modesPage}.`,
   },
@@ -120,7 +120,7 @@ export const collectionRules = {
   },
   'orphan-file': {
     severity: 'warning',
-    title: 'A file is outside of any resource.',
+    title: 'A file is outside any resource.',
     why: 'The gateway ignores it.',
     fix: 'Move it out of the collections root, or remove it.',
     sure: 'By definition: only resources are read.',

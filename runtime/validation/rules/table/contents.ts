@@ -29,7 +29,7 @@ export const contentRules = {
   },
   'zero-bytes': {
     severity: 'error',
-    title: 'A file holds zero bytes.',
+    title: 'A file contains null bytes.',
     why: 'A machine that loses power often leaves such files. The gateway cannot read them: the resource is lost.',
     fix: 'Take the file from an earlier commit, or export it from the gateway again.',
     sure: 'By definition: neither JSON nor scripts may hold them.',
@@ -156,7 +156,7 @@ export const contentRules = {
   'missing-project-json': {
     severity: 'error',
     title: 'A folder of a project has resources but no `project.json`.',
-    why: 'The gateway does not load the project. A warning where no folder beside it has one, because then the files are probably laid over a project that the gateway has.',
+    why: 'The gateway does not load the project. A warning where no folder beside it has one, because then the files are probably merged into a project that the gateway has.',
     fix: 'Add a project.json with title, description, enabled, inheritable and parent, or remove the folder.',
     sure: 'By definition: the file makes the folder a project.',
   },

@@ -14,7 +14,7 @@ export const placementRules = {
   'missing-singletons': {
     severity: 'warning',
     title: '`core` lacks singletons that every gateway has.',
-    why: '`core` must hold every singleton, also those that a mode overrides. A gateway that has the files already keeps them; a new one starts with the defaults, so two gateways of one commit differ. Only reported where the tree holds most of them, or where several deployment modes have no `core` at all.',
+    why: '`core` must hold every singleton, including those that a mode overrides. A gateway that has the files already keeps them; a new one starts with the defaults, so two gateways of one commit differ. Only reported where the tree holds most of them, or where several deployment modes have no `core` at all.',
     fix: 'Copy the folders that are named from a gateway into core.',
     sure: 'Documented: the base of every singleton is core. Observed: at least 33 of 36 public trees hold them all.',
   },
@@ -56,14 +56,14 @@ export const placementRules = {
   'host-or-credential-shared': {
     severity: 'warning',
     title: 'A resource of `core` or `external` holds a host, an address, a connection string or a credential.',
-    why: 'The value of one environment reaches all of them. What every gateway has (loopback, multicast, its own OPC UA connection, defaults of modules) is not reported, nor what every mode overrides. A value encrypted by a gateway is not secret as long as its header names no custom key (`kid`): the default key is the same in every installation.',
+    why: 'The value of one environment reaches all of them. What every gateway has (loopback, multicast, its own OPC UA connection, defaults of modules) is not reported, and neither are resources that every mode overrides. A value encrypted by a gateway is not secret as long as its header names no custom key (`kid`): the default key is the same in every installation.',
     fix: 'Move the resource to the deployment modes, or override it in each of them.',
     sure: 'Documented: the placement rules of deployment modes. Observed: 145 of 152 encrypted values in public repositories use the default key.',
   },
   'plain-credential': {
     severity: 'warning',
     title: 'A password is in plain text.',
-    why: 'Everyone who can read the repository, or any copy of it, has the password, also after it was removed, because git keeps it. Passwords in connection strings, in connection properties and in URLs count too. Those of shared collections are reported by `host-or-credential-shared`.',
+    why: 'Everyone who can read the repository, or any copy of it, has the password, even after it was removed, because git keeps it. Passwords in connection strings, in connection properties and in URLs count too. Those of shared collections are reported by `host-or-credential-shared`.',
     fix: 'Change the password where it is used, and keep the new one in a secret provider or let the gateway encrypt it.',
     sure: 'By definition: git keeps every version.',
   },
@@ -178,7 +178,7 @@ export const referenceRules = {
   'project-parent-not-inheritable': {
     severity: 'error',
     title: 'A project inherits from one with `inheritable: false`.',
-    why: 'The parent refuses to be inherited from, and the project is invalid: it is not loaded.',
+    why: 'The parent does not permit inheritance, and the project is invalid: it is not loaded.',
     fix: 'Set inheritable to true in the project.json of the parent.',
     sure: "Documented: the vendor's page on project inheritance.",
   },

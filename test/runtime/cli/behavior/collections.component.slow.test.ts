@@ -108,7 +108,7 @@ void t.test('explain: problems in the collections that the mode reads are report
     [
       'a',
       { [manifest('a')]: modeJson('A', 'b'), [manifest('b')]: closed },
-      '"b", which has inheritable: false: what it should inherit is missing (parent-not-inheritable)',
+      '"b", which has inheritable: false: the inherited resources are missing (parent-not-inheritable)',
     ],
     [
       'a',

@@ -89,7 +89,7 @@ void t.test('every page warns of a missing login if the network can reach it, an
     const url = await until(() => /status page: (http:\/\/\S+:\d+)/.exec(run.output())?.[1], 'its address is reported')
     for (const path of ['/', '/gatewaysyncs/default/plant']) {
       const text = await (await fetch(`${url}${path}`, { signal: AbortSignal.timeout(60_000) })).text()
-      t.equal(text.includes('There is no login'), isOpen, `${host} ${path}`)
+      t.equal(text.includes('Login is not enabled'), isOpen, `${host} ${path}`)
     }
     await run.stop()
   }

@@ -19,7 +19,7 @@ function write(folder: string, files: Files): void {
 
 const rows: [string, string | Uint8Array, RegExp][] = [
   ['a merge conflict', '{\n<<<<<<< HEAD\n"a":1\n=======\n"a":2\n>>>>>>> b\n}', /config\.json holds an unresolved merge conflict/],
-  ['zero bytes', Buffer.alloc(20), /only zero bytes/],
+  ['zero bytes', Buffer.alloc(20), /only null bytes/],
   ['half a file', '{"a":', /ends before it is complete/],
   ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), /UTF-16/],
   ['git-crypt', '\0GITCRYPT\0{}', /cannot be signed: .*config\.json is encrypted by git-crypt/],

@@ -150,5 +150,5 @@ void t.test('too many changed files are refused before they are buffered, and a 
     reason: 'RepositoryTooLarge',
     message: 'a folder of the commit takes more than 131072 bytes',
   })
-  t.strictSame(await compared('one', 'n'), [], 'and outside of the roots it is none')
+  t.strictSame(await compared('one', 'n'), [], 'and outside the roots it is none')
 })

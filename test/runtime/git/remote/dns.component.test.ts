@@ -34,7 +34,7 @@ void t.test('the short name of a Service is completed with the search domains', 
   t.strictSame(asked(), ['gitea.default.plant.svc.cluster.local', 'gitea.default.svc.cluster.local'])
 })
 
-void t.test('a name outside of the cluster is found after the search domains, IPv4 first', async (t) => {
+void t.test('a name outside the cluster is found after the search domains, IPv4 first', async (t) => {
   const address = '2001:db8:0:0:0:0:0:7'
   const { lookUp } = await open(t, { 'git.example.com': [address, '192.0.2.7'], 'git.example.com.cluster.local': 'fails' })
   t.strictSame(await lookUp('git.example.com'), ['192.0.2.7', '2001:db8::7'])

@@ -138,7 +138,7 @@ void t.test('a permanent error is dropped with a reason that includes neither ad
   const { others, changed, outcomes, lines, put, folder } = await setUp(t, { type: 'webhook' })
   const givenUp = async (count: number): Promise<string> => {
     await until(() => outcomes.filter((outcome) => outcome === 'webhook dropped').length >= count || undefined, `${count} given up`, longMs)
-    return lines.filter((line) => line.includes('notification given up')).at(-1) ?? ''
+    return lines.filter((line) => line.includes('notification dropped')).at(-1) ?? ''
   }
   others.answers.push({ status: 404, body: 'hunter2' })
   changed(failing, 'a')

@@ -103,7 +103,7 @@ void t.test('a reserve with a delay is used only after other work has run that l
   end('b')
 })
 
-void t.test('work that is slow in the reserve is aborted once other work needs the reserve, and restarted outside of it', async (t) => {
+void t.test('work that is slow in the reserve is aborted once other work needs the reserve, and restarted outside it', async (t) => {
   const { clock, limiter, ask, end, pass, news } = setUp({ total: 2, reserve: 1 })
   ask('a', { tenant: 'a' })
   t.strictSame(await news(), ['a'])

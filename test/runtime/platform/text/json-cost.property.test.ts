@@ -35,7 +35,7 @@ const texts = fc.oneof(
   fc.array(fc.string()).map((all) => JSON.stringify(all)),
 )
 
-void t.test('JSON syntax is counted outside of strings only, however the input is split', async () => {
+void t.test('JSON syntax is counted outside strings only, however the input is split', async () => {
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 9 }), (text, length) => {
       const bytes = Buffer.from(text)

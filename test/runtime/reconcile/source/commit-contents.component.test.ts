@@ -54,7 +54,7 @@ eachHost(t, 'the changes of a commit are shown file by file, limited to delivere
     'Change the line\n\nbecause',
   )
   const { total, files } = await changes(from, commit)
-  t.equal(total, 4, 'what lies outside of the mapped folders is not counted')
+  t.equal(total, 4, 'what lies outside the mapped folders is not counted')
   t.strictSame(
     files.map(({ op, path }) => `${op} ${path}`),
     ['change projects/a.txt', 'add projects/db.json', 'remove projects/gone.txt', 'add projects/picture.bin'],
