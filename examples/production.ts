@@ -1,5 +1,5 @@
 /**
- * Values for a cluster that people rely on: two replicas on two machines, of which an eviction never takes the last, and a monitoring
+ * Values for a production cluster: two replicas on two machines, of which an eviction never takes the last, and a monitoring
  * system that collects the figures and knows when to call someone. `CLUSTER_SYNC_VALUES=examples/production.ts npx cdk8s synth`
  */
 import { chartName } from '../infra/names.ts'

@@ -1,7 +1,7 @@
 /**
  * `npm start` and its page for a new user: the printed commands, run as printed, and the page in the browser.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import t from 'tap'
@@ -10,6 +10,7 @@ import { requires } from './support/requires.ts'
 import { until } from './support/world.ts'
 
 const program = path.resolve(import.meta.dirname, '../scripts/quickstart.ts')
+const cli = path.resolve(import.meta.dirname, '../runtime/cli.ts')
 
 void t.test('the page shows both gateways, and the commit of the suggested push', async (t) => {
   if (!requires(t, 'git')) return
@@ -45,6 +46,9 @@ void t.test('the page shows both gateways, and the commit of the suggested push'
   await printed(/(is refused: 1 error \(CollectionsInvalid\))/)
   await printed(/( services\/config\/resources\/dev\/config-mode\.json:1: error: config-mode\.json is not JSON)/)
   await page.getByText('config-mode.json:1').first().waitFor()
+  const [, checked = ''] = /^ {2}\S+bin\/cluster-sync\.js (lint .+)$/m.exec(output) ?? []
+  const lint = spawnSync(process.execPath, [cli, ...checked.split(' ')], { encoding: 'utf8' })
+  t.match(lint.stdout, /1 error/, 'the printed command finds the error too')
   execFileSync('sh', ['-c', repair], { stdio: 'ignore' })
   await sendWebhook()
   await printed(/(published [0-9a-f]{8} of main "Revert )/)

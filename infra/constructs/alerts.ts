@@ -129,7 +129,7 @@ function controllerRules(names: Names): AlertRule[] {
       for: '5m',
       severity: 'critical',
       summary: 'The controller has no leader.',
-      description: `No replica of ${controller} holds the Lease ${fullname}, so that no change reaches a gateway.`,
+      description: `No replica of ${controller} holds the Lease ${fullname}, so no change reaches a gateway.`,
     },
     {
       alert: 'ClusterSyncCertificateExpiring',
@@ -227,7 +227,7 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '30m',
       severity: 'warning',
       summary: `Gateways of ${object} refuse the commit.`,
-      description: `{{ $value }} gateways of ${object} apply nothing until something changes; their SyncReports say what.`,
+      description: `{{ $value }} gateways of ${object} are blocked; see their SyncReports.`,
     },
     {
       alert: 'ClusterSyncAgentsSilent',

@@ -34,8 +34,8 @@ function fleet(): Dashboard {
       graph('Gateways by state', `sum by (state) (${metric('clustersync_gateways')})`, '{{state}}'),
       graph('Push to applied, 99th percentile', quantile('clustersync_push_to_applied_seconds'), '', 's'),
       graph('Agents by version', `max by (version) (${metric('clustersync_agents')})`, '{{version}}'),
-      graph('Questions to git hosts by reason', rates('clustersync_source_fetch_total', 'reason'), '{{reason}}'),
-      graph('Question to a git host, 99th percentile', quantile('clustersync_source_fetch_duration_seconds'), '', 's'),
+      graph('Calls to git hosts by reason', rates('clustersync_source_fetch_total', 'reason'), '{{reason}}'),
+      graph('Call to a git host, 99th percentile', quantile('clustersync_source_fetch_duration_seconds'), '', 's'),
       graph(
         'Volume of mirrors in use',
         `max(${metric('clustersync_source_volume_used_bytes')} / ${metric('clustersync_source_volume_limit_bytes')})`,
@@ -49,8 +49,8 @@ function fleet(): Dashboard {
         `sum by (route, status) (rate(${metric('clustersync_delivery_requests_total')}[5m]))`,
         '{{route}} {{status}}',
       ),
-      graph('Passes by reason', rates('clustersync_reconcile_total', 'reason'), '{{reason}}'),
-      graph('Wait for a pass, 99th percentile', quantile('clustersync_queue_wait_seconds'), '', 's'),
+      graph('Reconciles by reason', rates('clustersync_reconcile_total', 'reason'), '{{reason}}'),
+      graph('Queue wait, 99th percentile', quantile('clustersync_queue_wait_seconds'), '', 's'),
       graph(
         'Watches that failed',
         `sum by (kind, from) (increase(${metric('clustersync_watch_restarts_total')}[5m]))`,
@@ -58,7 +58,7 @@ function fleet(): Dashboard {
       ),
       graph('Memory of controllers', ofController('process_resident_memory_bytes'), '{{pod}}', 'bytes'),
       graph('Event loop, 99th percentile of its delay', quantile('clustersync_event_loop_delay_seconds'), '', 's'),
-      stat('Certificate ends in', `min(${metric('clustersync_certificate_expiry_timestamp_seconds')}) - time()`, 's'),
+      stat('Certificate expires in', `min(${metric('clustersync_certificate_expiry_timestamp_seconds')}) - time()`, 's'),
     ],
   )
 }
@@ -72,7 +72,7 @@ function detail(): Dashboard {
   return dashboard('clustersync-gatewaysync', 'Cluster Sync: one GatewaySync', variables, [
     stat('Ready', `max(${of('clustersync_ready')})`),
     stat('Published', `time() - max(${of('clustersync_published_timestamp_seconds')})`, 's'),
-    stat('Git host asked', `time() - max(${of('clustersync_source_checked_timestamp_seconds')})`, 's'),
+    stat('Last git check', `time() - max(${of('clustersync_source_checked_timestamp_seconds')})`, 's'),
     graph('Gateways by state', `sum by (state) (${of('clustersync_gateways')})`, '{{state}}'),
     graph('Conditions', `max by (type) (${of('clustersync_condition')})`, '{{type}}'),
     graph('Findings', `max by (severity) (${of('clustersync_findings')})`, '{{severity}}'),
@@ -96,7 +96,7 @@ function gateway(): Dashboard {
     graph('State of the gateway', `max by (state) (${of('clustersync_agent_gateway_state')})`, '{{state}}'),
     graph('Open Designers', `max(${of('clustersync_agent_open_designers')})`, ''),
     graph('Cycles by outcome', `sum by (outcome) (rate(${of('clustersync_agent_cycles_total')}[5m]))`, '{{outcome}}'),
-    graph('Time of a step, mean', `${meanStep('_sum')} / (${meanStep('_count')} > 0)`, '{{step}}', 's'),
+    graph('Mean step duration', `${meanStep('_sum')} / (${meanStep('_count')} > 0)`, '{{step}}', 's'),
     graph('Scans by outcome', `sum by (outcome) (increase(${of('clustersync_agent_scans_total')}[5m]))`, '{{outcome}}'),
     graph('Files by operation', `sum by (operation) (increase(${of('clustersync_agent_files_total')}[5m]))`, '{{operation}}'),
     graph('Memory of the agent', of('process_resident_memory_bytes'), '', 'bytes'),

@@ -51,7 +51,7 @@ export async function endInterrupted(
       const fault = asFault(error)
       const { reason, message } = fault
       if (reported !== message) {
-        log.warn({ reason, message }, 'a publish that may be interrupted could not be looked at or ended; it is tried again')
+        log.warn({ reason, message }, 'an interrupted apply could not be recovered; the agent retries')
         failed(fault)
       }
       reported = message

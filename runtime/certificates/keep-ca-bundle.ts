@@ -21,11 +21,11 @@ export function keepCaBundle({ kube, clock, log }: KeepCaBundleDeps, keeper: Ren
     while (!signal.aborted) {
       try {
         const changed = await trust.follow(keeper.current().caBundle, signal)
-        if (changed) log.info({ component: 'certificates', name }, 'webhook trusts the present authorities')
+        if (changed) log.info({ component: 'certificates', name }, 'webhook trusts the current CAs')
       } catch (error) {
         if (isAbort(error, signal)) return
         const { reason, message } = asFault(error)
-        log.warn({ component: 'certificates', name, reason, message }, 'set CA bundle of the webhook failed')
+        log.warn({ component: 'certificates', name, reason, message }, 'could not set the CA bundle of the webhook')
       }
       await pause(clock, pollIntervalMs, signal)
     }

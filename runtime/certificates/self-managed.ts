@@ -42,7 +42,7 @@ export async function openSelfManaged(deps: SelfManagedDeps, options: SelfManage
     latest = await settle(deps, options, latest.stored, own)
     if (serving.show(servable(latest))) log.info({ component: 'certificates' }, 'certificate renewed')
     const changed = await trust.follow(latest.caBundle, own)
-    if (changed) log.info({ component: 'certificates', name: options.webhookConfiguration ?? '' }, 'webhook trusts the present authorities')
+    if (changed) log.info({ component: 'certificates', name: options.webhookConfiguration ?? '' }, 'webhook trusts the current CAs')
   }
 
   return {

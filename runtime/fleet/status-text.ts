@@ -110,7 +110,8 @@ function troubleOf(sync: SyncView, style: Style): string[] {
 function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {
   const last = lastAsked(desired, now)
   const asked = last === undefined ? '' : `, ${lastAskedText(last, now)}`
-  const by = desired.requestedBy === undefined ? '' : `, requested by ${desired.requestedBy}`
+  const by =
+    desired.requestedBy === undefined ? '' : `, requested by ${desired.requestedBy === 'generic' ? 'webhook' : desired.requestedBy}`
   const committed = desired.committedAt === undefined ? '' : `, committed ${agoOf(desired.committedAt, now)}`
   const held = desired.held === undefined ? '' : `, held (${desired.held})`
   const commit = desired.commit === undefined ? 'not known yet' : `${shortCommit(desired.commit)}${committed}`

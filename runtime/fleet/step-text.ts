@@ -50,5 +50,5 @@ export function stepText({ namespace, name }: { namespace: string; name: string 
 }
 
 function stays(published: string | undefined): string {
-  return published === undefined ? 'nothing is published until then' : `commit ${shortCommit(published)} stays until then`
+  return published === undefined ? 'until then, nothing is published' : `until then, commit ${shortCommit(published)} stays published`
 }

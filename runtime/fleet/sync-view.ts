@@ -56,7 +56,7 @@ export function syncView(
     repo: spec?.git.repo ?? published?.repo,
     desired: {
       ref: ref === undefined ? undefined : shortRef(ref),
-      requestedBy: source?.requested === undefined ? undefined : (source.requested.by ?? 'somebody'),
+      requestedBy: source?.requested === undefined ? undefined : (source.requested.by ?? 'an unknown user'),
       insteadOf: source?.requested === undefined || specRef === undefined || isSameRef(source.ref, specRef) ? undefined : specRef,
       commit: source?.commit,
       committedAt: source?.committedAt,

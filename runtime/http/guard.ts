@@ -26,7 +26,7 @@ export function guard<Of extends Env>(
       context.header('retry-after', String(verdict.retryAfterSeconds))
       // The unread body would be parsed as the next call of the connection.
       context.header('connection', 'close')
-      return problem(context, 429, 'more calls than are answered; try again later')
+      return problem(context, 429, 'too many calls; try again later')
     }
     await next()
     if (context.res.status >= 400 && context.res.status < 500) await limits.failure(peer)

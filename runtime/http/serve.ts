@@ -118,7 +118,7 @@ export async function serve({ app, port, host, tls, bounds, log }: ServeOptions,
     server.close()
     server.closeIdleConnections()
     const timer = setTimeout(() => {
-      log.warn({}, 'answers under way were cut off')
+      log.warn({}, 'open responses were closed')
       server.closeAllConnections()
     }, drainMs)
     void closed.then(() => clearTimeout(timer))

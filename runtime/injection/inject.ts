@@ -47,7 +47,7 @@ const isWindows = ({ spec: { os, nodeSelector } }: Pod): boolean =>
   os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows'
 
 const ofAnother = (name: string): string =>
-  `GatewaySync "${name}" is not one of this installation's; give the pod the labels by which the installation of its GatewaySync selects`
+  `GatewaySync "${name}" is not one of this installation's; give the pod the labels that its installation selects`
 
 const specSchema = gatewaySyncSpec({ allowLocal: true })
 
@@ -169,9 +169,9 @@ function isOnHostNetwork(pod: Pod): boolean {
 function unresolvable({ spec: { hostNetwork, dnsPolicy = 'ClusterFirst' } }: Pod, deliveryHost: string): string | undefined {
   if (!/\.svc(?:\.|:|$)/.test(deliveryHost)) return undefined
   const remedy = `set dnsPolicy: ${hostNetwork === true ? 'ClusterFirstWithHostNet' : 'ClusterFirst'}, or the agent does not find ${deliveryHost}`
-  if (dnsPolicy === 'Default') return `dnsPolicy: Default knows no Services; ${remedy}`
+  if (dnsPolicy === 'Default') return `dnsPolicy: Default does not resolve Services; ${remedy}`
   return hostNetwork === true && dnsPolicy === 'ClusterFirst'
-    ? `dnsPolicy: ClusterFirst knows no Services on hostNetwork; ${remedy}`
+    ? `dnsPolicy: ClusterFirst does not resolve Services on hostNetwork; ${remedy}`
     : undefined
 }
 

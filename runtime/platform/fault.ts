@@ -57,7 +57,7 @@ export const reasons = {
   PullRequestFailed: { retry: 'backoff', help: 'the pull request could not be requested from the git host' },
   GitUnreachable: { retry: 'backoff', help: 'the git host could not be reached' },
   GitTimeout: { retry: 'backoff', help: 'the git host did not answer in time' },
-  GitFailed: { retry: 'backoff', help: 'git failed with an error that has no reason of its own' },
+  GitFailed: { retry: 'backoff', help: 'git failed with an unknown error' },
   GitKilled: {
     retry: 'backoff',
     help: 'git or a helper program was killed or could not be started, often because the node is short of memory',

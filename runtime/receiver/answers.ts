@@ -40,7 +40,7 @@ export function tooMany({ observe }: Observer, context: Context, { retryAfterSec
   context.header('retry-after', String(retryAfterSeconds))
   // The body was not read.
   context.header('connection', 'close')
-  return problem(context, 'TooManyRequests', 'more calls than are answered; try again later')
+  return problem(context, 'TooManyRequests', 'too many calls; try again later')
 }
 
 /** 422 for a body with more keys, entries or levels than are read. */
@@ -50,11 +50,7 @@ export function tooComplex(context: Context): Response {
 
 /** 401 with constant text whatever was wrong, also without a GatewaySync of that name. */
 export function notAuthenticated(context: Context): Response {
-  return problem(
-    context,
-    'NotAuthenticated',
-    'no signature and no token of this call is valid for a GatewaySync of that name or namespace, or there is none',
-  )
+  return problem(context, 'NotAuthenticated', 'invalid signature or token, or no such GatewaySync')
 }
 
 /** 404 for every path except those of webhooks. */

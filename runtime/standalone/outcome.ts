@@ -65,7 +65,7 @@ export function lateOutcome(status: GatewaySyncStatus, waitedMs: number): Outcom
 function describeHeld(status: GatewaySyncStatus): string {
   const { source, findings, published } = status
   const why = findings === undefined ? conditionMessage(status) : describeErrors(findings)
-  const stays = published === undefined ? '' : `; commit ${shortCommit(published.commit)} stays`
+  const stays = published === undefined ? '' : `; commit ${shortCommit(published.commit)} stays published`
   return source?.commit === undefined ? why : `commit ${shortCommit(source.commit)} is refused: ${why}${stays}`
 }
 

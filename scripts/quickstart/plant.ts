@@ -109,16 +109,21 @@ export async function startQuickstart({ folder, once, say }: Options, stop: Abor
       say('bold', `quickstart: ${gateways.length} gateways hold ${commit.slice(0, 8)}, the push took ${ms} ms from commit to checked files`)
       return
     }
-    say('bold', 'Both gateways hold the commit. In another terminal, push a change, then a commit that is refused, then its repair:')
+    say('bold', 'Both gateways run the commit. In another terminal, push a valid change, then an invalid commit, then its fix:')
     for (const command of [
       'echo "hello" > services/projects/line-1/note.txt && git add . && git commit -qm "Say hello"',
       `echo '{"title": "Development",}' > services/config/resources/dev/config-mode.json && git commit -qam "Break a mode"`,
       'git revert --no-edit HEAD',
     ])
       say('cyan', `  cd ${repository.folder} && ${command} && git push -q`)
+    say('bold', 'To check the files before a push:')
+    say('cyan', `  ${path.resolve(import.meta.dirname, '../../bin/cluster-sync.js')} lint ${repository.folder}`)
     say('bold', 'After each push, send the webhook that a git host would send, or wait up to a minute for the next poll:')
     say('cyan', `  curl -X POST ${hook} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '{"ref":"main"}'`)
-    say('dim', `Settings: ${settingsFile} of this clone, with the repository above as spec.git.repo. The plant's own copy is not read.`)
+    say(
+      'dim',
+      `Settings: ${settingsFile} of this clone, with the repository above as spec.git.repo. Edits to the copy in that repository have no effect.`,
+    )
     say('dim', `Gateways: ${gateways.map(({ simulator, dataDir }) => `${simulator.url} (${dataDir})`).join(', ')}. Ctrl-C ends everything.`)
     await work
   } finally {

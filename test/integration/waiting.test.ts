@@ -83,7 +83,7 @@ void t.test('the controller waits for a late API server', { timeout: 600_000 }, 
   cluster.logs.length = 0
   const starting = cluster.startController()
   const said = (text: string) => (cluster.logs.join('').includes(text) ? true : undefined)
-  await until(() => said('the API server is not there yet'), 'it waits')
+  await until(() => said('the API server is not available yet'), 'it waits')
   const { probes, admission } = cluster.ports
   t.equal(await answersAt(`http://127.0.0.1:${probes}/healthz`), 200, 'alive, so that nobody starts it anew')
   t.equal(await answersAt(`http://127.0.0.1:${probes}/readyz`), 503)

@@ -27,7 +27,7 @@ export const conditionReasons = {
   Injected: 'every annotated pod has its agent',
   GatewaysPending: 'at least one gateway does not run the published commit yet',
   GatewaysFailed: 'at least one gateway reports a failure',
-  GatewaysBlocked: 'at least one gateway does not apply the commit until something changes',
+  GatewaysBlocked: 'at least one gateway refuses the commit until the commit, the GatewaySync or the pod changes',
   MissingAgent: 'at least one annotated pod runs without an agent',
   DryRun: 'dry run: changes are reported and nothing is written',
   Paused: 'paused: nothing is written',

@@ -178,5 +178,5 @@ async function whoAsks({ kube, signal }: Asking): Promise<string> {
   const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
   const answer = await kube.post('/apis/authentication.k8s.io/v1/selfsubjectreviews', review, signal).catch(() => undefined)
   const user = (answer as Json<V1SelfSubjectReview> | undefined)?.status?.userInfo?.username
-  return `cluster-sync: ${user ?? 'somebody'}`.slice(0, 128)
+  return `cluster-sync: ${user ?? 'unknown user'}`.slice(0, 128)
 }

@@ -27,7 +27,7 @@ const steps: Readonly<Record<Reason, string>> = {
   GitHostKeyChanged: 'Ask the administrators of the git host whether its key changed; only then replace the line in knownHosts.',
   GitTlsUntrusted: 'Put the certificate authority of the git host into the Secret that spec.git.caBundle names.',
   GitHostUnknown: 'Check the host name in spec.git.repo and the DNS of this machine: `getent hosts <host>`.',
-  GitConnectionRefused: 'Check the address and port in spec.git.repo, and whether a firewall or proxy stands between.',
+  GitConnectionRefused: 'Check the address and port in spec.git.repo, and whether a firewall or proxy blocks the connection.',
   GitProxyRefused: 'Check the proxy (spec.git.proxy, HTTPS_PROXY) and whether it permits the git host.',
   GitObjectMissing: 'Run `git fsck` on the git host, and push the missing object again from a clone that has it.',
   GitOutOfMemory: 'Take the largest files out of the repository, or give git more memory.',
@@ -64,13 +64,13 @@ const steps: Readonly<Record<Reason, string>> = {
   DeliveryUnauthorized: 'Recreate the pod if this lasts: its token belongs to another pod or has expired.',
   DeliveryFailed: 'No action needed: the agent retries automatically. If it lasts, check the network between controller and gateway.',
   // sync engine
-  ModeUnknown: 'Start the gateway, or name its mode: mode=<name> in --target, or --mode.',
+  ModeUnknown: 'Start the gateway, or set its mode: mode=<name> in --target, or --mode.',
   UnknownProfile: 'Correct the name of the profile, or add it to spec.sync.profiles.',
   AgentOutdated: 'Recreate the pod, so that it gets the current agent.',
   TooLarge: 'Shorten the spec, or use fewer or smaller GatewaySyncs in this namespace.',
   InvalidSpec: 'Correct the field that the message names.',
   SourcePathMissing:
-    'Correct the path that the message names: `collections.root` of the profile, or `source` of the mapping, which may be absent with `required: false`.',
+    'Correct the path that the message names: `collections.root` of the profile, or `source` of the mapping; or set `required: false` for an optional mapping.',
   DestinationNotAllowed: 'Choose another `destination`: this one belongs to the gateway itself.',
   MappingConflict: 'Change one of the two mappings or paths, so that each file has one source.',
   MassDeletion:

@@ -210,7 +210,7 @@ function tookOf(durationMs: number | undefined, verb: string, before = ', '): st
 }
 
 function staysOf({ stays }: Failure): string {
-  return stays === null ? 'nothing is published yet' : `the previous commit ${shortCommit(stays.commit)} of ${stays.ref} stays`
+  return stays === null ? 'nothing is published yet' : `the previous commit ${shortCommit(stays.commit)} of ${stays.ref} stays published`
 }
 
 function timeOf(at: Temporal.Instant, { timeZone }: RunStyle): string {

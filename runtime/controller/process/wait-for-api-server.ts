@@ -21,7 +21,7 @@ export async function waitForApiServer(
     } catch (error) {
       const fault = asFault(error)
       if (signal.aborted || fault.reason === 'UnsupportedKubernetes' || fault.reason === 'Unexpected') throw error
-      log.warn({ reason: fault.reason, message: fault.message }, 'the API server is not there yet')
+      log.warn({ reason: fault.reason, message: fault.message }, 'the API server is not available yet')
       await clock.wait(backoffMs(failures, firstRetryMs, longestRetryMs, clock.random()), signal)
     }
   }

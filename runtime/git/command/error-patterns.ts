@@ -29,7 +29,7 @@ export const hostOf = ({ url: { host, port } }: Pick<GitTarget, 'url'>): string 
 
 const credentialsOf = ({ access: { credentials } }: GitTarget): string =>
   ({
-    none: 'no credentials; name some in spec.git.auth',
+    none: 'no credentials; set spec.git.auth',
     basic: 'the user and password or token of spec.git.auth',
     clientCertificate: 'the client certificate of spec.git.auth',
     ssh: 'the key of spec.git.auth.sshKey',
@@ -48,7 +48,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
     pattern: /(?:CONNECT tunnel failed, response|Received HTTP code|HTTP code) ([0-9]{3})|Proxy CONNECT aborted|Could not resolve proxy/i,
     reason: 'GitProxyRefused',
     words: ({ proxy, url }, [, status]) =>
-      `the proxy ${proxy?.host ?? ''}:${proxy?.port ?? ''} does not lead to ${url.host}: ${proxyCause(status)}`,
+      `the proxy ${proxy?.host ?? ''}:${proxy?.port ?? ''} cannot connect to ${url.host}: ${proxyCause(status)}`,
   },
   {
     pattern: /^! \[rejected\].*\((?:stale info|fetch first|non-fast-forward|already exists)\)$/,
@@ -58,29 +58,27 @@ export const remotePatterns: readonly ErrorPattern[] = [
   {
     pattern: /^! \[remote rejected\]|^! \[rejected\]/,
     reason: 'PushRefused',
-    words: (asked) =>
-      `${hostOf(asked) || 'the repository'} does not take the branch: a rule or hook there refuses it, or it may not be written`,
+    words: (asked) => `${hostOf(asked) || 'the repository'} rejected the branch: a rule or hook there refuses it, or it may not be written`,
   },
   {
     pattern:
       /problem with the local (?:SSL|client) certificate|error reading X\.509|could not load|unable to set private key|CAfile: \S+ CRLfile.*error reading|error (?:setting certificate|reading ca cert|adding trust)/i,
     reason: 'CredentialsInvalid',
-    words: () =>
-      'spec.git.caBundle or the client certificate of spec.git.auth is no PEM that git can read, or certificate and key do not match',
+    words: () => 'spec.git.caBundle or the client certificate of spec.git.auth is not valid PEM, or certificate and key do not match',
   },
   {
     // GnuTLS prints only the host's alert: the first pattern with TLS 1.2, the second with 1.3, then what is wrong with a certificate.
     pattern:
       /alert.*(?:certificate required|bad certificate|handshake failure)|TLS fatal alert|SSL_read|certificate required|gnutls_handshake\(\) failed: (?:Handshake failed|Certificate is (?:required|bad|unknown)|CA is unknown|Certificate (?:was|has) (?:revoked|expired))/i,
     reason: 'GitUnauthorized',
-    words: (asked) => `${hostOf(asked)} wants a client certificate and was given ${credentialsOf(asked)}`,
+    words: (asked) => `${hostOf(asked)} requires a client certificate but got ${credentialsOf(asked)}`,
   },
   {
     pattern:
       /certificate verification failed|SSL certificate problem|certificate subject name|no alternative certificate|gnutls_handshake\(\) failed|certificate has expired/i,
     reason: 'GitTlsUntrusted',
     words: (asked) =>
-      `the certificate of ${hostOf(asked)} is not trusted by ${authoritiesOf(asked)}; an authority of one's own belongs in spec.git.caBundle`,
+      `the certificate of ${hostOf(asked)} is not trusted by ${authoritiesOf(asked)}; put a private CA into spec.git.caBundle`,
   },
   {
     pattern: /could not read Username|could not read Password|Authentication failed|returned error: 401/,
@@ -90,7 +88,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
   {
     pattern: /returned error: 403/,
     reason: 'GitForbidden',
-    words: (asked) => `${hostOf(asked)} knows ${credentialsOf(asked)}, which may not read this repository (403)`,
+    words: (asked) => `${hostOf(asked)} accepts ${credentialsOf(asked)}, but denies access to this repository (403)`,
   },
   {
     // Besides those above and 404: an error with any of these statuses is not git's answer about a ref.
@@ -143,7 +141,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
       /Repository not found|not found in upstream|returned error: 404|repository '[^']{0,300}' not found|does not appear to be a git repository|(?:repository|project) (?:does not exist|.* could not be found)|does not exist/i,
     reason: 'RepositoryNotFound',
     words: (asked) =>
-      `there is no such repository${asked.url.host === '' ? '' : ` at ${hostOf(asked)}`}, or it is hidden from ${credentialsOf(asked)}`,
+      `there is no such repository${asked.url.host === '' ? '' : ` at ${hostOf(asked)}`}, or it is not visible with ${credentialsOf(asked)}`,
   },
   {
     pattern: /transport '[^']{0,100}' not allowed|protocol '[^']{0,100}' is not supported/,
@@ -167,7 +165,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
     // A timeout within the call; a host that never answered at all is GitUnreachable below.
     pattern: /RPC failed; curl 28/,
     reason: 'GitTimeout',
-    words: (asked) => `${hostOf(asked)} took the call and then sent next to nothing; the next try waits longer`,
+    words: (asked) => `${hostOf(asked)} sent too little data; the next attempt waits longer`,
   },
   {
     pattern: /timed out|too slow/i,
@@ -177,13 +175,13 @@ export const remotePatterns: readonly ErrorPattern[] = [
   {
     pattern: /No route to host|Network is unreachable/,
     reason: 'GitUnreachable',
-    words: (asked) => `no network leads to ${hostOf(asked)}`,
+    words: (asked) => `no route to ${hostOf(asked)}`,
   },
   {
     pattern:
       /early EOF|unexpected disconnect|RPC failed|hung up|Connection reset|Connection closed|transfer closed|body are still expected|invalid index-pack output|bad pack header|index-pack died|fetch-pack: |unable to access|Could not read from remote|kex_exchange/i,
     reason: 'GitUnreachable',
-    words: (asked) => `the connection to ${hostOf(asked)} broke off`,
+    words: (asked) => `the connection to ${hostOf(asked)} was lost`,
   },
 ]
 
@@ -206,7 +204,7 @@ function adviceFor(status: string | undefined): string {
 }
 
 function proxyCause(status: string | undefined): string {
-  if (status === '407') return 'it wants a user and password (407)'
+  if (status === '407') return 'it requires authentication (407)'
   return status === undefined ? 'it cannot be reached' : `it answers with status ${status}`
 }
 

@@ -43,7 +43,7 @@ export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: Lea
     if (!(await isAnswered(deps, options, sight, { asked, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))
       return { lease: asked }
     answered = clock.monotonicMs() - startedMs > goodContactMs ? 1 : answered + 1
-    log.warn({ name: holder.identity, reason: 'DeliveryUnreachable' }, 'the leader is there, but cannot be reached from here')
+    log.warn({ name: holder.identity, reason: 'DeliveryUnreachable' }, 'the leader is alive, but cannot be reached from here')
     await untilOccasion(deps, sight, holder, signal, backoffMs(answered, leaveAloneMs.first, leaveAloneMs.most, clock.random()))
   }
 }

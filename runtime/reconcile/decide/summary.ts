@@ -74,7 +74,7 @@ function sourceCondition({ spec, fault, pending, status }: Summary): ConditionIn
 
 /** Describes what a request for another ref does, and how it ends. */
 export function insteadOf(specRef: string): string {
-  return `requested in place of ${shortRef(specRef)}, whose pushes are ignored until spec.git.ref changes or the annotation ${requestAnnotations.ref} is removed`
+  return `requested in place of ${shortRef(specRef)}, whose pushes are ignored until another request replaces it or the annotation ${requestAnnotations.ref} is removed`
 }
 
 function collectionsCondition({ spec, pending, status }: Summary): ConditionInput {

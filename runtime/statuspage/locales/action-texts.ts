@@ -106,7 +106,7 @@ const english: ActionWords = {
 }
 
 const german: ActionWords = {
-  actions: 'Was Sie tun können',
+  actions: 'Aktionen',
   texts: {
     sync: {
       label: () => 'Jetzt synchronisieren',
@@ -115,7 +115,8 @@ const german: ActionWords = {
     },
     pause: {
       label: () => 'Pausieren',
-      means: () => 'Auf die Gateways wird nichts mehr geschrieben, bis jemand fortsetzt. Commits werden trotzdem geholt und geprüft.',
+      means: () =>
+        'Auf die Gateways wird nichts mehr geschrieben, bis die Synchronisierung fortgesetzt wird. Commits werden trotzdem geholt und geprüft.',
     },
     resume: {
       label: () => 'Fortsetzen',
@@ -126,8 +127,8 @@ const german: ActionWords = {
       label: (of) => (isCommitHash(of) ? `Zurück zu ${named(of)}` : `Wieder ${of} folgen`),
       means: (of) =>
         isCommitHash(of)
-          ? `spec.git.ref wird dieser Commit (${of}): Die Gateways gehen darauf zurück und bleiben dort, was auch immer gepusht wird, bis jemand wieder einem Branch oder Tag folgt. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), muss es auch dort gesetzt werden.`
-          : `spec.git.ref wird ${of}: Die Gateways folgen dem, was dort gepusht wird. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), muss es auch dort gesetzt werden.`,
+          ? `Setzt spec.git.ref auf diesen Commit (${of}): Die Gateways kehren zu ihm zurück und bleiben dort, was auch immer gepusht wird, bis sie wieder einem Branch oder Tag folgen. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), setzen Sie spec.git.ref auch dort.`
+          : `Setzt spec.git.ref auf ${of}: Die Gateways folgen dem, was dort gepusht wird. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), setzen Sie spec.git.ref auch dort.`,
     },
     'confirm-deletions': {
       label: (of) => `Löschungen von ${named(of)} bestätigen`,
@@ -135,9 +136,9 @@ const german: ActionWords = {
         `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind, obwohl er mehr löscht, als ohne Bestätigung erlaubt ist.`,
     },
     'confirm-overwrites': {
-      label: (of) => `Änderungen vor Ort durch ${named(of)} überschreiben`,
+      label: (of) => `Lokale Änderungen durch ${named(of)} überschreiben`,
       means: (of) =>
-        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind: Was er ändert und auch vor Ort geändert wurde, geht dort verloren. Wer es behalten will, sichert es vorher.`,
+        `Alle Gateways übernehmen Commit ${named(of)}, sobald sie an der Reihe sind: Lokale Änderungen an Dateien, die er ändert, gehen verloren. Um sie zu behalten, sichern Sie sie vorher.`,
     },
     approve: {
       label: (of) => `Stufe ${partsOfRollout(of).stage} freigeben`,
@@ -146,16 +147,16 @@ const german: ActionWords = {
     abort: {
       label: () => 'Rollout abbrechen',
       means: (of) =>
-        `Der Rollout von Commit ${rolledOut(of)} wird abgebrochen: Gateways, die ihn haben, gehen auf den vorigen zurück, alle anderen behalten ihren Stand.`,
+        `Der Rollout von Commit ${rolledOut(of)} wird abgebrochen: Gateways, die ihn haben, kehren zum vorigen zurück, alle anderen behalten ihren Stand.`,
     },
     capture: {
       label: () => 'Lokale Änderungen sichern',
-      means: () => 'Was auf den Gateways von Hand geändert wurde, wird zur Durchsicht in einen Branch gepusht. Die Gateways behalten es.',
+      means: () => 'Lokale Änderungen der Gateways werden zur Prüfung auf einen Branch gepusht. Die Gateways behalten sie.',
     },
   },
   goBack: 'Zurück zu einem früheren Commit',
   cancel: 'Abbrechen',
-  asWhom: (name) => `Dies geschieht in Ihrem Namen (${name}), und ein Event hält es fest.`,
+  asWhom: (name) => `Dies geschieht in Ihrem Namen (${name}) und wird in einem Event festgehalten.`,
   account: 'Konto',
   youAre: 'Sie sind',
   groups: 'Ihre Gruppen',
@@ -167,9 +168,9 @@ const german: ActionWords = {
   again: 'Zurück und noch einmal versuchen',
   refused: {
     right:
-      'Sie dürfen diesen GatewaySync nicht ändern: Dazu braucht es das Recht patch auf gatewaysyncs.clustersync.io in seinem Namespace.',
+      'Sie dürfen diesen GatewaySync nicht ändern: Dazu brauchen Sie das Recht „patch“ für gatewaysyncs.clustersync.io in seinem Namespace.',
     origin: 'Die Anfrage kam nicht von dieser Anwendung, deshalb wurde nichts getan.',
-    form: 'Dieses Formular ist abgelaufen: Es gilt zehn Minuten und nur in einem Browser, der Cookies behält. Es wurde nichts getan.',
+    form: 'Dieses Formular ist abgelaufen: Es gilt zehn Minuten und nur in einem Browser, der Cookies zulässt. Es wurde nichts getan.',
     rate: 'Zu viele Aktionen in einer Minute. Es wurde nichts getan; versuchen Sie es in einer Minute noch einmal.',
     state: 'Das ist nicht mehr möglich, deshalb wurde nichts getan.',
     away: 'Der Cluster antwortet nicht, deshalb ist nicht bekannt, ob etwas getan wurde. Versuchen Sie es später noch einmal.',

@@ -42,7 +42,7 @@ const german: LoginWords = {
     unverified: 'Der Identitätsanbieter hat Ihre E-Mail-Adresse nicht bestätigt, unter der Sie hier bekannt wären.',
     overage:
       'Sie sind in mehr Gruppen, als der Identitätsanbieter nennt oder eine Sitzung fasst. Lassen Sie nur die Gruppen übermitteln, auf die es hier ankommt.',
-    key: 'Das Secret der Anmeldung (statusPage.oidc.secretRef) ist noch nicht da oder zu kurz.',
+    key: 'Das Secret der Anmeldung (statusPage.oidc.secretRef) ist noch nicht da, oder sein Schlüssel ist zu kurz.',
     origin: 'Die Anfrage kam nicht von dieser Anwendung, deshalb sind Sie noch angemeldet.',
   },
 }

@@ -26,7 +26,7 @@ export const actionOfStep: Readonly<Partial<Record<Step['kind'], ActionName>>> =
 
 function english(step: Step): string {
   const stays = (published: string | undefined): string =>
-    published === undefined ? 'until then nothing is published' : `until then commit ${shortCommit(published)} stays`
+    published === undefined ? 'until then, nothing is published' : `until then, commit ${shortCommit(published)} stays published`
   switch (step.kind) {
     case 'approve':
       return `Stage ${step.stage} begins after approval.`
@@ -53,7 +53,7 @@ function english(step: Step): string {
     case 'waitsForChange':
       return `The operator retries when the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
     case 'recreatePod':
-      return `Ask the cluster administrator to delete the pod ${step.pod}: its owner recreates it with the agent that it needs.`
+      return `Ask the cluster administrator to delete the pod ${step.pod}: it is recreated with the required agent.`
     case 'confirmDeletions':
       return `If these deletions are intended, confirm them for commit ${shortCommit(step.commit)}.`
     case 'confirmOverwrites':
@@ -75,48 +75,48 @@ function english(step: Step): string {
 
 function german(step: Step): string {
   const stays = (published: string | undefined): string =>
-    published === undefined ? 'bis dahin ist nichts veröffentlicht' : `bis dahin bleibt Commit ${shortCommit(published)}`
+    published === undefined ? 'bis dahin ist nichts veröffentlicht' : `bis dahin bleibt Commit ${shortCommit(published)} veröffentlicht`
   switch (step.kind) {
     case 'approve':
-      return `Stufe ${step.stage} beginnt, sobald jemand sie freigibt.`
+      return `Stufe ${step.stage} beginnt nach der Freigabe.`
     case 'resumeRollout':
       return 'Sobald die Ursache behoben ist, kann der Rollout fortgesetzt werden.'
     case 'abortRollout':
-      return 'Oder der Rollout wird abgebrochen: Alle Gateways gehen auf den vorigen Commit zurück.'
+      return 'Oder der Rollout wird abgebrochen: Alle Gateways kehren zum vorigen Commit zurück.'
     case 'retryRollout':
-      return 'Einen berichtigten Commit pushen oder es mit diesem noch einmal versuchen.'
+      return 'Pushen Sie einen korrigierten Commit, oder versuchen Sie es mit diesem noch einmal.'
     case 'correctFindings':
-      return `Im Repository beheben, was die Befunde nennen, und pushen; ${stays(step.published)}.`
+      return `Beheben Sie die Befunde im Repository und pushen Sie; ${stays(step.published)}.`
     case 'sign':
-      return `Den Commit mit einem Schlüssel signieren, der für dieses Repository gilt, und pushen; ${stays(step.published)}.`
+      return `Signieren Sie den Commit mit einem Schlüssel, der für dieses Repository gilt, und pushen Sie; ${stays(step.published)}.`
     case 'resume':
-      return 'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt.'
+      return 'Auf die Gateways wird nichts geschrieben, bis die Synchronisierung fortgesetzt wird.'
     case 'resumeInFile':
       return 'Es geht weiter, sobald spec.paused in der Datei false ist.'
     case 'leaveDryRun':
-      return 'Geschrieben wird, sobald dryRun in der Spezifikation (oder im Profil) false ist: Das ändert, wer den GatewaySync pflegt.'
+      return 'Geschrieben wird, sobald dryRun in der Spezifikation (oder im Profil) false ist: Das kann der Verantwortliche des GatewaySync ändern.'
     case 'checkOperator':
-      return 'Wenn das so bleibt, die Betreiber des Clusters fragen, ob der Operator läuft.'
+      return 'Wenn das so bleibt, fragen Sie die Betreiber des Clusters, ob der Operator läuft.'
     case 'passes':
       return `Es wird von selbst erneut versucht; ${stays(step.published)}.`
     case 'waitsForChange':
       return `Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat; ${stays(step.published)}.`
     case 'recreatePod':
-      return `Die Betreiber des Clusters bitten, den Pod ${step.pod} zu löschen: Er wird neu erzeugt, mit dem Agenten, den er braucht.`
+      return `Bitten Sie die Betreiber des Clusters, den Pod ${step.pod} zu löschen: Er wird mit dem benötigten Agenten neu erzeugt.`
     case 'confirmDeletions':
       return `Wenn diese Löschungen richtig sind, müssen sie für Commit ${shortCommit(step.commit)} bestätigt werden.`
     case 'confirmOverwrites':
       return `Wenn diese Änderungen verloren gehen dürfen, kann Commit ${shortCommit(step.commit)} sie überschreiben.`
     case 'raiseMaxDeletions':
-      return 'Wenn diese Löschungen richtig sind, in der Datei spec.sync.defaults.maxDeletions erhöhen.'
+      return 'Wenn diese Löschungen richtig sind, erhöhen Sie in der Datei spec.sync.defaults.maxDeletions.'
     case 'captureOrGiveUp':
-      return 'Die Änderungen mit „cluster-sync capture“ sichern, oder auf sie verzichten: in der Datei spec.sync.defaults.drift auf Report setzen.'
+      return 'Sichern Sie die Änderungen mit „cluster-sync capture“, oder verzichten Sie auf sie: Setzen Sie in der Datei spec.sync.defaults.drift auf Report.'
     case 'gatewayTriesAgain':
       return 'Es wird von selbst erneut versucht.'
     case 'gatewayWaitsForChange':
       return 'Es wird erneut versucht, sobald sich der GatewaySync, sein Secret oder der Commit geändert hat.'
     case 'lookAtChanges':
-      return 'Seine Seite zeigt, welche Dateien vor Ort geändert wurden und was aus ihnen wird.'
+      return 'Seine Seite zeigt, welche Dateien lokal geändert wurden und was die nächste Synchronisierung damit macht.'
     default:
       return `Mehr dazu steht im Runbook des Operators unter ${step.reason}.`
   }
@@ -130,8 +130,8 @@ const inEnglish: StepWords = {
 
 const inGerman: StepWords = {
   sentence: german,
-  byButton: (label) => `Dafür gibt es die Schaltfläche „${label}“.`,
-  byOthers: 'Das kann tun, wer diesen GatewaySync ändern darf.',
+  byButton: (label) => `Verwenden Sie die Schaltfläche „${label}“.`,
+  byOthers: 'Das können Benutzer, die diesen GatewaySync ändern dürfen.',
 }
 
 export function stepWordsIn(language: Language): StepWords {

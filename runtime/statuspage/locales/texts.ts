@@ -93,9 +93,9 @@ const english: Words = {
   repository: 'repository',
   nothingYet: 'nothing yet',
   unknown: 'unknown',
-  requestedBy: (who) => `requested by ${who}`,
+  requestedBy: (who) => `requested by ${who === 'generic' ? 'webhook' : who}`,
   insteadOf: (ref) =>
-    `in place of ${ref}, whose pushes are ignored until spec.git.ref changes or the annotation clustersync.io/requested-ref is removed`,
+    `in place of ${ref}, whose pushes are ignored until another request replaces it or the annotation clustersync.io/requested-ref is removed`,
   askedAgo: (age) => `git host checked ${age} ago`,
   committedAgo: (age) => `committed ${age} ago`,
   publishedAgo: (age) => `${age} ago`,
@@ -160,16 +160,16 @@ const german: Words = {
   everything: 'alles',
   onlyTrouble: 'nur Auffälliges',
   apply: 'Anwenden',
-  levels: { ok: 'in Ordnung', working: 'in Arbeit', warning: 'Hinweis', error: 'Handlungsbedarf' },
+  levels: { ok: 'in Ordnung', working: 'in Arbeit', warning: 'Warnung', error: 'Handlungsbedarf' },
   states: {
     synced: 'aktuell',
     pending: 'wartet',
     failed: 'fehlgeschlagen',
     blocked: 'blockiert',
-    drifted: 'vor Ort geändert',
+    drifted: 'lokal geändert',
     dryRun: 'Probelauf',
     paused: 'pausiert',
-    missingAgent: 'ohne Agent',
+    missingAgent: 'ohne Agenten',
     waiting: 'wartet auf seine Stufe',
   },
   inStep: (count, total) => `${count} von ${total} Gateways haben den veröffentlichten Commit`,
@@ -178,15 +178,15 @@ const german: Words = {
     const follow = gateways === 0 ? 'noch kein Gateway ist zugeordnet' : german.inStep(inStep, gateways)
     return `${ready} von ${syncs} ${syncs === 1 ? 'GatewaySync ist' : 'GatewaySyncs sind'} bereit; ${follow}.`
   },
-  seesNothing: 'Sie dürfen die GatewaySyncs keines der Namespaces sehen, die einen haben.',
+  seesNothing: 'Sie dürfen in keinem Namespace GatewaySyncs sehen.',
   desired: 'gewünscht',
   published: 'veröffentlicht',
   repository: 'Repository',
   nothingYet: 'noch nichts',
   unknown: 'unbekannt',
-  requestedBy: (who) => `angefordert von ${who}`,
+  requestedBy: (who) => (who === 'generic' ? 'angefordert per Webhook' : `angefordert von ${who}`),
   insteadOf: (ref) =>
-    `statt ${ref}, dessen Pushes ignoriert werden, bis sich spec.git.ref ändert oder die Annotation clustersync.io/requested-ref entfernt wird`,
+    `statt ${ref}, dessen Pushes ignoriert werden, bis eine andere Anfrage folgt oder die Annotation clustersync.io/requested-ref entfernt wird`,
   askedAgo: (age) => `Git-Server zuletzt vor ${inGerman(age)} abgefragt`,
   committedAgo: (age) => `Commit vor ${inGerman(age)}`,
   publishedAgo: (age) => `vor ${inGerman(age)}`,
@@ -203,7 +203,7 @@ const german: Words = {
   findings: 'Befunde',
   countOf: (errors, warnings) => `${errors} Fehler, ${warnings} ${warnings === 1 ? 'Warnung' : 'Warnungen'}`,
   severities: { error: 'Fehler', warning: 'Warnung' },
-  requests: 'Anforderungen',
+  requests: 'Anfragen',
   more: (count) => `und ${count} weitere`,
   page: (number, of) => `Seite ${number} von ${of}`,
   pages: 'Seiten',
@@ -216,10 +216,9 @@ const german: Words = {
   notFound: 'Diese Seite gibt es nicht.',
   noLogin: 'Es gibt keine Anmeldung: Wer diese Seite erreicht, sieht alles. Ändern lässt sich hier nichts.',
   refused: {
-    unidentified:
-      'Die Anmeldung vor dieser Seite sagt nicht, wer Sie sind. Öffnen Sie die Seite unter der Adresse, die über die Anmeldung führt.',
+    unidentified: 'Die Anmeldung vor dieser Seite weist Sie nicht aus. Öffnen Sie die Seite über die Adresse der Anmeldung.',
     unavailable: 'Zurzeit lässt sich nicht feststellen, was Sie sehen dürfen. Versuchen Sie es später noch einmal.',
-    busy: 'Zu viele Antworten warten darauf, gelesen zu werden. Versuchen Sie es gleich noch einmal.',
+    busy: 'Der Server ist ausgelastet. Versuchen Sie es gleich noch einmal.',
   },
 }
 

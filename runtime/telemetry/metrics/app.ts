@@ -35,11 +35,11 @@ export function metricsApp({ text, authorize }: MetricsDeps): Hono {
       context.header('www-authenticate', 'Bearer')
       return problem(context, 401, 'a bearer token of this cluster is needed')
     }
-    if (access === 'forbidden') return problem(context, 403, 'the token does not permit to get the non-resource URL /metrics')
+    if (access === 'forbidden') return problem(context, 403, 'the token does not permit access to the non-resource URL /metrics')
     const format = formatFor(context.req.header('accept'))
     return context.body(ReadableStream.from(encoded(text(format))), 200, { 'content-type': contentTypes[format] })
   })
-  app.notFound((context) => problem(context, 404, 'there is /metrics'))
+  app.notFound((context) => problem(context, 404, 'use /metrics'))
   app.onError((error, context) => {
     context.header('retry-after', '5')
     return problem(context, 503, `the token could not be checked: ${asFault(error).reason}`)

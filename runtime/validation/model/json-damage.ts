@@ -251,6 +251,11 @@ class DamageScan {
     return true
   }
 
+  /** Whether another entry must follow. */
+  #isAfterComma(): boolean {
+    return this.#expected === 'key' || (this.#expected === 'value' && this.#open.at(-1) === openBracket)
+  }
+
   #refuse(piece: Uint8Array, at: number): void {
     const byte = piece[at] ?? 0
     const mark = piece.subarray(at, at + markLength)
@@ -260,6 +265,8 @@ class DamageScan {
     } else if (this.#previous === openBrace && (byte === openBrace || byte === 0x25)) {
       this.#fail('invalid-json', 'holds a template expression outside a string', { isTemplate: true })
     } else if (this.#expected === 'nothing') this.#fail('invalid-json', 'is not JSON, because there is text after the end')
+    else if (this.#isAfterComma() && (byte === closeBrace || byte === closeBracket))
+      this.#fail('invalid-json', 'is not JSON, because there is a comma before a closing bracket')
     else this.#fail('invalid-json', `is not JSON, because a ${this.#expected} is missing`)
   }
 }

@@ -2,9 +2,9 @@
  * The two manifests of a tree: `config-mode.json` of a collection, `resource.json` (or `unary-resource.json`) of a resource. Total: any
  * bytes give a value. Pure.
  */
-import { printable } from '../../api/values.ts'
 import { type Complexity, createScan } from '../../platform/text/json-cost.ts'
 import { isObject } from '../../platform/text/json.ts'
+import { createDamageScan } from './json-damage.ts'
 
 /** Manifests are a few hundred bytes; images have the largest, with a kilobyte. */
 export const maxManifestBytes = 1024 * 1024
@@ -98,13 +98,21 @@ export function parseManifest(bytes: Uint8Array | undefined): ParsedObject {
 function parseObject(bytes: Uint8Array | undefined, maxBytes: number): ParsedObject {
   if (bytes === undefined || bytes.length > maxBytes) return { kind: 'invalid', problem: `is larger than ${maxBytes} bytes` }
   if (createScan(complexity)(bytes)) return { kind: 'invalid', problem: 'is nested too deeply, or holds more than a manifest ever needs' }
+  let text = ''
   try {
-    const text = decoder.decode(bytes)
+    text = decoder.decode(bytes)
     const value: unknown = JSON.parse(text)
     return isObject(value) ? { kind: 'ok', value, text } : { kind: 'invalid', problem: `must be an object, not ${typeName(value)}` }
   } catch (error) {
-    return { kind: 'invalid', problem: error instanceof SyntaxError ? `is not JSON: ${printable(error.message)}` : 'is not UTF-8 text' }
+    return { kind: 'invalid', problem: error instanceof SyntaxError ? syntaxProblem(text) : 'is not UTF-8 text' }
   }
+}
+
+/** In plain words: the messages of `JSON.parse` differ between versions of Node. */
+function syntaxProblem(text: string): string {
+  const scan = createDamageScan()
+  scan.take(Buffer.from(text))
+  return scan.end()?.problem ?? 'is not JSON'
 }
 
 function typeName(value: unknown): string {

@@ -78,7 +78,7 @@ const rows: Row[] = [
     name: 'a commit that is refused names what stays',
     status: { ...notReady('CollectionsInvalid', '1 error'), published: { commit: earlier, ref: 'main', at: '2026-03-01T10:00:00Z' } },
     level: 'error',
-    says: /cluster-sync lint.*commit 99887766 stays until then/,
+    says: /cluster-sync lint.*until then, commit 99887766 stays published/,
   },
   {
     name: 'a fault that passes by itself says so',

@@ -101,7 +101,7 @@ void t.test('a requested ref is shown with the ref whose pushes it stops, and wi
   }
   t.match(
     text('v2'),
-    /^ {2}desired +v2, requested by manual: .*\n +requested in place of main, whose pushes are ignored until spec\.git\.ref changes or the annotation clustersync\.io\/requested-ref is removed$/m,
+    /^ {2}desired +v2, requested by manual: .*\n +requested in place of main, whose pushes are ignored until another request replaces it or the annotation clustersync\.io\/requested-ref is removed$/m,
   )
   t.notMatch(text('main'), /in place of/)
   t.end()

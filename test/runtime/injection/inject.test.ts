@@ -88,7 +88,7 @@ void t.test('a pod that cannot resolve the Service of the content server gets a 
     [{ dnsPolicy: 'None' }, service, undefined],
     [{ dnsPolicy: 'Default' }, service, /set dnsPolicy: ClusterFirst, or the agent does not find cso-delivery.operator.svc:9445/],
     [{ hostNetwork: true }, service, /set dnsPolicy: ClusterFirstWithHostNet, or the agent does not find/],
-    [{ hostNetwork: true, dnsPolicy: 'ClusterFirst' }, service, /ClusterFirst knows no Services on hostNetwork; set dnsPolicy/],
+    [{ hostNetwork: true, dnsPolicy: 'ClusterFirst' }, service, /ClusterFirst does not resolve Services on hostNetwork; set dnsPolicy/],
     [{ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }, service, undefined],
     [{ hostNetwork: true, dnsPolicy: 'ClusterFirst' }, elsewhere, undefined],
   ]

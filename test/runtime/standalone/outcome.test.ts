@@ -44,7 +44,7 @@ void t.test('a run fails with the reason of the source, of validation or of the 
     published: { commit: 'a'.repeat(40), ref: 'main', at: '' },
     source: { ref: 'main', commit: 'b'.repeat(40), held: 'NotVerified' },
   }
-  matchObject(t, outcomeOf({ ...facts, status: held }), { message: /^commit bbbbbbbb is refused: .*; commit aaaaaaaa stays$/ })
+  matchObject(t, outcomeOf({ ...facts, status: held }), { message: /^commit bbbbbbbb is refused: .*; commit aaaaaaaa stays published$/ })
 })
 
 void t.test('a failed target ends the run once every other target has ended', async (t) => {

@@ -57,7 +57,7 @@ void t.test('a requested ref is shown with the ref whose pushes it stops, in eac
   containsText(
     t,
     (await get(page)).text,
-    'in place of main, whose pushes are ignored until spec.git.ref changes or the annotation clustersync.io/requested-ref is removed',
+    'in place of main, whose pushes are ignored until another request replaces it or the annotation clustersync.io/requested-ref is removed',
   )
   containsText(
     t,

@@ -24,7 +24,7 @@ export const collectionRules = {
     severity: 'error',
     title: 'A `config-mode.json` is not a JSON object, or a field is missing or of another type.',
     why: 'The gateway does not read the folder as a collection: its resources are lost.',
-    fix: 'Correct it at the line shown: title, description and parent are strings, enabled and inheritable are true or false.',
+    fix: 'Correct the JSON syntax at the line shown, such as a comma that is missing or extra. Title, description and parent are strings, enabled and inheritable are true or false.',
     sure: `Documented: the five fields are on ${modesPage}. The effect is assumed; none of 112 public files is invalid.`,
   },
   'unknown-collection-key': {

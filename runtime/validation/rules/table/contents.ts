@@ -150,7 +150,7 @@ export const contentRules = {
     severity: 'warning',
     title: 'The signature in a `resource.json` does not match the content.',
     why: 'The resource was changed after a gateway wrote it: by hand, or by an editor or git that changed line ends or the last newline. A scan may skip the change.',
-    fix: 'Run cluster-sync sign on the resource. Save files with CRLF as LF before: git may store them so, and the signature covers every byte. lint --ref HEAD checks what git stores.',
+    fix: 'Run cluster-sync sign on the resource. First convert CRLF to LF, because git may store LF, and the signature covers every byte. lint --ref HEAD checks what git stores.',
     sure: signatures,
   },
   'missing-project-json': {

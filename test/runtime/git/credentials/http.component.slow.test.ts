@@ -86,12 +86,12 @@ eachHost(t, 'each refusal of an HTTPS host has its own reason and no text from t
       t.equal(told.at(-1), message)
     }
   }
-  await is({ repo, caBundle }, `GitUnauthorized: ${where} refused no credentials; name some in spec.git.auth (401)`)
+  await is({ repo, caBundle }, `GitUnauthorized: ${where} refused no credentials; set spec.git.auth (401)`)
   await is({ repo, caBundle, auth: token }, `GitUnauthorized: ${where} refused the user and password or token of spec.git.auth (401)`)
   secrets['git'] = { token: 'other' }
   await is(
     { repo, caBundle, auth: token },
-    `GitForbidden: ${where} knows the user and password or token of spec.git.auth, which may not read this repository (403)`,
+    `GitForbidden: ${where} accepts the user and password or token of spec.git.auth, but denies access to this repository (403)`,
   )
   secrets['git'] = { token: 'good' }
   const lost = host.url('lost.git')
@@ -100,7 +100,7 @@ eachHost(t, 'each refusal of an HTTPS host has its own reason and no text from t
     `RepositoryNotFound: there is no such repository at ${where}, or it is hidden from the user and password or token of spec.git.auth`,
   )
   const untrusted = `GitTlsUntrusted: the certificate of ${where} is not trusted by`
-  const advice = "an authority of one's own belongs in spec.git.caBundle"
+  const advice = 'put a private CA into spec.git.caBundle'
   await is({ repo, auth: token }, `${untrusted} the system's authorities; ${advice}`)
   await is(
     { repo, auth: token, caBundle: { secretRef: { name: 'other', key: 'ca.crt' } } },
@@ -159,13 +159,13 @@ void t.test('a client certificate opens a host that requires one', async (t) => 
   // The host's reset may arrive before its alert, and then only the reset is visible: often with TLS 1.3, where the host refuses after the
   // handshake, and rarely with TLS 1.2, where it refuses during it.
   const desired = (port: number) =>
-    `GitUnauthorized: 127.0.0.1:${port} wants a client certificate and was given no credentials; name some in spec.git.auth`
+    `GitUnauthorized: 127.0.0.1:${port} requires a client certificate but got no credentials; set spec.git.auth`
   const older = await startGitHost(path.join(folder, 'older'), {
     tls: { ...serving(authority), requestCert: true, rejectUnauthorized: true, ca: clients.certificate, maxVersion: 'TLSv1.2' },
   })
   t.teardown(async () => older.stop())
   older.repository('plant.git').commit({ a: '1' })
-  const brokenOff = (port: number) => `GitUnreachable: the connection to 127.0.0.1:${port} broke off`
+  const brokenOff = (port: number) => `GitUnreachable: the connection to 127.0.0.1:${port} was lost`
   const told = [await ask({ repo: older.url('plant.git/.git'), caBundle })]
   while (told.at(-1) === brokenOff(older.port) && told.length < 50) told.push(await ask({ repo: older.url('plant.git/.git'), caBundle }))
   t.equal(told.at(-1), desired(older.port))
@@ -222,7 +222,7 @@ eachHost(t, 'a proxy reaches a host that cannot be resolved locally, and receive
   secrets['proxy'] = { url: `http://127.0.0.1:${proxy.port}` }
   t.equal(
     await ask(git),
-    `GitProxyRefused: the proxy 127.0.0.1:${proxy.port} does not lead to git.example: it wants a user and password (407)`,
+    `GitProxyRefused: the proxy 127.0.0.1:${proxy.port} cannot connect to git.example: it requires authentication (407)`,
   )
   secrets['proxy'] = { url: `http://worker:s3cr%3At@127.0.0.1:${proxy.port}` }
   t.match(await ask({ ...git, repo: 'https://127.0.0.1:1/x' }), /^GitProxyRefused: .*it answers with status 502/)

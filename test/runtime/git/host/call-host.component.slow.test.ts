@@ -25,7 +25,7 @@ void t.test("a host that is slower than git's timeout gets longer timeouts until
   const told = [await ask('silent')]
   while (told.at(-1) !== 'answered' && told.length < 5) told.push(await ask('slow'))
   t.equal(told.at(-1), 'answered')
-  const given = `GitTimeout: 127.0.0.1:${port} took the call and then sent next to nothing; the next try waits longer`
+  const given = `GitTimeout: 127.0.0.1:${port} sent too little data; the next attempt waits longer`
   t.ok(
     told.slice(0, -1).every((each) => each === given),
     told.join('\n'),

@@ -19,6 +19,6 @@ void t.test('outside development mode log lines are JSON, from the configured le
   const lines = async (logLevel: 'info' | 'debug'): Promise<unknown[]> =>
     (await firstLinesOf(t, program, { logLevel })).map((line) => JSON.parse(line) as unknown)
   const started = { level: 'info', msg: 'controller started', name: 'operator-0' }
-  matchObject(t, await lines('info'), [started, { level: 'warn', msg: 'the API server is not there yet' }])
+  matchObject(t, await lines('info'), [started, { level: 'warn', msg: 'the API server is not available yet' }])
   matchObject(t, await lines('debug'), [started, { level: 'debug', msg: 'runtime environment' }])
 })

@@ -157,7 +157,7 @@ void t.test('SourceReady names the ref of the spec while a requested one is foll
   const message = (ref: string) => summary({ status: { source: { ref, commit, requested: { ...request, ref } } } })['SourceReady']?.message
   t.equal(
     message('v2'),
-    `v2 is commit ${commit}; requested in place of main, whose pushes are ignored until spec.git.ref changes or the annotation clustersync.io/requested-ref is removed`,
+    `v2 is commit ${commit}; requested in place of main, whose pushes are ignored until another request replaces it or the annotation clustersync.io/requested-ref is removed`,
   )
   t.equal(message('refs/heads/main'), `main is commit ${commit}`, 'a request for the ref of the spec holds nothing')
 })

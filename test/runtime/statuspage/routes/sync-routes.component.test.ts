@@ -60,7 +60,7 @@ void t.test('each step names its button or who may perform it, and none requires
   containsText(
     t,
     seen[3],
-    'Auf die Gateways wird nichts geschrieben, bis jemand fortsetzt. Das kann tun, wer diesen GatewaySync ändern darf.',
+    'Auf die Gateways wird nichts geschrieben, bis die Synchronisierung fortgesetzt wird. Das können Benutzer, die diesen GatewaySync ändern dürfen.',
   )
   const tiles = seen[1]?.split('<li class="tile').slice(1) ?? []
   const said = ['confirm them for commit', 'Its page lists the changed files', 'delete the pod gw-2', 'retries']
