@@ -24,7 +24,7 @@ export const values = {
   podDisruptionBudget: { enabled: true, minAvailable: 1 },
   serviceMonitor: { enabled: true },
   podMonitor: { enabled: true },
-  prometheusRule: { enabled: true, runbookUrl: 'https://wiki.example.com/cluster-sync/runbook' },
+  prometheusRule: { enabled: true },
   grafanaDashboard: { enabled: true },
   networkPolicy: { enabled: true },
 } satisfies ValuesInput

@@ -20,7 +20,7 @@ const causes: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EISDIR: 'it is a folder',
   EACCES: 'this user may not read it',
-  ERR_MODULE_NOT_FOUND: 'it does not exist, or imports what does not',
+  ERR_MODULE_NOT_FOUND: 'it does not exist, or a module that it imports does not',
 }
 
 /** The folder of cdk8s.yaml, which the command line empties before it starts this app. */

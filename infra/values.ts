@@ -110,7 +110,7 @@ export const valuesSchema = v.strictObject({
       enabled: flag('Creates a NetworkPolicy that restricts ingress to the ports of the controller.', false),
       metrics: peers(
         'metrics',
-        'pods without an agent in the namespace of the release, and pods with the label clustersync.io/metrics-reader=true on them or on their namespace',
+        'pods without an agent in the namespace of the release, and pods that have, or whose namespace has, the label clustersync.io/metrics-reader=true',
       ),
       delivery: peers('the content server', 'pods with an agent'),
       receiver: peers('the webhook receiver', 'all'),
@@ -148,13 +148,7 @@ export const valuesSchema = v.strictObject({
         'Fail',
       ),
       timeoutSeconds: v.optional(
-        v.pipe(
-          v.number(),
-          v.integer(),
-          v.minValue(1),
-          v.maxValue(30),
-          v.description('Timeout of the API server for the webhook, in seconds.'),
-        ),
+        v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(30), v.description('Timeout of webhook calls, in seconds.')),
         5,
       ),
       existingSecret: optionalObjectName('Secret with tls.crt, tls.key and ca.crt for all TLS ports, instead of a generated certificate.'),

@@ -243,6 +243,7 @@ const rows: Readonly<Record<string, Row>> = {
     left: leftOut(
       'other pages have the same commands, which are run',
       'npx cdk8s synth',
+      'kubectl apply -f dist/crds.k8s.yaml',
       'kubectl apply -f dist/',
       'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
     ),

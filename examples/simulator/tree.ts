@@ -14,7 +14,7 @@ type Collection = { name: string; folder: string; parent: string; resources: Map
 type ResourceFolder = { manifest: string; singleton: boolean }
 
 /**
- * What keeps a gateway from starting, as far as it is documented (gateway.md section 3): by the rule of the collection checks that finds
+ * What keeps a gateway from starting, as far as it is documented: by the rule of the collection checks that finds
  * the same in a commit, what the gateway says.
  */
 export const startFaults = {
@@ -87,7 +87,7 @@ function unmanaged(root: string): string[] {
     .map(startFaults['missing-config-mode'])
 }
 
-/** Singletons that a gateway makes in local by itself, so that no other collection needs them (gateway.md section 1). */
+/** Singletons that a gateway makes in local by itself, so that no other collection needs them. */
 const localSingletons = new Set([
   'ignition/local-system-properties',
   'com.inductiveautomation.opcua/client-keystore',

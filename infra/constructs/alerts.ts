@@ -28,7 +28,7 @@ type AlertRule = {
 /** The controller and cert-manager both renew a certificate more days before its end than this. */
 const daysBeforeEnd = 7
 
-/** Longer than any week with a window in it. */
+/** Allows for weekly windows. */
 const longRolloutDays = 8
 
 /** Prometheus fills in the labels of the series that an alert is about. */

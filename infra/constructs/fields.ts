@@ -4,7 +4,7 @@
 import { ApiObject, JsonPatch } from 'cdk8s'
 import type { IConstruct } from 'constructs'
 
-/** Sets fields by JSON pointer. Empty texts, lists and objects are left out. */
+/** Sets fields by JSON pointer. Empty strings, lists and objects are left out. */
 export function setFields(construct: IConstruct, fields: Readonly<Record<string, unknown>>): void {
   const present = Object.entries(fields).filter(([, value]) => !isEmpty(value))
   patchable(ApiObject.of(construct)).addJsonPatch(...present.map(([pointer, value]) => JsonPatch.add(pointer, value)))

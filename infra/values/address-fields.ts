@@ -23,7 +23,7 @@ export const tag = (description: string) =>
   v.optional(
     v.pipe(
       v.string(),
-      v.regex(tagPattern, 'must be empty or a tag such as 1.2.3, with a digest (@sha256:…) if need be'),
+      v.regex(tagPattern, 'must be empty or a tag such as 1.2.3, optionally with a digest (@sha256:…)'),
       v.description(description),
     ),
     '',

@@ -62,7 +62,7 @@ function help(parent: readonly string[], key: string): string {
   const known = keysAt(parent)
   const nearest = nearestTo(key, known)
   const meant = nearest === undefined ? pathsTo(key, valuesSchema, []) : [[...parent, nearest].join('.')]
-  return meant.length === 0 || meant.length > maxSuggestions ? `there are: ${known.join(', ')}` : `did you mean ${meant.join(' or ')}?`
+  return meant.length === 0 || meant.length > maxSuggestions ? `known keys: ${known.join(', ')}` : `did you mean ${meant.join(' or ')}?`
 }
 
 /** If the key exists in more places than this, listing the keys of the section helps the reader more. */

@@ -115,7 +115,7 @@ function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, s
   return [
     ...when(
       !leaderElection.enabled,
-      `leaderElection.enabled: must be true with ${replicaCount} replicas, which would all write otherwise; or set replicaCount: 1`,
+      `leaderElection.enabled: must be true with ${replicaCount} replicas, because otherwise all would write; or set replicaCount: 1`,
     ),
     ...when(
       storage.existingClaim !== '' && !persistence.enabled,

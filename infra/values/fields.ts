@@ -33,12 +33,7 @@ const matching = (description: string, pattern: RegExp, message: string, initial
 
 /** A bearer token, as a header of HTTP carries it; empty for none. */
 export const bearerToken = (description: string) =>
-  matching(
-    description,
-    /^[!-~]*$/,
-    'must hold visible ASCII characters only, without blanks: an Authorization header carries no others',
-    '',
-  )
+  matching(description, /^[!-~]*$/, 'must contain only visible ASCII characters, without spaces', '')
 
 /** Part of the names of objects; empty: not overridden. */
 export const namePart = (description: string) =>
@@ -72,7 +67,7 @@ export const issuerAddress = (description: string) =>
   matching(description, /^(?:https:\/\/[^\s?#]+)?$/, 'must be an address that begins with https://, without "?" and "#"', '')
 /** The beginning of every address of a page. */
 export const originAddress = (description: string) =>
-  matching(description, /^(?:https:\/\/[^\s/?#]+)?$/, 'must be https:// and a host, and a port if need be, without anything behind', '')
+  matching(description, /^(?:https:\/\/[^\s/?#]+)?$/, 'must be https:// and a host, optionally with a port, without a path', '')
 /** The duration of a login session. */
 export const sessionDuration = (description: string, initial: string) =>
   matching(description, /^(?:[1-9][0-9]{0,2}m|[1-9][0-9]?h)$/, 'must be minutes or hours such as 30m or 8h, at most 99h', initial)
@@ -117,7 +112,7 @@ const metadataKey = (what: string, domain: string) =>
     v.string(),
     v.regex(
       new RegExp(`^(?:${domain}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`),
-      `must be ${what} key: at most 63 letters, digits, "-", "_" and ".", after a DNS name and "/" if any`,
+      `must be ${what} key: at most 63 letters, digits, "-", "_" and ".", optionally prefixed with a DNS name and "/"`,
     ),
   )
 const labelKey = metadataKey('a label', subdomain)
@@ -128,7 +123,7 @@ const labelValue = v.pipe(
   v.string(),
   v.regex(
     labelValuePattern,
-    'must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with one of the first two',
+    'must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit',
   ),
 )
 export const labels = (description: string) => v.optional(v.pipe(v.record(labelKey, labelValue), v.description(description)), {})
@@ -136,7 +131,7 @@ const selectorKey = { key: labelKey }
 /** The two parts of a selector; an expression has values where its operator takes some. */
 export const selectorValues = (what: string) =>
   ({
-    matchLabels: labels(`Labels of ${what}. Without matchLabels and matchExpressions, labels do not matter.`),
+    matchLabels: labels(`Labels of ${what}. Without matchLabels and matchExpressions, all match.`),
     matchExpressions: v.optional(
       v.pipe(
         v.array(

@@ -77,7 +77,7 @@ export const monitoringValues = {
         {},
       ),
       runbookUrl: pageAddress(
-        'URL of docs/how-to/runbook.md, such as in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. Without a URL it has none.',
+        'URL of docs/how-to/runbook.md, such as in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. If empty, it is omitted.',
         docsUrl('docs/how-to/runbook.md') ?? '',
       ),
     }),
@@ -90,7 +90,7 @@ export const monitoringValues = {
           v.string(),
           v.regex(/^(?:https?:\/\/[^\s?#@]+)?$/, 'must be empty or an http or https URL, without user, query and fragment'),
           v.description(
-            'Base URL of an OTLP receiver over HTTP, such as http://collector.monitoring:4318, for controller and agents. Without it nothing is traced.',
+            'Base URL of an OTLP receiver over HTTP, such as http://collector.monitoring:4318, for controller and agents. If empty, tracing is disabled.',
           ),
         ),
         '',

@@ -145,7 +145,7 @@ function replicas({ replicaCount, webhook, podDisruptionBudget: budget }: Values
     ),
     ...when(
       budget.enabled && budget.minAvailable > 1 && replicaCount === 1,
-      'podDisruptionBudget.minAvailable: no effect with one replica, which gets no budget',
+      'podDisruptionBudget.minAvailable: no effect with one replica: no budget is created',
     ),
     ...when(
       waits && replicaCount === 1,

@@ -66,7 +66,7 @@ export const workloadValues = {
   livenessProbe: probe('liveness', { initialDelaySeconds: 15, periodSeconds: 20 }),
   readinessProbe: probe('readiness', { initialDelaySeconds: 1, periodSeconds: 5 }),
   terminationGracePeriodSeconds: count(
-    `Seconds until a controller pod that has not ended is killed. After the termination signal it serves requests for ${defaultShutdownDelaySeconds} s and then ends within ${stopWithinSeconds} s.`,
+    `Seconds until a controller pod is killed if it is still running. After the termination signal it serves requests for ${defaultShutdownDelaySeconds} s and then ends within ${stopWithinSeconds} s.`,
     30,
     leastGraceSeconds,
     secondsOfDay,

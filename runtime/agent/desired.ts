@@ -150,7 +150,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
 
 function missingText(gatewaySync: string | undefined, { namespace }: PodFacts): string {
   return gatewaySync === undefined
-    ? `the pod names no GatewaySync and namespace "${namespace}" has not exactly one`
+    ? `the pod names no GatewaySync and namespace "${namespace}" does not have exactly one`
     : `GatewaySync "${gatewaySync}" does not exist in namespace "${namespace}"`
 }
 

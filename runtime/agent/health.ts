@@ -69,7 +69,7 @@ export function startGate({ settings = unknownStart, synced, whole, sinceStartMs
 
 /** Why a gateway waits during recovery of an interrupted apply; `fault`: why recovery has failed so far. */
 export function recoveryMessage(fault: Fault | undefined): string {
-  const first = 'the agent first ends a publish that was interrupted'
+  const first = 'the agent is recovering an interrupted apply'
   return fault === undefined ? first : `${first}, and tries again: ${fault.message} (${fault.reason})`
 }
 

@@ -78,7 +78,7 @@ export async function uploadChanges(
     listing === undefined
       ? undefined
       : await attempt('list local changes failed', async () => (await within(listing, listTimeoutMs, signal)) ?? 'again')
-  const captureAgainMs = await attempt('local changes could not be handed on', async () => {
+  const captureAgainMs = await attempt('upload of local changes failed', async () => {
     if (request !== undefined && (await capture?.(source, target, { request, uid }, signal)) === 'again') return againMs
     if (quiet === undefined) return Infinity
     return (await captureQuiet?.(source, target, { ...quiet, drift }, signal)) ?? Infinity
@@ -93,7 +93,8 @@ async function within<Result>(work: (own: AbortSignal) => Promise<Result>, ms: n
   try {
     return await work(own)
   } catch (error) {
-    if (own.aborted && !signal.aborted) throw new Fault('DeliveryFailed', `they were not known within ${ms / 1000} s`, { cause: error })
+    if (own.aborted && !signal.aborted)
+      throw new Fault('DeliveryFailed', `listing local changes timed out after ${ms / 1000} s`, { cause: error })
     throw error
   }
 }

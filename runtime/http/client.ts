@@ -23,7 +23,7 @@ export class Silence extends Error {
   readonly code = 'ETIMEDOUT'
 
   constructor(idleMs: number) {
-    super(`nothing came for ${idleMs / 1000} s`)
+    super(`no data for ${idleMs / 1000} s`)
   }
 }
 

@@ -6,8 +6,8 @@ import type { Reason } from '../platform/fault.ts'
 /** Answers to a call that became, or already was, a request. */
 export const accepted = [
   { body: '`accepted: true`, `ref`, `requestId`, `source`', when: 'the request is written; `status.requests` shows its outcome' },
-  { body: '`accepted`, `results` with an entry for each GatewaySync: its `name` and the same', when: 'a delivery for a namespace' },
-  { body: '`accepted: true`, `duplicate: true`, and the same', when: 'the host repeats a delivery that was accepted' },
+  { body: '`accepted`, `results` with an entry for each GatewaySync: its `name` and the fields above', when: 'a delivery for a namespace' },
+  { body: '`accepted: true`, `duplicate: true`, and the fields above', when: 'the host repeats a delivery that was accepted' },
 ] as const
 
 type Ignored = { status: 200 | 202; when: string }

@@ -35,7 +35,7 @@ import { Document, isMap, parseDocument } from 'yaml'
 import { version } from '../../runtime/platform/version.ts'
 import { buildArguments, type Builder, builders, findBuilder, pushImage, saveArguments } from './builder.ts'
 import { compileCli } from '../package/cli/compile.ts'
-import { bundledPackages, licenceTexts, type Metafile, readMetafile, spdxDocument } from './sbom.ts'
+import { bundledPackages, licenseTexts, type Metafile, readMetafile, spdxDocument } from './sbom.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const work = mkdtempSync(path.join(tmpdir(), 'cluster-sync-images-'))
@@ -149,7 +149,7 @@ async function fillContext(target: Target): Promise<void> {
   const created = new Date(timestamp * 1000).toISOString().replace(/\.\d+Z$/, 'Z')
   const document = spdxDocument({ name: `cluster-sync-${target}`, version, license }, packages, created)
   writeFileSync(path.join(folder, 'sbom.spdx.json'), `${JSON.stringify(document, undefined, 2)}\n`)
-  writeFileSync(path.join(folder, 'third-party-licenses.txt'), licenceTexts(root, packages))
+  writeFileSync(path.join(folder, 'third-party-licenses.txt'), licenseTexts(root, packages))
   // The permissions of a copied file are part of the digest, while the umask of the builder must not be.
   chmodSync(path.join(context, target), 0o755)
   for (const entry of readdirSync(path.join(context, target), { recursive: true, withFileTypes: true })) {

@@ -77,7 +77,7 @@ export function spdxDocument(
 }
 
 /** One text for all packages, each under its name. A package without a file of its own is named with what it declares. */
-export function licenceTexts(root: string, packages: readonly BundledPackage[]): string {
+export function licenseTexts(root: string, packages: readonly BundledPackage[]): string {
   return packages
     .map(({ folder, name, version, license }) => {
       const files = readdirSync(path.join(root, folder)).filter((file) => /^(licen[cs]e|copying|notice)(\.|-|$)/i.test(file))

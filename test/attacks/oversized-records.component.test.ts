@@ -40,7 +40,7 @@ function fillWith(file: string, piece: Buffer, count: number): void {
 const plants: [string, string, (file: string) => void, RegExp][] = [
   ['a manifest without an end of a line', 'manifest', (file) => fillWith(file, Buffer.alloc(mebibyte, 'x'), 100), /a line is longer/],
   ['a manifest of empty lines', 'manifest', (file) => fillWith(file, Buffer.alloc(mebibyte, '\n'), 100), /too many lines are damaged/],
-  ['a sparse manifest of 3 GB', 'manifest', (file) => truncateSync(file, 3_000 * mebibyte), /more than any of ours/],
+  ['a sparse manifest of 3 GB', 'manifest', (file) => truncateSync(file, 3_000 * mebibyte), /more than the maximum/],
   [
     'a sparse journal of 3 GB',
     'journal',

@@ -128,7 +128,7 @@ async function measure(cluster: Installation, teardowns: (() => unknown)[], name
       figure('push to scan, 99th percentile', percentile(toScan, 99), 'ms'),
       figure('first sync, from push to SyncReport, median', median(pairs.map(({ firstMs }) => firstMs)), 'ms'),
       figure('git clone --depth=1, median', median(pairs.map(({ cloneMs }) => cloneMs)), 'ms'),
-      figure('first sync beside clone, median', median(pairs.map(({ firstMs, cloneMs }) => firstMs / cloneMs)), 'x'),
+      figure('first sync relative to git clone, median', median(pairs.map(({ firstMs, cloneMs }) => firstMs / cloneMs)), 'x'),
     ],
   }
 }

@@ -91,7 +91,7 @@ async function measure(bench: Bench, files: number, rounds: number) {
       figures: [
         figure('first sync', firstMs, 'ms'),
         figure('git clone --depth=1', cloneMs, 'ms'),
-        figure('first sync beside clone', firstMs / cloneMs, 'x'),
+        figure('first sync relative to git clone', firstMs / cloneMs, 'x'),
         figure('first sync, in the agent alone', median(firsts.map(({ engineMs }) => engineMs)), 'ms'),
         figure('one changed file', changeMs, 'ms'),
         figure('one changed file, CPU of both processes', mean(change.map(({ cpuMs }) => cpuMs)), 'ms'),

@@ -77,7 +77,7 @@ void t.test('unusable values are refused with their name, and dist/ stays unchan
   const refused: [name: string, content: string | undefined, message: string][] = [
     ['values.yaml', 'replicas: 2\n', 'replicas: unknown key; did you mean replicaCount?'],
     ['absent.yaml', undefined, 'CLUSTER_SYNC_VALUES: absent.yaml cannot be used: it does not exist'],
-    ['absent.ts', undefined, 'CLUSTER_SYNC_VALUES: absent.ts cannot be used: it does not exist, or imports what does not'],
+    ['absent.ts', undefined, 'CLUSTER_SYNC_VALUES: absent.ts cannot be used: it does not exist, or a module that it imports does not'],
     ['broken.yaml', 'a: [\n', 'CLUSTER_SYNC_VALUES: broken.yaml cannot be used: '],
     ['values.ts', 'export const other = {}\n', 'CLUSTER_SYNC_VALUES: values.ts cannot be used: it exports no "values"'],
   ]

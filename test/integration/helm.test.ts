@@ -46,7 +46,11 @@ void t.test('the Helm commands of the documentation install, upgrade and uninsta
     const set = '--set=leaderElection.enabled=false,replicaCount=2'
     const { code, stderr } = await helm('install', 'cluster-sync-operator', 'dist/chart', '-n', namespace, '--create-namespace', set)
     t.not(code, 0)
-    containsText(t, stderr, 'leaderElection.enabled: must be true with 2 replicas, which would all write otherwise; or set replicaCount: 1')
+    containsText(
+      t,
+      stderr,
+      'leaderElection.enabled: must be true with 2 replicas, because otherwise all would write; or set replicaCount: 1',
+    )
     matchObject(t, await kubectl(['get', 'namespace', namespace]), { code: 1 })
   })
 

@@ -73,7 +73,7 @@ same, and besides warns of values in sections that are turned off, for which Hel
 {{- $warnings = append $warnings (printf "replicaCount: with 0 replicas nothing is synced%s" (ternary ", and pods that request an agent are refused" "" $waits)) }}
 {{- else if eq $replicas 1 }}
 {{- if and $v.podDisruptionBudget.enabled (gt (int $v.podDisruptionBudget.minAvailable) 1) }}
-{{- $warnings = append $warnings "podDisruptionBudget.minAvailable: no effect with one replica, which gets no budget" }}
+{{- $warnings = append $warnings "podDisruptionBudget.minAvailable: no effect with one replica: no budget is created" }}
 {{- end }}
 {{- if $waits }}
 {{- $warnings = append $warnings "webhook.failurePolicy: with one replica, pods that request an agent are refused while the controller restarts" }}

@@ -60,7 +60,7 @@ async function sourceCredentials(
 ): Promise<ApiCredentials> {
   if (credentials.kind === 'githubApp') return { kind: 'token', token: await credentials.token(signal) }
   if (credentials.kind !== 'basic')
-    throw new Fault('CredentialsInvalid', `${field} has no secretRef, and the credentials for git are nothing that an API takes`)
+    throw new Fault('CredentialsInvalid', `${field} has no secretRef, and the credentials for git cannot be used for the API`)
   const { username, password } = credentials
   // The user name next to a token is only for git.
   return auth?.basic === undefined ? { kind: 'token', token: password } : { kind: 'basic', username, password }

@@ -49,10 +49,10 @@ const readings: Record<StatusProvider, Reading> = {
     return { api: `${root}/rest/api/latest`, page: `${root}/${page}/repos/${name}`, names: [project, name] }
   },
   azuredevops({ origin, host, segments }) {
-    // git@ssh.dev.azure.com:v3/organisation/project/repository
+    // git@ssh.dev.azure.com:v3/organization/project/repository
     if (host === 'ssh.dev.azure.com' && segments[0] === 'v3') {
-      const [, organisation, project, name] = segments
-      return azure('https://dev.azure.com', organisation === undefined ? [] : [organisation], project, name)
+      const [, organization, project, name] = segments
+      return azure('https://dev.azure.com', organization === undefined ? [] : [organization], project, name)
     }
     const at = segments.indexOf('_git')
     const name = segments[at + 1]

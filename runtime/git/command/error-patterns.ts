@@ -42,7 +42,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
     pattern: /returned error: 30[12378]/,
     reason: 'RepositoryMoved',
     words: (asked) =>
-      `${hostOf(asked)} redirects, which is not followed: write the new address of the repository into spec.git.repo; where it leads to a login page, the credentials of spec.git.auth are missing or expired`,
+      `${hostOf(asked)} redirects, which is not followed: write the new address of the repository into spec.git.repo; if it redirects to a login page, the credentials of spec.git.auth are missing or expired`,
   },
   {
     pattern: /(?:CONNECT tunnel failed, response|Received HTTP code|HTTP code) ([0-9]{3})|Proxy CONNECT aborted|Could not resolve proxy/i,

@@ -27,12 +27,12 @@ export const localPatterns: readonly ErrorPattern[] = [
   {
     pattern: /'remote-https?' is not a git command|Unable to find remote helper for 'https?'/,
     reason: 'ToolMissing',
-    words: () => 'git-remote-https is not installed; git is there without its support of https',
+    words: () => 'git-remote-https is not installed; git lacks HTTPS support',
   },
   {
     pattern: /No user exists for uid/,
     reason: 'ToolMissing',
-    words: () => 'ssh knows no user of this number; install libnss_wrapper or give the user an entry in /etc/passwd',
+    words: () => 'this user ID has no passwd entry, which ssh needs; install libnss_wrapper or give the user an entry in /etc/passwd',
   },
   {
     pattern: /^error: unknown option `([a-z-]{1,40})/,
@@ -42,7 +42,7 @@ export const localPatterns: readonly ErrorPattern[] = [
   {
     pattern: /died of signal 9\b/,
     reason: 'GitKilled',
-    words: () => 'a helper of git was ended from outside, as a machine does that is short of memory',
+    words: () => 'a helper of git was killed, probably because memory ran out',
     byUs: true,
   },
   {

@@ -125,7 +125,7 @@ function refusal({ appId, installationId }: AppKey, host: string, status: number
   if (status === 401)
     return `${host} refused App ${appId}: appId and private key are not of one App, or the clock of this machine is wrong (401)`
   if (status === 403) return `${host} gives App ${appId} no token for installation ${installationId}: it is suspended (403)`
-  if (status === 404) return `${host} knows no installation ${installationId} of App ${appId} (404)`
+  if (status === 404) return `${host} has no installation ${installationId} of App ${appId} (404)`
   return `${host} gave no token for App ${appId}: status ${status}`
 }
 

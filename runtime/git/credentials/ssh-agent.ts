@@ -82,5 +82,5 @@ export async function addKey({ socket }: Agent, { privateKey, passphrase, askPro
   if (typeof end !== 'number') throw new Fault('GitKilled', `ssh-add was ended by ${end ?? 'a signal'}`)
   const passphraseHint =
     passphrase === undefined ? 'or it has a passphrase (spec.git.auth.sshKey.passphrase)' : 'or the passphrase is not its own'
-  throw new Fault('CredentialsInvalid', `spec.git.auth.sshKey: this is no private key that ssh can read, ${passphraseHint}`)
+  throw new Fault('CredentialsInvalid', `spec.git.auth.sshKey: ssh cannot read this private key, ${passphraseHint}`)
 }

@@ -3,7 +3,7 @@
  * documentation. Pure.
  */
 
-/** By a label in the host's name; the first match wins. Source: the pages of docs/git-hosts. */
+/** By a label in the host's name; the first match wins. Source: the pages of docs/how-to/git-hosts. */
 const users: readonly (readonly [label: RegExp, user: string])[] = [
   [/(?:^|[.-])github(?:[.-]|$)/, 'x-access-token'],
   [/(?:^|[.-])gitlab(?:[.-]|$)/, 'oauth2'],

@@ -110,7 +110,7 @@ export function openCommits(files: MirrorFiles, recent: RecentCommits, signal: A
       if (object !== undefined) return object
       await fetchOnly(name, own)
       const fetched = await files.rawObject(type, id, own)
-      if (fetched === undefined) throw new Fault('CommitGone', `${printable(name)} holds ${type} ${id} no more`)
+      if (fetched === undefined) throw new Fault('CommitGone', `${printable(name)} no longer points to ${type} ${id}`)
       return fetched
     },
   }

@@ -205,7 +205,7 @@ async function idOf(local: RunLocal, at: string, name: string, signal: AbortSign
 export async function committedAt(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<string | undefined> {
   const line = (await local(at, ['log', '-1', '--format=%H %ct', keepRef(commit), '--'], signal)).toString('latin1')
   const [id = '', time = ''] = line.trim().split(' ')
-  if (id !== commit) throw new Fault('RefNotFound', `the git host has ${commit} for a commit, and it is none`)
+  if (id !== commit) throw new Fault('RefNotFound', `${commit} of the git host is not a commit`)
   const seconds = Number(time)
   const isTime = Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
   return isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString({ smallestUnit: 'second' }) : undefined

@@ -266,7 +266,7 @@ async function commitIn(
   { folder, limits, present }: Pick<FolderOptions, 'folder' | 'limits'> & { present: PresentCommits },
   ...[parent, edits, message, signal]: Parameters<FolderState['commit']>
 ): Promise<CommitHash> {
-  if (!(await present.has(parent, signal))) throw new Fault('CommitGone', `the mirror holds commit ${parent} no more`)
+  if (!(await present.has(parent, signal))) throw new Fault('CommitGone', `the mirror no longer has commit ${parent}`)
   const commit = await makeCommit({ folder, limits }, parent, edits, message, signal)
   keepCommit(folder, commit)
   present.add(commit)

@@ -25,6 +25,6 @@ export function nothingFollowed(followed: string, count: number): Fault {
   if (!isTagSelector(followed)) return new Fault('RefNotFound', 'the git host names no default branch; write a branch into spec.git.ref')
   const what = `no tag that matches ${selectorText(followed)}`
   const prefix = commonPrefix(followed)
-  const which = prefix === '' ? 'altogether' : `whose names begin with "${prefix}"`
+  const which = prefix === '' ? 'in total' : `whose names begin with "${prefix}"`
   return new Fault('RefNotFound', `the git host has ${what}; it has ${counted(count, 'tag')} ${which}`)
 }

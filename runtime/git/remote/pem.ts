@@ -9,7 +9,7 @@ export function requireCertificate(text: string, field: string): X509Certificate
   try {
     return new X509Certificate(text)
   } catch (error) {
-    throw new Fault('CredentialsInvalid', `${field} holds no certificate, PEM`, { cause: error })
+    throw new Fault('CredentialsInvalid', `${field} does not contain a PEM certificate`, { cause: error })
   }
 }
 

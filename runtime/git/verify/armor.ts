@@ -35,7 +35,7 @@ export function encodeSsh(bytes: Buffer): string {
   return ['-----BEGIN SSH SIGNATURE-----', ...lines, '-----END SSH SIGNATURE-----', ''].join('\n')
 }
 
-const refused: Decoded = { kind: 'refused', why: 'carries a signature whose armour is damaged' }
+const refused: Decoded = { kind: 'refused', why: 'carries a signature whose armor is damaged' }
 
 /** The lines between first and last; the armor may end in one empty line, as some programs write it. */
 function body(armor: string, label: string): string[] | undefined {

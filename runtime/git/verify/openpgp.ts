@@ -107,7 +107,7 @@ export function signatureOf(packets: readonly Packet[] | undefined, payload: Buf
   if (!areIssuers(unhashed)) return { why: 'carries a PGP signature with an unsigned part' }
   if (!areCanonicalNumbers(body.subarray(unhashedEnd + 2))) return { why: notPlain }
   if (!beginsDigest(payload, body.subarray(0, hashedEnd), digest, body.subarray(unhashedEnd, unhashedEnd + 2)))
-    return { why: 'is not what its signature signs' }
+    return { why: 'does not match its signature' }
   const issuers = [...hashed, ...unhashed]
   const issuer = (kind: number): Buffer | undefined => issuers.find(({ tag }) => (tag & criticalMask) === kind)?.body
   return {

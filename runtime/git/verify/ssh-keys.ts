@@ -58,7 +58,7 @@ function optionsOf(text: string): Options | { why: string } {
     if (option === 'namespaces') {
       if (!value.split(',').includes('git')) return { why: 'is for namespaces that do not include git' }
     } else if (option === 'valid-after' || option === 'valid-before') {
-      if (!/^[0-9]{8}(?:[0-9]{4}(?:[0-9]{2})?)?Z?$/.test(value)) return { why: `has a ${option} that is no time` }
+      if (!/^[0-9]{8}(?:[0-9]{4}(?:[0-9]{2})?)?Z?$/.test(value)) return { why: `has a ${option} that is not a time` }
       if (option === 'valid-after') options.validAfter = value
       else options.validBefore = value
     } else {

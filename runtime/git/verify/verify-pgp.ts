@@ -68,7 +68,7 @@ function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: F
   if (all('EXPSIG').length > 0) return bad('carries a signature that has expired')
   const [[good], [valid]] = [all('GOODSIG'), all('VALIDSIG')]
   const once = ['NEWSIG', 'GOODSIG', 'VALIDSIG'].every((keyword) => all(keyword).length === 1)
-  if (code !== 0 || !once || good === undefined || valid === undefined) return bad('is not what its signature signs')
+  if (code !== 0 || !once || good === undefined || valid === undefined) return bad('does not match its signature')
   const [signer = '', , , , , , , digest, signatureClass] = valid.fields
   const agrees = signer === fingerprint && digest === String(signature.digest) && signatureClass === '00'
   const isNamed = signature.keyId === undefined || signer.endsWith(signature.keyId)

@@ -40,7 +40,7 @@ export async function verifySsh({ payload, armor }: Signed, { sshKeys }: Keyring
   if (stderr.includes('key is not yet valid')) return bad(`is signed by SSH key ${key.fingerprint}, which is not valid yet`)
   if (code !== 0 && isTooOld.test(stderr))
     throw new Fault('ToolMissing', 'ssh-keygen is too old to check a signature (ssh-keygen -Y verify); install OpenSSH 8.1 or newer')
-  return bad('is not what its signature signs')
+  return bad('does not match its signature')
 }
 
 function allowedSigners({ type, blob, validAfter, validBefore }: SshKey): string {

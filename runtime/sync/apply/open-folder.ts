@@ -64,7 +64,7 @@ export async function openFolder(
   recover(dataDir, manifest, log, boundary)
   const why = replaced(manifest, remembered) ?? emptied(dataDir, manifest)
   if (why !== undefined) {
-    log.warn({ message: why }, 'every file is verified, because this is not the folder as it was left')
+    log.warn({ message: why }, 'every file is verified, because the folder changed since the last sync')
     markSuspect(dataDir, manifest, { why, changes: [], state: manifest.state })
   }
   return manifest

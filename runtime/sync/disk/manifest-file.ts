@@ -39,7 +39,7 @@ export function readManifest(dataDir: string): Manifest {
   try {
     const stat = fs.fstatSync(fd)
     if (!stat.isFile()) return emptyManifest('the manifest is not an ordinary file')
-    if (stat.size > maxBytes) return emptyManifest(`the manifest is damaged: it has ${stat.size} bytes, more than any of ours`)
+    if (stat.size > maxBytes) return emptyManifest(`the manifest is damaged: it has ${stat.size} bytes, more than the maximum`)
     const reader = manifestReader()
     const problem = eachLine(fd, stat.size, reader.line)
     return { ...reader.finish(problem), file: recordFile(stat) }

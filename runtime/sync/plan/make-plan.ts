@@ -169,7 +169,7 @@ function lostOwnership({ dataDir }: SyncTarget, manifest: Manifest, diff: Diff):
   }
   const more = found.length > namedStrangers ? ' …' : ''
   const message =
-    `${manifest.suspectReason}; ${found.length} files in our folders are not of this commit and may be of an earlier one; ` +
+    `${manifest.suspectReason}; ${found.length} files in managed folders are not of this commit and may be of an earlier one; ` +
     `they stay; remove those that are not needed: ${found.slice(0, namedStrangers).join(', ')}${more}`
   return [{ rule: 'ownership-lost', path: '.cluster-sync/manifest', message }]
 }

@@ -80,7 +80,7 @@ function lostChanges({ withheld, commit }: Input, { puts, deletes }: Planned): P
   if (lost.length === 0) return []
   const message =
     `the commit would undo what was changed on the gateway: ${named(lost.map((path) => `"${path}"`))}; capture it and merge that, ` +
-    `or give it up with the annotation ${confirmOverwritesAnnotation}: ${commit}`
+    `or discard it with the annotation ${confirmOverwritesAnnotation}: ${commit}`
   return [{ reason: 'LocalChanges', message }]
 }
 

@@ -17,7 +17,7 @@ export function parseJsonPath(text: string, label: string): (document: unknown) 
     return (document) => query.query(document as Parameters<typeof query.query>[0]).nodes.map(({ location }) => location)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    throw new Fault('TemplateFailed', `${label}: "${text}" is no JSONPath: ${message}`, { cause: error })
+    throw new Fault('TemplateFailed', `${label}: "${text}" is not a JSONPath: ${message}`, { cause: error })
   }
 }
 
@@ -66,7 +66,7 @@ function parseDocument(text: string, label: string): unknown {
   try {
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text)
   } catch (error) {
-    throw new Fault('TemplateFailed', `${label}: the file is no JSON, so nothing can be set in it`, { cause: error })
+    throw new Fault('TemplateFailed', `${label}: the file is not JSON, so nothing can be set in it`, { cause: error })
   }
 }
 

@@ -150,7 +150,7 @@ function usesOf(liquid: Liquid, template: Template[]): string[][] {
 function rendered(liquid: Liquid, template: Template[], context: TemplateContext, label: string): string {
   // A copy, because the tag `increment` writes into the object that it is given.
   const output: unknown = liquid.renderSync(template, { ...context })
-  if (typeof output !== 'string') throw new Fault('TemplateFailed', `${label}: the output is no text`)
+  if (typeof output !== 'string') throw new Fault('TemplateFailed', `${label}: the output is not text`)
   if (output.length > maxCharacters) throw new Fault('TemplateFailed', `${label}: the output is larger than ${maxCharacters} characters`)
   return output
 }

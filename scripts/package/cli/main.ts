@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { bundledPackages, licenceTexts } from '../../images/sbom.ts'
+import { bundledPackages, licenseTexts } from '../../images/sbom.ts'
 import { compileCli } from './compile.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
@@ -24,7 +24,7 @@ try {
   writeFileSync(path.join(staged, 'package.json'), `${JSON.stringify(packed, undefined, 2)}\n`)
   for (const [to, from] of Object.entries({ LICENSE: 'LICENSE', 'README.md': 'scripts/package/cli/README.md' }))
     cpSync(path.join(root, from), path.join(staged, to))
-  writeFileSync(path.join(staged, 'third-party-licenses.txt'), licenceTexts(root, bundledPackages(root, [metafile])))
+  writeFileSync(path.join(staged, 'third-party-licenses.txt'), licenseTexts(root, bundledPackages(root, [metafile])))
   const { status } = spawnSync('npm', ['pack', '--silent', '--pack-destination', work], { cwd: staged, stdio: ['ignore', 2, 2] })
   if (status !== 0) throw new Error(`npm pack ended with ${status}`)
   mkdirSync(target, { recursive: true })

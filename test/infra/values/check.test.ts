@@ -21,10 +21,10 @@ const objectName = 'must be the name of an object: lower-case letters, digits, "
 const namePart = 'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter'
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
 const namespaceName = `must be the name of a namespace: ${labelWords}`
-const labelKey = 'must be a label key: at most 63 letters, digits, "-", "_" and ".", after a DNS name and "/" if any'
+const labelKey = 'must be a label key: at most 63 letters, digits, "-", "_" and ".", optionally prefixed with a DNS name and "/"'
 const annotationKey = labelKey.replace('a label', 'an annotation')
 const repository = 'must be an image without tag and digest, such as registry.example.com/team/name'
-const tag = 'must be empty or a tag such as 1.2.3, with a digest (@sha256:…) if need be'
+const tag = 'must be empty or a tag such as 1.2.3, optionally with a digest (@sha256:…)'
 const network = 'must be an IP address, or a network such as 10.0.0.0/8'
 const gitHost = 'must be a host name in lower case, without scheme, port and wildcard'
 const resourceName = 'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device'
@@ -54,7 +54,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { groupsPrefix: 'x' },
     'groupsPrefix: unknown key; did you mean statusPage.proxy.groupsPrefix or statusPage.oidc.groupsPrefix?',
   ],
-  'a key like no other': [{ leaderElection: { xyz: 1 } }, 'leaderElection.xyz: unknown key; there are: enabled'],
+  'a key like no other': [{ leaderElection: { xyz: 1 } }, 'leaderElection.xyz: unknown key; known keys: enabled'],
   'a key with dots': [
     { 'metrics.service.port': 1 },
     'metrics.service.port: unknown key; write metrics: {service: {port: …}}, because keys are nested',
@@ -124,7 +124,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a page below a path': [
     { statusPage: { oidc: { externalURL: 'https://gateways.example.com/page' } } },
-    'statusPage.oidc.externalURL: must be https:// and a host, and a port if need be, without anything behind',
+    'statusPage.oidc.externalURL: must be https:// and a host, optionally with a port, without a path',
   ],
   'a session for ever': [
     { statusPage: { oidc: { sessionLifetime: '100h' } } },
@@ -201,7 +201,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'replicas without leader election': [
     { replicaCount: 2, leaderElection: { enabled: false } },
-    'leaderElection.enabled: must be true with 2 replicas, which would all write otherwise; or set replicaCount: 1',
+    'leaderElection.enabled: must be true with 2 replicas, because otherwise all would write; or set replicaCount: 1',
   ],
   'replicas on one claim': [
     { replicaCount: 2, source: { storage: { existingClaim: 'mirrors' } } },
@@ -218,7 +218,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
         },
       },
     },
-    'controller.watchLabelSelector.matchExpressions.0.values: must name at least one value\ncontroller.watchLabelSelector.matchExpressions.1.values: unknown key; there are: ',
+    'controller.watchLabelSelector.matchExpressions.0.values: must name at least one value\ncontroller.watchLabelSelector.matchExpressions.1.values: unknown key; known keys: ',
   ],
   'claims of a StatefulSet beside one that is there': [
     { source: { storage: { existingClaim: 'mirrors' }, persistence: { enabled: true } } },
@@ -298,7 +298,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a token that no header carries': [
     { webhookReceiver: { token: { secret: 'my token' } } },
-    'webhookReceiver.token.secret: must hold visible ASCII characters only, without blanks: an Authorization header carries no others',
+    'webhookReceiver.token.secret: must contain only visible ASCII characters, without spaces',
   ],
   'a member that no security context has': [
     { securityContext: { runAsUsr: 1 } },
@@ -329,7 +329,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a label value that cannot be': [
     { podLabels: { team: 'plant one' } },
-    'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with one of the first two',
+    'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit',
   ],
 }
 

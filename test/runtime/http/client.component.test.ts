@@ -47,10 +47,10 @@ void t.test('a silent server times out, both before and during its response', as
   const url = await serve(t, (request, response) => {
     if (request.url === '/begins') response.write('{')
   })
-  const told = { message: 'nothing came for 0.05 s', code: 'ETIMEDOUT' }
+  const told = { message: 'no data for 0.05 s', code: 'ETIMEDOUT' }
   await t.rejects(startCall(`${url}/hangs`, { idleMs: 50 }).answered, told)
   const response = await startCall(`${url}/begins`, { idleMs: 1_000 }).answered
-  await rejectsWith(t, readText(response, 100), { message: 'nothing came for 1 s' })
+  await rejectsWith(t, readText(response, 100), { message: 'no data for 1 s' })
 })
 
 void t.test('the signal aborts a call and its response', async (t) => {

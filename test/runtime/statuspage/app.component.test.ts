@@ -62,7 +62,7 @@ void t.test('a requested ref is shown with the ref whose pushes it stops, in eac
   containsText(
     t,
     (await get(page, { 'accept-language': 'de' })).text,
-    'statt main, dessen Pushes ignoriert werden, bis sich spec.git.ref ändert',
+    'statt main, dessen Pushes ignoriert werden, bis eine andere Anfrage folgt',
   )
   matchObject(t, JSON.parse((await get('/status.json')).text), { syncs: [{ desired: { ref: 'v2', insteadOf: 'main' } }] })
 })

@@ -319,9 +319,9 @@ void t.test('docs/how-to/check.md explains each section of the check', async (t)
   t.strictSame(rows.slice(1), Object.values(sections))
 })
 
-void t.test('versions of adjacent minor releases are neighbours, others are apart', async (t) => {
+void t.test('versions of adjacent minor releases are neighbors, others are apart', async (t) => {
   t.equal(compareVersions('1.2.3', '1.2.3'), 'same')
-  t.equal(compareVersions('1.2.3', '1.3.0'), 'neighbours')
+  t.equal(compareVersions('1.2.3', '1.3.0'), 'neighbors')
   t.equal(compareVersions('1.2.3', '1.4.0'), 'apart')
   t.equal(compareVersions('1.2.3', '2.2.3'), 'apart')
   t.equal(compareVersions('latest', '1.2.3'), 'apart')

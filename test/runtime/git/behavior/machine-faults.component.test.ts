@@ -20,9 +20,9 @@ import { absent, requires } from '../../../support/requires.ts'
 
 const signal = AbortSignal.timeout(120_000)
 const limits = { maxMemoryBytes: 1024 ** 3, maxPackBytes: 1024 ** 3 }
-const killed = /^GitKilled: a helper of git was ended from outside, as a machine does that is short of memory$/
+const killed = /^GitKilled: a helper of git was killed, probably because memory ran out$/
 /** The fetch may first notice that nothing reads its pack, and then reports no signal. */
-const takesNoMore = /^GitKilled: a helper of git was ended from outside|^GitUnreachable: the connection to .* was lost$/
+const takesNoMore = /^GitKilled: a helper of git was killed|^GitUnreachable: the connection to .* was lost$/
 /** git may be writing to the helper at that time and end from the broken pipe. */
 const silent = /^GitKilled: (?:a helper of git ended without a word, as one does that is|git fetch was) ended from outside$/
 

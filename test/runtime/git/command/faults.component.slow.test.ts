@@ -61,7 +61,7 @@ void t.test('a missing program is named', async (t) => {
   const helpers = { environment: { GIT_EXEC_PATH: temporaryFolder(t, 'exec') } }
   t.equal(
     await ask({ ...helpers, args: ['ls-remote', '-q', 'https://git.example/plant.git'], protocols: ['https'], about }),
-    'ToolMissing: git-remote-https is not installed; git is there without its support of https',
+    'ToolMissing: git-remote-https is not installed; git lacks HTTPS support',
   )
 })
 
@@ -74,7 +74,7 @@ void t.test('ssh without a user entry for its user ID is reported as such', asyn
   const { stderr } = spawnSync('setpriv', ['--reuid', '54321', '--clear-groups', 'ssh', 'git.example'], { encoding: 'utf8' })
   matchObject(t, faultOf(stderr, 'fetch', undefined), {
     reason: 'ToolMissing',
-    message: /^ssh knows no user of this number; install libnss_wrapper/,
+    message: /^this user ID has no passwd entry, which ssh needs; install libnss_wrapper/,
   })
 })
 

@@ -72,7 +72,7 @@ void t.test("each refusal of the API says what to check, and contains nothing of
   t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.githubApp.privateKeySecretRef holds no private key, PEM')
   secrets['app'] = { 'key.pem': api.privateKey }
   const elsewhere = { ...git, auth: { githubApp: { ...git.auth.githubApp, installationId: 12 } } }
-  t.equal(await ask(elsewhere), `GithubAppRefused: ${where} knows no installation 12 of App 7 (404)`)
+  t.equal(await ask(elsewhere), `GithubAppRefused: ${where} has no installation 12 of App 7 (404)`)
   for (const body of ['hunter2', '{"token":7}', '{"token":"hunter2"}', 'x'.repeat(100_000)]) {
     api.answer = { status: 201, body }
     t.equal(await ask(git), `GithubAppRefused: ${where} gave no token for App 7: status 201`)

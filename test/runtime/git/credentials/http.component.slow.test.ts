@@ -107,7 +107,7 @@ eachHost(t, 'each refusal of an HTTPS host has its own reason and no text from t
     `${untrusted} spec.git.caBundle (CN=Other CA); ${advice}`,
   )
   secrets['ca'] = { 'ca.crt': 'no certificate' }
-  t.equal(await ask({ repo, caBundle, auth: token }), 'CredentialsInvalid: spec.git.caBundle holds no certificate, PEM')
+  t.equal(await ask({ repo, caBundle, auth: token }), 'CredentialsInvalid: spec.git.caBundle does not contain a PEM certificate')
   t.notMatch(told.join('\n'), /hunter2|wrong|good|password of the/, 'nothing of what the host wrote, nothing of a secret')
 })
 
@@ -174,7 +174,7 @@ void t.test('a client certificate opens a host that requires one', async (t) => 
   secrets['client'] = { 'tls.crt': clients.client.certificate, 'tls.key': authority.server.key }
   t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.clientCertificate: tls.key is not the key of tls.crt')
   secrets['client'] = { 'tls.crt': 'none', 'tls.key': 'none' }
-  t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.clientCertificate: tls.crt holds no certificate, PEM')
+  t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.clientCertificate: tls.crt does not contain a PEM certificate')
 })
 
 void t.test("credentials are sent only to the repository's host, even if it redirects", async (t) => {
@@ -195,7 +195,7 @@ void t.test("credentials are sent only to the repository's host, even if it redi
   const told = await ask({ repo: host.url('plant.git'), caBundle, auth: token })
   t.equal(
     told,
-    `RepositoryMoved: 127.0.0.1:${host.port} redirects, which is not followed: write the new address of the repository into spec.git.repo; where it leads to a login page, the credentials of spec.git.auth are missing or expired`,
+    `RepositoryMoved: 127.0.0.1:${host.port} redirects, which is not followed: write the new address of the repository into spec.git.repo; if it redirects to a login page, the credentials of spec.git.auth are missing or expired`,
   )
   t.strictSame(elsewhere.requests, [])
 })
@@ -231,7 +231,7 @@ eachHost(t, 'a proxy reaches a host that cannot be resolved locally, and receive
   secrets['proxy'] = { url: 'socks5://worker:hunter2@127.0.0.1:1' }
   t.equal(
     await ask(git),
-    'CredentialsInvalid: spec.git.proxy holds no URL of a proxy: http://host:port or https://host:port, where need be with user and password before the host',
+    'CredentialsInvalid: spec.git.proxy holds no URL of a proxy: http://host:port or https://host:port, optionally with user and password before the host',
   )
 })
 

@@ -15,7 +15,7 @@ void t.test('an ssh-add that is missing, killed or slow does not make the key in
   const { privateKey } = makeSshKey(temporaryFolder(t, 'key'), 'plant')
   const gone = 'ToolMissing: ssh-add is not installed or cannot be run: spawn ssh-add'
   const invalid =
-    'CredentialsInvalid: spec.git.auth.sshKey: this is no private key that ssh can read, or it has a passphrase (spec.git.auth.sshKey.passphrase)'
+    'CredentialsInvalid: spec.git.auth.sshKey: ssh cannot read this private key, or it has a passphrase (spec.git.auth.sshKey.passphrase)'
   const rows: [string, Lesser, string, string][] = [
     ['a good key', {}, privateKey, 'added'],
     ['no key', {}, 'no key', invalid],

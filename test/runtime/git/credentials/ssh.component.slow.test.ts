@@ -67,7 +67,7 @@ void t.test('a key with a passphrase needs that passphrase', async (t) => {
   const { ask } = openPlant(t, secrets)
   const withPhrase = { ...git, auth: { sshKey: { ...sshKey, passphrase: key('ssh', 'passphrase') } } }
   t.equal(await ask(withPhrase), commit)
-  const unreadable = 'CredentialsInvalid: spec.git.auth.sshKey: this is no private key that ssh can read, or'
+  const unreadable = 'CredentialsInvalid: spec.git.auth.sshKey: ssh cannot read this private key, or'
   t.equal(await ask(git), `${unreadable} it has a passphrase (spec.git.auth.sshKey.passphrase)`)
   secrets['ssh'] = { ...secrets['ssh'], passphrase: 'another' }
   t.equal(await ask(withPhrase), `${unreadable} the passphrase is not its own`)

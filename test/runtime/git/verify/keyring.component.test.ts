@@ -53,7 +53,7 @@ void t.test('a file that cannot be parsed completely makes the Secret unusable a
       'key a has the option "cert-authority", which is not supported (line 1)',
     ],
     ['another namespace', { a: `* namespaces="file" ${line}` }, 'key a is for namespaces that do not include git (line 1)'],
-    ['a time that is none', { a: `* valid-before="soon" ${line}` }, 'key a has a valid-before that is no time (line 1)'],
+    ['a time that is none', { a: `* valid-before="soon" ${line}` }, 'key a has a valid-before that is not a time (line 1)'],
     ['a binary keyring', { a: Buffer.from(block.split('\n').slice(2, -3).join(''), 'base64') }, 'neither'],
     ['a key twice', { a: block, b: block }, `key b holds ${ann.fingerprint} a second time`],
   ]

@@ -160,7 +160,7 @@ void t.test('an SSH key verifies git signatures only if it is valid and strong',
   t.equal(why(await found(keys.past.sign())), is('past', 'has expired'))
   t.equal(why(await found(keys.later.sign())), is('later', 'is not valid yet'))
   t.equal(why(await found(keys.stranger.sign())), is('stranger', 'is not in the Secret'))
-  t.equal(why(await found(keys.ann.sign('file'))), 'commit is not what its signature signs', 'a signature for another use')
+  t.equal(why(await found(keys.ann.sign('file'))), 'commit does not match its signature', 'a signature for another use')
 })
 
 void t.test('a signature of other content, or a malformed one, is refused', async (t) => {
@@ -174,7 +174,7 @@ void t.test('a signature of other content, or a malformed one, is refused', asyn
     const taken = () => sign(other)
     t.equal(
       why(await askCommit(folder, signCommit(raw, taken), keyring)),
-      'commit is not what its signature signs',
+      'commit does not match its signature',
       `${kind}: taken from elsewhere`,
     )
     const once = signCommit(raw, sign)
@@ -193,7 +193,7 @@ void t.test('a signature of other content, or a malformed one, is refused', asyn
     const behind = (payload: Buffer) => `${sign(payload)}and something more\n`
     t.equal(
       why(await askCommit(folder, signCommit(raw, behind), keyring)),
-      'commit carries a signature whose armour is damaged',
+      'commit carries a signature whose armor is damaged',
       `${kind}: garbage behind`,
     )
     const named = { mode: 'Commit', commitBytes: once, ref: 'refs/heads/main', tag: undefined } as const
@@ -229,7 +229,7 @@ void t.test('a tag proves the commit that it names, under its signed name', asyn
   t.equal(why(await askTag(signed, { commit: other as CommitHash })), `tag is of commit ${commit}, not of ${other}`)
   t.equal(why(await askTag(signTag(nested, ann.sign()), { ref: 'refs/tags/nested' })), 'tag is of a tag, not of a commit')
   t.equal(why(await askTag(signTag(signed, ann.sign()))), 'tag carries more than one signature')
-  t.equal(why(await askTag(Buffer.concat([signed, Buffer.from('trailer\n')]))), 'tag carries a signature whose armour is damaged')
+  t.equal(why(await askTag(Buffer.concat([signed, Buffer.from('trailer\n')]))), 'tag carries a signature whose armor is damaged')
   t.equal(why(await askTag(signed, { mode: 'TagAndCommit' })), 'commit is not signed', 'both are asked for')
   t.equal(why(await askTag(plain, { mode: 'TagAndCommit' })), 'tag is not signed')
 })

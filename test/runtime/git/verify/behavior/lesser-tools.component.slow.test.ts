@@ -10,7 +10,7 @@ import { requires } from '../../../../support/requires.ts'
 import { makeGpg, makeSshKey, rawObject, type Sign, signCommit } from '../../../../support/signing.ts'
 
 const killed = 'kill -KILL $$'
-const wrong = 'commit it is not what its signature signs'
+const wrong = 'commit it does not match its signature'
 
 /** A signed commit, and one whose signature only the tool can recognize as wrong. */
 function question(folder: string, keys: string, sign: Sign, wrongly: Sign): SignaturesQuestion {
