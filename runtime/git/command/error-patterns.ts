@@ -141,7 +141,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
       /Repository not found|not found in upstream|returned error: 404|repository '[^']{0,300}' not found|does not appear to be a git repository|(?:repository|project) (?:does not exist|.* could not be found)|does not exist/i,
     reason: 'RepositoryNotFound',
     words: (asked) =>
-      `there is no such repository${asked.url.host === '' ? '' : ` at ${hostOf(asked)}`}, or it is not visible with ${credentialsOf(asked)}`,
+      `there is no such repository${asked.url.host === '' ? '' : ` at ${hostOf(asked)}`}, or it is not visible ${asked.access.credentials.kind === 'none' ? 'without credentials; set spec.git.auth' : `with ${credentialsOf(asked)}`}`,
   },
   {
     pattern: /transport '[^']{0,100}' not allowed|protocol '[^']{0,100}' is not supported/,

@@ -97,7 +97,7 @@ eachHost(t, 'each refusal of an HTTPS host has its own reason and no text from t
   const lost = host.url('lost.git')
   await is(
     { repo: lost, caBundle, auth: token },
-    `RepositoryNotFound: there is no such repository at ${where}, or it is hidden from the user and password or token of spec.git.auth`,
+    `RepositoryNotFound: there is no such repository at ${where}, or it is not visible with the user and password or token of spec.git.auth`,
   )
   const untrusted = `GitTlsUntrusted: the certificate of ${where} is not trusted by`
   const advice = 'put a private CA into spec.git.caBundle'

@@ -82,7 +82,7 @@ eachHost(t, 'each refusal of an SSH host has its own reason and no text from the
   const own = secrets['ssh'] ?? {}
   t.equal(
     await ask({ ...git, repo: repo.replace('plant.git/.git', 'lost.git') }),
-    `RepositoryNotFound: there is no such repository at ${where}, or it is hidden from the key of spec.git.auth.sshKey`,
+    `RepositoryNotFound: there is no such repository at ${where}, or it is not visible with the key of spec.git.auth.sshKey`,
   )
   secrets['ssh'] = { ...own, identity: makeSshKey(folder, 'stranger').privateKey }
   t.equal(await ask(git), `GitKeyRefused: ${where} refused the key of spec.git.auth.sshKey for user ${host.user}`)
