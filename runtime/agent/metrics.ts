@@ -1,6 +1,6 @@
 /**
  * The agent's metrics: few and written by hand, because a metrics library would cost memory in every gateway pod. See the decision record
- * telemetry-pays-only-where-used. Series with a closed set of labels start at zero.
+ * libraries-fit-the-memory-limits. Series with a closed set of labels start at zero.
  */
 import { isAbort } from '../platform/fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'

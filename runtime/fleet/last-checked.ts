@@ -47,9 +47,9 @@ export function lastAsked(
   return { kind: 'answered', at }
 }
 
-/** Returns `checked 44s ago`, `checked within the last hour` or `last known answer 5h ago`. */
+/** Returns `checked 44s ago`, `checked within the last hour` or `last known response 5h ago`. */
 export function lastAskedText(last: LastAsked, now: Temporal.Instant): string {
   if (last.kind === 'within') return `checked within the last ${last.hours === 1 ? 'hour' : `${last.hours} hours`}`
   const age = ageOf(last.at.toString(), now) ?? ''
-  return last.kind === 'asked' ? `checked ${age} ago` : `last known answer ${age} ago`
+  return last.kind === 'asked' ? `checked ${age} ago` : `last known response ${age} ago`
 }

@@ -23,7 +23,7 @@ export const reasons = {
   RepositoryRefused: { retry: 'on-change', help: 'an object of the repository is malformed, and git refuses it' },
   RepositoryNotOwned: {
     retry: 'backoff',
-    help: 'the repository belongs to a different user than the one that reads it, on this machine or on the ssh host',
+    help: 'the repository belongs to a different user than the one that reads it, on this machine or on the SSH host',
   },
   RepositoryNotFound: { retry: 'backoff', help: 'the git host has no such repository, or hides it from these credentials' },
   RepositoryNotAllowed: { retry: 'on-change', help: 'the kind or the host of the repository URL is not permitted' },
@@ -34,7 +34,7 @@ export const reasons = {
   },
   GitUnauthorized: { retry: 'backoff', help: 'the credentials for the git host are missing or rejected' },
   GitForbidden: { retry: 'backoff', help: 'the credentials are valid, but may not read the repository' },
-  GitKeyRefused: { retry: 'backoff', help: 'the git host rejected the ssh key' },
+  GitKeyRefused: { retry: 'backoff', help: 'the git host rejected the SSH key' },
   GitHostKeyUnknown: { retry: 'backoff', help: 'knownHosts has no host key of the git host' },
   GitHostKeyChanged: { retry: 'backoff', help: 'the host key of the git host differs from the one in knownHosts' },
   GitTlsUntrusted: { retry: 'backoff', help: 'the certificate of the git host is not trusted' },
@@ -131,7 +131,7 @@ export const reasons = {
     help: 'the gateway reports new problems since it applied the commit',
   },
   HealthCheckFailed: { retry: 'on-change', help: 'the check of the profile has failed since the gateway applied the commit' },
-  HealthCheckUnanswered: { retry: 'backoff', help: 'the check of a profile got no answer within the deadline of the rollout' },
+  HealthCheckUnanswered: { retry: 'backoff', help: 'the check of a profile got no response within the deadline of the rollout' },
   GatewayRestarted: { retry: 'on-change', help: 'the container of the gateway restarted after it applied the commit' },
   DesignerOpen: { retry: 'backoff', help: 'a Designer session is open and designerSessionPolicy does not allow writes' },
   // receiver

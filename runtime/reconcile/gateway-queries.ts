@@ -36,7 +36,7 @@ type Deps = {
 
 type Entry = { question: CheckQuestion; known: StoredCheck | undefined; dueMs: number; isUnderWay: boolean }
 
-/** An answer is valid for a minute. */
+/** Each query runs this often; an answer is valid for a minute. */
 const eachMs = 10_000
 const pollIntervalMs = 1_000
 const timeoutMs = 5_000

@@ -55,7 +55,7 @@ export const defaultShutdownDelaySeconds = 10
 /** After that delay: time for running answers, for work in progress, and for the last Events. */
 export const stopWithinSeconds = 12
 
-/** The content of the settings file, which the manifests write (infra/constructs/settings.ts). Unknown keys are rejected. */
+/** The content of the settings file, which the manifests write (infra/constructs/controller-settings.ts). Unknown keys are rejected. */
 export const controllerSettings = v.strictObject({
   namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
   fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),

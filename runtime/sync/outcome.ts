@@ -130,7 +130,7 @@ function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } 
   }
 }
 
-/** The report if an open Designer forbids writing: Pending under the policy `wait`, otherwise Blocked, which needs a user's action. */
+/** The report if an open Designer forbids writing: Pending under the policy `Wait`, otherwise Blocked, which needs a user's action. */
 export function blockedByDesigner(state: State | undefined, target: SyncTarget, designers: readonly string[]): CycleResult {
   const phase = target.profile.designerSessionPolicy === 'Wait' ? 'Pending' : 'Blocked'
   const message = `open Designer sessions: ${designers.join(', ')}`

@@ -40,7 +40,7 @@ export const british: readonly Avoided[] = [
     /\b\w*(?:author|recogn|initial|serial|synchron|normal|organ|minim|maxim|optim|summar|synthes|custom|util|final|special|general|priorit|categor)is(?:e|es|ed|ing|ation|er|ers)\b/i,
     '-ize',
   ],
-  [/\b(?:behaviour|colour|favour|honour|neighbour|labour|flavour)\w*\b/i, '-or'],
+  [/\b(?:armour|behaviour|colour|favour|honour|neighbour|labour|flavour)\w*\b/i, '-or'],
   [/\b(?:cancell|labell|modell|travell|signall|tunnell)(?:ed|ing)\b/i, 'one l'],
   [/\b(?:centre|metre|fibre)s?\b/i, '-er'],
   [/\b(?:licence|defence|offence)s?\b/i, '-se'],

@@ -22,7 +22,7 @@ const steps: Readonly<Record<Reason, string>> = {
   SourceVolumeFull: 'Free space where the state folder is (df -h), or enlarge the value source.storage.',
   GitUnauthorized: 'Set spec.git.auth, or renew the token or password in its Secret: it may be missing, wrong or expired.',
   GitForbidden: 'Give the account of the credentials permission to read the repository.',
-  GitKeyRefused: 'Add the public half of the ssh key to the git host as a deploy key with read access.',
+  GitKeyRefused: 'Add the public half of the SSH key to the git host as a deploy key with read access.',
   GitHostKeyUnknown: 'Add the line that `ssh-keyscan <host>` prints to knownHosts, after you have compared its fingerprint.',
   GitHostKeyChanged: 'Ask the administrators of the git host whether its key changed; only then replace the line in knownHosts.',
   GitTlsUntrusted: 'Put the certificate authority of the git host into the Secret that spec.git.caBundle names.',
@@ -99,7 +99,7 @@ const steps: Readonly<Record<Reason, string>> = {
   HealthCheckFailed:
     'Compare `check` of the profile with the response that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
   HealthCheckUnanswered:
-    'Read in the rollout or in the report of the gateway why there is no answer, and correct `check`, the gateway or Prometheus; then `cluster-sync resume <name>`.',
+    'Read in the rollout or in the report of the gateway why there is no response, and correct `check`, the gateway or Prometheus; then `cluster-sync resume <name>`.',
   GatewayRestarted:
     "See the last log lines of the gateway's container before it ended; correct the commit, or continue with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to Proceed.',

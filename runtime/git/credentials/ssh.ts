@@ -27,7 +27,7 @@ export async function prepareSsh(
   address: string | undefined,
   signal: AbortSignal,
 ): Promise<Prepared> {
-  if (credentials.kind !== 'ssh') throw new Fault('CredentialsInvalid', 'a repository over ssh needs spec.git.auth.sshKey')
+  if (credentials.kind !== 'ssh') throw new Fault('CredentialsInvalid', 'a repository over SSH needs spec.git.auth.sshKey')
   const folder = mkdtempSync(path.join(os.tmpdir(), `cluster-sync-ssh-${process.pid}-`))
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true })
   try {

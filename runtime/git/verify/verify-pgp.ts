@@ -21,7 +21,8 @@ export async function verifyPgp({ payload, armor }: Signed, { pgp, pgpKeys }: Ke
   if (digest !== undefined) return bad(`is signed with ${digest}, which is too weak`)
   const named = signature.fingerprint ?? signature.keyId
   const key = [...pgpKeys.values()].find(({ fingerprint }) => named !== undefined && fingerprint.endsWith(named))
-  if (key === undefined) return bad(`is signed by PGP key ${named ?? 'of no name'}, which is not in the Secret`)
+  if (key === undefined)
+    return bad(`is signed by ${named === undefined ? 'an unidentified PGP key' : `PGP key ${named}`}, which is not in the Secret`)
   const weakness = weaknessOf(key)
   if (weakness !== undefined) return bad(`is signed by PGP key ${key.fingerprint}, which is too weak: ${weakness}`)
   const { code, stdout, stderr } = await runTool(

@@ -37,13 +37,13 @@ const bounds = { named: 500, files: 60, fileBytes: 96 * 1024, totalBytes: 768 * 
 /** Maximum characters of one file and of all files. */
 const [maxFileText, maxText] = [8 * 1024, 96 * 1024]
 /** Deadline of one request, including the fetch of a missing commit. */
-const pollIntervalMs = 10_000
+const timeoutMs = 10_000
 /** A commit that could not be read is retried after this. */
 const againAfterMs = 600_000
 /** About 150 bytes each; changes have at most `maxText` characters and paths. */
 const [keptWords, keptChanges] = [2_000, 12]
 /** Concurrent reads, one per host of a namespace; each is a git process. Requests beyond that wait in a queue per namespace. */
-const slots = { total: 2, reserve: 1, perKey: 1, waitMs: pollIntervalMs } as const
+const slots = { total: 2, reserve: 1, perKey: 1, waitMs: timeoutMs } as const
 const [maxWaitingWords, maxWaitingChanges] = [64, 7]
 
 /** `mirror` is the one that serves a GatewaySync. */
@@ -54,13 +54,13 @@ export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMir
   const wordsLimiter = new FairLimiter({ ...slots, maxWaiting: maxWaitingWords, clock })
   const changesLimiter = new FairLimiter({ ...slots, maxWaiting: maxWaitingChanges, clock })
   const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitWords | undefined> => {
-    const [commit, limit] = [parseCommitHash(hash), deadline(pollIntervalMs)]
+    const [commit, limit] = [parseCommitHash(hash), deadline(timeoutMs)]
     const mirror = await mirrors.serving(sync, limit)
     await mirror.ensure(commit, limit)
     return parseCommitWords(await mirror.rawObject('commit', commit, commit, limit))
   }
   const readChanges = async (sync: SyncOfMirror, pair: { from: string; commit: string }): Promise<CommitChanges> => {
-    const [from, commit, limit] = [parseCommitHash(pair.from), parseCommitHash(pair.commit), deadline(pollIntervalMs)]
+    const [from, commit, limit] = [parseCommitHash(pair.from), parseCommitHash(pair.commit), deadline(timeoutMs)]
     const mirror = await mirrors.serving(sync, limit)
     await mirror.ensure(from, limit)
     await mirror.ensure(commit, limit)

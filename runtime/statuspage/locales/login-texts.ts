@@ -18,7 +18,7 @@ const english: LoginWords = {
     away: 'The identity provider does not answer. Try again later. The gateways keep running.',
     attempt: 'This login expired, was started in another browser, or was already used. Log in again.',
     refused: 'The identity provider refused the login.',
-    failed: 'The answer of the identity provider does not identify you. If this persists, see the log of the controller.',
+    failed: 'The response of the identity provider does not identify you. If this persists, see the log of the controller.',
     noName:
       'The identity provider returned no valid name: the claim set in statusPage.oidc.usernameClaim is missing, or the cluster reserves the name.',
     unverified: 'The identity provider has not verified the email address that identifies you here.',
