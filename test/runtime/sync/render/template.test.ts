@@ -8,6 +8,7 @@ import t from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import type { TemplateContext } from '../../../../runtime/sync/render/context.ts'
 import { createTemplateEngine } from '../../../../runtime/sync/render/template.ts'
+import { containsText } from '../../../support/assertions.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const context: TemplateContext = {
@@ -197,12 +198,12 @@ void t.test('a refused tag or filter is named with its reason', (t) => {
     }
   }
   for (const [text, expected] of [
-    ['{{ vars.list | split: "," | sample }}', /the filter "sample" is not available: its result differs between two renders/],
-    ['{% include "partial" %}', /the tag "include" is not available: templates cannot read other files/],
-    ['{{ "now" | date: "%s" }}', /"now" is not available: it differs between two renders/],
-    ['{{ " TODAY " | date_to_string }}', /" TODAY " is not available/],
+    ['{{ vars.list | split: "," | sample }}', 'the filter "sample" is not available: its result differs between two renders'],
+    ['{% include "partial" %}', 'the tag "include" is not available: templates cannot read other files'],
+    ['{{ "now" | date: "%s" }}', '"now" is not available: it differs between two renders'],
+    ['{{ " TODAY " | date_to_string }}', '" TODAY " is not available'],
   ] as const)
-    t.match(messageOf(text), expected)
+    containsText(t, messageOf(text), expected)
   t.equal(messageOf('{{ "2026-01-02" | date: "%Y" }}'), '2026')
   t.end()
 })
