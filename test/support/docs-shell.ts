@@ -39,7 +39,7 @@ export async function openShell(t: Pick<Test, 'teardown'>, kubeconfig: string): 
         const startedMs = performance.now()
         // With `env`, because the tap command sets NODE_OPTIONS for every child process.
         const args = ['NODE_OPTIONS=', 'bash', '-euo', 'pipefail', '-c', command]
-        const child = spawn('env', args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 })
+        const child = spawn('env', args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], timeout: 300_000 })
         let output = ''
         for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')))
         child.on('error', reject)
