@@ -83,7 +83,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
 
   const figures = { fetchedBytes: metrics.fetchedBytes, volume: metrics.volume }
   const parts = openParts({ ...deps, figures }, config, readiness.isListed, signal)
-  const { store, mirrors, events, unfollowed, gate } = parts
+  const { store, mirrors, events, unfollowed, validator } = parts
   const captures = createCaptures({ ...deps, ...parts, captured: metrics.captured })
   const leadership = createLeadership({ ...deps, parts, captures, metrics, certificates }, config)
   const endpoints = await openEndpoints(
@@ -119,7 +119,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const leading = leadership.run(leaving)
   const tending = [
     pruneMirrors({ store, mirrors, clock, log }, signal),
-    reclaimMemory({ clock, log, endedThreads: gate.endedThreads }, signal),
+    reclaimMemory({ clock, log, endedThreads: validator.endedThreads }, signal),
     unfollowed.run(signal),
   ]
   await Promise.all([leading, watching, renewing, ...tending, ...[probes, ...endpoints].map(({ closed }) => closed)])

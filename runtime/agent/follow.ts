@@ -16,7 +16,7 @@ import {
   type FollowerEffect,
   type FollowerEvent,
   type FollowerState,
-  gateOf,
+  startupHoldOf,
   healthOf,
   initialState,
   isMove,
@@ -104,7 +104,7 @@ export class Follower {
   }
 
   health(): AgentHealth {
-    this.#noteGate()
+    this.#noteHold()
     return healthOf(this.#state, this.#deps.clock.monotonicMs())
   }
 
@@ -113,7 +113,7 @@ export class Follower {
     let due: Rest = { waitMs: undefined }
     this.#take(await recoverFirst(this.#deps, (fault) => this.#take({ kind: 'recoveryFailed', fault, at: this.#now() }), signal))
     while (!signal.aborted) {
-      this.#noteGate()
+      this.#noteHold()
       await this.#rest(due, signal).catch(() => undefined)
       if (signal.aborted || this.#state.observed === undefined) continue
       this.#take({ kind: 'syncBegan' })
@@ -141,10 +141,10 @@ export class Follower {
     else this.#deps.log.warn({}, 'startDeadline has passed: the gateway starts without a complete commit')
   }
 
-  #noteGate(): void {
+  #noteHold(): void {
     const { recovered, opened, whole } = this.#state
     const isUnread = recovered && opened === undefined && whole === undefined
-    this.#take(isUnread ? { kind: 'volumeRead', whole: this.#deps.readSynced() !== undefined } : { kind: 'gateAsked' })
+    this.#take(isUnread ? { kind: 'volumeRead', whole: this.#deps.readSynced() !== undefined } : { kind: 'holdAsked' })
   }
 
   #inPlace(): InPlace {
@@ -208,16 +208,16 @@ export class Follower {
 
   #retryMs(): number {
     const { clock } = this.#deps
-    return retryAfterMs(this.#state.failures, gateOf(this.#state, clock.monotonicMs()), clock.random())
+    return retryAfterMs(this.#state.failures, startupHoldOf(this.#state, clock.monotonicMs()), clock.random())
   }
 
   /** Waits for a change or until the next sync is due. A gateway that reaches the awaited state counts as a change. */
   async #rest({ waitMs, hasCome }: Rest, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
-    const gate = gateOf(this.#state, clock.monotonicMs())
+    const hold = startupHoldOf(this.#state, clock.monotonicMs())
     // A gateway that starts without a commit is reported at once.
     const untilMs =
-      clock.monotonicMs() + Math.min(waitMs ?? Number.POSITIVE_INFINITY, gate.kind === 'held' ? gate.forMs : Number.POSITIVE_INFINITY)
+      clock.monotonicMs() + Math.min(waitMs ?? Number.POSITIVE_INFINITY, hold.kind === 'held' ? hold.forMs : Number.POSITIVE_INFINITY)
     while (hasCome !== undefined && untilMs - clock.monotonicMs() > askGatewayMs) {
       if (await this.#wake.wait(askGatewayMs, signal)) return
       if (signal.aborted || (await hasComeOrCalled(this.#wake, hasCome, signal))) return

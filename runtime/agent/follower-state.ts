@@ -6,7 +6,7 @@ import type { Fault } from '../platform/fault.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import { type CycleResult, faultFields } from '../sync/outcome.ts'
 import { type Desired, desiredSync, type FollowedSync, gatewayName, type InPlace, type PodFacts } from './desired.ts'
-import { agentHealth, type AgentHealth, recoveryMessage, type StartGate, startGate, unknownStart } from './health.ts'
+import { agentHealth, type AgentHealth, recoveryMessage, type StartupHold, startupHold, unknownStart } from './health.ts'
 import { decisiveText, pendingAfter, type PendingRequest } from './change-filter.ts'
 import { kept, nextReport } from './next-report.ts'
 
@@ -34,7 +34,7 @@ export type FollowerState = {
   /** Whether this process put the published commit in place or found it there. */
   synced: boolean
   /** Why the gateway was allowed to start; it is not held again after that. */
-  opened: Extract<StartGate, { kind: 'open' }> | undefined
+  opened: Extract<StartupHold, { kind: 'open' }> | undefined
   /** `syncing` while a sync (read the pod, decide, run a cycle) is running. */
   activity: { kind: 'resting' } | { kind: 'syncing'; sinceMs: number } | { kind: 'stopped' }
   /** Consecutive failed syncs. */
@@ -52,7 +52,7 @@ export type FollowerEvent =
   | { kind: 'recoveryFailed'; fault: Fault; at: string }
   | { kind: 'volumeRead'; whole: boolean }
   /** A probe asks whether the gateway may start: the deadline may have passed. */
-  | { kind: 'gateAsked' }
+  | { kind: 'holdAsked' }
   | { kind: 'syncBegan' }
   /** The pod was read: decide what should be in place. */
   | { kind: 'podRead'; pod: PodFacts; inPlace: InPlace; at: string }
@@ -118,7 +118,7 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
       return reportUnrecovered({ ...state, unrecovered: { fault: event.fault, at: event.at } }, nowMs)
     case 'volumeRead':
       return openIfDue({ ...state, whole: event.whole }, nowMs)
-    case 'gateAsked':
+    case 'holdAsked':
       return openIfDue(state, nowMs)
     case 'syncBegan':
       return { state: { ...state, activity: { kind: 'syncing', sinceMs: nowMs } }, effects: [] }
@@ -141,22 +141,22 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
 }
 
 /** Whether the gateway may start. */
-export function gateOf(
+export function startupHoldOf(
   { opened, lastSync, synced, whole = false, recovered, unrecovered, startedMs, recoveringSinceMs }: FollowerState,
   nowMs: number,
-): StartGate {
+): StartupHold {
   if (opened !== undefined) return opened
   const leftMs = recoveringSinceMs + maxRecoveryMs - nowMs
   // This holds however old the pod is: otherwise the gateway would start with a half-applied commit.
   if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: recoveryMessage(unrecovered?.fault) }
-  return startGate({ settings: lastSync?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })
+  return startupHold({ settings: lastSync?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })
 }
 
 /** The answer to probes. */
 export function healthOf(state: FollowerState, nowMs: number): AgentHealth {
   const { activity } = state
   const syncingForMs = activity.kind === 'syncing' ? nowMs - activity.sinceMs : 0
-  return agentHealth({ gate: gateOf(state, nowMs), syncingForMs, stopping: activity.kind === 'stopped' })
+  return agentHealth({ hold: startupHoldOf(state, nowMs), syncingForMs, stopping: activity.kind === 'stopped' })
 }
 
 /** For how many ms the request to list local changes is still answered. */
@@ -243,10 +243,10 @@ function afterCycleEnded(state: FollowerState, event: Extract<FollowerEvent, { k
 /** Lets the gateway start if it may. A start without a commit is reported at once. */
 function openIfDue(state: FollowerState, nowMs: number): Next {
   if (state.opened !== undefined) return { state, effects: [] }
-  const gate = gateOf(state, nowMs)
-  if (gate.kind === 'held') return { state, effects: [] }
-  const effects: FollowerEffect[] = gate.by === 'deadline' ? [{ kind: 'startsWithoutCommit' }, { kind: 'wake' }] : []
-  return { state: { ...state, opened: gate }, effects }
+  const hold = startupHoldOf(state, nowMs)
+  if (hold.kind === 'held') return { state, effects: [] }
+  const effects: FollowerEffect[] = hold.by === 'deadline' ? [{ kind: 'startsWithoutCommit' }, { kind: 'wake' }] : []
+  return { state: { ...state, opened: hold }, effects }
 }
 
 /** Reports a status; a gateway that started without a commit keeps a finding about it until it has one. */

@@ -47,7 +47,7 @@ type StartFacts = {
 }
 
 /** Whether the gateway may start, and why. */
-export type StartGate =
+export type StartupHold =
   | { kind: 'open'; by: 'synced' | 'policy' | 'grace' | 'deadline' }
   /** Opens after `forMs` in any case. */
   | { kind: 'held'; forMs: number; why: string }
@@ -56,7 +56,7 @@ export type StartGate =
  * Decides whether the gateway may start. A gateway whose volume holds no complete commit waits for the first one, up to `deadlineMs`; one
  * with a complete commit waits up to `graceMs` for the published commit and then starts, even if delivery, a check or a template fails.
  */
-export function startGate({ settings = unknownStart, synced, whole, sinceStartMs }: StartFacts): StartGate {
+export function startupHold({ settings = unknownStart, synced, whole, sinceStartMs }: StartFacts): StartupHold {
   if (synced) return { kind: 'open', by: 'synced' }
   if (settings.policy === 'Start') return { kind: 'open', by: 'policy' }
   const limitMs = whole ? settings.graceMs : settings.deadlineMs
@@ -77,16 +77,16 @@ export function recoveryMessage(fault: Fault | undefined): string {
 const stuckAfterMs = 900_000
 
 type Activity = {
-  gate: StartGate
+  hold: StartupHold
   /** Duration of the running sync; 0 between syncs. */
   syncingForMs: number
   stopping: boolean
 }
 
 /** Returns the probe results of the agent's container. */
-export function agentHealth({ gate, syncingForMs, stopping }: Activity): AgentHealth {
+export function agentHealth({ hold, syncingForMs, stopping }: Activity): AgentHealth {
   const live = syncingForMs < stuckAfterMs
   if (stopping) return { started: true, live, why: 'shutting down' }
-  if (gate.kind === 'held') return { started: false, live, why: gate.why }
+  if (hold.kind === 'held') return { started: false, live, why: hold.why }
   return { started: true, live, why: live ? undefined : 'a sync has not ended in time' }
 }

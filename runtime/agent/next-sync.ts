@@ -6,7 +6,7 @@ import { backoffMs } from '../platform/clock.ts'
 import type { Gateway } from '../gateway/gateway.ts'
 import type { CycleResult, SyncTarget } from '../sync/cycle.ts'
 import type { Desired } from './desired.ts'
-import type { StartGate } from './health.ts'
+import type { StartupHold } from './health.ts'
 import type { Wake } from './wake.ts'
 
 type Mode = SyncTarget['facts']['mode']
@@ -62,8 +62,8 @@ function lacksMode({ profile }: Extract<Desired, { kind: 'sync' }>, mode: Mode):
 }
 
 /** Returns the wait in ms after `failures` consecutive failed cycles; `random` is from 0 to 1. */
-export function retryAfterMs(failures: number, gate: StartGate, random: number): number {
-  return backoffMs(failures, firstRetryMs, longestRetryMs[gate.kind === 'held' ? 'held' : 'usual'], random)
+export function retryAfterMs(failures: number, hold: StartupHold, random: number): number {
+  return backoffMs(failures, firstRetryMs, longestRetryMs[hold.kind === 'held' ? 'held' : 'usual'], random)
 }
 
 /** Returns the wait in ms after a cycle; undefined: it failed and is retried with backoff. */

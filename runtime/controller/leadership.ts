@@ -11,7 +11,7 @@ import type { Confirm, Lead } from '../kube/lease/hold.ts'
 import { runWithLease } from '../kube/lease/run.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../telemetry/metrics/metrics.ts'
-import { createCommitCheck } from '../reconcile/commit-check.ts'
+import { createCommitValidation } from '../reconcile/commit-validation.ts'
 import { createSignatureCheck } from '../reconcile/signature-check.ts'
 import type { Tracing } from '../telemetry/tracing/trace.ts'
 import type { Captures } from './captures/captures.ts'
@@ -83,7 +83,7 @@ function leaderDeps(
   { kube, leading, parts, captures, metrics, certificates, tracing, clock, log }: Deps,
   { settings }: ControllerConfig,
 ): LeaderDeps {
-  const { store, mirrors, network, hostApi, secrets, events, gate, limiters, changes } = parts
+  const { store, mirrors, network, hostApi, secrets, events, validator, limiters, changes } = parts
   const { folder, allowLocal, allowedHosts } = settings.source
   const signatures = createSignatureCheck({
     readSecret: secrets.readSecret,
@@ -109,7 +109,7 @@ function leaderDeps(
     clock,
     log,
     allowLocal,
-    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
+    ...createCommitValidation({ store, validator, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
     verify: signatures.verify,
     limiters: new Map([...limiters, ['signature-verification', signatures.limiter]]),
     delivery: () => ({ url: settings.delivery.url, caBundle: certificates.current().caBundle }),

@@ -4,7 +4,7 @@
 import path from 'node:path'
 import type { Clock } from '../platform/clock.ts'
 import type { ControllerConfig } from '../settings/environment.ts'
-import { type IsolatedGate, openIsolatedGate } from '../validation/worker/isolated-validation.ts'
+import { type IsolatedValidator, openIsolatedValidator } from '../validation/worker/isolated-validation.ts'
 import { createMarks } from '../validation/worker/attempt-log.ts'
 import { fieldManager, group } from '../api/names.ts'
 import { sourceSecretNames } from '../api/schema/secret-names.ts'
@@ -46,7 +46,7 @@ export type Parts = {
   remoteOf: RemoteOf
   /** The APIs of the git hosts that GatewaySyncs name. */
   hostApi: OpenHostApi
-  gate: IsolatedGate
+  validator: IsolatedValidator
   /** What namespaces use of this replica's git memory and validation. */
   limiters: SharedLimiters
   events: EventRecorder
@@ -90,7 +90,7 @@ export function openParts(
     figures,
   })
   const remotes = createRemotes({ allowLocal, allowedHosts, readSecret: secrets.readSecret, network, clock, signal })
-  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   const events = eventRecorder(deps, { component: `${group}/${fieldManager}`, instance: identity })
   return {
     changes,
@@ -100,17 +100,17 @@ export function openParts(
     network,
     remoteOf: remotes,
     hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts }),
-    gate,
+    validator,
     limiters: new Map([
       ['git-memory', gitMirrors.memory],
-      ['validation', gate.limiter],
+      ['validation', validator.limiter],
     ]),
     events,
     keys: createPushKeys({ kube, clock }, settings.receiver),
     unfollowed: createUnfollowed({ kube, store, events, clock, log }),
     async close() {
       await events.settled()
-      await gate.close()
+      await validator.close()
       await gitMirrors.close()
     },
   }

@@ -52,7 +52,7 @@ export type ReconcileDeps = {
   allowLocal: boolean
   /**
    * Resolves the desired ref at the git host and ensures that the mirror holds its commit; with `fresh`, an answer to a fetch that began
-   * earlier does not count. The commit is shared with other GatewaySyncs, so checks for one of them belong in `check`.
+   * earlier does not count. The commit is shared with other GatewaySyncs, so checks for one of them belong in `validate`.
    */
   resolve(
     record: GatewaySyncRecord,
@@ -68,9 +68,9 @@ export type ReconcileDeps = {
   /** How often the Secrets of its source have changed: a resolution result is valid for one version of them. */
   secretChanges(key: SyncKey): number
   /** Validates a commit of the mirror. */
-  check(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
+  validate(record: GatewaySyncRecord, spec: GatewaySyncSpec, commit: CommitHash, signal: AbortSignal): Promise<Verdict>
   /** Called when a new commit will probably be validated, so that preparations can run during the fetch. */
-  prepareCheck(spec: GatewaySyncSpec): void
+  prepareValidation(spec: GatewaySyncSpec): void
   /** Capture results of its gateways; absent in standalone mode. */
   captured?(key: SyncKey): readonly CaptureEntry[]
   /** Queries Prometheus about gateways; absent: health checks have no results. */
@@ -211,7 +211,7 @@ function lookUp(
   return async (share, signal) => {
     const startedMs = deps.clock.monotonicMs()
     requireAllowed(desired.ref, desired, spec, record.status)
-    if (fresh) deps.prepareCheck(spec)
+    if (fresh) deps.prepareValidation(spec)
     const resolved = await share((own) => deps.resolve(record, spec, desired, fresh, own))
     const { commit, fetchedAt, name } = resolved
     const behind = isBehind(desired, resolved, record.status)
@@ -232,7 +232,7 @@ function lookUp(
     }
     const { kind, ...signatures } = await deps.verify(record, spec, resolved, signal)
     if ('why' in signatures) return { kind: 'unverified', ...(await found()), fault: new Fault('NotVerified', signatures.why) }
-    const verdict = await deps.check(record, spec, commit, signal)
+    const verdict = await deps.validate(record, spec, commit, signal)
     return { kind: 'resolved', ...(await found()), verified: kind === 'verified' ? signatures : undefined, verdict }
   }
 }

@@ -6,7 +6,12 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
-import { checkId, type IsolatedGate, type IsolateOptions, openIsolatedGate } from '../../runtime/validation/worker/isolated-validation.ts'
+import {
+  validationId,
+  type IsolatedValidator,
+  type IsolateOptions,
+  openIsolatedValidator,
+} from '../../runtime/validation/worker/isolated-validation.ts'
 import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
 import type { Verdict } from '../../runtime/reconcile/decide/observation.ts'
 import { resolveProfile } from '../../runtime/api/schema/profile.ts'
@@ -14,7 +19,7 @@ import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
 import { parseCommitHash } from '../../runtime/api/values.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { FairLimiter } from '../../runtime/platform/async/fair-limiter.ts'
-import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
+import { createCommitValidation } from '../../runtime/reconcile/commit-validation.ts'
 import { createResolutions } from '../../runtime/reconcile/source/resolutions.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
 import { createStore } from '../../runtime/reconcile/store/store.ts'
@@ -44,13 +49,13 @@ function setUp(t: Pick<Test, 'teardown'>, commits: readonly Changes[]) {
   const hashes = importCommits(makeRepository(path.join(folder, 'repository')), commits)
   const repository = { folder: path.join(folder, 'repository/.git'), limits }
   const marks = () => createMarks(path.join(folder, 'state/checking.json'))
-  const open = (options: Partial<IsolateOptions> = {}): IsolatedGate => {
-    const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks: marks(), ...options })
-    t.teardown(() => gate.close())
-    return gate
+  const open = (options: Partial<IsolateOptions> = {}): IsolatedValidator => {
+    const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: marks(), ...options })
+    t.teardown(() => validator.close())
+    return validator
   }
-  const validate = async (gate: IsolatedGate, commit = '', again = false): Promise<Verdict> => {
-    return await gate.check(repository, requestFor(commit), { namespace: 'plant', again }, signal)
+  const validate = async (validator: IsolatedValidator, commit = '', again = false): Promise<Verdict> => {
+    return await validator.validate(repository, requestFor(commit), { namespace: 'plant', again }, signal)
   }
   return { hashes, repository, marks, open, validate }
 }
@@ -79,10 +84,10 @@ const bombs: Record<string, Changes> = {
 void t.test('contents that cost many times their size are validated, and so is the next commit', { timeout: 600_000 }, async (t) => {
   const good = { ...validTree(), ...resource('core/ignition/schedule/one', config({})) }
   const { hashes, open, validate } = setUp(t, [good, ...Object.values(bombs), good])
-  const gate = open()
-  matchObject(t, await validate(gate, hashes[0]), { kind: 'checked', errors: 0 })
+  const validator = open()
+  matchObject(t, await validate(validator, hashes[0]), { kind: 'checked', errors: 0 })
   for (const [index, name] of Object.keys(bombs).entries()) {
-    const verdict = await validate(gate, hashes[index + 1])
+    const verdict = await validate(validator, hashes[index + 1])
     matchObject(t, verdict, { kind: 'checked', unfinished: undefined }, name)
   }
 })
@@ -92,12 +97,12 @@ void t.test('a validation that runs out of memory is a finding and is not retrie
   const { hashes, open, validate } = setUp(t, [{ ...validTree(), ...resource('core/ignition/schedule/one', config({})), ...manyHosts }])
   /** The garbage collector decides which heap size starts a thread but fails on this commit, so the test tries several. */
   for (const heapMiB of [11, 12, 11, 12, 10, 13, 11, 12, 10, 13]) {
-    const gate = open({ heapMiB })
-    const verdict = await validate(gate, hashes[0]).catch(() => undefined)
+    const validator = open({ heapMiB })
+    const verdict = await validate(validator, hashes[0]).catch(() => undefined)
     if (verdict?.kind !== 'checked' || verdict.unfinished === undefined) continue
     const message = `the checks of this commit needed more than ${heapMiB} MiB of memory`
     matchObject(t, verdict.items[0], { rule: 'check-failed', severity: 'error', message })
-    t.strictSame(await validate(gate, hashes[0]), verdict)
+    t.strictSame(await validate(validator, hashes[0]), verdict)
     return
   }
   t.fail('no check needed too much memory')
@@ -108,27 +113,27 @@ void t.test('a validation that takes too long is a finding, and the next commit 
   let isHasty = true
   /** Polls a hundred times as often during the first validation, and not at all during the next one. */
   const clock: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(isHasty ? ms / 100 : 3_600_000, signal) }
-  const gate = open({ clock, maxBusyMs: 60 })
-  const verdict = await validate(gate, hashes[0])
+  const validator = open({ clock, maxBusyMs: 60 })
+  const verdict = await validate(validator, hashes[0])
   matchObject(t, verdict, { errors: 1, items: [{ rule: 'check-failed', message: /^the checks of this commit took longer than / }] })
   isHasty = false
-  matchObject(t, await validate(gate, hashes[1]), { kind: 'checked', errors: 0, unfinished: undefined })
+  matchObject(t, await validate(validator, hashes[1]), { kind: 'checked', errors: 0, unfinished: undefined })
 })
 
 void t.test('three slow validations of one namespace do not block another namespace', { timeout: 600_000 }, async (t) => {
   const { hashes, repository, open } = setUp(t, [largeTree(3_000), { [`${root}/core`]: null, ...validTree() }])
   // Threads start slowly from source, so the clock runs at a third of its speed.
   const monotonicMs = (): number => systemClock.monotonicMs() / 3
-  const gate = open({ clock: { ...systemClock, monotonicMs, wait: (ms, own) => systemClock.wait(ms * 3, own) } })
+  const validator = open({ clock: { ...systemClock, monotonicMs, wait: (ms, own) => systemClock.wait(ms * 3, own) } })
   const stop = new AbortController()
   const settled: string[] = []
   const hostile = ['a', 'b', 'c'].map(async (line) => {
     const excluding = (index: number) => ({ ...resolveProfile(spec.sync, 'default'), excludePatterns: [`${line}${index}`] })
     const slow = { ...requestFor(hashes[0] ?? ''), profiles: Array.from({ length: 6 }, (_, index) => excluding(index)), line }
-    await gate.check(repository, slow, { namespace: 'hostile', again: true }, stop.signal).catch(() => undefined)
+    await validator.validate(repository, slow, { namespace: 'hostile', again: true }, stop.signal).catch(() => undefined)
     settled.push(line)
   })
-  const verdict = await gate.check(repository, requestFor(hashes[1] ?? ''), { namespace: 'plant', again: false }, signal)
+  const verdict = await validator.validate(repository, requestFor(hashes[1] ?? ''), { namespace: 'plant', again: false }, signal)
   matchObject(t, verdict, { kind: 'checked', errors: 0, unfinished: undefined })
   t.ok(settled.length < hostile.length, 'the slow checks go on')
   stop.abort()
@@ -140,7 +145,7 @@ void t.test('a commit whose validation ended the process twice is not retried un
   const [commit = ''] = hashes
   const verdict = await validate(open(), commit)
   matchObject(t, verdict, { kind: 'checked', errors: 0 })
-  const id = checkId(requestFor(commit))
+  const id = validationId(requestFor(commit))
   marks().begin(id)
   marks().begin(id)
   matchObject(t, await validate(open(), commit), {
@@ -167,11 +172,11 @@ void t.test(
     let version = 1
     /** One run of the controller: it requests the commit once and reconciles with the result. */
     const live = async (options: Partial<IsolateOptions>, commit = ''): Promise<void> => {
-      const gate = open(options)
+      const validator = open(options)
       const answered = Promise.withResolvers<void>()
       const hosts = new FairLimiter({ total: 1, clock: systemClock })
       const lookups = createResolutions({ clock: systemClock, hosts, ready: () => answered.resolve(), signal: stop.signal })
-      const counted: IsolatedGate = { ...gate, check: async (...args) => ((checks += 1), await gate.check(...args)) }
+      const counted: IsolatedValidator = { ...validator, validate: async (...args) => ((checks += 1), await validator.validate(...args)) }
       const deps: ReconcileDeps = {
         store,
         lookups,
@@ -188,7 +193,7 @@ void t.test(
         verify: async () => ({ kind: 'notAsked' }),
         async adopt() {},
         secretChanges: () => 0,
-        ...createCommitCheck({ store, gate: counted, inMirror: async (_key, _commit, read) => await read(repository) }),
+        ...createCommitValidation({ store, validator: counted, inMirror: async (_key, _commit, read) => await read(repository) }),
         delivery: () => undefined,
         writeStatus: async (before, next) => ({ ...before, resourceVersion: String((version += 1)), status: next }),
         recordEvents() {},
@@ -198,7 +203,7 @@ void t.test(
       await reconcile(deps, 'plant/one', stop.signal)
       await answered.promise
       await reconcile(deps, 'plant/one', stop.signal)
-      await gate.close()
+      await validator.close()
     }
     const [good, deadly, next] = hashes
     /** Less time than the validation of thousands of resources takes on any machine. */

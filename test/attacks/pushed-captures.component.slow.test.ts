@@ -50,7 +50,7 @@ async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
   const take = async (file: string, text: string, verdict: Verdict, own: { branch?: string; owner?: string } = {}): Promise<string> => {
     const branch = (own.branch ?? `captured/${(run += 1)}`) as RefName
     const edits = [{ source: file, paths: [file], exec: false, content: Buffer.from(text) }]
-    const deps = { mirror, pushAs: async () => remote, check: async () => verdict, clock: systemClock }
+    const deps = { mirror, pushAs: async () => remote, validate: async () => verdict, clock: systemClock }
     const taking = { gateway: 'press', mode: '', commit, branch, edits, owner: own.owner ?? 'plant/press/gw-0' }
     const said = await takeChanges(deps, taking, signal).then(
       () => 'pushed',
@@ -63,7 +63,7 @@ async function setUp(t: Test, tree: Readonly<Record<string, string>>) {
   /** Captures several files on top of a commit. Returns the branch that contains them. */
   const capture = async (on: string, files: Readonly<Record<string, string>>): Promise<string> => {
     const edits = Object.entries(files).map(([file, text]) => ({ source: file, paths: [file], exec: false, content: Buffer.from(text) }))
-    const deps = { mirror, pushAs: async () => remote, check: async () => fine, clock: systemClock }
+    const deps = { mirror, pushAs: async () => remote, validate: async () => fine, clock: systemClock }
     const taking = {
       gateway: 'press',
       mode: '',

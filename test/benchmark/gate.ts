@@ -12,7 +12,7 @@ import { imageEnvironment, imageFlags } from '../support/image-flags.ts'
 import { addedAndRemoved, largeTree, tenProjects } from '../support/large-tree.ts'
 import { projectRoot } from '../support/project-tree.ts'
 import { bundlePrograms, memoryOf, peakWhile, type Process, startProcess } from '../support/measured-process.ts'
-import type { GateAnswer, GateMessage } from '../support/programs/gate.ts'
+import type { ValidationAnswer, ValidationMessage } from '../support/programs/validation.ts'
 import { type Changes, makeRepository, temporaryFolder } from '../support/repository.ts'
 import { type Figure, median } from './figures.ts'
 
@@ -46,18 +46,18 @@ export async function run({ rounds = 20 }: { rounds?: number }): Promise<Figure[
   const teardowns: (() => unknown)[] = []
   const folder = temporaryFolder({ teardown: (handler: () => unknown) => void teardowns.push(handler) }, 'bench-gate')
   try {
-    const [program = ''] = await bundlePrograms(['test/support/programs/gate.ts'], folder)
+    const [program = ''] = await bundlePrograms(['test/support/programs/validation.ts'], folder)
     const figures: Figure[] = []
     for (const kind of kinds) {
       const changes: number[] = []
       for (const size of sizes) {
-        const gate = await startProcess(program, [], imageFlags('controller'), undefined, imageEnvironment('controller'))
+        const process = await startProcess(program, [], imageFlags('controller'), undefined, imageEnvironment('controller'))
         try {
-          const measured = await measure(gate, path.join(folder, `${kind.name}-${size}`), kind, size, rounds)
+          const measured = await measure(process, path.join(folder, `${kind.name}-${size}`), kind, size, rounds)
           changes.push(measured.changeMs)
           figures.push(...measured.figures)
         } finally {
-          await gate.stop()
+          await process.stop()
         }
       }
       const [small = 1, large = 0] = changes
@@ -69,24 +69,24 @@ export async function run({ rounds = 20 }: { rounds?: number }): Promise<Figure[
   }
 }
 
-async function measure(gate: Process, folder: string, kind: Kind, size: number, rounds: number) {
+async function measure(process: Process, folder: string, kind: Kind, size: number, rounds: number) {
   const repository = makeRepository(folder)
   const profile = profileOf(kind.profile)
-  const ask = (commit: string): Promise<GateAnswer> =>
-    gate.ask<GateAnswer>({ folder: path.join(folder, '.git'), commit, profile } satisfies GateMessage)
+  const ask = (commit: string): Promise<ValidationAnswer> =>
+    process.ask<ValidationAnswer>({ folder: path.join(folder, '.git'), commit, profile } satisfies ValidationMessage)
   const head = repository.commit(kind.files(size))
   // Packed, as on a git host.
   repository.git('gc', '-q')
-  const before = memoryOf(gate.pid)
-  const first = await peakWhile(gate.pid, () => ask(head))
+  const before = memoryOf(process.pid)
+  const first = await peakWhile(process.pid, () => ask(head))
   const { errors = 0 } = first.result.verdict?.kind === 'checked' ? first.result.verdict : {}
   if (errors > 0) throw new Error(`the tree is not valid: ${JSON.stringify(first.result.verdict)}`)
-  const answers: GateAnswer[] = []
-  const later = await peakWhile(gate.pid, async () => {
+  const answers: ValidationAnswer[] = []
+  const later = await peakWhile(process.pid, async () => {
     for (let round = 0; round < rounds; round += 1) answers.push(await ask(repository.commit(kind.change(round))))
   })
-  const named: GateAnswer[] = []
-  const last = await peakWhile(gate.pid, async () => {
+  const named: ValidationAnswer[] = []
+  const last = await peakWhile(process.pid, async () => {
     for (let round = 0; round < rounds; round += 1) named.push(await ask(repository.commit(kind.names(round))))
   })
   const changeMs = median(answers.map(({ tookMs }) => tookMs))

@@ -7,7 +7,7 @@ import { digestOf } from '../../runtime/capture/submit/commit.ts'
 import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import { createCaptures } from '../../runtime/controller/captures/captures.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../runtime/content/protocol/protocol.ts'
-import { openIsolatedGate } from '../../runtime/validation/worker/isolated-validation.ts'
+import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
 import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
 import { type CaptureEntry, type CaptureStatus } from '../../runtime/api/schema/capture-spec.ts'
 import type { CommitHash } from '../../runtime/api/values.ts'
@@ -45,18 +45,18 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock) {
   const way = { allowLocal: true, allowedHosts: [], readSecret, network: openNetwork }
   const remoteOf = createRemotes({ ...way, clock: systemClock, signal: stop.signal })
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
-  const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
   const states: CaptureEntry['state'][] = []
   const hostApi = createHostApis({ ...way, remoteOf })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
   const captured = (state: CaptureEntry['state']): void => void states.push(state)
-  const captures = createCaptures({ store, mirrors, remoteOf, gate, hostApi, captured, clock, log: silentLog })
+  const captures = createCaptures({ store, mirrors, remoteOf, validator, hostApi, captured, clock, log: silentLog })
   const changed: string[] = []
   let leading: Promise<void> | undefined
   t.teardown(async () => {
     stop.abort()
     await leading
-    await gate.close()
+    await validator.close()
     await gitMirrors.close()
   })
   const spec = {

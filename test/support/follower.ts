@@ -45,13 +45,13 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
   const memory: EngineMemory = { manifest: undefined }
   const reports: SyncReportStatus[] = []
   /** While set, contents arrive and the stream does not end. */
-  const gate = { asked: 0, hangs: false }
+  const fetching = { asked: 0, hangs: false }
   const slow: typeof source = {
     ...source,
     async blobs(request, sink, signal) {
       await source.blobs(request, sink, signal)
-      gate.asked += 1
-      if (!gate.hangs) return
+      fetching.asked += 1
+      if (!fetching.hangs) return
       await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))
     },
   }
@@ -108,7 +108,7 @@ export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
       },
       `the report says ${phase}; the last was ${JSON.stringify(reports.at(-1))}`,
     )
-  return { dataDir, source, follower, followed, reported, reports, gate, end }
+  return { dataDir, source, follower, followed, reported, reports, fetching, end }
 }
 
 /** The answer to the kubelet at /startz. */

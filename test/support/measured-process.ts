@@ -34,7 +34,7 @@ const bundled = {
 
 /** Bundles the programs into a folder, since imported code counts toward a process's memory. Returns the files in the given order. */
 export async function bundlePrograms(sources: readonly string[], folder: string): Promise<string[]> {
-  await bundleGate(folder)
+  await bundleValidation(folder)
   return await Promise.all(
     sources.map(async (source) => {
       const outfile = path.join(folder, `${path.basename(source, '.ts')}.mjs`)
@@ -45,14 +45,14 @@ export async function bundlePrograms(sources: readonly string[], folder: string)
 }
 
 /** The validation worker is a file beside the program that starts it. */
-async function bundleGate(folder: string): Promise<void> {
+async function bundleValidation(folder: string): Promise<void> {
   await build({ ...bundled, entryPoints: ['runtime/validation/worker/worker.ts'], outfile: path.join(folder, 'isolate.mjs') })
 }
 
 /** Bundles the command line so that each command loads only the modules it uses; returns its file. */
 export async function bundleCommand(folder: string): Promise<string> {
   const outdir = path.join(folder, 'program')
-  await bundleGate(outdir)
+  await bundleValidation(outdir)
   await build({ ...bundled, entryPoints: ['runtime/cli.ts'], outdir, outExtension: { '.js': '.mjs' }, splitting: true })
   return path.join(outdir, 'cli.mjs')
 }

@@ -10,7 +10,7 @@ import { createPushKeys } from '../../runtime/controller/serve/webhook-keys.ts'
 import { runLeader } from '../../runtime/controller/lead/leader.ts'
 import { controllerReceiver } from '../../runtime/controller/serve/receiver.ts'
 import { readClusterSecret } from '../../runtime/controller/cluster/secrets.ts'
-import { openIsolatedGate } from '../../runtime/validation/worker/isolated-validation.ts'
+import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
 import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
 import { createKube, loadKube } from '../../runtime/kube/client.ts'
 import { eventRecorder } from '../../runtime/kube/events.ts'
@@ -18,7 +18,7 @@ import { silentLog } from '../../runtime/platform/log/log.ts'
 import type { ReceiverDeps } from '../../runtime/receiver/receiver-deps.ts'
 import { connectionBounds } from '../../runtime/receiver/limits.ts'
 import { createCaptures } from '../../runtime/controller/captures/captures.ts'
-import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
+import { createCommitValidation } from '../../runtime/reconcile/commit-validation.ts'
 import { type ChangeKind, createStore } from '../../runtime/reconcile/store/store.ts'
 import type { SyncKey } from '../../runtime/reconcile/store/records.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/source/mirrors-of-syncs.ts'
@@ -85,7 +85,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   const way = { readSecret: readClusterSecret({ kube, clock }), network: openNetwork, allowedHosts: [] }
   const remoteOf = createRemotes({ ...way, allowLocal: true, clock, signal: stop.signal })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
-  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
   let [syncs, passes] = [0, 0]
   const leading = !leads
     ? Promise.resolve()
@@ -105,7 +105,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
             store,
             mirrors,
             remoteOf,
-            gate,
+            validator,
             hostApi: createHostApis({ ...way, remoteOf }),
             captured: () => undefined,
             clock,
@@ -120,10 +120,10 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           clock,
           log,
           allowLocal: true,
-          ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
+          ...createCommitValidation({ store, validator, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
           limiters: new Map([
             ['git-memory', gitMirrors.memory],
-            ['validation', gate.limiter],
+            ['validation', validator.limiter],
           ]),
           verify: async () => ({ kind: 'notAsked' }),
           secrets: { count: () => 0, run: async () => undefined },
@@ -150,7 +150,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
     stop.abort()
     await Promise.allSettled([watching, leading, served.closed])
     await events.settled()
-    await gate.close()
+    await validator.close()
     await gitMirrors.close()
     kube.close()
   })

@@ -2,15 +2,15 @@
  * The controller's validation of one commit, with the reports of pods that it trusts.
  */
 import * as v from 'valibot'
-import { gateRoots } from '../../runtime/validation/run/coverage.ts'
-import { createGate } from '../../runtime/validation/run/validate-commit.ts'
+import { validatedRoots } from '../../runtime/validation/run/coverage.ts'
+import { createValidator } from '../../runtime/validation/run/validate-commit.ts'
 import type { Verdict } from '../../runtime/reconcile/decide/observation.ts'
 import { parseReport } from '../../runtime/reconcile/decide/gateways.ts'
 import { podAnnotations } from '../../runtime/api/names.ts'
 import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
 import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
 import { parseCommitHash } from '../../runtime/api/values.ts'
-import { createCommitCheck } from '../../runtime/reconcile/commit-check.ts'
+import { createCommitValidation } from '../../runtime/reconcile/commit-validation.ts'
 import { createStore } from '../../runtime/reconcile/store/store.ts'
 import type { GatewaySyncRecord } from '../../runtime/reconcile/store/records.ts'
 import { commitListing, type Files } from './collection-tree.ts'
@@ -22,16 +22,16 @@ const commit = parseCommitHash('a'.repeat(40))
 export function validatedCommit(files: Files) {
   let elapsedMs = 0
   const store = createStore(() => undefined, { monotonicMs: () => elapsedMs })
-  const gate = createGate()
+  const validator = createValidator()
   const asked: (readonly string[])[] = []
-  const { check } = createCommitCheck({
+  const validation = createCommitValidation({
     store,
     inMirror: async (_key, _commit, read) => await read({ folder: '', limits: { maxMemoryBytes: 0, maxPackBytes: 0 } }),
-    gate: {
+    validator: {
       prepare() {},
-      async check(_repository, request, _again, own) {
-        asked.push(gateRoots(request.profiles))
-        return await gate.check(commitListing(new Map([[commit, files]]), request.commit), request, own)
+      async validate(_repository, request, _again, own) {
+        asked.push(validatedRoots(request.profiles))
+        return await validator.validate(commitListing(new Map([[commit, files]]), request.commit), request, own)
       },
     },
   })
@@ -53,7 +53,7 @@ export function validatedCommit(files: Files) {
       sync: { profiles: { default: profile } },
       validation,
     })
-  const validate = async (profile: object, validation: object = {}): Promise<Verdict> => {
+  const validate = async (profile: object, settings: object = {}): Promise<Verdict> => {
     const record: GatewaySyncRecord = {
       namespace: 'plant',
       name: 'line',
@@ -64,7 +64,7 @@ export function validatedCommit(files: Files) {
       spec: {},
       status: {},
     }
-    return await check(record, spec(profile, validation), commit, signal)
+    return await validation.validate(record, spec(profile, settings), commit, signal)
   }
   const passes = (ms: number): void => void (elapsedMs += ms)
   return { validate, reports, runs, passes, store, asked }

@@ -22,7 +22,7 @@ export type TakeDeps = {
   /** The same repository with the credentials to push with. Throws SecretNotFound and what reading throws. */
   pushAs(signal: AbortSignal): Promise<Remote>
   /** Returns the findings of a commit of the mirror; plain-text credentials are errors. */
-  check(commit: CommitHash, signal: AbortSignal): Promise<Verdict>
+  validate(commit: CommitHash, signal: AbortSignal): Promise<Verdict>
   clock: Clock
 }
 
@@ -39,7 +39,7 @@ export type Taken = { commit: CommitHash; branch: RefName }
  * if validation did not finish, PayloadMalformed if an edit would remove other files, PushRefused, and the faults of git and of reading
  * Secrets.
  */
-export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, taking: Taking, signal: AbortSignal): Promise<Taken> {
+export async function takeChanges({ mirror, pushAs, validate, clock }: TakeDeps, taking: Taking, signal: AbortSignal): Promise<Taken> {
   const { commit: parent, edits, gateway } = taking
   await mirror.ensure(parent, signal)
   await refuseCredentials(mirror, taking, signal)
@@ -50,7 +50,7 @@ export async function takeChanges({ mirror, pushAs, check, clock }: TakeDeps, ta
   const commit = await mirror.commit(parent, edits, message, signal)
   const made = await readHead(mirror, commit, taking, signal)
   if (head?.tree === made.tree) return { commit: head.commit, branch }
-  await refuseNewErrors({ check }, { parent, commit, edits }, signal)
+  await refuseNewErrors({ validate }, { parent, commit, edits }, signal)
   await mirror.push({ commit, branch, moves: head !== undefined, as: await pushAs(signal) }, signal)
   return { commit, branch }
 }
@@ -153,11 +153,11 @@ async function refuseCredentials(mirror: Mirror, { commit: parent, edits }: Taki
 
 /** A commit that validation would refuse or could not check is not pushed; errors that the parent has too are not new. */
 async function refuseNewErrors(
-  { check }: Pick<TakeDeps, 'check'>,
+  { validate }: Pick<TakeDeps, 'validate'>,
   { parent, commit, edits }: { parent: CommitHash; commit: CommitHash; edits: readonly AcceptedEdit[] },
   signal: AbortSignal,
 ): Promise<void> {
-  const verdict = await check(commit, signal)
+  const verdict = await validate(commit, signal)
   const found = errorsOf(verdict)
   if (verdict.kind === 'checked' && verdict.unfinished !== undefined)
     throw new Fault('CheckFailed', `nothing was pushed: ${found[0]?.message ?? 'validation did not finish'}`.slice(0, maxMessage))
@@ -167,7 +167,7 @@ async function refuseNewErrors(
   if (config !== undefined && verdict.kind === 'checked' && verdict.errors > found.length)
     throw new Fault('CollectionsInvalid', `${config}: validation finds ${verdict.errors} errors, too many to distinguish new ones`)
   if (found.length === 0) return
-  const [first, ...more] = newFindings(errorsOf(await check(parent, signal)), found)
+  const [first, ...more] = newFindings(errorsOf(await validate(parent, signal)), found)
   if (first === undefined) return
   const others = more.length === 0 ? '' : ` and ${more.length} more`
   throw new Fault('CollectionsInvalid', `${first.path}: ${first.message} (${first.rule})${others}`.slice(0, maxMessage))

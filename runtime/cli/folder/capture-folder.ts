@@ -7,12 +7,12 @@ import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { captureChanges, type Captured, type LeftOut } from '../../capture/detect/edits.ts'
 import { newFindings } from '../../api/new-findings.ts'
-import { gateListing, openGateReader } from '../../git/content/validation-listing.ts'
+import { validationListing, openListingReader } from '../../git/content/validation-listing.ts'
 import { writeBundle, writePatch } from '../../git/content/make-commit.ts'
 import type { Repository } from '../../git/content/mirror-listing.ts'
 import { digestOf, subjectOf, savedBy, withTrailers } from '../../capture/submit/commit.ts'
-import { createGate } from '../../validation/run/validate-commit.ts'
-import { gateRoots } from '../../validation/run/coverage.ts'
+import { createValidator } from '../../validation/run/validate-commit.ts'
+import { validatedRoots } from '../../validation/run/coverage.ts'
 import { systemClock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
@@ -104,13 +104,13 @@ async function refuseNewErrors(mirror: Mirror, target: SyncTarget, commit: Commi
 }
 
 async function newErrors(mirror: Mirror, target: SyncTarget, commit: CommitHash, signal: AbortSignal): Promise<Finding[]> {
-  const gate = createGate()
-  const reader = openGateReader(systemClock)
+  const validator = createValidator()
+  const reader = openListingReader(systemClock)
   const errorsOf = async (of: CommitHash): Promise<Finding[]> => {
     const request = { profiles: [target.profile], validation: target.validation, modesInUse: undefined, commit: of, line: '' }
-    const check = async (repository: Repository): Promise<Verdict> =>
-      await gate.check(gateListing(repository, of, gateRoots([target.profile]), reader), request, signal)
-    const verdict = await mirror.readBy(of, check, signal)
+    const validate = async (repository: Repository): Promise<Verdict> =>
+      await validator.validate(validationListing(repository, of, validatedRoots([target.profile]), reader), request, signal)
+    const verdict = await mirror.readBy(of, validate, signal)
     return verdict.kind === 'checked' ? verdict.items.filter(({ severity }) => severity === 'error') : []
   }
   try {

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { systemClock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
 import { createMarks } from '../../validation/worker/attempt-log.ts'
-import { openIsolatedGate } from '../../validation/worker/isolated-validation.ts'
+import { openIsolatedValidator } from '../../validation/worker/isolated-validation.ts'
 import { connectGateway } from '../../gateway/gateway.ts'
 import { followedRef } from '../../api/followed-ref.ts'
 import { type CommitHash, parseRefName } from '../../api/values.ts'
@@ -89,7 +89,7 @@ export async function checkCommit(
 ): Promise<PlanReport['checked']> {
   const { validation, git, sync: settings } = sync.spec
   if (validation.policy === 'Off') return undefined
-  const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(scratch, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: createMarks(path.join(scratch, 'checking.json')) })
   const request = {
     profiles: Object.keys(settings.profiles).map((name) => resolveProfile(settings, name)),
     validation,
@@ -99,11 +99,11 @@ export async function checkCommit(
   }
   try {
     const by = { namespace: '', again: true }
-    const verdict = await mirror.readBy(commit, async (repository) => await gate.check(repository, request, by, signal), signal)
+    const verdict = await mirror.readBy(commit, async (repository) => await validator.validate(repository, request, by, signal), signal)
     if (verdict.kind === 'notChecked') return undefined
     const { errors, warnings, items } = verdict
     return { errors, warnings, items, refused: validation.policy === 'Enforce' && errors > 0 }
   } finally {
-    await gate.close()
+    await validator.close()
   }
 }

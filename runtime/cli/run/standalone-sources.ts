@@ -10,9 +10,9 @@ import { createSyncMirrors, type SyncMirrors } from '../../reconcile/source/mirr
 import { readProxies } from '../../settings/environment.ts'
 import { asFault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { type IsolatedGate, openIsolatedGate } from '../../validation/worker/isolated-validation.ts'
+import { type IsolatedValidator, openIsolatedValidator } from '../../validation/worker/isolated-validation.ts'
 import { createMarks } from '../../validation/worker/attempt-log.ts'
-import { createCommitCheck } from '../../reconcile/commit-check.ts'
+import { createCommitValidation } from '../../reconcile/commit-validation.ts'
 import { createSecretChanges, type SecretChanges } from '../../reconcile/source/secret-changes.ts'
 import { createSignatureCheck, type SignatureDeps } from '../../reconcile/signature-check.ts'
 import type { ReconcileDeps } from '../../reconcile/reconcile.ts'
@@ -33,7 +33,7 @@ type Sources = {
   secrets: SecretChanges
   hostApi: OpenHostApi
   network: Network
-  gate: IsolatedGate
+  validator: IsolatedValidator
   /** The folder of the mirrors. */
   folder: string
   close(): Promise<void>
@@ -54,16 +54,16 @@ export function openSources(
   const user = { key: syncKey(sync.namespace, sync.name), namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }
   const secrets = createSecretChanges({ readSecret: readSecretFolder(secretsDir), users: () => [user], changed, clock })
   const remotes = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: secrets.readSecret, network, clock, signal })
-  const gate = openIsolatedGate({ clock, log, marks: createMarks(path.join(stateDir, 'checking.json')) })
+  const validator = openIsolatedValidator({ clock, log, marks: createMarks(path.join(stateDir, 'checking.json')) })
   return {
     mirrors: createSyncMirrors(gitMirrors, remotes),
     secrets,
     hostApi: createHostApis({ remoteOf: remotes, readSecret: secrets.readSecret, network, allowedHosts: [] }),
     network,
-    gate,
+    validator,
     folder,
     async close() {
-      await gate.close()
+      await validator.close()
       await gitMirrors.close()
     },
   }
@@ -80,7 +80,7 @@ export function decisionsOf(
   { clock, log, store, lookups, sources, commits, named }: DecisionDeps,
   { sync }: Pick<SourceSettings, 'sync'>,
 ): Omit<ReconcileDeps, 'writeStatus' | 'observed'> {
-  const { mirrors, secrets, gate, folder } = sources
+  const { mirrors, secrets, validator, folder } = sources
   const { readSecret } = secrets
   const rawObject: SignatureDeps['rawObject'] = (key, ...what) => mirrors.mirrorOf(key).rawObject(...what)
   const { verify } = createSignatureCheck({ readSecret, rawObject, folder, clock })
@@ -109,7 +109,7 @@ export function decisionsOf(
       return verdict
     },
     secretChanges: secrets.count,
-    ...createCommitCheck({ store, gate, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
+    ...createCommitValidation({ store, validator, inMirror: (key, ...how) => mirrors.mirrorOf(key).readBy(...how) }),
     delivery: () => ({ url: 'in-process', caBundle: '' }),
     recordEvents(_record, events) {
       for (const { reason, note } of events) log.info({ reason, message: note }, 'event')

@@ -6,7 +6,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { CaptureOffer } from '../../content/protocol/protocol.ts'
 import { requirePublished } from '../../content/server/published.ts'
 import { Fault } from '../../platform/fault.ts'
-import type { IsolatedGate } from '../../validation/worker/isolated-validation.ts'
+import type { IsolatedValidator } from '../../validation/worker/isolated-validation.ts'
 import { defaultBranch, followedRef, isTagSelector } from '../../api/followed-ref.ts'
 import { captureRequest, concerns, driftRequest } from '../../reconcile/decide/capture.ts'
 import { resolveProfile } from '../../api/schema/profile.ts'
@@ -24,7 +24,7 @@ import { specOf } from '../../reconcile/store/spec-of.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 
 /** Collaborators of a capture. */
-export type WorkDeps = { mirrors: SyncMirrors; remoteOf: RemoteOf; gate: Pick<IsolatedGate, 'check'>; clock: Clock }
+export type WorkDeps = { mirrors: SyncMirrors; remoteOf: RemoteOf; validator: Pick<IsolatedValidator, 'validate'>; clock: Clock }
 
 /** Returns the branch that a GatewaySync follows; undefined for tags, a commit, or an unknown default branch. */
 export function followedBranch({ status }: Pick<GatewaySyncRecord, 'status'>, { git }: GatewaySyncSpec): string | undefined {
@@ -93,7 +93,7 @@ export function waitingFor({ capture }: Asked): Pick<CaptureEntry, 'pullRequest'
 
 /** Collects what is needed to create, validate and push a commit. */
 export async function workOf(
-  { mirrors, remoteOf, gate, clock }: WorkDeps,
+  { mirrors, remoteOf, validator, clock }: WorkDeps,
   { record, spec }: Pick<Asked, 'record' | 'spec'>,
   signal: AbortSignal,
 ) {
@@ -103,7 +103,7 @@ export async function workOf(
     mirror,
     clock,
     pushAs: (own: AbortSignal) => remoteOf(namespace, { ...spec.git, auth: spec.capture?.auth }, own),
-    check: (commit: CommitHash, own: AbortSignal) => {
+    validate: (commit: CommitHash, own: AbortSignal) => {
       const { policy, rules } = spec.validation
       const request = {
         profiles: Object.keys(spec.sync.profiles).map((profile) => resolveProfile(spec.sync, profile)),
@@ -113,7 +113,7 @@ export async function workOf(
         commit,
         line: `${spec.git.repo} ${followedRef(spec.git)}`,
       }
-      return mirror.readBy(commit, (repository) => gate.check(repository, request, { namespace, again: false }, own), own)
+      return mirror.readBy(commit, (repository) => validator.validate(repository, request, { namespace, again: false }, own), own)
     },
   }
 }

@@ -25,7 +25,7 @@ export type Pushed = {
   /** The target branch; undefined: the GatewaySync follows none. */
   base: string | undefined
   entry: CaptureEntry
-  work(signal: AbortSignal): Promise<{ mirror: Mirror; check(commit: CommitHash, signal: AbortSignal): Promise<Verdict> }>
+  work(signal: AbortSignal): Promise<{ mirror: Mirror; validate(commit: CommitHash, signal: AbortSignal): Promise<Verdict> }>
 }
 
 type Deps = {
@@ -134,10 +134,10 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
         : `spec.git follows ${followedRef(git)}, which is not a branch to merge into`
     return { how: { kind: 'never', fault: new Fault('PullRequestRefused', why) } }
   }
-  const { mirror, check } = await pushed.work(signal)
+  const { mirror, validate } = await pushed.work(signal)
   const [at, before] = [parseCommitHash(commit), parseCommitHash(on)]
   const { files, paths } = await readCaptured(mirror, { branch, commit: at, on: before }, signal)
-  const added = newFindings(await findingsOf(check, before, signal), await findingsOf(check, at, signal))
+  const added = newFindings(await findingsOf(validate, before, signal), await findingsOf(validate, at, signal))
   const findings = added.filter(({ path }) => paths.has(path))
   const summary = { ...entry, on, files, changed: paths.size, findings: findings.slice(0, maxFindings), leftOut: entry.leftOut ?? [] }
   const { secretRef } = capture.api
@@ -154,12 +154,12 @@ type Finding = { rule: string; path: string; message: string }
 
 /** A failed validation only removes the findings from the pull request: the important checks ran before the push. */
 async function findingsOf(
-  check: (commit: CommitHash, signal: AbortSignal) => Promise<Verdict>,
+  validate: (commit: CommitHash, signal: AbortSignal) => Promise<Verdict>,
   commit: CommitHash,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   try {
-    const verdict = await check(commit, signal)
+    const verdict = await validate(commit, signal)
     return verdict.kind === 'checked' ? verdict.items : []
   } catch (error) {
     signal.throwIfAborted()

@@ -35,7 +35,7 @@ import { readAnew } from '../cluster/change-sync.ts'
 import { openAgentBindings } from './agent-bindings.ts'
 
 /** Collaborators of a leader during one term. */
-export type LeaderDeps = Pick<ReconcileDeps, 'check' | 'prepareCheck' | 'verify' | 'delivery' | 'allowLocal'> & {
+export type LeaderDeps = Pick<ReconcileDeps, 'validate' | 'prepareValidation' | 'verify' | 'delivery' | 'allowLocal'> & {
   kube: Kube
   /** A client only for the status, with its own connections. */
   statusKube: Pick<Kube, 'mergePatch' | 'listPages'>

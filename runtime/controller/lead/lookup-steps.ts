@@ -11,10 +11,10 @@ import type { ReconcileDeps } from '../../reconcile/reconcile.ts'
 import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
 import type { Tracing } from '../../telemetry/tracing/trace.ts'
 
-type Deps = Pick<ReconcileDeps, 'check' | 'verify'> & { tracing: Pick<Tracing, 'ended'>; clock: Clock; log: Log }
+type Deps = Pick<ReconcileDeps, 'validate' | 'verify'> & { tracing: Pick<Tracing, 'ended'>; clock: Clock; log: Log }
 
 /** Wraps both steps with a debug log line that gives result and duration. */
-export function loggedSteps({ check, verify, tracing, clock, log }: Deps): Pick<ReconcileDeps, 'check' | 'verify'> {
+export function loggedSteps({ validate, verify, tracing, clock, log }: Deps): Pick<ReconcileDeps, 'validate' | 'verify'> {
   const telling = async <Result>(
     message: string,
     about: { namespace: string; name: string; commit: string; requestId: string | undefined },
@@ -48,12 +48,12 @@ export function loggedSteps({ check, verify, tracing, clock, log }: Deps): Pick<
         () => verify(record, spec, resolved, signal),
       )
     },
-    async check(record, spec, commit, signal) {
+    async validate(record, spec, commit, signal) {
       return await telling(
         'commit checked',
         aboutOf(record, spec, commit),
         (verdict) => (verdict.kind === 'checked' && verdict.errors > 0 ? 'CollectionsInvalid' : 'ok'),
-        () => check(record, spec, commit, signal),
+        () => validate(record, spec, commit, signal),
       )
     },
   }

@@ -8,13 +8,13 @@ import { compareTrees, type CachedTrees, noCachedTrees, type ReadTrees } from '.
 import { entrySink, idOf, isOrdinary, mirrorListing, type Repository } from './mirror-listing.ts'
 
 /** The state that listings share; only one listing uses it at a time. */
-export type GateReader = { objects: ObjectReader; known: CachedTrees }
+export type ListingReader = { objects: ObjectReader; known: CachedTrees }
 
 /** With at least this many contents a separate process, which writes them in large pieces, costs less than one piece per object. */
 const manyContents = 100
 
 /** Starts no process until something is read. `objects.end()` ends it. */
-export function openGateReader(clock: Parameters<typeof openObjectReader>[0]): GateReader {
+export function openListingReader(clock: Parameters<typeof openObjectReader>[0]): ListingReader {
   return { objects: openObjectReader(clock), known: noCachedTrees() }
 }
 
@@ -22,11 +22,11 @@ export function openGateReader(clock: Parameters<typeof openObjectReader>[0]): G
  * The content of a commit below `roots`; only ordinary files, no links or submodules. One call at a time, over all listings with the same
  * reader. Reading throws the faults of git.
  */
-export function gateListing(
+export function validationListing(
   repository: Repository,
   commit: CommitHash,
   roots: readonly RelativePath[],
-  { objects, known }: GateReader,
+  { objects, known }: ListingReader,
 ): VersionedListing {
   const whole = mirrorListing(repository, commit, roots)
   return {

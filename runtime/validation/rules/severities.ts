@@ -98,7 +98,7 @@ export function repositorySeverity(settings: Settings): SeverityOf {
 const rank: Record<Level, number> = { off: 0, warning: 1, error: 2 }
 
 /** For the controller: the GatewaySync decides; for rules that it does not name, the repository may raise a severity but not lower it. */
-export function gateSeverity(settings: Settings, specRules: Readonly<Record<string, Level>>): SeverityOf {
+export function validationSeverity(settings: Settings, specRules: Readonly<Record<string, Level>>): SeverityOf {
   const fromRepository = repositorySeverity(settings)
   return (rule, path, usual) => {
     if (Object.hasOwn(specRules, rule)) return specRules[rule] ?? usual

@@ -12,7 +12,7 @@ import type { Verdict } from '../../reconcile/decide/observation.ts'
 import { settingsFile } from '../rules/severities.ts'
 
 /** The roots of a listing for validation: the sources of all profiles, and the repository's own settings. */
-export function gateRoots(profiles: readonly ResolvedProfile[]): RelativePath[] {
+export function validatedRoots(profiles: readonly ResolvedProfile[]): RelativePath[] {
   const all = parseRelativePath('')
   const roots = [...new Set(profiles.flatMap((profile) => sourceRoots(profile)))]
   return roots.includes(all) ? [all] : [...roots, parseRelativePath(settingsFile)]
@@ -75,7 +75,7 @@ export function coverageKey({ collections, excludePatterns, mappings }: Resolved
 }
 
 /** A request to validate one commit. */
-export type GateRequest = {
+export type ValidationRequest = {
   /** Every profile of the GatewaySync. */
   profiles: readonly ResolvedProfile[]
   validation: GatewaySyncSpec['validation']
@@ -94,7 +94,7 @@ export function verdictBytes(verdict: Verdict): number {
 }
 
 /** The inputs of a verdict besides the rules of this version: content, its delivered part, severities, modes. */
-export function verdictKey({ profiles, validation, modesInUse, commit }: GateRequest): string {
+export function verdictKey({ profiles, validation, modesInUse, commit }: ValidationRequest): string {
   const modes = modesInUse === undefined ? 'any' : [...new Set(modesInUse.map(foldName))].toSorted()
   return canonicalJson({ commit, modes, rules: validation.rules, delivered: profiles.map(coverageKey) })
 }

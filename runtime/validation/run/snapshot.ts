@@ -13,7 +13,7 @@ import type { CacheEntry } from '../../platform/async/fair-cache.ts'
 import type { Kept } from './delivered.ts'
 
 /** The complete state of validation: verdicts by `verdictKey` and buffers that can be moved to another thread. */
-export type GateMemory = {
+export type ValidationMemory = {
   verdicts: ReadonlyMap<string, CacheEntry<Verdict>>
   /** One per content, in the order of `rest`. */
   tables: readonly PackedTable[]
@@ -26,7 +26,7 @@ type Bare = Omit<Kept, 'files' | 'projects'> & { seen: SeenOfProjects }
 type Rest = readonly CacheEntry<Bare>[]
 
 /** The contents must not be used again. */
-export function pack(verdicts: Iterable<CacheEntry<Verdict>>, contents: Contents): GateMemory {
+export function pack(verdicts: Iterable<CacheEntry<Verdict>>, contents: Contents): ValidationMemory {
   const rest: Rest = contents.map((entry) => ({ ...entry, value: bareOf(entry.value) }))
   // Separate buffers, which can be moved.
   const byKey = new Map([...verdicts].map((entry) => [entry.key, entry]))
@@ -34,7 +34,7 @@ export function pack(verdicts: Iterable<CacheEntry<Verdict>>, contents: Contents
 }
 
 /** The input of `pack`; the memory must not be used again. */
-export function takeOver({ verdicts, tables, rest }: GateMemory): { verdicts: readonly CacheEntry<Verdict>[]; contents: Contents } {
+export function takeOver({ verdicts, tables, rest }: ValidationMemory): { verdicts: readonly CacheEntry<Verdict>[]; contents: Contents } {
   return {
     verdicts: [...verdicts.values()],
     contents: (deserialize(new Uint8Array(rest)) as Rest).flatMap(({ value: { seen, ...kept }, ...entry }, index) => {
@@ -46,7 +46,7 @@ export function takeOver({ verdicts, tables, rest }: GateMemory): { verdicts: re
 }
 
 /** The buffers to move when a memory is posted. */
-export function buffersOf({ tables, rest }: GateMemory): ArrayBuffer[] {
+export function buffersOf({ tables, rest }: ValidationMemory): ArrayBuffer[] {
   return [rest, ...tables.flatMap(({ bytes, ends }) => [bytes, ends])]
 }
 

@@ -7,9 +7,9 @@ import { type CacheEntry, FairCache } from '../../platform/async/fair-cache.ts'
 import { Fault } from '../../platform/fault.ts'
 import { checkCollections, type CheckOptions } from './check-root.ts'
 import type { CheckFinding } from '../rules/findings.ts'
-import { coveragesOf, type GateRequest, verdictBytes, verdictKey } from './coverage.ts'
+import { coveragesOf, type ValidationRequest, verdictBytes, verdictKey } from './coverage.ts'
 import { contentReader, type Kept } from './delivered.ts'
-import { type GateMemory, pack, takeOver } from './snapshot.ts'
+import { type ValidationMemory, pack, takeOver } from './snapshot.ts'
 import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
 import type { FileTable } from '../model/file-table.ts'
 import type { Previous } from './incremental-cache.ts'
@@ -18,16 +18,16 @@ import { createReclaimer } from './collect-garbage.ts'
 import { recheckCollections } from './recheck.ts'
 import { aboveRepository } from '../model/tree.ts'
 import { isRuleId } from '../rules/rules.ts'
-import { gateSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../rules/severities.ts'
+import { validationSeverity, maxSettingsBytes, noSettings, parseSettings, type Settings, settingsFile } from '../rules/severities.ts'
 
 type StatusFinding = Extract<Verdict, { kind: 'checked' }>['items'][number]
 
 /** Validates commits, one at a time, in the order of the calls. */
-export type Gate = {
+export type Validator = {
   /** `listing` must cover `gateRoots(profiles)`. Throws what reading throws. */
-  check(listing: VersionedListing, request: GateRequest, signal: AbortSignal): Promise<Verdict>
-  /** Hands over the state to another instance; only while no check runs. */
-  handOver(): GateMemory
+  validate(listing: VersionedListing, request: ValidationRequest, signal: AbortSignal): Promise<Verdict>
+  /** Hands over the state to another instance; only while no validation runs. */
+  handOver(): ValidationMemory
 }
 
 /** Of `verdictBytes`: a hundred of the largest, and thousands without findings. */
@@ -39,7 +39,7 @@ const maxPathLength = 4096
 const maxMessageLength = 1024
 
 /** `memory`: the state of an earlier instance. */
-export function createGate(memory?: GateMemory, reclaim: () => void = createReclaimer()): Gate {
+export function createValidator(memory?: ValidationMemory, reclaim: () => void = createReclaimer()): Validator {
   const before = memory === undefined ? { verdicts: [], contents: [] } : takeOver(memory)
   const verdicts = new FairCache<Verdict>({ max: maxVerdictBytes })
   for (const { owner, key, value, size } of before.verdicts) verdicts.set(owner, key, value, { size })
@@ -52,7 +52,7 @@ export function createGate(memory?: GateMemory, reclaim: () => void = createRecl
     return await run
   }
   return {
-    async check(listing, request, signal) {
+    async validate(listing, request, signal) {
       if (request.validation.policy === 'Off' || request.profiles.length === 0) return { kind: 'notChecked' }
       const key = verdictKey(request)
       return await oneAtATime(async () => {
@@ -71,7 +71,7 @@ export function createGate(memory?: GateMemory, reclaim: () => void = createRecl
 
 async function checkCoverages(
   listing: VersionedListing,
-  request: GateRequest,
+  request: ValidationRequest,
   kept: KeptContents,
   reclaim: () => void,
   signal: AbortSignal,
@@ -90,7 +90,7 @@ async function checkCoverages(
     const content = await contentOf(coverage, kept.take(key), signal)
     if (options === undefined) {
       const { settings, problem } = await readSettings(listing, content.settings, signal)
-      const severity = gateSeverity(settings, request.validation.rules)
+      const severity = validationSeverity(settings, request.validation.rules)
       options = { severity, modesInUse: request.modesInUse, decidingOnly: true, maxFindings: 500, reclaim }
       for (const item of settingsProblems(problem, request.validation.rules)) {
         counts.warnings += 1

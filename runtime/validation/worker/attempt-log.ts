@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import * as v from 'valibot'
 
-/** Attempts by the id of a check (`checkId`). Never throws. */
+/** Attempts by the id of a validation (`validationId`). Never throws. */
 export type AttemptMarks = {
   /** Whether an attempt was under way when the process ended, or is now. */
   has(id: string): boolean

@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto'
 import { constrainedMemory } from 'node:process'
 import type { Clock } from '../../platform/clock.ts'
-import { coverageKey, type GateRequest, verdictBytes, verdictKey } from '../run/coverage.ts'
+import { coverageKey, type ValidationRequest, verdictBytes, verdictKey } from '../run/coverage.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
 import { canonicalJson } from '../../api/canonical-json.ts'
@@ -23,14 +23,14 @@ import { KeptThread } from './kept-thread.ts'
 import { type Ended, startThread } from './thread.ts'
 
 /** Validation, as its callers use it. */
-export type IsolatedGate = {
+export type IsolatedValidator = {
   /**
    * The verdict on a commit of the repository, in a turn of the namespace. `name`: of the GatewaySync that waits for it. `again`: the check
    * was requested, so earlier failures do not count. Throws TooManyRequests, and what reading the commit throws.
    */
-  check(
+  validate(
     repository: Repository,
-    request: GateRequest,
+    request: ValidationRequest,
     by: { namespace: string; name?: string; again: boolean },
     signal: AbortSignal,
   ): Promise<Verdict>
@@ -71,7 +71,7 @@ const maxFoundBytes = 1024 * 1024
 const minHeapMiB = 24
 
 /** The key of a failed check: version of the checks, commit, delivered content and severities. */
-export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'commit' | 'profiles' | 'validation'>): string {
+export function validationId({ commit, profiles, validation }: Pick<ValidationRequest, 'commit' | 'profiles' | 'validation'>): string {
   const subject = canonicalJson({ commit, rules: validation.rules, delivered: profiles.map(coverageKey) })
   return `${version} ${hash('sha256', subject, 'hex').slice(0, 16)}`
 }
@@ -84,7 +84,7 @@ export function checkId({ commit, profiles, validation }: Pick<GateRequest, 'com
 export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, turnMs: 10_000, maxWaiting: 1_000 } as const
 
 /** No thread is started before the first commit that has to be validated. */
-export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
+export function openIsolatedValidator(options: IsolateOptions): IsolatedValidator {
   const {
     clock,
     log,
@@ -100,9 +100,9 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
   let ended = 0
   const hasEnded = (): void => void (ended += 1)
   const kept = new KeptThread({ clock, heapMiB, maxBusyMs, restAfterMs }, hasEnded)
-  type Check = { repository: Repository; request: GateRequest; id: string }
+  type Check = { repository: Repository; request: ValidationRequest; id: string }
   const checkInThread = async ({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> => {
-    const answer = await kept.check({ repository, request }, own)
+    const answer = await kept.validate({ repository, request }, own)
     if (answer.kind !== 'verdict' && answer.kind !== 'fault') own.throwIfAborted()
     return failures.verdictOf(answer, id, request)
   }
@@ -111,7 +111,7 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
     const end = (): void => void spare.end()
     own.addEventListener('abort', end, { once: true })
     try {
-      const answer = await spare.check({ repository, request }, { ...options, maxBusyMs }, own)
+      const answer = await spare.validate({ repository, request }, { ...options, maxBusyMs }, own)
       // It has less memory, so its end says nothing about the commit: the check is repeated in the other thread.
       if (answer.kind === 'gone') {
         leave()
@@ -127,14 +127,14 @@ export function openIsolatedGate(options: IsolateOptions): IsolatedGate {
   }
   const attempts = openAttempts(marks)
   /** A poll finds the commit that was checked before; if no thread runs, none is started for it. */
-  const knownOf = (id: string, request: GateRequest): Verdict | undefined =>
+  const knownOf = (id: string, request: ValidationRequest): Verdict | undefined =>
     failures.get(id) ?? kept.verdict(verdictKey(request)) ?? found.get(verdictKey(request))
 
   return {
-    async check(repository, asked, { namespace, name, again }, signal) {
+    async validate(repository, asked, { namespace, name, again }, signal) {
       if (asked.validation.policy === 'Off' || asked.profiles.length === 0) return { kind: 'notChecked' }
       const request = { ...asked, namespace }
-      const id = checkId(request)
+      const id = validationId(request)
       // Two checks were under way when the process ended: the next attempt shows which one ends it, whoever waits for the other.
       const amount = attempts.wasInterrupted(id) ? checkSlots.total : 1
       const turn = { tenant: namespace, key: request.line, owner: name, urgent: again, amount }
@@ -192,7 +192,7 @@ function openAttempts(marks: AttemptMarks) {
 /** Keeps the checks that did not end, so that no commit is checked repeatedly. */
 function openFailures(log: Log) {
   const verdicts = new FairCache<Verdict>({ max: keptFailures })
-  const add = (id: string, request: GateRequest, why: string, path: string): Verdict => {
+  const add = (id: string, request: ValidationRequest, why: string, path: string): Verdict => {
     log.error({ reason: 'CheckFailed', commit: request.commit, path, message: why }, 'the checks of a commit did not come to an end')
     const verdict = failedVerdict(id, why, path)
     verdicts.set(request.namespace ?? '', id, verdict)
@@ -203,7 +203,7 @@ function openFailures(log: Log) {
     get: (id: string): Verdict | undefined => verdicts.get(id),
     forget: (id: string) => verdicts.delete(id),
     /** Throws the fault that a check ended with. */
-    verdictOf(answer: Ended, id: string, request: GateRequest): Verdict {
+    verdictOf(answer: Ended, id: string, request: ValidationRequest): Verdict {
       if (answer.kind === 'verdict') return answer.verdict
       if (answer.kind === 'fault') throw new Fault(answer.reason, answer.message)
       if (answer.kind === 'bug')

@@ -5,7 +5,7 @@
 import pLimit from 'p-limit'
 import type { Clock } from '../../platform/clock.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
-import type { GateMemory } from '../run/snapshot.ts'
+import type { ValidationMemory } from '../run/snapshot.ts'
 import { type Ended, type Question, startThread, type Thread } from './thread.ts'
 
 /** As `IsolateOptions`. */
@@ -20,7 +20,7 @@ export class KeptThread {
   /** Whether the thread holds the state of earlier checks. */
   #hasState = false
   /** The state of the last thread, until another one takes it over. */
-  #memory: GateMemory | undefined
+  #memory: ValidationMemory | undefined
   #idle = new AbortController()
 
   /** `ended` is called when a thread has ended. No thread is started before the first call. */
@@ -40,7 +40,7 @@ export class KeptThread {
     this.#restLater()
   }
 
-  async check(question: Question, signal: AbortSignal): Promise<Ended> {
+  async validate(question: Question, signal: AbortSignal): Promise<Ended> {
     return await this.#oneAtATime(async () => {
       try {
         const { ended, hadState } = await this.#ask(question, signal)
@@ -63,7 +63,7 @@ export class KeptThread {
     const thread = this.#running()
     const hadState = this.#hasState
     this.#hasState = true
-    return { ended: await thread.check(question, this.#options, signal), hadState }
+    return { ended: await thread.validate(question, this.#options, signal), hadState }
   }
 
   #running(): Thread {

@@ -1,22 +1,22 @@
 /**
  * The messages between the process and the validation thread.
  */
-import type { GateMemory } from '../run/snapshot.ts'
+import type { ValidationMemory } from '../run/snapshot.ts'
 import type { Reason } from '../../platform/fault.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
 import type { Repository } from '../../git/content/mirror-listing.ts'
 import type { GitAsked } from '../../git/command/relayed-git.ts'
-import type { GateRequest } from '../run/coverage.ts'
+import type { ValidationRequest } from '../run/coverage.ts'
 
 /** `rest` requests the thread's state, before it is ended. */
-export type ToIsolate = { kind: 'check'; repository: Repository; request: GateRequest } | { kind: 'cancel' } | { kind: 'rest' }
+export type ToIsolate = { kind: 'validate'; repository: Repository; request: ValidationRequest } | { kind: 'cancel' } | { kind: 'rest' }
 
 /** `git`: the thread requests a git process. `fault`: reading the commit failed; `bug`: anything else was thrown. */
 export type FromIsolate =
   | { kind: 'ready' }
   | { kind: 'git'; asked: GitAsked }
   | { kind: 'verdict'; verdict: Verdict }
-  | { kind: 'rested'; memory: GateMemory }
+  | { kind: 'rested'; memory: ValidationMemory }
   | { kind: 'fault'; reason: Reason; message: string }
   | { kind: 'bug'; message: string; stack: string }
 
@@ -24,4 +24,4 @@ export type FromIsolate =
 export const verdictBytes = 2 + 1024
 
 /** The start data of a thread. `memory`: the state of an earlier thread. */
-export type IsolateData = { verdict: SharedArrayBuffer; memory: GateMemory | undefined }
+export type IsolateData = { verdict: SharedArrayBuffer; memory: ValidationMemory | undefined }

@@ -4,7 +4,7 @@
 import type { EventLoopUtilization } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../platform/clock.ts'
-import { buffersOf, type GateMemory } from '../run/snapshot.ts'
+import { buffersOf, type ValidationMemory } from '../run/snapshot.ts'
 import { printable } from '../../api/values.ts'
 import { runForThread } from '../../git/command/relayed-git.ts'
 import { type FromIsolate, type IsolateData, verdictBytes, type ToIsolate } from './messages.ts'
@@ -25,21 +25,21 @@ export type Ended =
   | { kind: 'gone'; why: string; path: string; isLate: boolean }
 
 /** A commit to validate. */
-export type Question = Omit<Extract<ToIsolate, { kind: 'check' }>, 'kind'>
+export type Question = Omit<Extract<ToIsolate, { kind: 'validate' }>, 'kind'>
 type Limits = { clock: Clock; maxBusyMs: number }
 type Answer = Ended | Extract<FromIsolate, { kind: 'rested' }>
 
 /** Takes one request at a time. */
 export type Thread = {
   /** Ends a thread that takes too long. An aborted request settles once the thread has noticed. */
-  check(question: Question, limits: Limits, signal: AbortSignal): Promise<Ended>
+  validate(question: Question, limits: Limits, signal: AbortSignal): Promise<Ended>
   /** Ends the thread and returns its state; undefined when that takes too long. */
-  rest(limits: Limits): Promise<GateMemory | undefined>
+  rest(limits: Limits): Promise<ValidationMemory | undefined>
   end(): Promise<void>
 }
 
 /** `memory`: the state of an earlier thread; its buffers are moved. `gone` is called when the thread has ended, in any way. */
-export function startThread({ heapMiB, memory }: { heapMiB: number; memory: GateMemory | undefined }, gone: () => void): Thread {
+export function startThread({ heapMiB, memory }: { heapMiB: number; memory: ValidationMemory | undefined }, gone: () => void): Thread {
   const verdict = new SharedArrayBuffer(verdictBytes)
   const worker = new Worker(program, {
     workerData: { verdict, memory } satisfies IsolateData,
@@ -112,8 +112,8 @@ export function startThread({ heapMiB, memory }: { heapMiB: number; memory: Gate
     }
   }
   return {
-    async check(question, limits, signal) {
-      const ended = await ask({ kind: 'check', ...question }, limits, signal)
+    async validate(question, limits, signal) {
+      const ended = await ask({ kind: 'validate', ...question }, limits, signal)
       if (ended.kind === 'rested') throw new Error('the thread of the checks answered another question')
       return ended
     },

@@ -4,21 +4,21 @@
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '../../platform/clock.ts'
-import { gateRoots } from '../run/coverage.ts'
-import { createGate } from '../run/validate-commit.ts'
+import { validatedRoots } from '../run/coverage.ts'
+import { createValidator } from '../run/validate-commit.ts'
 import { buffersOf } from '../run/snapshot.ts'
 import type { VersionedListing } from '../model/listing.ts'
 import { Fault } from '../../platform/fault.ts'
 import { parseRelativePath } from '../../api/values.ts'
-import { gateListing, openGateReader } from '../../git/content/validation-listing.ts'
+import { validationListing, openListingReader } from '../../git/content/validation-listing.ts'
 import type { StartGit } from '../../git/command/git.ts'
 import { relayedGit } from '../../git/command/relayed-git.ts'
 import { type FromIsolate, type IsolateData, verdictBytes, type ToIsolate } from './messages.ts'
 
 const { verdict: shared, memory } = workerData as IsolateData
 const verdict = Buffer.from(shared)
-const gate = createGate(memory)
-const reader = openGateReader(systemClock)
+const validator = createValidator(memory)
+const reader = openListingReader(systemClock)
 const start: StartGit = (run, limits) => relayedGit(run, limits, (asked, moved) => say({ kind: 'git', asked }, moved))
 let cancel = new AbortController()
 
@@ -30,11 +30,11 @@ parentPort?.on('message', (message: ToIsolate) => {
 
 say({ kind: 'ready' })
 
-async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check' }>): Promise<void> {
+async function answer({ repository, request }: Extract<ToIsolate, { kind: 'validate' }>): Promise<void> {
   cancel = new AbortController()
-  const roots = gateRoots(request.profiles).map(parseRelativePath)
-  const listing = telling(gateListing({ ...repository, start }, request.commit, roots, reader))
-  const message: FromIsolate = await gate.check(listing, request, cancel.signal).then(
+  const roots = validatedRoots(request.profiles).map(parseRelativePath)
+  const listing = telling(validationListing({ ...repository, start }, request.commit, roots, reader))
+  const message: FromIsolate = await validator.validate(listing, request, cancel.signal).then(
     (verdict) => ({ kind: 'verdict', verdict }),
     (error: unknown) => {
       if (error instanceof Fault) return { kind: 'fault', reason: error.reason, message: error.message }
@@ -49,7 +49,7 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'check
 }
 
 function rest(): void {
-  const handed = gate.handOver()
+  const handed = validator.handOver()
   say({ kind: 'rested', memory: handed }, buffersOf(handed))
 }
 

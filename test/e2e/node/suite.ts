@@ -20,7 +20,7 @@ import { carryLoad } from './cases/load.ts'
 import { keepNetworkPolicy } from './cases/network-policy.ts'
 import { rescheduleWhilePaused, restartNode, rotateCertificate, withoutApiServer } from './cases/outages.ts'
 import { readPrivateRepositories } from './cases/private-repositories.ts'
-import { hasStartedBarren, startBarren, startWithOlderFiles } from './cases/start-gate.ts'
+import { hasStartedBarren, startBarren, startWithOlderFiles } from './cases/startup-hold.ts'
 import { stopAtFirstGateway } from './cases/staged-rollout.ts'
 import { upgradeChart } from './cases/upgrade.ts'
 

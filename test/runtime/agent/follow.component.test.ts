@@ -19,14 +19,14 @@ import { temporaryFolder } from '../../support/repository.ts'
 import { until } from '../../support/world.ts'
 
 void t.test('a pause during a sync aborts it at once: staged files are removed, and the report names the commit', async (t) => {
-  const { dataDir, source, follower, followed, reported, gate } = follow(t)
+  const { dataDir, source, follower, followed, reported, fetching } = follow(t)
   const [first, second]: Tree[] = [{ 'projects/a': '1' }, { 'projects/a': '2' }]
   follower.observe(followed(first ?? {}, false))
   const { commit } = await reported('Synced', source.commit(first ?? {}))
-  gate.hangs = true
-  gate.asked = 0
+  fetching.hangs = true
+  fetching.asked = 0
   follower.observe(followed(second ?? {}, false))
-  await until(() => (gate.asked > 0 ? true : undefined), 'contents are being fetched')
+  await until(() => (fetching.asked > 0 ? true : undefined), 'contents are being fetched')
   t.ok(
     readdirSync(path.join(dataDir, '.cluster-sync')).some((name) => name.startsWith('run-')),
     'something is staged',
@@ -39,33 +39,33 @@ void t.test('a pause during a sync aborts it at once: staged files are removed, 
     readdirSync(path.join(dataDir, '.cluster-sync')).some((name) => name.startsWith('run-')),
     'and nothing any more',
   )
-  gate.hangs = false
+  fetching.hangs = false
   follower.observe(followed(second ?? {}, false))
   await reported('Synced', source.commit(second ?? {}))
   t.equal(readFileSync(path.join(dataDir, 'projects/a'), 'utf8'), '2')
 })
 
 void t.test('deleting the GatewaySync during a sync aborts it, and the gateway keeps its files', async (t) => {
-  const { dataDir, follower, followed, reported, gate } = follow(t)
-  gate.hangs = true
+  const { dataDir, follower, followed, reported, fetching } = follow(t)
+  fetching.hangs = true
   follower.observe(followed({ 'projects/a': '1' }, false))
-  await until(() => (gate.asked > 0 ? true : undefined), 'contents are being fetched')
+  await until(() => (fetching.asked > 0 ? true : undefined), 'contents are being fetched')
   follower.observe(undefined)
   matchObject(t, await reported('Pending'), { reason: 'NotFound' })
   t.strictSame(readdirSync(path.join(dataDir, 'projects')), [])
 })
 
 void t.test('a dry run of another ref is never applied by the spec that ends it', async (t) => {
-  const { dataDir, source, follower, followed, reported, reports, gate } = follow(t)
+  const { dataDir, source, follower, followed, reported, reports, fetching } = follow(t)
   const [main, staging]: [Tree, Tree] = [{ 'projects/a': 'main' }, { 'projects/b': 'staging' }]
   follower.observe(followed(main, false))
   await reported('Synced', source.commit(main))
-  const asked = gate.asked
+  const asked = fetching.asked
   const ofStaging = followed(staging, false)
   const published = { commit: source.commit(staging), ref: 'staging', repo: 'https://git.example.com/plant.git', at: '' }
   follower.observe({ ...ofStaging, status: { ...ofStaging.status, published } })
   matchObject(t, await reported('Pending'), { reason: 'CommitNotPublished', commit: source.commit(main), message: /of staging/ })
-  t.equal(gate.asked, asked, 'no content of it was asked for')
+  t.equal(fetching.asked, asked, 'no content of it was asked for')
   t.equal(readFileSync(path.join(dataDir, 'projects/a'), 'utf8'), 'main')
   t.notOk(reports.some(({ commit }) => commit === source.commit(staging)))
 })
@@ -84,12 +84,12 @@ void t.test('deleting the GatewaySync removes no file, even after a restart of t
 })
 
 void t.test('an agent that starts paused writes nothing', async (t) => {
-  const { dataDir, follower, followed, reported, gate } = follow(t)
+  const { dataDir, follower, followed, reported, fetching } = follow(t)
   follower.observe(followed({ 'projects/a': '1' }, true))
   const report = await reported('Paused')
   t.equal(report.commit, undefined)
   t.notOk(existsSync(path.join(dataDir, '.cluster-sync')))
-  t.equal(gate.asked, 0)
+  t.equal(fetching.asked, 0)
 })
 
 void t.test('an agent that restarts on a synced volume reports no new sync', async (t) => {

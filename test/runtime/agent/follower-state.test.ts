@@ -8,7 +8,7 @@ import {
   type FollowerEffect,
   type FollowerEvent,
   type FollowerState,
-  gateOf,
+  startupHoldOf,
   healthOf,
   initialState,
   next,
@@ -178,7 +178,7 @@ const rows: Row[] = [
     effects: [{ kind: 'startsWithoutCommit' }, { kind: 'wake' }],
   },
   { name: 'a volume with a whole commit starts after a moment, in silence', events: [volumeRead(true)], atMs: 30_000, effects: [] },
-  { name: 'what has opened is not noted twice', events: [volumeRead(false), { kind: 'gateAsked' }], atMs: 600_000, effects: [] },
+  { name: 'what has opened is not noted twice', events: [volumeRead(false), { kind: 'holdAsked' }], atMs: 600_000, effects: [] },
 ]
 
 for (const { name, events, atMs, effects } of rows) {
@@ -227,7 +227,7 @@ void t.test('the finding that the gateway started without a commit stays until a
 
 void t.test('a gateway that has started is not held again when the GatewaySync is deleted', async (t) => {
   const { state } = after([observed(followed()), volumeRead(false), podRead, cycleEnded(synced), observed(undefined), podRead])
-  t.strictSame(gateOf(state, 0), { kind: 'open', by: 'synced' })
+  t.strictSame(startupHoldOf(state, 0), { kind: 'open', by: 'synced' })
 })
 
 void t.test('a sync that takes too long fails liveness; an idle agent stays live for hours', async (t) => {
@@ -258,7 +258,7 @@ void t.test('for any sequence of events every report names the agent version, an
     cycleEnded(synced),
     cycleEnded({ phase: 'Pending', reason: 'GatewayStarting' }),
     bug,
-    { kind: 'gateAsked' },
+    { kind: 'holdAsked' },
     unreadable,
     { kind: 'recovered' },
     { kind: 'syncBegan' },
@@ -283,8 +283,8 @@ void t.test('for any sequence of events every report names the agent version, an
 void t.test('the gateway of an old pod also waits for the recovery of an interrupted apply, within limits', async (t) => {
   const [age, minute] = [3_600_000, 60_000]
   const old = born(age)
-  matchObject(t, gateOf(old, age), { kind: 'held', forMs: 10 * minute })
-  matchObject(t, healthOf(next(old, { kind: 'gateAsked' }, age).state, age), {
+  matchObject(t, startupHoldOf(old, age), { kind: 'held', forMs: 10 * minute })
+  matchObject(t, healthOf(next(old, { kind: 'holdAsked' }, age).state, age), {
     started: false,
     live: true,
     why: /publish that was interrupted/,
@@ -292,9 +292,9 @@ void t.test('the gateway of an old pod also waits for the recovery of an interru
   const recovered = next(old, { kind: 'recovered' }, age)
   t.strictSame(recovered.effects, [], 'nobody has read the volume yet')
   matchObject(t, next(recovered.state, volumeRead(true), age).state.opened, { by: 'grace' })
-  matchObject(t, gateOf(old, age + 10 * minute), { kind: 'open' }, 'where that never ends')
-  matchObject(t, gateOf(born(age, 9 * minute), age), { kind: 'held', forMs: minute }, 'over all processes that try')
-  matchObject(t, gateOf(born(age, 10 * minute), age), { kind: 'open' }, 'where each of them died of it')
+  matchObject(t, startupHoldOf(old, age + 10 * minute), { kind: 'open' }, 'where that never ends')
+  matchObject(t, startupHoldOf(born(age, 9 * minute), age), { kind: 'held', forMs: minute }, 'over all processes that try')
+  matchObject(t, startupHoldOf(born(age, 10 * minute), age), { kind: 'open' }, 'where each of them died of it')
 })
 
 void t.test('a failed recovery is reported while it is retried, and the gateway stays held', async (t) => {
@@ -309,7 +309,7 @@ void t.test('a failed recovery is reported while it is retried, and the gateway 
   }
   matchObject(t, seen.effects, [report, { kind: 'wake' }])
   matchObject(t, next(next(born(age), observed(followed()), age).state, unreadable, age).effects, [report], 'at once where one was seen')
-  matchObject(t, gateOf(seen.state, age + 9 * minute), {
+  matchObject(t, startupHoldOf(seen.state, age + 9 * minute), {
     kind: 'held',
     why: /interrupted, and tries again: this user may not read it \(NotWritable\)/,
   })

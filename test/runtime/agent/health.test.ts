@@ -1,6 +1,6 @@
 import t from 'tap'
 import { desiredSync, type FollowedSync } from '../../../runtime/agent/desired.ts'
-import { agentHealth, startGate } from '../../../runtime/agent/health.ts'
+import { agentHealth, startupHold } from '../../../runtime/agent/health.ts'
 import { matchObject } from '../../support/assertions.ts'
 
 const pod = { podName: 'gw-0', namespace: 'plant', annotations: {}, labels: {} }
@@ -30,26 +30,26 @@ void t.test('a gateway without a commit waits for one until startDeadline', asyn
     ['a commit is published', settings({})],
   ]
   for (const [name, given] of rows) {
-    matchObject(t, startGate({ ...base, settings: given }), { kind: 'held', forMs: 1 }, name)
-    matchObject(t, startGate({ ...base, settings: given, sinceStartMs: 600_000 }), { kind: 'open', by: 'deadline' }, name)
+    matchObject(t, startupHold({ ...base, settings: given }), { kind: 'held', forMs: 1 }, name)
+    matchObject(t, startupHold({ ...base, settings: given, sinceStartMs: 600_000 }), { kind: 'open', by: 'deadline' }, name)
   }
   const short = settings({ startDeadline: '2m' }, {})
-  matchObject(t, startGate({ ...base, settings: short, sinceStartMs: 119_000 }), { kind: 'held', forMs: 1_000 })
-  matchObject(t, startGate({ ...base, settings: short, sinceStartMs: 120_000 }), { kind: 'open', by: 'deadline' })
+  matchObject(t, startupHold({ ...base, settings: short, sinceStartMs: 119_000 }), { kind: 'held', forMs: 1_000 })
+  matchObject(t, startupHold({ ...base, settings: short, sinceStartMs: 120_000 }), { kind: 'open', by: 'deadline' })
 })
 
 void t.test('a gateway with a complete commit waits for the published one until startGrace', async (t) => {
   const base = { synced: false, whole: true, sinceStartMs: 29_000 }
   for (const given of [undefined, settings({}), settings({}, {})]) {
-    matchObject(t, startGate({ ...base, settings: given }), { kind: 'held', forMs: 1_000 })
-    matchObject(t, startGate({ ...base, settings: given, sinceStartMs: 30_000 }), { kind: 'open', by: 'grace' })
+    matchObject(t, startupHold({ ...base, settings: given }), { kind: 'held', forMs: 1_000 })
+    matchObject(t, startupHold({ ...base, settings: given, sinceStartMs: 30_000 }), { kind: 'open', by: 'grace' })
   }
-  matchObject(t, startGate({ ...base, settings: settings({ startGrace: '0s' }), sinceStartMs: 0 }), { kind: 'open', by: 'grace' })
+  matchObject(t, startupHold({ ...base, settings: settings({ startGrace: '0s' }), sinceStartMs: 0 }), { kind: 'open', by: 'grace' })
 })
 
 void t.test('a gateway that has the published commit, or whose profile writes nothing, is not held', async (t) => {
   const base = { synced: false, whole: false, sinceStartMs: 0 }
-  matchObject(t, startGate({ ...base, settings: settings({}), synced: true }), { kind: 'open', by: 'synced' })
+  matchObject(t, startupHold({ ...base, settings: settings({}), synced: true }), { kind: 'open', by: 'synced' })
   const rows: [string, ReturnType<typeof settings>][] = [
     ['start', settings({ startPolicy: 'Start' })],
     ['start, nothing published', settings({ startPolicy: 'Start' }, {})],
@@ -57,18 +57,18 @@ void t.test('a gateway that has the published commit, or whose profile writes no
     ['all paused', settings({}, published, { paused: true })],
     ['dry run', settings({ dryRun: true })],
   ]
-  for (const [name, given] of rows) matchObject(t, startGate({ ...base, settings: given }), { kind: 'open', by: 'policy' }, name)
+  for (const [name, given] of rows) matchObject(t, startupHold({ ...base, settings: given }), { kind: 'open', by: 'policy' }, name)
 })
 
 void t.test('the startup probe follows the hold; an agent that shuts down holds no gateway', async (t) => {
   const held = { kind: 'held' as const, forMs: 1, why: 'no commit' }
-  t.strictSame(agentHealth({ gate: held, syncingForMs: 0, stopping: false }), { started: false, live: true, why: 'no commit' })
-  matchObject(t, agentHealth({ gate: held, syncingForMs: 0, stopping: true }), { started: true })
-  matchObject(t, agentHealth({ gate: { kind: 'open', by: 'grace' }, syncingForMs: 0, stopping: false }), { started: true, why: undefined })
+  t.strictSame(agentHealth({ hold: held, syncingForMs: 0, stopping: false }), { started: false, live: true, why: 'no commit' })
+  matchObject(t, agentHealth({ hold: held, syncingForMs: 0, stopping: true }), { started: true })
+  matchObject(t, agentHealth({ hold: { kind: 'open', by: 'grace' }, syncingForMs: 0, stopping: false }), { started: true, why: undefined })
 })
 
 void t.test('an agent whose step does not end is not live', async (t) => {
-  const facts = { gate: { kind: 'open' as const, by: 'synced' as const }, stopping: false }
+  const facts = { hold: { kind: 'open' as const, by: 'synced' as const }, stopping: false }
   matchObject(t, agentHealth({ ...facts, syncingForMs: 1_000 }), { live: true })
   matchObject(t, agentHealth({ ...facts, syncingForMs: 1_000_000 }), { live: false, why: 'a sync has not ended in time' })
 })

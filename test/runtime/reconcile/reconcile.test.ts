@@ -72,11 +72,11 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     async adopt() {},
     verify: async () => signatures,
     secretChanges: () => secretChanges,
-    async check() {
+    async validate() {
       checks += 1
       return { kind: 'notChecked' }
     },
-    prepareCheck() {},
+    prepareValidation() {},
     delivery: () => undefined,
     async writeStatus(before, status) {
       if (refuse !== undefined) throw refuse

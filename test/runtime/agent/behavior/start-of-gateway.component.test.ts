@@ -73,8 +73,8 @@ void t.test('a gateway with a complete commit starts after startGrace when the p
     ],
     [
       'delivery does not end',
-      async ({ follower, followed, reported, gate }) => {
-        gate.hangs = true
+      async ({ follower, followed, reported, fetching }) => {
+        fetching.hangs = true
         follower.observe(followed({ 'projects/a': '3' }, false))
         await reported('Syncing')
       },

@@ -74,7 +74,7 @@ async function setUp(t: Test, timeoutMs?: number) {
     await mirrors.close()
   })
   const finding = { rule: 'odd', severity: 'warning', path: 'projects/a.json', message: 'is odd' } as const
-  const check = async (of: string): Promise<Verdict> => ({
+  const validate = async (of: string): Promise<Verdict> => ({
     kind: 'checked',
     errors: 0,
     warnings: 0,
@@ -96,7 +96,7 @@ async function setUp(t: Test, timeoutMs?: number) {
     }
     const work: Pushed['work'] = async (signal) => {
       await began?.(signal)
-      return { mirror: mirrors.of(await remoteOf('plant', own.git, signal)), check }
+      return { mirror: mirrors.of(await remoteOf('plant', own.git, signal)), validate }
     }
     pullRequests.open('plant/line', {
       namespace: 'plant',

@@ -11,7 +11,7 @@ const commit = 'a'.repeat(40)
 const annotations = { [requestAnnotations.id]: 'r1', [requestAnnotations.ref]: 'main', [requestAnnotations.at]: '2026-01-01T08:00:00Z' }
 
 type Verify = Parameters<ReconcileDeps['verify']>
-type Check = Parameters<ReconcileDeps['check']>
+type Check = Parameters<ReconcileDeps['validate']>
 
 function setUp({ asked = true, verdict = 'ok' }: { asked?: boolean; verdict?: 'ok' | 'refused' | 'thrown' }) {
   const lines: unknown[] = []
@@ -24,7 +24,7 @@ function setUp({ asked = true, verdict = 'ok' }: { asked?: boolean; verdict?: 'o
     }
   const steps = loggedSteps({
     verify: outcome<Awaited<ReturnType<ReconcileDeps['verify']>>>({ kind: 'notAsked' }, { kind: 'refused', why: 'nobody signed' }),
-    check: outcome<Awaited<ReturnType<ReconcileDeps['check']>>>(
+    validate: outcome<Awaited<ReturnType<ReconcileDeps['validate']>>>(
       { kind: 'notChecked' },
       { kind: 'checked', errors: 1, warnings: 0, items: [] },
     ),
@@ -39,14 +39,14 @@ function setUp({ asked = true, verdict = 'ok' }: { asked?: boolean; verdict?: 'o
     lines,
     spans,
     verify: async () => await steps.verify(...([record, spec, { commit }, signal] as unknown as Verify)),
-    check: async () => await steps.check(...([record, spec, commit, signal] as unknown as Check)),
+    validate: async () => await steps.validate(...([record, spec, commit, signal] as unknown as Check)),
   }
 }
 
 void t.test('each check has one log line and one span with the request ID', async (t) => {
-  const { lines, spans, verify, check } = setUp({})
+  const { lines, spans, verify, validate } = setUp({})
   await verify()
-  await check()
+  await validate()
   const about = { namespace: 'plant', name: 'line', commit }
   t.strictSame(lines, [
     ['signatures checked', { ...about, requestId: 'r1', reason: 'ok', durationMs: 0 }],
@@ -61,19 +61,19 @@ void t.test('each check has one log line and one span with the request ID', asyn
 void t.test('a check that refuses or fails records the reason', async (t) => {
   const refused = setUp({ verdict: 'refused' })
   await refused.verify()
-  await refused.check()
+  await refused.validate()
   matchObject(t, refused.spans, [
     ['r1', { reason: 'NotVerified' }],
     ['r1', { reason: 'CollectionsInvalid' }],
   ])
   const thrown = setUp({ verdict: 'thrown' })
-  await rejectsWith(t, thrown.check(), { message: 'too large' })
+  await rejectsWith(t, thrown.validate(), { message: 'too large' })
   matchObject(t, thrown.lines, [['commit checked', { reason: 'GitOutOfMemory' }]])
 })
 
 void t.test('a check without a request has a log line without a request ID, and no span', async (t) => {
-  const { lines, spans, check } = setUp({ asked: false })
-  await check()
+  const { lines, spans, validate } = setUp({ asked: false })
+  await validate()
   matchObject(t, lines, [['commit checked', { commit }]])
   t.equal(JSON.stringify(lines).includes('requestId'), false)
   t.strictSame(spans, [])

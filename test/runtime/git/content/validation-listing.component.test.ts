@@ -5,13 +5,13 @@ import { rmSync, symlinkSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
-import { createGate } from '../../../../runtime/validation/run/validate-commit.ts'
+import { createValidator } from '../../../../runtime/validation/run/validate-commit.ts'
 import type { Difference } from '../../../../runtime/validation/model/listing.ts'
 import { resolveProfile } from '../../../../runtime/api/schema/profile.ts'
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
 import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../../runtime/api/values.ts'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
-import { gateListing, openGateReader } from '../../../../runtime/git/content/validation-listing.ts'
+import { validationListing, openListingReader } from '../../../../runtime/git/content/validation-listing.ts'
 import { config, resource, root, validTree } from '../../../support/collection-tree.ts'
 import { makeRepository, type Repository, temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
@@ -21,10 +21,10 @@ const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 *
 
 function setUp(t: Test) {
   const repository = makeRepository(temporaryFolder(t, 'mirror-listing'))
-  const reader = openGateReader(systemClock)
+  const reader = openListingReader(systemClock)
   t.teardown(reader.objects.end)
   const listing = (commit: string, ...roots: string[]) =>
-    gateListing({ folder: path.join(repository.folder, '.git'), limits }, commit as CommitHash, roots.map(parseRelativePath), reader)
+    validationListing({ folder: path.join(repository.folder, '.git'), limits }, commit as CommitHash, roots.map(parseRelativePath), reader)
   return { repository, listing }
 }
 
@@ -70,8 +70,8 @@ void t.test('a comparison with a missing commit fails', async (t) => {
 void t.test('validation of successive commits gives the same verdict as of each commit alone', async (t) => {
   if (!requires(t, 'git')) return
   const { repository, listing } = setUp(t)
-  const gateOf = () => createGate()
-  const gate = gateOf()
+  const newValidator = () => createValidator()
+  const validator = newValidator()
   const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
     git: { repo: 'https://git.example.com/a.git', ref: 'main' },
     sync: { profiles: { default: { collections: { root } } } },
@@ -91,8 +91,8 @@ void t.test('validation of successive commits gives the same verdict as of each 
     const commit = parseCommitHash(hash)
     const request = { profiles, validation: spec.validation, modesInUse: undefined, commit, line: 'main' }
     const [verdict, alone] = [
-      await gate.check(listing(hash, root, '.clustersync.yaml'), request, signal),
-      await gateOf().check(listing(hash, root, '.clustersync.yaml'), request, signal),
+      await validator.validate(listing(hash, root, '.clustersync.yaml'), request, signal),
+      await newValidator().validate(listing(hash, root, '.clustersync.yaml'), request, signal),
     ]
     t.strictSame(verdict, alone)
     counts.push(verdict.kind === 'checked' ? verdict.errors : verdict.kind)

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
 import { deliveredChain } from '../../../../runtime/validation/model/delivered-chain.ts'
-import { coveragesOf, gateRoots } from '../../../../runtime/validation/run/coverage.ts'
+import { coveragesOf, validatedRoots } from '../../../../runtime/validation/run/coverage.ts'
 import { baseCollections } from '../../../../runtime/validation/model/inheritance.ts'
 import { type ParsedMode, parseMode } from '../../../../runtime/validation/model/manifests.ts'
 import { resolveProfile, type ResolvedProfile } from '../../../../runtime/api/schema/profile.ts'
@@ -90,7 +90,7 @@ void t.test('the agents of all modes together deliver exactly the files that val
           manifests.map(([name, of]) => [name, parseMode(Buffer.from(of === undefined ? '{' : modeJson(name, of)))]),
         )
         const files = [...new Set([...paths, ...manifests.map(([name]) => `${root}/${name}/config-mode.json`)])]
-        const listed = files.filter((path) => gateRoots([profile]).some((top) => isWithin(path, top)))
+        const listed = files.filter((path) => validatedRoots([profile]).some((top) => isWithin(path, top)))
         const expected = new Set(listed.filter((path) => coveragesOf([profile]).some(({ delivered }) => delivered(path))))
         const names = new Set(files.map((path) => path.slice(root.length + 1).split('/')[0] ?? ''))
         const all = new Set(['', ...names].flatMap((mode) => brought(profile, mode, modes, files)))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
-import { gateSeverity, parseSettings, repositorySeverity } from '../../../../runtime/validation/rules/severities.ts'
+import { validationSeverity, parseSettings, repositorySeverity } from '../../../../runtime/validation/rules/severities.ts'
 
 const glob = fc.oneof(fc.string({ maxLength: 40 }), fc.stringMatching(/^[[\](){}*?!+@|/a-z.\\-]{0,40}$/))
 const text = fc.oneof(
@@ -19,7 +19,7 @@ void t.test('any text is valid settings or refused with a reason', async (t) => 
         const settings = await parseSettings(text)
         const levels = [
           repositorySeverity(settings)('orphan-file', path, 'warning'),
-          gateSeverity(settings, {})('orphan-file', path, 'warning'),
+          validationSeverity(settings, {})('orphan-file', path, 'warning'),
         ]
         return levels.every((level) => ['error', 'warning', 'off'].includes(level))
       } catch (error) {
@@ -35,7 +35,7 @@ void t.test('in the controller no settings of the repository lower a severity', 
   const level = fc.constantFrom('error', 'warning', 'off')
   await fc.assert(
     fc.asyncProperty(level, fc.constantFrom('error' as const, 'warning' as const), async (asked, usual) => {
-      const severity = gateSeverity(await parseSettings(`rules: {orphan-file: ${asked}}`), {})('orphan-file', 'a', usual)
+      const severity = validationSeverity(await parseSettings(`rules: {orphan-file: ${asked}}`), {})('orphan-file', 'a', usual)
       return severity === 'error' || (usual === 'warning' && severity === 'warning')
     }),
   )

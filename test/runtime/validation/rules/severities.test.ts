@@ -1,5 +1,5 @@
 import t from 'tap'
-import { gateSeverity, noSettings, parseSettings, repositorySeverity } from '../../../../runtime/validation/rules/severities.ts'
+import { validationSeverity, noSettings, parseSettings, repositorySeverity } from '../../../../runtime/validation/rules/severities.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
 
 const settings = await parseSettings(`
@@ -23,7 +23,7 @@ void t.test('on the command line the repository sets severities, by rule and by 
 })
 
 void t.test('in the controller the repository may only raise severities, and the GatewaySync overrides it', async (t) => {
-  const severity = gateSeverity(settings, { 'orphan-file': 'warning', 'invalid-config-mode': 'off' })
+  const severity = validationSeverity(settings, { 'orphan-file': 'warning', 'invalid-config-mode': 'off' })
   t.equal(severity('stale-signature', 'a', 'warning'), 'error')
   t.equal(severity('missing-attributes', 'a', 'error'), 'error')
   t.equal(severity('orphan-file', 'x/a', 'warning'), 'warning')

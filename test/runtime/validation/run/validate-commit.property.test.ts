@@ -5,14 +5,14 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import * as v from 'valibot'
-import { createGate, type Gate } from '../../../../runtime/validation/run/validate-commit.ts'
+import { createValidator, type Validator } from '../../../../runtime/validation/run/validate-commit.ts'
 import { buffersOf } from '../../../../runtime/validation/run/snapshot.ts'
 import type { VersionedListing } from '../../../../runtime/validation/model/listing.ts'
 import type { Verdict } from '../../../../runtime/reconcile/decide/observation.ts'
 import { resolveProfile } from '../../../../runtime/api/schema/profile.ts'
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
-import type { GateRequest } from '../../../../runtime/validation/run/coverage.ts'
+import type { ValidationRequest } from '../../../../runtime/validation/run/coverage.ts'
 import {
   embedded,
   pages,
@@ -130,7 +130,7 @@ const changes = fc.array(
 
 const modes = fc.option(fc.subarray(['dev', 'prod', 'site']), { nil: undefined })
 
-function request(names: readonly ProfileName[], modesInUse: string[] | undefined, commit: string): GateRequest {
+function request(names: readonly ProfileName[], modesInUse: string[] | undefined, commit: string): ValidationRequest {
   const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
     git: { repo: 'https://git.example.com/a.git', ref: 'main' },
     sync: { profiles: Object.fromEntries(names.map((name) => [name, profiles[name]])) },
@@ -159,16 +159,16 @@ void t.test('incremental validation gives the same verdict as full validation', 
       fc.infiniteStream(fc.nat({ max: 2 })),
       async (steps, names, inUse, base) => {
         const commits = commitsOf({ ...validTree(), ...inServices(validProjects()) }, steps)
-        let gate = createGate()
+        let validator = createValidator()
         const hashes = [...commits.keys()]
         for (const [index, hash] of hashes.entries()) {
           // Sometimes an older commit returns, as after a rollback.
           const expected = base.next().value === 0 ? (hashes[Math.floor(index / 2)] ?? hash) : hash
           // Sometimes another thread takes over.
-          if (base.next().value === 0) gate = successor(gate)
+          if (base.next().value === 0) validator = successor(validator)
           const asked = request(names, inUse.next().value, expected)
           const listing = commitListing(commits, expected)
-          const [now, alone] = [await gate.check(listing, asked, signal), await createGate().check(listing, asked, signal)]
+          const [now, alone] = [await validator.validate(listing, asked, signal), await createValidator().validate(listing, asked, signal)]
           for (const rule of rulesOf(alone)) kinds.add(rule)
           if (JSON.stringify(now) !== JSON.stringify(alone)) return false
         }
@@ -190,9 +190,9 @@ void t.test('incremental validation gives the same verdict as full validation', 
 })
 
 /** Returns validation in another thread that takes over the state of the given one. */
-function successor(gate: Gate): Gate {
-  const memory = gate.handOver()
-  return createGate(structuredClone(memory, { transfer: buffersOf(memory) }))
+function successor(validator: Validator): Validator {
+  const memory = validator.handOver()
+  return createValidator(structuredClone(memory, { transfer: buffersOf(memory) }))
 }
 
 /** Counts reads and listings. */
@@ -216,21 +216,26 @@ function watched(listing: VersionedListing): { listing: VersionedListing; lists:
   }
 }
 
-async function second(gate: Gate, commits: ReadonlyMap<string, Files>, names: readonly ProfileName[], next = (same: Gate) => same) {
+async function second(
+  validator: Validator,
+  commits: ReadonlyMap<string, Files>,
+  names: readonly ProfileName[],
+  next = (same: Validator) => same,
+) {
   const [before = '', after = ''] = [...commits.keys()]
-  await gate.check(commitListing(commits, before), request(names, undefined, before), signal)
+  await validator.validate(commitListing(commits, before), request(names, undefined, before), signal)
   const seen = watched(commitListing(commits, after))
-  const verdict = await next(gate).check(seen.listing, request(names, undefined, after), signal)
+  const verdict = await next(validator).validate(seen.listing, request(names, undefined, after), signal)
   return { ...seen, verdict }
 }
 
 for (const [who, next] of [
   ['', undefined],
-  [', also by a gate that took over', successor],
+  [', also by a validator that took over', successor],
 ] as const) {
   void t.test(`of a changed resource only its own files are read, and nothing is listed${who}`, async (t) => {
     const change: Change = (files) => ({ ...files, [`${root}/core/ignition/tag-provider/line/config.json`]: '{"host":"db.example.com"}' })
-    const { lists, read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'], next)
+    const { lists, read, verdict } = await second(createValidator(), commitsOf(validTree(), [[change]]), ['collections'], next)
     t.equal(lists(), 0)
     t.strictSame(read.filter((path) => !path.endsWith('config-mode.json')).toSorted(), [
       'core/ignition/tag-provider/line/config.json',
@@ -246,23 +251,23 @@ void t.test('a validated commit is not read again after a handover', async (t) =
   const commits = commitsOf(validTree(), [[]])
   const [commit = ''] = [...commits.keys()]
   const asked = request(['collections'], undefined, commit)
-  const gate = createGate()
-  const verdict = await gate.check(commitListing(commits, commit), asked, signal)
+  const validator = createValidator()
+  const verdict = await validator.validate(commitListing(commits, commit), asked, signal)
   const seen = watched(commitListing(commits, commit))
-  t.strictSame(await successor(gate).check(seen.listing, asked, signal), verdict)
+  t.strictSame(await successor(validator).validate(seen.listing, asked, signal), verdict)
   t.strictSame([seen.lists(), seen.read], [0, []])
 })
 
 void t.test('a changed resource is read together with its overrides', async (t) => {
   const change: Change = (files) => ({ ...files, ...resource('core/ignition/system-properties', config({ systemName: 'plant-dev' })) })
-  const { read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'])
+  const { read, verdict } = await second(createValidator(), commitsOf(validTree(), [[change]]), ['collections'])
   t.ok(read.includes('dev/ignition/system-properties/config.json'))
   t.strictSame(rulesOf(verdict), ['override-identical'])
 })
 
 void t.test('the first override of a resource is read together with that resource', async (t) => {
   const change: Change = (files) => ({ ...files, ...resource('dev/ignition/security-levels', config({ levels: [] })) })
-  const { read, verdict } = await second(createGate(), commitsOf(validTree(), [[change]]), ['collections'])
+  const { read, verdict } = await second(createValidator(), commitsOf(validTree(), [[change]]), ['collections'])
   t.ok(read.includes('core/ignition/security-levels/config.json'))
   t.strictSame(rulesOf(verdict), ['override-identical'])
 })
@@ -270,28 +275,28 @@ void t.test('the first override of a resource is read together with that resourc
 void t.test('a commit without collections is neither listed nor read again', async (t) => {
   const files = { 'services/projects/a/project.json': '{}' }
   const change: Change = (before) => ({ ...before, 'services/projects/a/project.json': '{"title":"A"}' })
-  const { lists, read, verdict } = await second(createGate(), commitsOf(files, [[change]]), ['projects'])
+  const { lists, read, verdict } = await second(createValidator(), commitsOf(files, [[change]]), ['projects'])
   t.strictSame([lists(), read, verdict], [0, [], { kind: 'notChecked' }])
 })
 
 void t.test('for a changed view only its own files are read, and the views that embed it are validated again', async (t) => {
   const change: Change = (files) => ({ ...files, ...inServices(pages('line-b', 'Gone')) })
-  const { lists, read, verdict } = await second(createGate(), commitsOf(inServices(validProjects()), [[change]]), ['projects'])
+  const { lists, read, verdict } = await second(createValidator(), commitsOf(inServices(validProjects()), [[change]]), ['projects'])
   t.equal(lists(), 0)
   t.equal(read.length, 2)
   t.strictSame(rulesOf(verdict), ['unknown-view'])
   const gone: Change = (files) => Object.fromEntries(Object.entries(files).filter(([path]) => !path.includes('/views/Pump/')))
-  const later = await second(createGate(), commitsOf(inServices(validProjects()), [[gone]]), ['projects'])
+  const later = await second(createValidator(), commitsOf(inServices(validProjects()), [[gone]]), ['projects'])
   t.strictSame(rulesOf(later.verdict), ['unknown-view'])
 })
 
 void t.test('without the earlier commit everything is validated', async (t) => {
   const commits = commitsOf(validTree(), [[(files) => ({ ...files, ...resource('dev/ignition/cobranding', config({})) })]])
   const [before = '', after = ''] = [...commits.keys()]
-  const gate = createGate()
-  await gate.check(commitListing(commits, before), request(['collections'], undefined, before), signal)
+  const validator = createValidator()
+  await validator.validate(commitListing(commits, before), request(['collections'], undefined, before), signal)
   commits.delete(before)
-  t.strictSame(rulesOf(await gate.check(commitListing(commits, after), request(['collections'], undefined, after), signal)), [
+  t.strictSame(rulesOf(await validator.validate(commitListing(commits, after), request(['collections'], undefined, after), signal)), [
     'singleton-only-in-mode',
   ])
 })

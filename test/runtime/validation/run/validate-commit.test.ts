@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type GateRequest, gateRoots } from '../../../../runtime/validation/run/coverage.ts'
-import { createGate } from '../../../../runtime/validation/run/validate-commit.ts'
+import { type ValidationRequest, validatedRoots } from '../../../../runtime/validation/run/coverage.ts'
+import { createValidator } from '../../../../runtime/validation/run/validate-commit.ts'
 import type { VersionedListing } from '../../../../runtime/validation/model/listing.ts'
 import type { Verdict } from '../../../../runtime/reconcile/decide/observation.ts'
 import { resolveProfile } from '../../../../runtime/api/schema/profile.ts'
@@ -14,7 +14,7 @@ const signal = new AbortController().signal
 const commit = parseCommitHash('a'.repeat(40))
 const collections = { collections: { root } }
 
-function request(profiles: Record<string, object>, validation: object = {}, modesInUse?: string[]): GateRequest {
+function request(profiles: Record<string, object>, validation: object = {}, modesInUse?: string[]): ValidationRequest {
   const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
     git: { repo: 'https://git.example.com/a.git', ref: 'main' },
     sync: { profiles },
@@ -24,8 +24,8 @@ function request(profiles: Record<string, object>, validation: object = {}, mode
   return { profiles: resolved, validation: spec.validation, modesInUse, commit, line: 'main' }
 }
 
-async function validate(files: Files, asked: GateRequest): Promise<Verdict> {
-  return await createGate().check(listingAt(files), asked, signal)
+async function validate(files: Files, asked: ValidationRequest): Promise<Verdict> {
+  return await createValidator().validate(listingAt(files), asked, signal)
 }
 
 /** A repository with a single commit. */
@@ -146,8 +146,8 @@ void t.test('with the policy Off nothing is validated', async (t) => {
 })
 
 void t.test('the listing covers the sources of the profiles and the settings file', async (t) => {
-  t.strictSame(gateRoots(request({ default: collections }).profiles), [root, '.clustersync.yaml'])
-  t.strictSame(gateRoots(request({ default: { mappings: [{ source: '.', destination: 'x' }] } }).profiles), [''])
+  t.strictSame(validatedRoots(request({ default: collections }).profiles), [root, '.clustersync.yaml'])
+  t.strictSame(validatedRoots(request({ default: { mappings: [{ source: '.', destination: 'x' }] } }).profiles), [''])
 })
 
 void t.test('at most 50 findings are kept, errors first, and all are counted', async (t) => {
@@ -195,10 +195,10 @@ void t.test('validations run one at a time, and equal ones only once', async (t)
       running -= 1
     },
   }
-  const gate = createGate()
+  const validator = createValidator()
   const asked = request({ default: collections })
   const other = { ...asked, commit: parseCommitHash('b'.repeat(40)), line: 'other' }
-  const verdicts = await Promise.all([asked, asked, other, asked].map((each) => gate.check(listing, each, signal)))
+  const verdicts = await Promise.all([asked, asked, other, asked].map((each) => validator.validate(listing, each, signal)))
   // One listing for roots and one for their content, for each of two commits.
   t.equal(lists, 4)
   t.equal(most, 1)
@@ -206,7 +206,7 @@ void t.test('validations run one at a time, and equal ones only once', async (t)
 })
 
 void t.test('a failed validation does not block others and is retried', async (t) => {
-  const gate = createGate()
+  const validator = createValidator()
   const failing: VersionedListing = {
     ...listingAt(broken),
     // oxlint-disable-next-line require-yield -- it fails before
@@ -216,8 +216,8 @@ void t.test('a failed validation does not block others and is retried', async (t
     async read() {},
   }
   const asked = request({ default: collections })
-  await t.rejects(gate.check(failing, asked, signal), /gone/)
-  matchObject(t, await gate.check(listingAt(broken), asked, signal), { kind: 'checked', errors: 1 })
+  await t.rejects(validator.validate(failing, asked, signal), /gone/)
+  matchObject(t, await validator.validate(listingAt(broken), asked, signal), { kind: 'checked', errors: 1 })
 })
 
 void t.test('excludePatterns of a profile are relative to each collection', async (t) => {
@@ -252,13 +252,13 @@ void t.test('references between resources are validated again when one of them c
     withFiles(naming('erp'), plain(2)),
   ]
   const commits = new Map(trees.map((files, index) => [parseCommitHash(String(index).repeat(40)), files]))
-  const gate = createGate()
+  const validator = createValidator()
   const told: string[][] = []
   for (const commit of commits.keys()) {
-    const verdict = await gate.check(commitListing(commits, commit), { ...request({ default: collections }), commit }, signal)
+    const verdict = await validator.validate(commitListing(commits, commit), { ...request({ default: collections }), commit }, signal)
     t.strictSame(
       verdict,
-      await createGate().check(commitListing(commits, commit), { ...request({ default: collections }), commit }, signal),
+      await createValidator().validate(commitListing(commits, commit), { ...request({ default: collections }), commit }, signal),
     )
     told.push(rulesOf(verdict).filter((rule) => rule.endsWith('missing-reference')))
   }
@@ -277,13 +277,13 @@ void t.test('a namespace with large verdicts displaces its own, not those of ano
       return listing.list(...own)
     },
   }
-  let gate = createGate()
+  let validator = createValidator()
   const check = async (namespace: string, line: string, mode: string): Promise<void> => {
-    await gate.check(counted, { ...request({ default: collections }, {}, [mode]), namespace, line }, signal)
+    await validator.validate(counted, { ...request({ default: collections }, {}, [mode]), namespace, line }, signal)
   }
   await check('quiet', 'main', 'dev')
   for (let index = 0; index < 70; index += 1) await check('loud', 'main', `first-${index}`)
-  gate = createGate(gate.handOver())
+  validator = createValidator(validator.handOver())
   for (let index = 0; index < 70; index += 1) await check('loud', 'main', `second-${index}`)
   const before = lists
   await check('quiet', 'a line without kept files', 'dev')

@@ -5,7 +5,7 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import * as v from 'valibot'
 import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
-import { checkId, type IsolateOptions, openIsolatedGate } from '../../../../runtime/validation/worker/isolated-validation.ts'
+import { validationId, type IsolateOptions, openIsolatedValidator } from '../../../../runtime/validation/worker/isolated-validation.ts'
 import { type AttemptMarks, createMarks } from '../../../../runtime/validation/worker/attempt-log.ts'
 import { resolveProfile } from '../../../../runtime/api/schema/profile.ts'
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
@@ -36,15 +36,15 @@ function requestOf(commit: string) {
   return { profiles: [resolveProfile(spec.sync, 'default')], validation: spec.validation, commit: parseCommitHash(commit) }
 }
 
-function gateOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<IsolateOptions>) {
+function validatorOver(t: Pick<Test, 'teardown'>, folder: string, options: Partial<IsolateOptions>) {
   const marks = createMarks(path.join(folder, 'state/checking.json'))
-  const gate = openIsolatedGate({ clock: systemClock, log: silentLog, marks, ...options })
-  t.teardown(() => gate.close())
+  const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks, ...options })
+  t.teardown(() => validator.close())
   const validate = async (commit: string, namespace = 'plant', more: { line?: string; modesInUse?: string[] } = {}) => {
     const request = { ...requestOf(commit), modesInUse: undefined, line: 'a', ...more }
-    return await gate.check({ folder: path.join(folder, '.git'), limits }, request, { namespace, again: false }, signal)
+    return await validator.validate({ folder: path.join(folder, '.git'), limits }, request, { namespace, again: false }, signal)
   }
-  return { gate, validate }
+  return { validator, validate }
 }
 
 void t.test('an idle thread ends, and the next one continues from its state', async (t) => {
@@ -52,11 +52,11 @@ void t.test('an idle thread ends, and the next one continues from its state', as
   const broken = resource('dev/ignition/cobranding', config({}))
   const gone = Object.fromEntries(Object.keys(broken).map((file) => [file, null]))
   const [good = '', bad = '', mended = ''] = importCommits(makeRepository(folder), [validTree(), broken, gone])
-  const { gate, validate } = gateOver(t, folder, { clock: quietWhen(() => true) })
+  const { validator, validate } = validatorOver(t, folder, { clock: quietWhen(() => true) })
   matchObject(t, await validate(good), { kind: 'checked', errors: 0 })
-  await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
+  await until(() => validator.endedThreads() === 1 || undefined, 'the thread has ended')
   matchObject(t, await validate(bad), { kind: 'checked', errors: 1, items: [{ rule: 'singleton-only-in-mode' }] })
-  await until(() => gate.endedThreads() === 2 || undefined, 'the thread has ended')
+  await until(() => validator.endedThreads() === 2 || undefined, 'the thread has ended')
   matchObject(t, await validate(mended), { kind: 'checked', errors: 0 })
 })
 
@@ -64,25 +64,25 @@ void t.test('no thread is started for a commit that was validated earlier', asyn
   const folder = temporaryFolder(t, 'isolate')
   const broken = resource('dev/ignition/cobranding', config({}))
   const [good = '', bad = ''] = importCommits(makeRepository(folder), [validTree(), broken])
-  const { gate, validate } = gateOver(t, folder, { clock: quietWhen(() => true) })
+  const { validator, validate } = validatorOver(t, folder, { clock: quietWhen(() => true) })
   const verdicts = [await validate(good), await validate(bad)]
-  await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
+  await until(() => validator.endedThreads() === 1 || undefined, 'the thread has ended')
   t.strictSame([await validate(good), await validate(bad)], verdicts)
-  await gate.close()
-  t.equal(gate.endedThreads(), 1)
+  await validator.close()
+  t.equal(validator.endedThreads(), 1)
 })
 
 void t.test('a prepared thread validates the commit, and ends if none arrives', async (t) => {
   const folder = temporaryFolder(t, 'isolate')
   const [good = ''] = importCommits(makeRepository(folder), [validTree()])
   let isQuiet = false
-  const { gate, validate } = gateOver(t, folder, { clock: quietWhen(() => isQuiet) })
-  gate.prepare()
+  const { validator, validate } = validatorOver(t, folder, { clock: quietWhen(() => isQuiet) })
+  validator.prepare()
   matchObject(t, await validate(good), { kind: 'checked', errors: 0 })
-  t.equal(gate.endedThreads(), 0)
+  t.equal(validator.endedThreads(), 0)
   isQuiet = true
-  gate.prepare()
-  await until(() => gate.endedThreads() === 1 || undefined, 'the thread has ended')
+  validator.prepare()
+  await until(() => validator.endedThreads() === 1 || undefined, 'the thread has ended')
 })
 
 void t.test('a terminated thread leaves no process behind, not even a zombie', async (t) => {
@@ -92,12 +92,12 @@ void t.test('a terminated thread leaves no process behind, not even a zombie', a
   const [small = '', large = ''] = importCommits(makeRepository(folder), [validTree(), changes])
   let isHasty = false
   const clock: Clock = { ...systemClock, wait: (ms, own) => systemClock.wait(isHasty ? ms / 100 : 3_600_000, own) }
-  const { gate, validate } = gateOver(t, folder, { clock, maxBusyMs: 20 })
+  const { validator, validate } = validatorOver(t, folder, { clock, maxBusyMs: 20 })
   matchObject(t, await validate(small), { kind: 'checked', unfinished: undefined })
   await until(() => childProcesses().length > 0 || undefined, 'git waits for another question')
   isHasty = true
   matchObject(t, await validate(large), { items: [{ rule: 'check-failed', message: /took longer than/ }] })
-  t.equal(gate.endedThreads(), 1)
+  t.equal(validator.endedThreads(), 1)
   await until(() => childProcesses().length === 0 || undefined, 'git has ended')
 })
 
@@ -105,10 +105,10 @@ void t.test('a thread closed while git waits leaves no process behind', async (t
   if (!requires(t, 'git')) return
   const folder = temporaryFolder(t, 'isolate')
   const [small = ''] = importCommits(makeRepository(folder), [validTree()])
-  const { gate, validate } = gateOver(t, folder, {})
+  const { validator, validate } = validatorOver(t, folder, {})
   matchObject(t, await validate(small), { kind: 'checked', errors: 0 })
   t.ok(childProcesses().length > 0)
-  await gate.close()
+  await validator.close()
   await until(() => childProcesses().length === 0 || undefined, 'git has ended')
 })
 
@@ -130,12 +130,12 @@ void t.test('concurrent validations of one commit in two namespaces count as one
     monotonicMs: () => systemClock.monotonicMs() + passedMs,
     wait: (_, own) => systemClock.wait(3_600_000, own),
   }
-  const { gate, validate } = gateOver(t, folder, { marks, clock })
+  const { validator, validate } = validatorOver(t, folder, { marks, clock })
   const first = validate(commit, 'one')
   await until(() => calls.length > 0 || undefined, 'the first check has begun')
   passedMs = 60_000
   const second = validate(commit, 'two')
-  await until(() => gate.limiter.uses().every(({ held }) => held === 1) || undefined, 'both are under way')
+  await until(() => validator.limiter.uses().every(({ held }) => held === 1) || undefined, 'both are under way')
   t.strictSame(await first, await second)
   t.strictSame(calls, ['begin', 'end'])
 })
@@ -147,7 +147,7 @@ void t.test(
     const folder = temporaryFolder(t, 'isolate')
     const [hostile = '', good = ''] = importCommits(makeRepository(folder), [largeTree(500), validTree()])
     const real = createMarks(path.join(folder, 'state/checking.json'))
-    for (const commit of [hostile, good]) real.begin(checkId(requestOf(commit)))
+    for (const commit of [hostile, good]) real.begin(validationId(requestOf(commit)))
     let [running, most, passedMs] = [0, 0, 0]
     const marks: AttemptMarks = {
       ...real,
@@ -161,7 +161,7 @@ void t.test(
       },
     }
     const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs }
-    const { validate } = gateOver(t, folder, { marks, clock })
+    const { validate } = validatorOver(t, folder, { marks, clock })
     const first = validate(hostile, 'hostile')
     await until(() => running > 0 || undefined, 'the first check has begun')
     // Long enough for a check beside it.
@@ -183,7 +183,7 @@ void t.test('a heap full of the state of other commits is no finding about the c
   const first: Files = Object.assign(validTree(), ...remembered)
   const second: Changes = Object.assign(Object.fromEntries(Object.keys(first).map((file) => [file, null])), ...own)
   const [hostile = '', good = ''] = importCommits(makeRepository(folder), [first, second])
-  const { gate, validate } = gateOver(t, folder, { heapMiB: 22 })
+  const { validator, validate } = validatorOver(t, folder, { heapMiB: 22 })
   const verdicts = []
   for (let line = 0; line < 4; line += 1) verdicts.push(await validate(hostile, 'hostile', { line: `${line}`, modesInUse: [`${line}`] }))
   verdicts.push(await validate(good))
@@ -191,5 +191,5 @@ void t.test('a heap full of the state of other commits is no finding about the c
     verdicts.map((verdict) => verdict.kind === 'checked' && verdict.errors),
     [0, 0, 0, 0, 0],
   )
-  t.ok(gate.endedThreads() > 0, 'the state filled the heap')
+  t.ok(validator.endedThreads() > 0, 'the state filled the heap')
 })

@@ -4,7 +4,7 @@
  */
 import path from 'node:path'
 import { systemClock } from '../../../runtime/platform/clock.ts'
-import { type IsolatedGate, openIsolatedGate } from '../../../runtime/validation/worker/isolated-validation.ts'
+import { type IsolatedValidator, openIsolatedValidator } from '../../../runtime/validation/worker/isolated-validation.ts'
 import { createMarks } from '../../../runtime/validation/worker/attempt-log.ts'
 import type { Verdict } from '../../../runtime/reconcile/decide/observation.ts'
 import type { ResolvedProfile } from '../../../runtime/api/schema/profile.ts'
@@ -12,31 +12,36 @@ import { parseCommitHash } from '../../../runtime/api/values.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { answerMessages, cpuMs } from '../measured-process.ts'
 
-export type GateMessage = { folder: string; commit: string; profile: ResolvedProfile } | { rest: true }
-export type GateAnswer = { verdict: Verdict | undefined; tookMs: number; cpuMs: number }
+export type ValidationMessage = { folder: string; commit: string; profile: ResolvedProfile } | { rest: true }
+export type ValidationAnswer = { verdict: Verdict | undefined; tookMs: number; cpuMs: number }
 
-let gate: IsolatedGate | undefined
+let validator: IsolatedValidator | undefined
 const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 
 /** Longer than the time between two messages. */
 const restAfterMs = 5_000
 
 process.on('disconnect', () => process.exit(0))
-answerMessages(async (message: GateMessage | Record<string, never>): Promise<GateAnswer> => {
+answerMessages(async (message: ValidationMessage | Record<string, never>): Promise<ValidationAnswer> => {
   if ('rest' in message) await rest()
   const { folder, commit: hash, profile } = 'folder' in message ? message : {}
   if (folder === undefined || hash === undefined || profile === undefined) return { verdict: undefined, tookMs: 0, cpuMs: cpuMs() }
   const commit = parseCommitHash(hash)
   const startedMs = performance.now()
-  gate ??= openIsolatedGate({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')), restAfterMs })
+  validator ??= openIsolatedValidator({
+    clock: systemClock,
+    log: silentLog,
+    marks: createMarks(path.join(folder, 'checking.json')),
+    restAfterMs,
+  })
   const validation = { policy: 'Enforce', rules: {} } as const
   const request = { profiles: [profile], validation, modesInUse: undefined, commit, line: folder }
-  const verdict = await gate.check({ folder, limits }, request, { namespace: 'plant', again: false }, AbortSignal.timeout(300_000))
+  const verdict = await validator.validate({ folder, limits }, request, { namespace: 'plant', again: false }, AbortSignal.timeout(300_000))
   return { verdict, tookMs: performance.now() - startedMs, cpuMs: cpuMs() }
 })
 
 async function rest(): Promise<void> {
-  const before = gate?.endedThreads() ?? 0
-  while (gate !== undefined && gate.endedThreads() === before) await systemClock.wait(50)
+  const before = validator?.endedThreads() ?? 0
+  while (validator !== undefined && validator.endedThreads() === before) await systemClock.wait(50)
   globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }

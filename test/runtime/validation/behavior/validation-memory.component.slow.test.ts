@@ -12,7 +12,7 @@ import { config, type Files, modeJson, resource, root } from '../../../support/c
 import { imageEnvironment, imageFlags } from '../../../support/image-flags.ts'
 import { addedAndRemoved, largeTree } from '../../../support/large-tree.ts'
 import { bundlePrograms, memoryOf, peakWhile, startProcess } from '../../../support/measured-process.ts'
-import type { GateAnswer, GateMessage } from '../../../support/programs/gate.ts'
+import type { ValidationAnswer, ValidationMessage } from '../../../support/programs/validation.ts'
 import { type Changes, importCommits, makeRepository, temporaryFolder } from '../../../support/repository.ts'
 
 /**
@@ -40,33 +40,33 @@ function change(round: number): Changes {
 }
 
 void t.test('validation stays within its memory over many commits of 10,000 resources', { timeout: 600_000 }, async (t) => {
-  const folder = temporaryFolder(t, 'gate-memory')
+  const folder = temporaryFolder(t, 'validation-memory')
   const repository = makeRepository(folder)
   const commits = importCommits(repository, [largeTree(10_000), ...Array.from({ length: rounds }, (_, round) => change(round))])
-  const [program = ''] = await bundlePrograms(['test/support/programs/gate.ts'], path.join(folder, 'program'))
-  const gate = await startProcess(program, [], imageFlags('controller'), undefined, imageEnvironment('controller'))
-  t.teardown(() => gate.stop())
+  const [program = ''] = await bundlePrograms(['test/support/programs/validation.ts'], path.join(folder, 'program'))
+  const process = await startProcess(program, [], imageFlags('controller'), undefined, imageEnvironment('controller'))
+  t.teardown(() => process.stop())
   const spec = v.parse(gatewaySyncSpec({ allowLocal: true }), {
     git: { repo: 'https://git.example.com/a.git', ref: 'main' },
     sync: { profiles: { default: { collections: { root } } } },
   })
   const profile = resolveProfile(spec.sync, 'default')
-  const ask = (commit: string): Promise<GateAnswer> =>
-    gate.ask<GateAnswer>({ folder: path.join(folder, '.git'), commit, profile } satisfies GateMessage)
-  const before = memoryOf(gate.pid).anonymousMiB
+  const ask = (commit: string): Promise<ValidationAnswer> =>
+    process.ask<ValidationAnswer>({ folder: path.join(folder, '.git'), commit, profile } satisfies ValidationMessage)
+  const before = memoryOf(process.pid).anonymousMiB
   const [first = '', ...later] = commits
   t.equal(later.length, rounds)
-  const start = await peakWhile(gate.pid, () => ask(first))
+  const start = await peakWhile(process.pid, () => ask(first))
   matchObject(t, start.result.verdict, { kind: 'checked', errors: 0, warnings: 0 })
   const startMiB = start.peak.anonymousMiB - before
   t.ok(startMiB < limitMiB, `first commit: ${startMiB.toFixed(1)} MiB of ${limitMiB}`)
-  const sequence = await peakWhile(gate.pid, async () => {
+  const sequence = await peakWhile(process.pid, async () => {
     for (const commit of later) matchObject(t, (await ask(commit)).verdict, { kind: 'checked', errors: 0 })
   })
   const laterMiB = sequence.peak.anonymousMiB - before
   t.ok(laterMiB < limitMiB, `${rounds} later commits: ${laterMiB.toFixed(1)} MiB of ${limitMiB}`)
-  await gate.ask<GateAnswer>({ rest: true } satisfies GateMessage)
-  const restMiB = memoryOf(gate.pid).anonymousMiB - before
+  await process.ask<ValidationAnswer>({ rest: true } satisfies ValidationMessage)
+  const restMiB = memoryOf(process.pid).anonymousMiB - before
   t.ok(restMiB < restLimitMiB, `at rest: ${restMiB.toFixed(1)} MiB of ${restLimitMiB}`)
   t.comment(`first ${startMiB.toFixed(1)} MiB, later ${laterMiB.toFixed(1)}, at rest ${restMiB.toFixed(1)}`)
 })

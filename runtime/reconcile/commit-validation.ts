@@ -1,7 +1,7 @@
 /**
  * Runs validation before a commit is published, with the profiles, the modes in use and the content to validate.
  */
-import { checkId, type IsolatedGate } from '../validation/worker/isolated-validation.ts'
+import { validationId, type IsolatedValidator } from '../validation/worker/isolated-validation.ts'
 import { followedRef } from '../api/followed-ref.ts'
 import type { Verdict } from './decide/observation.ts'
 import { resolveProfile } from '../api/schema/profile.ts'
@@ -15,14 +15,14 @@ import { type GatewaySyncRecord, syncKey, type SyncKey } from './store/records.t
 
 type Deps = {
   store: Store
-  gate: Pick<IsolatedGate, 'check' | 'prepare'>
+  validator: Pick<IsolatedValidator, 'validate' | 'prepare'>
   /** Reads a commit in the mirror of a GatewaySync. */
   inMirror<Value>(key: SyncKey, commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
 }
 
 /** Returns two steps of a reconcile. An unfinished validation of the same commit and content is repeated only on request. */
-export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<ReconcileDeps, 'check' | 'prepareCheck'> {
-  const check: ReconcileDeps['check'] = async (record, spec, commit, signal) => {
+export function createCommitValidation({ store, validator, inMirror }: Deps): Pick<ReconcileDeps, 'validate' | 'prepareValidation'> {
+  const validate: ReconcileDeps['validate'] = async (record, spec, commit, signal) => {
     const profiles = Object.keys(spec.sync.profiles).map((name) => resolveProfile(spec.sync, name))
     const request = {
       profiles,
@@ -32,16 +32,16 @@ export function createCommitCheck({ store, gate, inMirror }: Deps): Pick<Reconci
       line: `${spec.git.repo} ${followedRef(spec.git)}`,
     }
     const isAskedFor = desiredRef(followedRef(spec.git), record.annotations, record.status).undecided
-    const known = isAskedFor ? undefined : unfinishedBefore(record, checkId(request))
+    const known = isAskedFor ? undefined : unfinishedBefore(record, validationId(request))
     if (known !== undefined) return known
     const { namespace, name } = record
     const by = { namespace, name, again: isAskedFor }
-    return await inMirror(syncKey(namespace, name), commit, (repository) => gate.check(repository, request, by, signal), signal)
+    return await inMirror(syncKey(namespace, name), commit, (repository) => validator.validate(repository, request, by, signal), signal)
   }
   return {
-    check,
-    prepareCheck({ validation }) {
-      if (validation.policy !== 'Off') gate.prepare()
+    validate,
+    prepareValidation({ validation }) {
+      if (validation.policy !== 'Off') validator.prepare()
     },
   }
 }
