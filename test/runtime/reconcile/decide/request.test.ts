@@ -1,12 +1,21 @@
 /**
- * Tests when a git host does not show an announced push yet.
+ * Tests when a git host does not show an announced push yet, and what becomes of requests that later ones replace.
  */
 import t from 'tap'
 import { followedRef, type TagSelector } from '../../../../runtime/api/followed-ref.ts'
 import { requestAnnotations } from '../../../../runtime/api/names.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
 import { type CommitHash, parseCommitHash } from '../../../../runtime/api/values.ts'
-import { desiredRef, isBehind } from '../../../../runtime/reconcile/decide/request.ts'
+import {
+  desiredRef,
+  freeRequestSlots,
+  isBehind,
+  moveText,
+  parseRequest,
+  recordAnswer,
+  recordOverfull,
+  supersededBy,
+} from '../../../../runtime/reconcile/decide/request.ts'
 import { specWith } from '../../../support/gatewaysync.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))
@@ -50,4 +59,67 @@ void t.test('a host that does not list a newer pushed tag yet is behind; for an 
     const desired = desiredRef(selector as TagSelector, requestOf(selector, 'push', by), {})
     t.equal(isBehind(desired, { name: 'refs/tags/9', commit: commitA, tag: undefined }, {}), false, `a call without a tag, ${selector}`)
   }
+})
+
+void t.test('the move of a push is written only if both commits are known', (t) => {
+  t.equal(moveText({ before: commitA, after: commitB }), `${commitA}..${commitB}`)
+  t.equal(moveText({ before: '', after: commitB }), undefined)
+  t.equal(moveText({ before: commitA, after: 'main' }), undefined)
+  t.equal(moveText(undefined), undefined)
+  t.end()
+})
+
+const at = '2026-01-01T00:00:00Z'
+const answered = (id: string, outcome: 'Handled' | 'Pending') => ({ id, ref: 'main', outcome, at }) as const
+
+void t.test('a new request names the open ones before it, oldest first, and takes one of 16 places', (t) => {
+  const written = requestOf('main', 'r3', {})
+  const open = requestOf('v2', 'r2', { [requestAnnotations.superseded]: 'r0=main r1=v1 r2=v2', [requestAnnotations.specRef]: 'main' })
+  t.equal(supersededBy(written, {}, {}, []), 'r3=main')
+  t.equal(supersededBy(written, open, {}, [{ id: 'other', ref: 'v9' }]), 'r0=main r1=v1 r2=v2 other=v9 r3=main')
+  t.equal(supersededBy(written, open, { requests: [answered('r1', 'Handled')] }, []), 'r0=main r2=v2 r3=main')
+  const parsed = parseRequest(open, {})
+  const decided = parsed.kind === 'none' ? {} : { requestDigest: parsed.digest }
+  t.equal(supersededBy(written, open, decided, []), 'r3=main', 'the annotations were handled')
+  const { [requestAnnotations.ref]: _ref, ...withdrawn } = open
+  t.equal(supersededBy(written, withdrawn, {}, []), 'r0=main r1=v1 r2=v2 r3=main', 'its annotations were removed')
+  t.equal(freeRequestSlots({}, {}), 16)
+  t.equal(freeRequestSlots(open, {}), 13)
+  t.equal(freeRequestSlots(open, { requests: [answered('r1', 'Handled')] }), 14)
+  t.equal(freeRequestSlots(open, decided), 16)
+  t.end()
+})
+
+void t.test('of more than 8 waiting requests the oldest without a final outcome are superseded', (t) => {
+  const superseded = Array.from({ length: 10 }, (_, index) => ({ id: `r${index}`, ref: 'main' }))
+  const request = { id: 'r10', ref: 'main', superseded } as unknown as Parameters<typeof recordOverfull>[1]
+  const outcomes = (requests: Parameters<typeof recordOverfull>[0]) =>
+    recordOverfull(requests, request, at).map(({ id, outcome, message }) => `${id} ${outcome} ${message ?? ''}`)
+  const why = 'later requests arrived before the git host answered'
+  t.strictSame(outcomes([]), [`r0 Superseded ${why}`, `r1 Superseded ${why}`])
+  t.strictSame(outcomes([answered('r0', 'Handled')]), ['r0 Handled ', `r1 Superseded ${why}`])
+  t.strictSame(outcomes([answered('r0', 'Pending')]), [`r0 Superseded ${why}`, `r1 Superseded ${why}`])
+  t.strictSame(outcomes([answered('other', 'Handled')]), ['other Handled ', `r0 Superseded ${why}`, `r1 Superseded ${why}`])
+  t.strictSame(recordOverfull([], { ...request, superseded: [] }, at), [])
+  t.end()
+})
+
+void t.test('an answer counts for earlier requests of the same ref, and supersedes those of others', (t) => {
+  const request = {
+    id: 'r2',
+    ref: 'main',
+    superseded: [
+      { id: 'r0', ref: 'main' },
+      { id: 'r1', ref: 'v1' },
+    ],
+  } as unknown as Parameters<typeof recordAnswer>[1]
+  t.strictSame(
+    recordAnswer([], request, { outcome: 'Refused', reason: 'RefNotFound', message: 'no such ref' }, at).map(({ at: _at, ...one }) => one),
+    [
+      { id: 'r0', ref: 'main', outcome: 'Refused', reason: 'RefNotFound', message: 'no such ref' },
+      { id: 'r1', ref: 'v1', outcome: 'Superseded', message: 'a later request arrived before this one was handled' },
+      { id: 'r2', ref: 'main', outcome: 'Refused', reason: 'RefNotFound', message: 'no such ref' },
+    ],
+  )
+  t.end()
 })
