@@ -21,7 +21,7 @@ import { type SyncWatch, watchSync } from './agent/watch-sync.ts'
 import { waitedBefore } from './agent/startup-hold.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import { readAgentConfig } from './settings/environment.ts'
-import { type DeliveryClient, deliveryClient } from './content/client/client.ts'
+import { ContentClient, type DeliveryClient } from './content/client/client.ts'
 import type { GatewayAccess, Source } from './content/protocol/protocol.ts'
 import { Fault } from './platform/fault.ts'
 import { connectGateway, type Gateway } from './gateway/gateway.ts'
@@ -193,7 +193,7 @@ function clientFor(
   const token = async (): Promise<string> => readFileSync(settings.deliveryTokenFile, 'utf8').trim()
   const open = (name: string): { name: string; client: DeliveryClient } => ({
     name,
-    client: deliveryClient({ url, caBundle, token, namespace: settings.podNamespace, name, clock }),
+    client: new ContentClient({ url, caBundle, token, namespace: settings.podNamespace, name, clock }),
   })
   let latest: ReturnType<typeof open> | undefined
   return () => {

@@ -3,7 +3,7 @@
  */
 import { type Clock, systemClock } from './platform/clock.ts'
 import { type ControllerConfig, readControllerConfig } from './settings/environment.ts'
-import { createCaptures } from './controller/captures/captures.ts'
+import { Captures } from './controller/captures/captures.ts'
 import { watchCluster } from './controller/cluster/cluster.ts'
 import { boundGarbage } from './controller/process/bound-garbage.ts'
 import { createEnding, type Ending } from './controller/process/shutdown.ts'
@@ -84,7 +84,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
   const figures = { fetchedBytes: metrics.fetchedBytes, volume: metrics.volume }
   const parts = openParts({ ...deps, figures }, config, readiness.isListed, signal)
   const { store, mirrors, events, unfollowed, validator } = parts
-  const captures = createCaptures({ ...deps, ...parts, captured: metrics.captured })
+  const captures = new Captures({ ...deps, ...parts, captured: metrics.captured })
   const leadership = createLeadership({ ...deps, parts, captures, metrics, certificates }, config)
   const endpoints = await openEndpoints(
     {

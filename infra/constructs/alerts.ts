@@ -58,7 +58,13 @@ export function runbookSection(name: string): string {
 
 /** The rules, from which both the object and the table in docs/reference/operations.md are made. */
 export function alertRules(names: Names, { notReadyFor, pushToApplied }: AlertValues): AlertRule[] {
-  return [...controllerRules(names), ...objectiveRules(names, pushToApplied), ...objectRules(names, notReadyFor)]
+  return [
+    ...availabilityRules(names),
+    ...failureRules(names),
+    ...objectiveRules(names, pushToApplied),
+    ...syncRules(names, notReadyFor),
+    ...gatewayRules(names),
+  ]
 }
 
 /** The series of a metric, or of a part of a histogram, that this installation's ServiceMonitor collects: the Service is the job. */
@@ -109,11 +115,10 @@ function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToA
   ]
 }
 
-function controllerRules(names: Names): AlertRule[] {
+/** Whether there is a controller that works. */
+function availabilityRules(names: Names): AlertRule[] {
   const { fullname, namespace } = names
   const controller = `${namespace}/${fullname}`
-  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): string =>
-    `sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
   return [
     {
       alert: 'ClusterSyncControllerAbsent',
@@ -139,6 +144,15 @@ function controllerRules(names: Names): AlertRule[] {
       summary: `The certificate of the controller expires within ${daysBeforeEnd} days.`,
       description: `The certificate that ${controller} serves was not renewed. Once it has expired, pods get no agent and agents no content.`,
     },
+  ]
+}
+
+/** What the controller cannot do for many GatewaySyncs. */
+function failureRules(names: Names): AlertRule[] {
+  const controller = `${names.namespace}/${names.fullname}`
+  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): string =>
+    `sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
+  return [
     {
       alert: 'ClusterSyncSourceFailing',
       expr: failing('clustersync_source_fetch_total'),
@@ -174,12 +188,16 @@ function controllerRules(names: Names): AlertRule[] {
   ]
 }
 
-function objectRules(names: Names, notReadyFor: string): AlertRule[] {
-  const worst = (metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string =>
-    `max by (namespace, name) (${series(names, metric, labels)})`
-  const condition = (type: ConditionType): string => worst('clustersync_condition', { type })
-  const gateways = (state: keyof GatewayCounts): string => worst('clustersync_gateways', { state })
-  const rollout = (state: RolloutStatus['state']): string => worst('clustersync_rollout_state', { state })
+/** The worst value of each GatewaySync, of all replicas. */
+function worstOf(names: Names, metric: ObjectMetric, labels: Readonly<Record<string, string>> = {}): string {
+  return `max by (namespace, name) (${series(names, metric, labels)})`
+}
+
+/** The state and the rollout of a GatewaySync. */
+function syncRules(names: Names, notReadyFor: string): AlertRule[] {
+  const worst = (metric: ObjectMetric): string => worstOf(names, metric)
+  const condition = (type: ConditionType): string => worstOf(names, 'clustersync_condition', { type })
+  const rollout = (state: RolloutStatus['state']): string => worstOf(names, 'clustersync_rollout_state', { state })
   return [
     {
       alert: 'ClusterSyncNotReady',
@@ -213,6 +231,13 @@ function objectRules(names: Names, notReadyFor: string): AlertRule[] {
       summary: `The rollout of ${object} has taken more than ${longRolloutDays} days.`,
       description: `The rollout of ${object} is not done; its Progressing condition says what it waits for, which may be an approval.`,
     },
+  ]
+}
+
+/** The gateways of a GatewaySync. */
+function gatewayRules(names: Names): AlertRule[] {
+  const gateways = (state: keyof GatewayCounts): string => worstOf(names, 'clustersync_gateways', { state })
+  return [
     {
       alert: 'ClusterSyncGatewaysFailed',
       expr: `${gateways('failed')} > 0`,

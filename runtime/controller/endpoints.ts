@@ -26,7 +26,7 @@ import { Fault } from '../platform/fault.ts'
 import type { ControllerSettings } from '../settings/controller.ts'
 import type { TracingSettings } from '../telemetry/tracing/settings.ts'
 import type { Tracing } from '../telemetry/tracing/trace.ts'
-import { createAuthorizer } from './serve/authorize.ts'
+import { Authorizer } from './serve/authorize.ts'
 import type { Captures } from './captures/captures.ts'
 import type { PushKeys } from './serve/webhook-keys.ts'
 import { warningsOf } from './page/page-warnings.ts'
@@ -117,8 +117,9 @@ function delivery(
   { reviews, store, mirrors, captures, readSecret, metrics, leader, leads, clock, log }: EndpointDeps,
   { watchNamespaces: watched }: ControllerSettings,
 ) {
+  const authorizer = new Authorizer({ kube: reviews, store, watched, clock })
   const app = deliveryApp({
-    authorize: createAuthorizer({ kube: reviews, store, watched, clock }),
+    authorize: (caller, signal) => authorizer.authorize(caller, signal),
     lookup(namespace, name) {
       const record = store.sync(namespace, name)
       const spec = record === undefined ? undefined : specOf(record)

@@ -9,13 +9,13 @@ import { createMarks } from '../validation/worker/attempt-log.ts'
 import { fieldManager, group } from '../api/names.ts'
 import { sourceSecretNames } from '../api/schema/secret-names.ts'
 import type { Kube } from '../kube/client.ts'
-import { type EventRecorder, eventRecorder } from '../kube/events.ts'
+import { EventRecorder } from '../kube/events.ts'
 import type { Log } from '../platform/log/log.ts'
 import { createSyncMirrors, type SyncMirrors } from '../reconcile/source/mirrors-of-syncs.ts'
 import { neededCommits } from '../reconcile/source/needed-commits.ts'
 import { createSecretChanges, type SecretChanges, type SecretUser } from '../reconcile/source/secret-changes.ts'
 import type { SharedLimiters } from '../reconcile/throttling.ts'
-import { type ChangeKind, createStore, type Store } from '../reconcile/store/store.ts'
+import { type ChangeKind, Store } from '../reconcile/store/store.ts'
 import type { VolumeFigures } from '../git/mirror/volume.ts'
 import { createHostApis, type OpenHostApi } from '../git/api/host-api.ts'
 import { createMirrors } from '../git/mirrors.ts'
@@ -66,7 +66,7 @@ export function openParts(
   const { kube, clock, log, figures } = deps
   const { folder, sizeLimit, allowedHosts, allowLocal } = settings.source
   const changes = createChanges()
-  const store = createStore(changes.publish, clock, (namespace, kind) =>
+  const store = new Store(changes.publish, clock, (namespace, kind) =>
     log.warn(
       { namespace, message: `more ${kind}s than the controller keeps` },
       'a namespace has too many objects: further ones are ignored',
@@ -91,7 +91,7 @@ export function openParts(
   })
   const remotes = createRemotes({ allowLocal, allowedHosts, readSecret: secrets.readSecret, network, clock, signal })
   const validator = openIsolatedValidator({ clock, log, marks: createMarks(path.join(folder, 'checking.json')) })
-  const events = eventRecorder(deps, { component: `${group}/${fieldManager}`, instance: identity })
+  const events = new EventRecorder(deps, { component: `${group}/${fieldManager}`, instance: identity })
   return {
     changes,
     store,

@@ -93,17 +93,7 @@ export function connectGateway(deps: GatewayDeps): Gateway {
       const answer = await ask({ method: 'GET', path: `${api}/gateway-info` }, signal)
       return parsed(infoSchema, required(answer, 'gateway-info', 'Read'), 'gateway-info')
     },
-    async designers(signal) {
-      const found: Designer[] = []
-      for (let offset = 0; offset < maxDesigners; offset += designersPerPage) {
-        const answer = await ask({ method: 'GET', path: `${api}/designers?limit=${designersPerPage}&offset=${offset}` }, signal)
-        if (noSuchRoute.includes(answer.status)) return []
-        const page = parsed(designersSchema, required(answer, 'designers', 'Read'), 'designers')
-        found.push(...page.items)
-        if (page.items.length < designersPerPage || found.length >= page.metadata.matching) break
-      }
-      return found
-    },
+    designers: (signal) => designersOf(ask, signal),
     async lock(kinds, signal) {
       const taken: ScanKind[] = []
       try {
@@ -144,6 +134,18 @@ export function connectGateway(deps: GatewayDeps): Gateway {
 }
 
 type Ask = (asked: Call, signal: AbortSignal) => Promise<Answer>
+
+async function designersOf(ask: Ask, signal: AbortSignal): Promise<Designer[]> {
+  const found: Designer[] = []
+  for (let offset = 0; offset < maxDesigners; offset += designersPerPage) {
+    const answer = await ask({ method: 'GET', path: `${api}/designers?limit=${designersPerPage}&offset=${offset}` }, signal)
+    if (noSuchRoute.includes(answer.status)) return []
+    const page = parsed(designersSchema, required(answer, 'designers', 'Read'), 'designers')
+    found.push(...page.items)
+    if (page.items.length < designersPerPage || found.length >= page.metadata.matching) break
+  }
+  return found
+}
 
 async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSignal): Promise<'held' | 'unsupported'> {
   for (let attempt = 1; ; attempt += 1) {

@@ -13,6 +13,7 @@ import {
   createTransport,
   maxAnswerBytes,
   ServerAway,
+  type Transport,
   type TransportAnswer,
   type TransportOptions,
   type TransportRequest,
@@ -99,40 +100,62 @@ export function loadKube({ kubeconfig }: { kubeconfig: string | undefined }): Ku
 
 /** Each client has its own connections, so that a queue in one never delays the users of another. */
 export function createKube(config: KubeConfig, options: TransportOptions): Kube {
-  const { clock } = options
   const transport = createTransport(config, options)
-  const inTurn = pLimit(pagesAtOnce)
-
-  const ask: Ask = async (method, path, signal, body, contentType) => {
-    const text = body === undefined ? {} : { body: JSON.stringify(body) }
-    return await send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
+  const requests = new Requests(transport, options.clock)
+  const ask: Ask = (...request) => requests.ask(...request)
+  return {
+    ...readsThrough(requests, ask),
+    watch: (type, watched, signal) => watch(transport, type, watched, signal),
+    ...writesThrough(ask),
+    requireVersion: (signal) => requireVersion(ask, signal),
+    close: () => transport.close(),
   }
-  const send = async <Answer>(request: TransportRequest, signal: AbortSignal): Promise<Answer> => {
-    const { method, path } = request
-    for (let attempt = 1; ; attempt += 1) {
-      const answer = await transport.send(request, signal)
-      if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`) as Answer
-      const waitMs = waitOf(answer)
-      if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
-      // With jitter, so that clients rejected together do not return together.
-      await clock.wait(waitMs * (1 + clock.random()), signal)
-    }
+}
+
+/** Sends requests, and again those that a busy server rejects. Reads few pages of lists at a time. */
+class Requests {
+  readonly #transport: Transport
+  readonly #clock: TransportOptions['clock']
+  readonly #inTurn = pLimit(pagesAtOnce)
+
+  constructor(transport: Transport, clock: TransportOptions['clock']) {
+    this.#transport = transport
+    this.#clock = clock
+  }
+
+  async ask<Answer>(method: string, path: string, signal: AbortSignal, body?: unknown, contentType?: string): Promise<Answer> {
+    const text = body === undefined ? {} : { body: JSON.stringify(body) }
+    return await this.#send({ method, path, ...text, ...(contentType === undefined ? {} : { contentType }) }, signal)
   }
 
   /** Undefined: the page is over `maxPageBytes`. A page of one object has no such bound, because it cannot be halved. */
-  const page = async (path: string, size: number, isOfOne: boolean, signal: AbortSignal): Promise<ListAnswer | undefined> => {
+  async page(path: string, size: number, isOfOne: boolean, signal: AbortSignal): Promise<ListAnswer | undefined> {
     try {
       const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
-      const read = async (): Promise<ListAnswer> => await send({ method: 'GET', path, ...bound }, signal)
+      const read = async (): Promise<ListAnswer> => await this.#send({ method: 'GET', path, ...bound }, signal)
       signal.throwIfAborted()
       // A read of one object has a deadline of seconds, and does not wait behind the lists at startup.
-      return await (isOfOne ? read() : unlessAborted(inTurn(read), signal))
+      return await (isOfOne ? read() : unlessAborted(this.#inTurn(read), signal))
     } catch (error) {
       if (error instanceof AnswerTooLarge && size > 1) return undefined
       throw error
     }
   }
 
+  async #send<Answer>(request: TransportRequest, signal: AbortSignal): Promise<Answer> {
+    const { method, path } = request
+    for (let attempt = 1; ; attempt += 1) {
+      const answer = await this.#transport.send(request, signal)
+      if (answer.status >= 200 && answer.status < 300) return parse(answer.text, `${method} ${path}`) as Answer
+      const waitMs = waitOf(answer)
+      if (waitMs === undefined || attempt === maxAttempts) throw faultOf(answer.status, answer.text, `${method} ${path}`)
+      // With jitter, so that clients rejected together do not return together.
+      await this.#clock.wait(waitMs * (1 + this.#clock.random()), signal)
+    }
+  }
+}
+
+function readsThrough(requests: Requests, ask: Ask): Pick<Kube, 'get' | 'listPages'> {
   return {
     async get(type, key, signal) {
       try {
@@ -151,7 +174,7 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
       for (let next: string | undefined = ''; next !== undefined;) {
         query.set('limit', String(size))
         if (next !== '') query.set('continue', next)
-        const list: ListAnswer | undefined = await page(`${path}?${query.toString()}`, size, limit === 1, signal)
+        const list: ListAnswer | undefined = await requests.page(`${path}?${query.toString()}`, size, limit === 1, signal)
         if (list === undefined) {
           size = Math.floor(size / 2)
           continue
@@ -160,31 +183,34 @@ export function createKube(config: KubeConfig, options: TransportOptions): Kube 
         yield { items: list.items ?? [], resourceVersion: list.metadata.resourceVersion }
       }
     },
-    async *watch(type, { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, silenceMs }, signal) {
-      const query = new URLSearchParams({
-        watch: 'true',
-        allowWatchBookmarks: 'true',
-        resourceVersion,
-        timeoutSeconds: String(timeoutSeconds),
-      })
-      if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
-      if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
-      const what = `watching ${type.plural}`
-      const path = pathOf(type, namespace === undefined ? {} : { namespace })
-      const response = await transport.open(`${path}?${query.toString()}`, silenceMs, signal)
-      try {
-        const status = response.statusCode ?? 0
-        if (status !== 200) throw faultOf(status, (await readText(response, maxRefusalBytes)) ?? '', what)
-        for await (const line of linesOf(response, maxAnswerBytes)) yield parse(line, what) as WatchEvent<never>
-      } catch (error) {
-        signal.throwIfAborted()
-        if (error instanceof Silence) return
-        throw error instanceof Fault ? error : new ServerAway(`${what}: ${causeOf(error)}`, error)
-      }
-    },
-    ...writesThrough(ask),
-    requireVersion: (signal) => requireVersion(ask, signal),
-    close: () => transport.close(),
+  }
+}
+
+async function* watch<Kind extends KubeObject>(
+  transport: Transport,
+  type: ResourceType<Kind>,
+  { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, silenceMs }: WatchOptions,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent<Kind>> {
+  const query = new URLSearchParams({
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    resourceVersion,
+    timeoutSeconds: String(timeoutSeconds),
+  })
+  if (labelSelector !== undefined) query.set('labelSelector', labelSelector)
+  if (fieldSelector !== undefined) query.set('fieldSelector', fieldSelector)
+  const what = `watching ${type.plural}`
+  const path = pathOf(type, namespace === undefined ? {} : { namespace })
+  const response = await transport.open(`${path}?${query.toString()}`, silenceMs, signal)
+  try {
+    const status = response.statusCode ?? 0
+    if (status !== 200) throw faultOf(status, (await readText(response, maxRefusalBytes)) ?? '', what)
+    for await (const line of linesOf(response, maxAnswerBytes)) yield parse(line, what) as WatchEvent<Kind>
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Silence) return
+    throw error instanceof Fault ? error : new ServerAway(`${what}: ${causeOf(error)}`, error)
   }
 }
 

@@ -21,14 +21,6 @@ export type EventToWrite = {
   note: string
 }
 
-/** Takes Events from one replica and writes them in the background, in the order of their namespace; namespaces take turns. */
-export type EventRecorder = {
-  /** Never throws and never waits. */
-  record(event: EventToWrite): void
-  /** Call at process exit: settles when nothing is waiting; what the API server has not accepted within 2 s is dropped. */
-  settled(): Promise<void>
-}
-
 /**
  * client-go's limits: a burst of 25 per object, one more every five minutes. Here each reason has its own budget, so that a recurring
  * reason does not hide a rare one.
@@ -48,35 +40,73 @@ const maxWaiting = 500
 const lastWritesMs = 2_000
 const maxNoteBytes = 1024
 
+/** The component that reports, and the replica's name as `instance`. */
+type Reporter = { component: string; instance: string }
+
 type Series = { name: string; namespace: string; count: number; lastMs: number }
 
 /**
- * Equal Events within ten minutes become a series of one object; those beyond the limit of waiting ones are dropped. `from` is the
- * reporter: the component, and the replica's name as `instance`.
+ * Takes Events from one replica and writes them in the background, in the order of their namespace; namespaces take turns. Equal Events
+ * within ten minutes become a series of one object; those beyond the limit of waiting ones are dropped.
  */
-export function eventRecorder(
-  { kube, clock, log }: { kube: Kube; clock: Clock; log: Log },
-  from: { component: string; instance: string },
-): EventRecorder {
-  const series = new FairCache<Series>({ max: maxSeries })
-  const budgets = new FairCache<{ left: number; sinceMs: number }>({ max: maxSeries })
-  const ending = new AbortController()
-  let last: Promise<void> = Promise.resolve()
-  const waiting = new Turns<EventToWrite>()
+export class EventRecorder {
+  readonly #deps: { kube: Kube; clock: Clock; log: Log }
+  readonly #from: Reporter
+  readonly #series = new FairCache<Series>({ max: maxSeries })
+  readonly #budgets = new FairCache<{ left: number; sinceMs: number }>({ max: maxSeries })
+  readonly #waiting = new Turns<EventToWrite>()
+  readonly #ending = new AbortController()
+  #last: Promise<void> = Promise.resolve()
 
-  const mayWrite = ({ regarding, reason }: EventToWrite): boolean => {
+  constructor(deps: { kube: Kube; clock: Clock; log: Log }, from: Reporter) {
+    this.#deps = deps
+    this.#from = from
+  }
+
+  /** Never throws and never waits. */
+  record(event: EventToWrite): void {
+    const { namespace } = event.regarding
+    if (this.#waiting.sizeOf(namespace) >= maxWaiting - this.#waiting.size || !this.#mayWrite(event)) return
+    // The same object may be recorded twice.
+    this.#waiting.add(namespace, { ...event })
+    this.#last = this.#last.then(() => this.#writeNext())
+  }
+
+  /** Call at process exit: settles when nothing is waiting; what the API server has not accepted within 2 s is dropped. */
+  async settled(): Promise<void> {
+    const inTime = new AbortController()
+    this.#deps.clock.wait(lastWritesMs, inTime.signal).then(
+      () => this.#ending.abort(new Error('the process ends')),
+      () => undefined,
+    )
+    await this.#last
+    inTime.abort()
+  }
+
+  #mayWrite({ regarding, reason }: EventToWrite): boolean {
     const object = `${regarding.uid} ${reason}`
-    const nowMs = clock.monotonicMs()
-    const budget = budgets.get(object) ?? { left: burst, sinceMs: nowMs }
+    const nowMs = this.#deps.clock.monotonicMs()
+    const budget = this.#budgets.get(object) ?? { left: burst, sinceMs: nowMs }
     const refilled = Math.floor((nowMs - budget.sinceMs) / refillMs)
     const left = Math.min(burst, budget.left + refilled)
-    budgets.set(regarding.namespace, object, { left: Math.max(0, left - 1), sinceMs: refilled > 0 ? nowMs : budget.sinceMs })
+    this.#budgets.set(regarding.namespace, object, { left: Math.max(0, left - 1), sinceMs: refilled > 0 ? nowMs : budget.sinceMs })
     return left > 0
   }
 
-  const write = async (event: EventToWrite, signal: AbortSignal): Promise<void> => {
+  async #writeNext(): Promise<void> {
+    const event = this.#waiting.take()
+    if (event === undefined || this.#ending.signal.aborted) return
+    try {
+      await this.#write(event, deadline(writeTimeoutMs, this.#ending.signal))
+    } catch (error) {
+      this.#deps.log.debug({ reason: asFault(error).reason, message: asFault(error).message }, 'event not written')
+    }
+  }
+
+  async #write(event: EventToWrite, signal: AbortSignal): Promise<void> {
+    const { kube, clock } = this.#deps
     const key = JSON.stringify([event.regarding.uid, event.type, event.reason, event.note])
-    const known = series.get(key)
+    const known = this.#series.get(key)
     const nowMs = clock.monotonicMs()
     const at = clock.now().toString({ fractionalSecondDigits: 6 })
     if (known !== undefined && nowMs - known.lastMs < seriesMs) {
@@ -84,44 +114,15 @@ export function eventRecorder(
       known.lastMs = nowMs
       const patch = { series: { count: known.count, lastObservedTime: at } }
       // The Event may have been deleted meanwhile; then the next equal one begins a new series.
-      series.delete(key)
+      this.#series.delete(key)
       await kube.mergePatch(eventType, known, patch, {}, signal)
-      series.set(known.namespace, key, known)
+      this.#series.set(known.namespace, key, known)
       return
     }
     const { namespace } = event.regarding
     const name = `${event.regarding.name.slice(0, 200)}.${clock.uuid()}`
-    await kube.create(eventType, objectOf(event, name, at, from), signal)
-    series.set(namespace, key, { name, namespace, count: 1, lastMs: nowMs })
-  }
-
-  const writeNext = async (): Promise<void> => {
-    const event = waiting.take()
-    if (event === undefined || ending.signal.aborted) return
-    try {
-      await write(event, deadline(writeTimeoutMs, ending.signal))
-    } catch (error) {
-      log.debug({ reason: asFault(error).reason, message: asFault(error).message }, 'event not written')
-    }
-  }
-
-  return {
-    record(event) {
-      const { namespace } = event.regarding
-      if (waiting.sizeOf(namespace) >= maxWaiting - waiting.size || !mayWrite(event)) return
-      // The same object may be recorded twice.
-      waiting.add(namespace, { ...event })
-      last = last.then(writeNext)
-    },
-    async settled() {
-      const inTime = new AbortController()
-      clock.wait(lastWritesMs, inTime.signal).then(
-        () => ending.abort(new Error('the process ends')),
-        () => undefined,
-      )
-      await last
-      inTime.abort()
-    },
+    await kube.create(eventType, objectOf(event, name, at, this.#from), signal)
+    this.#series.set(namespace, key, { name, namespace, count: 1, lastMs: nowMs })
   }
 }
 
@@ -140,7 +141,7 @@ function objectOf(
   { regarding, type, reason, action, note }: EventToWrite,
   name: string,
   at: string,
-  from: { component: string; instance: string },
+  from: Reporter,
 ): New<Stored<EventsV1Event>> {
   return {
     apiVersion: 'events.k8s.io/v1',

@@ -12,14 +12,6 @@ export type Tried = { kind: 'sent' } | { kind: 'again'; fault: Fault; afterMs?: 
 /** `retried`: another attempt follows; `dropped`: there is none. */
 export type Delivery = { kind: 'sent' } | { kind: 'retried' | 'dropped'; fault: Fault }
 
-/** `key` identifies a receiver; its part before the first `/` is the namespace that shares with others, or a receiver of the installation. */
-export type Outbox<Message> = {
-  /** Sends a message to a receiver, joined with what waits for it already. Beyond the maximum number of receivers it is dropped at once. */
-  put(key: string, message: Message): void
-  /** Settles once nothing is running; only after the signal, which ends waits and calls. */
-  settled(): Promise<void>
-}
-
 export type OutboxOptions<Message> = {
   clock: Clock
   /** Sends one message; an exception is retried unless its reason lasts until something changes. */
@@ -48,32 +40,74 @@ const maxReceivers = 2_000
 
 type Entry<Message> = { waiting: Message | undefined; tries: number }
 
-/** Runs until `signal` aborts; waiting messages are then dropped. */
-export function createOutbox<Message>(options: OutboxOptions<Message>, signal: AbortSignal): Outbox<Message> {
-  const { clock, join, delivered, gatherMs, spacingMs, firstRetryMs = defaultFirstRetryMs, timeoutMs = defaultTimeoutMs } = options
-  const entries = new Map<string, Entry<Message>>()
-  const running = new Set<Promise<void>>()
-  const limiter = new FairLimiter({ ...calls, clock })
+/**
+ * Runs until `signal` aborts; waiting messages are then dropped. A key identifies a receiver; its part before the first `/` is the namespace
+ * that shares with others, or a receiver of the installation.
+ */
+export class Outbox<Message> {
+  readonly #options: OutboxOptions<Message>
+  readonly #signal: AbortSignal
+  readonly #entries = new Map<string, Entry<Message>>()
+  readonly #running = new Set<Promise<void>>()
+  readonly #limiter: FairLimiter
 
-  const tryOnce = async (key: string, message: Message): Promise<Tried> => {
-    try {
-      return await options.send(key, message, deadline(timeoutMs, signal))
-    } catch (error) {
-      const fault = asFault(error)
-      return { kind: fault.retry === 'on-change' ? 'never' : 'again', fault }
+  constructor(options: OutboxOptions<Message>, signal: AbortSignal) {
+    this.#options = options
+    this.#signal = signal
+    this.#limiter = new FairLimiter({ ...calls, clock: options.clock })
+  }
+
+  /** Sends a message to a receiver, joined with what waits for it already. Beyond the maximum number of receivers it is dropped at once. */
+  put(key: string, message: Message): void {
+    if (this.#signal.aborted) return
+    const entries = this.#entries
+    const known = entries.get(key)
+    if (known !== undefined) {
+      known.waiting = known.waiting === undefined ? message : this.#options.join(known.waiting, message)
+      return
     }
+    const own = [...entries.keys()].filter((one) => tenantOf(one) === tenantOf(key))
+    if (own.length >= maxReceivers - entries.size) {
+      const fault = new Fault('TooManyRequests', `${own.length} receivers of ${tenantOf(key)} and ${entries.size} of all wait already`)
+      this.#options.delivered(key, message, { kind: 'dropped', fault })
+      return
+    }
+    const entry: Entry<Message> = { waiting: message, tries: 0 }
+    entries.set(key, entry)
+    const work = this.#serve(key, entry).finally(() => this.#running.delete(work))
+    this.#running.add(work)
+  }
+
+  /** Settles once nothing is running; only after the signal, which ends waits and calls. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#running)
+  }
+
+  async #serve(key: string, entry: Entry<Message>): Promise<void> {
+    const { clock, gatherMs } = this.#options
+    await pause(clock, gatherMs, this.#signal)
+    while (!this.#signal.aborted) {
+      // It throws only when the signal aborts.
+      const hold = await this.#limiter.acquire({ tenant: tenantOf(key) }, this.#signal).catch(() => undefined)
+      if (hold === undefined) break
+      const waitMs = await this.#sendOnce(key, entry).finally(hold.release)
+      await pause(clock, waitMs, this.#signal)
+      if (entry.waiting === undefined) break
+    }
+    this.#entries.delete(key)
   }
 
   /** Sends what waits; returns the delay of the next attempt. */
-  const sendOnce = async (key: string, entry: Entry<Message>): Promise<number> => {
+  async #sendOnce(key: string, entry: Entry<Message>): Promise<number> {
+    const { clock, delivered, spacingMs, firstRetryMs = defaultFirstRetryMs } = this.#options
     const message = entry.waiting
     if (message === undefined) return 0
     entry.waiting = undefined
-    const tried = await tryOnce(key, message)
-    if (signal.aborted) return 0
+    const tried = await this.#tryOnce(key, message)
+    if (this.#signal.aborted) return 0
     entry.tries += 1
     if (tried.kind === 'again' && entry.tries < maxTries) {
-      entry.waiting = entry.waiting === undefined ? message : join(message, entry.waiting)
+      entry.waiting = entry.waiting === undefined ? message : this.#options.join(message, entry.waiting)
       delivered(key, message, { kind: 'retried', fault: tried.fault })
       return Math.max(backoffMs(entry.tries, firstRetryMs, longestRetryMs, clock.random()), Math.min(tried.afterMs ?? 0, longestRetryMs))
     }
@@ -82,40 +116,14 @@ export function createOutbox<Message>(options: OutboxOptions<Message>, signal: A
     return spacingMs
   }
 
-  const tend = async (key: string, entry: Entry<Message>): Promise<void> => {
-    await pause(clock, gatherMs, signal)
-    while (!signal.aborted) {
-      // It throws only when the signal aborts.
-      const hold = await limiter.acquire({ tenant: tenantOf(key) }, signal).catch(() => undefined)
-      if (hold === undefined) break
-      const waitMs = await sendOnce(key, entry).finally(hold.release)
-      await pause(clock, waitMs, signal)
-      if (entry.waiting === undefined) break
+  async #tryOnce(key: string, message: Message): Promise<Tried> {
+    const { timeoutMs = defaultTimeoutMs } = this.#options
+    try {
+      return await this.#options.send(key, message, deadline(timeoutMs, this.#signal))
+    } catch (error) {
+      const fault = asFault(error)
+      return { kind: fault.retry === 'on-change' ? 'never' : 'again', fault }
     }
-    entries.delete(key)
-  }
-
-  return {
-    put(key, message) {
-      if (signal.aborted) return
-      const known = entries.get(key)
-      if (known !== undefined) {
-        known.waiting = known.waiting === undefined ? message : join(known.waiting, message)
-        return
-      }
-      const own = [...entries.keys()].filter((one) => tenantOf(one) === tenantOf(key))
-      if (own.length >= maxReceivers - entries.size) {
-        const fault = new Fault('TooManyRequests', `${own.length} receivers of ${tenantOf(key)} and ${entries.size} of all wait already`)
-        return delivered(key, message, { kind: 'dropped', fault })
-      }
-      const entry: Entry<Message> = { waiting: message, tries: 0 }
-      entries.set(key, entry)
-      const work = tend(key, entry).finally(() => running.delete(work))
-      running.add(work)
-    },
-    async settled() {
-      await Promise.allSettled(running)
-    },
   }
 }
 

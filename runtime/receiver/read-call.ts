@@ -4,7 +4,7 @@
 import type { Context } from 'hono'
 import type { Clock } from '../platform/clock.ts'
 import { type Body, discard, parseBody, readBody } from '../http/body.ts'
-import { createJsonFilter } from './json-filter.ts'
+import { JsonFilter } from './json-filter.ts'
 import { createScan } from '../platform/text/json-cost.ts'
 import { cutOff, failed, notAuthenticated, type Observer, problem, tooComplex, tooLarge } from './answers.ts'
 import { bodyLimits, hashLimits, isLeftOut, maxHeldOfBody } from './limits.ts'
@@ -43,14 +43,14 @@ export async function readCall(
   const headers = context.req.header()
   const proving = keys.map((one) => beginProving(headers, one))
   const media = mediaOf(headers)
-  const filter = media === 'json' ? createJsonFilter(isLeftOut) : (piece: Uint8Array) => [piece]
+  const filter = media === 'json' ? new JsonFilter(isLeftOut) : undefined
   const isTooComplex = media === 'json' ? createScan(bodyLimits.complexity) : () => media === 'other'
   let isUseless = false
   const hash = boundHashing(proving, deps)
   const keep = (piece: Uint8Array): readonly Uint8Array[] | false => {
     hash(piece)
     if (isUseless) return false
-    const kept = filter(piece)
+    const kept = filter?.take(piece) ?? [piece]
     isUseless = kept.some(isTooComplex)
     return !isUseless && kept
   }

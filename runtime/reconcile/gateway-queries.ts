@@ -15,15 +15,6 @@ import { proxyFor } from '../git/remote/proxy.ts'
 import { requireAllowedApi } from '../git/remotes.ts'
 import type { SyncKey } from './store/records.ts'
 
-export type GatewayQueries = {
-  /** Returns the known result of each gateway, by pod. */
-  answers(key: SyncKey): ReadonlyMap<string, StoredCheck>
-  /** Replaces the questions of a GatewaySync; each is asked repeatedly. */
-  ask(key: SyncKey, questions: readonly CheckQuestion[]): void
-  /** Runs until `signal` aborts. */
-  run(signal: AbortSignal): Promise<void>
-}
-
 type Deps = {
   clock: Clock
   log: Log
@@ -44,18 +35,103 @@ const timeoutMs = 5_000
 const limits = { total: 64, reserve: 16, perTenant: 24, perKey: 8 } as const
 
 /** Keeps only the results of current questions; a new leader starts empty. */
-export function createGatewayQueries(deps: Deps): GatewayQueries {
-  const { clock, log, changed } = deps
-  const asked = new Map<SyncKey, Map<string, Entry>>()
-  const limiter = new FairLimiter({ ...limits, clock })
+export class GatewayQueries {
+  readonly #deps: Deps
+  readonly #limiter: FairLimiter
+  readonly #asked = new Map<SyncKey, Map<string, Entry>>()
   /** Unreachable servers, with the reason. */
-  const unreached = new Map<string, { why: string; untilMs: number }>()
-  let wake = Promise.withResolvers<void>()
+  readonly #unreached = new Map<string, { why: string; untilMs: number }>()
+  readonly #underWay = new Set<Promise<void>>()
+  #wake = Promise.withResolvers<void>()
 
-  const answered = (key: SyncKey, entry: Entry, answer: CheckAnswer): void => {
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#limiter = new FairLimiter({ ...limits, clock: deps.clock })
+  }
+
+  /** Returns the known result of each gateway, by pod. */
+  answers(key: SyncKey): ReadonlyMap<string, StoredCheck> {
+    const entries = [...(this.#asked.get(key) ?? [])]
+    return new Map(entries.flatMap(([pod, { known }]) => (known === undefined ? [] : [[pod, known] as const])))
+  }
+
+  /** Replaces the questions of a GatewaySync; each is asked repeatedly. */
+  ask(key: SyncKey, questions: readonly CheckQuestion[]): void {
+    const before = this.#asked.get(key)
+    const next = questions.map((question): [string, Entry] => {
+      const known = before?.get(question.pod)
+      return [question.pod, known?.question.about === question.about ? known : { question, known: undefined, dueMs: 0, isUnderWay: false }]
+    })
+    if (next.length === 0) this.#asked.delete(key)
+    else this.#asked.set(key, new Map(next))
+    this.#wake.resolve()
+  }
+
+  /** Runs until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      if (this.#asked.size > 0) {
+        this.#beginDue(signal)
+        await pause(this.#deps.clock, pollIntervalMs, signal)
+        continue
+      }
+      this.#wake = Promise.withResolvers()
+      await unlessAborted(this.#wake.promise, signal).catch(() => undefined)
+    }
+    await Promise.all(this.#underWay)
+  }
+
+  #beginDue(signal: AbortSignal): void {
+    const nowMs = this.#deps.clock.monotonicMs()
+    for (const [key, entries] of this.#asked)
+      for (const entry of entries.values()) {
+        if (entry.dueMs > nowMs || entry.isUnderWay) continue
+        const one: Promise<void> = this.#query(key, entry, signal).finally(() => this.#underWay.delete(one))
+        this.#underWay.add(one)
+      }
+    for (const [url, { untilMs }] of this.#unreached) if (untilMs <= nowMs) this.#unreached.delete(url)
+  }
+
+  async #query(key: SyncKey, entry: Entry, signal: AbortSignal): Promise<void> {
+    entry.isUnderWay = true
+    const [tenant = '', name = ''] = key.split('/')
+    try {
+      await this.#limiter.run({ tenant, key: name }, signal, async (own) => {
+        if (this.#isCurrent(key, entry)) this.#keep(key, entry, await this.#answerOf(entry, own))
+      })
+    } catch (error) {
+      if (!signal.aborted) this.#deps.log.error({ reason: asFault(error).reason, err: error }, 'gateway check failed unexpectedly')
+    } finally {
+      entry.isUnderWay = false
+    }
+  }
+
+  /** Whether the question was neither replaced nor dropped. */
+  #isCurrent(key: SyncKey, entry: Entry): boolean {
+    return this.#asked.get(key)?.get(entry.question.pod) === entry
+  }
+
+  /** An unreachable server is tried once for all GatewaySyncs that use it. */
+  async #answerOf({ question }: Entry, signal: AbortSignal): Promise<CheckAnswer> {
+    const { clock } = this.#deps
+    const known = this.#unreached.get(question.url)
+    if (known !== undefined && clock.monotonicMs() < known.untilMs) return { kind: 'none', why: known.why }
+    this.#unreached.delete(question.url)
+    try {
+      return await ask(this.#deps, question, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      const { reason, message } = asFault(error)
+      const why = reason === 'Unexpected' ? `no answer: ${causeOf(error)}` : message
+      this.#unreached.set(question.url, { why, untilMs: clock.monotonicMs() + eachMs / 2 })
+      return { kind: 'none', why }
+    }
+  }
+
+  #keep(key: SyncKey, entry: Entry, answer: CheckAnswer): void {
+    if (!this.#isCurrent(key, entry)) return
+    const { clock, log, changed } = this.#deps
     const { pod, about } = entry.question
-    // The question may have been replaced.
-    if (asked.get(key)?.get(pod) !== entry) return
     const before = entry.known?.record
     const record = afterAnswer(before, answer, clock.now().epochMilliseconds)
     entry.known = { about, record }
@@ -64,77 +140,6 @@ export function createGatewayQueries(deps: Deps): GatewayQueries {
     const [namespace = '', name = ''] = key.split('/')
     log.info({ namespace, name, pod, message: record.why ?? record.state }, 'check of a gateway')
     if (record.state !== (before?.state ?? 'Unknown')) changed(key)
-  }
-
-  /** An unreachable server is tried once for all GatewaySyncs that use it. */
-  const answerOf = async ({ question }: Entry, signal: AbortSignal): Promise<CheckAnswer> => {
-    const known = unreached.get(question.url)
-    if (known !== undefined && clock.monotonicMs() < known.untilMs) return { kind: 'none', why: known.why }
-    unreached.delete(question.url)
-    try {
-      return await ask(deps, question, signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      const { reason, message } = asFault(error)
-      const why = reason === 'Unexpected' ? `no answer: ${causeOf(error)}` : message
-      unreached.set(question.url, { why, untilMs: clock.monotonicMs() + eachMs / 2 })
-      return { kind: 'none', why }
-    }
-  }
-  const work = async (key: SyncKey, entry: Entry, signal: AbortSignal): Promise<void> => {
-    entry.isUnderWay = true
-    const [tenant = '', name = ''] = key.split('/')
-    try {
-      await limiter.run({ tenant, key: name }, signal, async (own) => {
-        // The question may have become obsolete while it waited.
-        if (asked.get(key)?.get(entry.question.pod) === entry) answered(key, entry, await answerOf(entry, own))
-      })
-    } catch (error) {
-      if (!signal.aborted) log.error({ reason: asFault(error).reason, err: error }, 'gateway check failed unexpectedly')
-    } finally {
-      entry.isUnderWay = false
-    }
-  }
-  const underWay = new Set<Promise<void>>()
-  const beginDue = (signal: AbortSignal): void => {
-    const nowMs = clock.monotonicMs()
-    for (const [key, entries] of asked)
-      for (const entry of entries.values()) {
-        if (entry.dueMs > nowMs || entry.isUnderWay) continue
-        const one: Promise<void> = work(key, entry, signal).finally(() => underWay.delete(one))
-        underWay.add(one)
-      }
-    for (const [url, { untilMs }] of unreached) if (untilMs <= nowMs) unreached.delete(url)
-  }
-
-  return {
-    answers: (key) =>
-      new Map([...(asked.get(key) ?? [])].flatMap(([pod, { known }]) => (known === undefined ? [] : [[pod, known] as const]))),
-    ask(key, questions) {
-      const before = asked.get(key)
-      const next = questions.map((question): [string, Entry] => {
-        const known = before?.get(question.pod)
-        return [
-          question.pod,
-          known?.question.about === question.about ? known : { question, known: undefined, dueMs: 0, isUnderWay: false },
-        ]
-      })
-      if (next.length === 0) asked.delete(key)
-      else asked.set(key, new Map(next))
-      wake.resolve()
-    },
-    async run(signal) {
-      while (!signal.aborted) {
-        if (asked.size > 0) {
-          beginDue(signal)
-          await pause(clock, pollIntervalMs, signal)
-          continue
-        }
-        wake = Promise.withResolvers()
-        await unlessAborted(wake.promise, signal).catch(() => undefined)
-      }
-      await Promise.all(underWay)
-    },
   }
 }
 

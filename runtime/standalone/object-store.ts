@@ -36,88 +36,100 @@ export type KeeperStore = {
   upsertReport(report: { namespace: string; pod: string; gatewaySync: string } & ReturnType<typeof parseReport>): void
 }
 
+type Deps = { store: KeeperStore; clock: Clock; log: Log }
+type Settings = { sync: StandaloneSync; targets: readonly Target[]; stateDir: string }
+
 /** Takes the API server's place in a standalone run. */
-export type ObjectStore = {
-  record(): KeptObject
+export class ObjectStore {
+  readonly #deps: Deps
+  readonly #sync: StandaloneSync
+  readonly #stateDir: string
+  #state: RunnerState
+  #version = 0
+
+  /** Reads what an earlier run saved. Throws StateUnreadable. */
+  constructor(deps: Deps, { sync, targets, stateDir }: Settings) {
+    this.#deps = deps
+    this.#sync = sync
+    this.#stateDir = stateDir
+    this.#state = initialState(openState(stateDir), sync, deps.clock)
+    deps.store.upsertSync(this.record())
+    for (const target of targets) {
+      deps.store.upsertPod(podOf(sync, target))
+      const report = this.#state.reports[target.name]
+      if (report !== undefined) this.#storeReport(target.name, report)
+    }
+  }
+
+  record(): KeptObject {
+    const { uid, generation, annotations, status } = this.#state
+    return {
+      namespace: this.#sync.namespace,
+      name: this.#sync.name,
+      uid,
+      resourceVersion: String(this.#version),
+      generation,
+      // Annotations in the file win over saved ones; requests are never in the file.
+      annotations: { ...annotations, ...this.#sync.annotations },
+      spec: this.#sync.raw,
+      status,
+    }
+  }
+
   /** The latest report of each target. */
-  reports(): RunnerState['reports']
+  reports(): RunnerState['reports'] {
+    return this.#state.reports
+  }
+
   /** Writes request annotations; null removes one. Throws DiskFull, NotWritable. */
-  annotate(annotations: Readonly<Record<string, string | null>>): void
-  setStatus(status: GatewaySyncStatus): KeptObject
+  annotate(annotations: Readonly<Record<string, string | null>>): void {
+    const merged = Object.entries({ ...this.#state.annotations, ...annotations })
+    const kept = merged.filter((entry): entry is [string, string] => entry[1] !== null)
+    this.#keep({ ...this.#state, annotations: Object.fromEntries(kept) })
+    this.#deps.store.upsertSync(this.record())
+  }
+
+  setStatus(status: GatewaySyncStatus): KeptObject {
+    this.#keep({ ...this.#state, status })
+    return this.record()
+  }
+
   /** Never throws: a report takes effect even if it cannot be saved, and the next save includes it. */
-  setReport(target: string, status: SyncReportStatus): void
+  setReport(target: string, status: SyncReportStatus): void {
+    const next = { ...this.#state, reports: { ...this.#state.reports, [target]: status } }
+    try {
+      this.#keep(next)
+    } catch (error) {
+      this.#state = next
+      const { reason, message } = asFault(error)
+      this.#deps.log.warn({ reason, message }, 'a report could not be written to the state folder; the next one tries again')
+    }
+    this.#storeReport(target, status)
+  }
+
+  #keep(next: RunnerState): void {
+    writeState(this.#stateDir, next)
+    this.#state = next
+    this.#version += 1
+  }
+
+  #storeReport(target: string, status: SyncReportStatus): void {
+    const { namespace, name } = this.#sync
+    this.#deps.store.upsertReport({ namespace, pod: target, gatewaySync: name, ...parseReport(uidOf(target), status) })
+  }
 }
 
-/** Reads what an earlier run saved. Throws StateUnreadable. */
-export function createObjectStore(
-  { store, clock, log }: { store: KeeperStore; clock: Clock; log: Log },
-  { sync, targets, stateDir }: { sync: StandaloneSync; targets: readonly Target[]; stateDir: string },
-): ObjectStore {
-  let state = initialState(openState(stateDir), sync, clock)
-  let version = 0
-
-  const record = (): KeptObject => ({
-    namespace: sync.namespace,
-    name: sync.name,
-    uid: state.uid,
-    resourceVersion: String(version),
-    generation: state.generation,
-    // Annotations in the file win over saved ones; requests are never in the file.
-    annotations: { ...state.annotations, ...sync.annotations },
-    spec: sync.raw,
-    status: state.status,
-  })
-  const keep = (next: RunnerState): void => {
-    writeState(stateDir, next)
-    state = next
-    version += 1
-  }
-  const storeReport = (target: string, status: SyncReportStatus): void => {
-    store.upsertReport({ namespace: sync.namespace, pod: target, gatewaySync: sync.name, ...parseReport(uidOf(target), status) })
-  }
-
-  store.upsertSync(record())
-  for (const { name, profile, labels } of targets) {
-    const annotations = { [podAnnotations.gatewaySync]: sync.name, [podAnnotations.profile]: profile }
-    store.upsertPod({
-      namespace: sync.namespace,
-      name,
-      uid: uidOf(name),
-      annotations,
-      injected: true,
-      terminating: false,
-      labels,
-      agentDown: undefined,
-      serviceAccount: '',
-    })
-    const report = state.reports[name]
-    if (report !== undefined) storeReport(name, report)
-  }
-
+function podOf(sync: StandaloneSync, { name, profile, labels }: Target): KeptPod {
   return {
-    record,
-    reports: () => state.reports,
-    annotate(annotations) {
-      const merged = Object.entries({ ...state.annotations, ...annotations })
-      const kept = merged.filter((entry): entry is [string, string] => entry[1] !== null)
-      keep({ ...state, annotations: Object.fromEntries(kept) })
-      store.upsertSync(record())
-    },
-    setStatus(status) {
-      keep({ ...state, status })
-      return record()
-    },
-    setReport(target, status) {
-      const next = { ...state, reports: { ...state.reports, [target]: status } }
-      try {
-        keep(next)
-      } catch (error) {
-        state = next
-        const { reason, message } = asFault(error)
-        log.warn({ reason, message }, 'a report could not be written to the state folder; the next one tries again')
-      }
-      storeReport(target, status)
-    },
+    namespace: sync.namespace,
+    name,
+    uid: uidOf(name),
+    annotations: { [podAnnotations.gatewaySync]: sync.name, [podAnnotations.profile]: profile },
+    injected: true,
+    terminating: false,
+    labels,
+    agentDown: undefined,
+    serviceAccount: '',
   }
 }
 

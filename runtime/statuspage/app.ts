@@ -12,7 +12,7 @@ import type { FleetFacts } from '../fleet/facts.ts'
 import type { FleetView } from '../fleet/view.ts'
 import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
-import { createPeers, headersOf, peerFrom } from '../http/client-address.ts'
+import { createPeers, headersOf, type Peers, peerFrom } from '../http/client-address.ts'
 import { problem } from '../http/problem.ts'
 import { createUnread, type UnreadLimits } from '../http/discard-body.ts'
 import { type ActionWords, actionWordsIn } from './locales/action-texts.ts'
@@ -26,7 +26,7 @@ import { parseSelection, queryOf } from './views/selection.ts'
 import { type Env, type PagesOf, type People, type Person, type SyncKey, visiblePart } from './views/people.ts'
 import { isNavigation, refuse } from './views/refusal.ts'
 import { createRendered, htmlOf, type LazyResponse, plain } from './routes/rendered.ts'
-import { type Words, wordsFor } from './locales/texts.ts'
+import { wordsFor } from './locales/texts.ts'
 import { loginPath } from './login/routes.ts'
 
 /** The dependencies, in the controller or in a standalone run. */
@@ -91,71 +91,57 @@ const protectiveHeaders = secureHeaders({
 })
 
 /** Builds the app. With `people`, every request needs an authenticated user; others get 401, and 503 while permissions cannot be read. */
-export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits, clock, signal, ...more }: StatusPageDeps): Hono<Env> {
-  const unread = createUnread(more.unread ?? defaultUnread, clock)
-  const peers = createPeers(more.trustedProxies ?? [])
-  const rendered = createRendered(keptPages)
-  let made: { view: FleetView; atMs: number } | undefined
+export function statusPageApp(deps: StatusPageDeps): Hono<Env> {
+  const { facts, subscribe, hosts, people, commits, clock, signal } = deps
+  const peers = createPeers(deps.trustedProxies ?? [])
+  const pages = pagesOf(deps)
+  const answers = new PageAnswers(deps, pages, peers)
   const viewers = createViewers({
     everyMs: notifyEveryMs,
     wait: (ms) => pause(clock, ms, signal),
     // Reset before viewers are notified, not at each change: a fleet that applies a commit changes hundreds of times a second.
-    before: () => (made = undefined),
+    before: () => answers.forget(),
   })
   signal.addEventListener('abort', subscribe(viewers.changed), { once: true })
-  const view = (): FleetView => {
-    if (made === undefined || clock.monotonicMs() - made.atMs > viewMs) {
-      made = { view: fleetView(facts(), clock.now()), atMs: clock.monotonicMs() }
-      rendered.forget()
-    }
-    return made.view
-  }
-  const contextOf = (words: Words): PageContext => {
-    const account = people === undefined ? {} : { account: actionWordsIn(words.language).account }
-    return { words, now: clock.now(), isOpen, ...account }
-  }
-  const wordsOf = (context: Context): Words => wordsFor(context.req.header('accept-language'))
-  const pages = { contextOf, wordsOf }
-  /** Whether the user may change the GatewaySync; false while permissions cannot be read. */
-  const mayAct = async (context: Context<Env>, sync: SyncKey): Promise<boolean> => {
-    const person = context.get('person')
-    // Checks existence and visibility first, so that requests with invented names cause no permission checks.
-    const isThere = facts().syncs.some(({ namespace, name }) => namespace === sync.namespace && name === sync.name)
-    if (person === undefined || people?.doing === undefined || !isThere) return false
-    try {
-      return (await people.sees(person, [sync.namespace])).has(sync.namespace) && (await people.doing.may(person, sync))
-    } catch {
-      return false
-    }
-  }
-  /** Responds with the page that `make` renders, compressed if the client accepts gzip. `key` identifies the page in every language. */
-  const answer = async (
-    context: Context<Env>,
-    key: string,
-    make: (view: FleetView, context: PageContext) => LazyResponse,
-  ): Promise<Response> => {
-    const words = wordsOf(context)
-    const person = context.get('person')
-    let seen: ReadonlySet<string> | undefined
-    try {
-      if (person !== undefined) seen = await people?.sees(person, namespacesOf(view()))
-    } catch (error) {
-      return await refuse(context, 'unavailable', pages, asFault(error).reason)
-    }
-    // The view must be read after the permission check; otherwise a stale page could be cached with a newer view.
-    const all = view()
-    const page = make(seen === undefined ? all : visiblePart(all, seen), contextOf(words))
-    const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
-    const bytes = await rendered.of(`${words.language} ${keyOf(seen)} ${key}`, page.text)
-    const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
-    const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
-    if (!(await unread.hold(context, held, person?.name ?? peerFrom(context, peers)))) return await refuse(context, 'busy', pages)
-    return isPlain
-      ? context.body(plain(bytes), page.status, headers)
-      : context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
-  }
-
   const app = new Hono<Env>()
+  addProtection(app, deps, peers)
+  for (const { path, type, text } of [style, script, icon]) {
+    app.get(path, (context) => context.body(text, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }))
+  }
+  if (people !== undefined) addPeople(app, people, pages)
+  const answer: PageAnswers['of'] = (context, key, make) => answers.of(context, key, make)
+  app.get('/', (context) => {
+    const selection = parseSelection((name) => context.req.query(name))
+    return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
+  })
+  // Lines of files are shown only on this machine, or to authenticated users.
+  const hidesLines = people === undefined && hosts === undefined
+  const mayAct = async (context: Context<Env>, sync: SyncKey): Promise<boolean> => await mayChange(deps, context.get('person'), sync)
+  addSyncPages(app, { answer, facts, mayAct, commits, report: deps.report, hidesLines, signal })
+  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, ...pages, commits, clock })
+  app.get('/status.json', (context) =>
+    answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
+  )
+  addServerSentEvents(app, { viewers, people, peers, clock, signal })
+  app.notFound(async (context) => {
+    const own = pages.contextOf(pages.wordsOf(context))
+    return context.html(await messagePage(own.words.notFound, own), 404)
+  })
+  return app
+}
+
+function pagesOf({ people, isOpen, clock }: StatusPageDeps): PagesOf {
+  return {
+    contextOf(words) {
+      const account = people === undefined ? {} : { account: actionWordsIn(words.language).account }
+      return { words, now: clock.now(), isOpen, ...account }
+    },
+    wordsOf: (context) => wordsFor(context.req.header('accept-language')),
+  }
+}
+
+/** Adds what applies to every request: the limits per client, headers, and the check of the host name. */
+function addProtection(app: Hono<Env>, { people, hosts }: StatusPageDeps, peers: Peers): void {
   const nameOf = async (context: Context<Env>): Promise<string | undefined> =>
     (await people?.identify((name) => headersOf(context, name)))?.name
   app.use(guard<Env>(limits, { settings: userLimits, nameOf }, peers))
@@ -167,27 +153,74 @@ export function statusPageApp({ facts, subscribe, hosts, people, isOpen, commits
     if (!context.res.headers.has('cache-control')) context.res.headers.set('cache-control', 'no-store')
     return undefined
   })
-  for (const { path, type, text } of [style, script, icon]) {
-    app.get(path, (context) => context.body(text, 200, { 'content-type': type, 'cache-control': 'public, max-age=31536000, immutable' }))
+}
+
+/** Whether the user may change the GatewaySync; false while permissions cannot be read. */
+async function mayChange({ facts, people }: StatusPageDeps, person: Person | undefined, sync: SyncKey): Promise<boolean> {
+  // Checks existence and visibility first, so that requests with invented names cause no permission checks.
+  const isThere = facts().syncs.some(({ namespace, name }) => namespace === sync.namespace && name === sync.name)
+  if (person === undefined || people?.doing === undefined || !isThere) return false
+  try {
+    return (await people.sees(person, [sync.namespace])).has(sync.namespace) && (await people.doing.may(person, sync))
+  } catch {
+    return false
   }
-  if (people !== undefined) addPeople(app, people, pages)
-  app.get('/', (context) => {
-    const selection = parseSelection((name) => context.req.query(name))
-    return answer(context, `/${queryOf(selection, selection.page)}`, (view, own) => htmlOf(() => overviewPage(view, selection, own)))
-  })
-  // Lines of files are shown only on this machine, or to authenticated users.
-  const hidesLines = people === undefined && hosts === undefined
-  addSyncPages(app, { answer, facts, mayAct, commits, report: more.report, hidesLines, signal })
-  if (people?.doing !== undefined) addActions(app, { doing: people.doing, sees: people.sees, facts, ...pages, commits, clock })
-  app.get('/status.json', (context) =>
-    answer(context, 'json', (view) => ({ type: 'application/json', status: 200, text: async () => JSON.stringify(view) })),
-  )
-  addServerSentEvents(app, { viewers, people, peers, clock, signal })
-  app.notFound(async (context) => {
-    const own = contextOf(wordsOf(context))
-    return context.html(await messagePage(own.words.notFound, own), 404)
-  })
-  return app
+}
+
+/** Answers with pages of the fleet, which are rendered once for all users with the same permissions. */
+class PageAnswers {
+  readonly #deps: StatusPageDeps
+  readonly #pages: PagesOf
+  readonly #peers: Peers
+  readonly #unread: ReturnType<typeof createUnread>
+  readonly #rendered = createRendered(keptPages)
+  #made: { view: FleetView; atMs: number } | undefined
+
+  constructor(deps: StatusPageDeps, pages: PagesOf, peers: Peers) {
+    this.#deps = deps
+    this.#pages = pages
+    this.#peers = peers
+    this.#unread = createUnread(deps.unread ?? defaultUnread, deps.clock)
+  }
+
+  /** Drops the view, because the facts have changed. */
+  forget(): void {
+    this.#made = undefined
+  }
+
+  /** Responds with the page that `make` renders, compressed if the client accepts gzip. `key` identifies the page in every language. */
+  async of(context: Context<Env>, key: string, make: (view: FleetView, context: PageContext) => LazyResponse): Promise<Response> {
+    const { people } = this.#deps
+    const words = this.#pages.wordsOf(context)
+    const person = context.get('person')
+    let seen: ReadonlySet<string> | undefined
+    try {
+      if (person !== undefined) seen = await people?.sees(person, namespacesOf(this.#view()))
+    } catch (error) {
+      return await refuse(context, 'unavailable', this.#pages, asFault(error).reason)
+    }
+    // The view must be read after the permission check; otherwise a stale page could be cached with a newer view.
+    const all = this.#view()
+    const page = make(seen === undefined ? all : visiblePart(all, seen), this.#pages.contextOf(words))
+    const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
+    const bytes = await this.#rendered.of(`${words.language} ${keyOf(seen)} ${key}`, () => page.text())
+    const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
+    const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
+    const reader = person?.name ?? peerFrom(context, this.#peers)
+    if (!(await this.#unread.hold(context, held, reader))) return await refuse(context, 'busy', this.#pages)
+    return isPlain
+      ? context.body(plain(bytes), page.status, headers)
+      : context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
+  }
+
+  #view(): FleetView {
+    const { facts, clock } = this.#deps
+    if (this.#made === undefined || clock.monotonicMs() - this.#made.atMs > viewMs) {
+      this.#made = { view: fleetView(facts(), clock.now()), atMs: clock.monotonicMs() }
+      this.#rendered.forget()
+    }
+    return this.#made.view
+  }
 }
 
 function namespacesOf({ syncs }: FleetView): string[] {

@@ -31,7 +31,7 @@ import { diffPlan } from './plan/preview.ts'
 import type { Repair } from './plan/classify-drift.ts'
 import { prepare } from './plan/make-plan.ts'
 import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth } from './gateway-session.ts'
-import { createStageAhead } from './apply/stage-ahead.ts'
+import { StageAhead } from './apply/stage-ahead.ts'
 import { stageContents } from './stage-contents.ts'
 import { askCheck, reportedCheck } from './gateway-check.ts'
 import { doStep, type StepDeps } from './step.ts'
@@ -119,7 +119,7 @@ async function sync(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): P
   const ahead = stageAhead(deps, target, manifest, ownership)
   let run: Run
   try {
-    const listing = { source: deps.source, contents: ahead?.contents, observer: ahead?.observer }
+    const listing = { source: deps.source, contents: ahead?.contents, observer: () => ahead?.observer() }
     const prepared = await doStep(deps, 'plan', target.commit, () => prepare(listing, target, manifest, repair, writing))
     refuseProblems(prepared.plan)
     deps.watch?.planned(prepared.plan)
@@ -139,7 +139,7 @@ async function sync(deps: CycleDeps, target: SyncTarget, signal: AbortSignal): P
 /** Undefined if fetching contents early does not help: it failed for this commit before, or the folder already holds owned files. */
 function stageAhead({ clock, memory, boundary = ignore }: CycleDeps, target: SyncTarget, { files }: Manifest, ownership: Ownership) {
   if (files.size > 0 || memory.aheadInVain === target.commit) return undefined
-  return createStageAhead({ clock, boundary }, target, ownership)
+  return new StageAhead({ clock, boundary }, target, ownership)
 }
 
 function isWriting({ puts, deletes }: Plan): boolean {

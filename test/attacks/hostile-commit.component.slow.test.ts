@@ -20,9 +20,9 @@ import { parseCommitHash } from '../../runtime/api/values.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { FairLimiter } from '../../runtime/platform/async/fair-limiter.ts'
 import { createCommitValidation } from '../../runtime/reconcile/commit-validation.ts'
-import { createResolutions } from '../../runtime/reconcile/source/resolutions.ts'
+import { Resolutions } from '../../runtime/reconcile/source/resolutions.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import { matchObject } from '../support/assertions.ts'
 import { config, resource, root, validTree } from '../support/collection-tree.ts'
 import { largeTree } from '../support/large-tree.ts'
@@ -164,7 +164,7 @@ void t.test(
     const { hashes, repository, open } = setUp(t, [validTree(), largeTree(4_000), { [`${root}/core`]: null, ...validTree() }])
     const stop = new AbortController()
     t.teardown(() => stop.abort())
-    const store = createStore(() => {})
+    const store = new Store(() => {})
     const record = { namespace: 'plant', name: 'one', uid: 'u', resourceVersion: '1', generation: 1, annotations: {}, spec, status: {} }
     store.upsertSync(record)
     const status = () => store.sync('plant', 'one')?.status ?? {}
@@ -175,7 +175,7 @@ void t.test(
       const validator = open(options)
       const answered = Promise.withResolvers<void>()
       const hosts = new FairLimiter({ total: 1, clock: systemClock })
-      const lookups = createResolutions({ clock: systemClock, hosts, ready: () => answered.resolve(), signal: stop.signal })
+      const lookups = new Resolutions({ clock: systemClock, hosts, ready: () => answered.resolve(), signal: stop.signal })
       const counted: IsolatedValidator = { ...validator, validate: async (...args) => ((checks += 1), await validator.validate(...args)) }
       const deps: ReconcileDeps = {
         store,

@@ -9,7 +9,7 @@ import t from 'tap'
 import { podAnnotations, requestAnnotations } from '../../runtime/api/names.ts'
 import type { KubeObject, Stored } from '../../runtime/kube/types.ts'
 import { findPodTroubles } from '../../runtime/controller/cluster/pod-events.ts'
-import { createPodScopes } from '../../runtime/controller/cluster/pod-scopes.ts'
+import { PodScopes } from '../../runtime/controller/cluster/pod-scopes.ts'
 import { gatewayBounds, maxKeptSyncs } from '../../runtime/reconcile/store/bounded-objects.ts'
 import {
   maxNamespaceSpecBytes,
@@ -19,7 +19,7 @@ import {
   projectPod,
   projectReport,
 } from '../../runtime/reconcile/store/records.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 
 const repo = 'https://git.example/plant.git'
 
@@ -56,7 +56,7 @@ void t.test('an oversized spec is reduced to its repository, so that its mirror 
 })
 
 void t.test('specs over the share of a namespace are dropped, and other namespaces keep theirs', async (t) => {
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const each = maxSpecBytes - 500
   const names = Array.from({ length: 60 }, (_, index) => `sync-${index}`)
   for (const name of names) store.upsertSync(projectGatewaySync(gatewaySync('hostile', name, each)))
@@ -74,7 +74,7 @@ void t.test('specs over the share of a namespace are dropped, and other namespac
 
 void t.test('tiny GatewaySyncs over the number of a namespace are dropped, and other namespaces keep theirs', async (t) => {
   const overflowed: string[] = []
-  const store = createStore(
+  const store = new Store(
     () => {},
     undefined,
     (namespace, kind) => overflowed.push(`${namespace} ${kind}`),
@@ -96,8 +96,8 @@ void t.test('tiny GatewaySyncs over the number of a namespace are dropped, and o
 })
 
 void t.test('GatewaySyncs that wait for the list of their pods are bounded too', async (t) => {
-  const store = createStore(() => {})
-  const scopes = createPodScopes({ store, watch: () => {} }, new AbortController().signal)
+  const store = new Store(() => {})
+  const scopes = new PodScopes({ store, watch: () => {} }, new AbortController().signal)
   scopes.syncsListed()
   const before = heldMiB()
   for (let index = 0; index < 400; index += 1) {
@@ -117,7 +117,7 @@ const podOf = (name: string, follows: string, labels: Record<string, string> = {
 
 void t.test('pods and SyncReports are bounded in number and in bytes', async (t) => {
   const overflowed: string[] = []
-  const store = createStore(
+  const store = new Store(
     () => {},
     undefined,
     (namespace, kind) => overflowed.push(`${namespace} ${kind}`),
@@ -149,7 +149,7 @@ void t.test('pods and SyncReports are bounded in number and in bytes', async (t)
 
 void t.test('the search for pods in trouble reads each pod a few times, however many GatewaySyncs there are', async (t) => {
   const [pods, syncs] = [1_000, 500]
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   let reads = 0
   for (let index = 0; index < syncs; index += 1) store.upsertSync(projectGatewaySync(gatewaySync('hostile', `sync-${index}`, 1)))
   for (let index = 0; index < pods; index += 1) {

@@ -4,11 +4,11 @@
 import { request } from 'node:https'
 import t from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
-import { createAuthorizer, reviewLimits } from '../../runtime/controller/serve/authorize.ts'
+import { Authorizer, reviewLimits } from '../../runtime/controller/serve/authorize.ts'
 import { podAnnotations } from '../../runtime/api/names.ts'
 import { parseCommitHash } from '../../runtime/api/values.ts'
 import type { Kube } from '../../runtime/kube/client.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import { type PodRecord, projectPod } from '../../runtime/reconcile/store/records.ts'
 import { overMirror, serveDelivery } from '../support/delivery-server.ts'
 import { isMadeUp, madeUpToken, podToken } from '../support/pod-token.ts'
@@ -37,12 +37,13 @@ void t.test('200 forged tokens a second from one peer do not affect gateways', {
     },
     get: async () => undefined,
   } as unknown as Kube
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const annotations = { [podAnnotations.inject]: 'true', [podAnnotations.gatewaySync]: 'plant' }
   const metadata = { name: 'gw-0', namespace: 'default', uid: 'u', resourceVersion: '1', annotations }
   store.upsertPod(projectPod({ apiVersion: 'v1', kind: 'Pod', metadata }) as PodRecord)
   const inner = overMirror(t)
-  const authorize = createAuthorizer({ kube, store, watched: [], clock: systemClock })
+  const authorizer = new Authorizer({ kube, store, watched: [], clock: systemClock })
+  const authorize: Authorizer['authorize'] = (caller, signal) => authorizer.authorize(caller, signal)
   const delivery = await serveDelivery(t, inner, { more: { authorize } })
   const commit = inner.repository.commit({ 'projects/a.txt': 'a' })
   await delivery.publish(commit)

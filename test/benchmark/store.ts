@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { podAnnotations } from '../../runtime/api/names.ts'
 import type { KubeObject, Stored } from '../../runtime/kube/types.ts'
-import { createStore, type Store } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import { projectPod, projectReport } from '../../runtime/reconcile/store/records.ts'
 import { chartPod } from '../support/pods.ts'
 import { type Figure, median } from './figures.ts'
@@ -61,7 +61,7 @@ function heapOf(size: number, fill: (store: Store, index: number) => void): numb
 function heapOnce(size: number, fill: (store: Store, index: number) => void, collect: () => void): number {
   collect()
   const before = process.memoryUsage().heapUsed
-  const store = createStore(() => undefined)
+  const store = new Store(() => undefined)
   for (let index = 0; index < size; index += 1) fill(store, index)
   collect()
   const bytes = process.memoryUsage().heapUsed - before

@@ -10,7 +10,7 @@ import { apiVersion, podAnnotations } from '../../runtime/api/names.ts'
 import { openAgentBindings } from '../../runtime/controller/lead/agent-bindings.ts'
 import { gatewaySyncType, podType, roleBindingType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import { requires } from '../support/requires.ts'
 import { steppedClock } from '../support/stepped-clock.ts'
 import { openWorld, tinyPod, until, type World } from '../support/world.ts'
@@ -25,7 +25,7 @@ const spec = {
 async function lead(t: Pick<Test, 'teardown'>, { kube }: World, namespace: string, role: string) {
   const { clock, step } = steppedClock()
   const stop = new AbortController()
-  const store = createStore((key) => bindings.changed(key.split('/')[0] ?? ''))
+  const store = new Store((key) => bindings.changed(key.split('/')[0] ?? ''))
   let none = 0
   const podsIn: typeof store.podsIn = (of) => {
     const pods = store.podsIn(of)
@@ -33,7 +33,12 @@ async function lead(t: Pick<Test, 'teardown'>, { kube }: World, namespace: strin
     return pods
   }
   const watchNamespaces = [namespace]
-  const deps = { kube, store: { ...store, podsIn }, bindAgentsTo: role, watchNamespaces, clock, log: silentLog }
+  const followed: Parameters<typeof openAgentBindings>[0]['store'] = {
+    podsIn,
+    syncOfPod: (pod) => store.syncOfPod(pod),
+    isOther: (of, name) => store.isOther(of, name),
+  }
+  const deps = { kube, store: followed, bindAgentsTo: role, watchNamespaces, clock, log: silentLog }
   const bindings = openAgentBindings(deps)
   const listed = Promise.withResolvers<void>()
   const watching = watchCluster(

@@ -9,7 +9,7 @@ import { systemClock } from '../../runtime/platform/clock.ts'
 import { warnOpen } from '../../runtime/controller/serve/receiver.ts'
 import { apiVersion } from '../../runtime/api/names.ts'
 import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
-import { eventRecorder } from '../../runtime/kube/events.ts'
+import { EventRecorder } from '../../runtime/kube/events.ts'
 import { runListWatch } from '../../runtime/kube/list-watch.ts'
 import { gatewaySyncType, podType } from '../../runtime/kube/types.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
@@ -197,7 +197,7 @@ void t.test('two replicas behind one address accept pushes like one', { timeout:
     matchObject(t, await eventOf('WebhookReceived', 'GatewaySync'), { type: 'Normal', involvedObject: { name: 'plant' } })
 
     await kube.create(podType, tinyPod(namespace, 'controller'), signal)
-    const events = eventRecorder({ kube, clock: systemClock, log: silentLog }, { component: 'clustersync.io/test', instance: 'test' })
+    const events = new EventRecorder({ kube, clock: systemClock, log: silentLog }, { component: 'clustersync.io/test', instance: 'test' })
     await warnOpen({ kube, events, log: silentLog }, { namespace, name: 'controller' }, signal)
     matchObject(t, await eventOf('ReceiverOpen', 'Pod'), {
       type: 'Warning',

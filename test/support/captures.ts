@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { digestOf } from '../../runtime/capture/submit/commit.ts'
 import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
-import { createCaptures } from '../../runtime/controller/captures/captures.ts'
+import { Captures } from '../../runtime/controller/captures/captures.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../runtime/content/protocol/protocol.ts'
 import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
 import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
@@ -13,7 +13,7 @@ import { type CaptureEntry, type CaptureStatus } from '../../runtime/api/schema/
 import type { CommitHash } from '../../runtime/api/values.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/source/mirrors-of-syncs.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
 import { createHostApis } from '../../runtime/git/api/host-api.ts'
 import { openNetwork } from '../../runtime/git/remote/network.ts'
@@ -39,7 +39,7 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock) {
   })
   const commit = repository.git('rev-parse', 'HEAD').toString('utf8').trim() as CommitHash
   const folder = temporaryFolder(t, 'captures')
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const stop = new AbortController()
   const readSecret = async () => ({ version: '1', data: new Map([['token', Buffer.from('t')]]) })
   const way = { allowLocal: true, allowedHosts: [], readSecret, network: openNetwork }
@@ -50,7 +50,7 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock) {
   const hostApi = createHostApis({ ...way, remoteOf })
   const mirrors = createSyncMirrors(gitMirrors, remoteOf)
   const captured = (state: CaptureEntry['state']): void => void states.push(state)
-  const captures = createCaptures({ store, mirrors, remoteOf, validator, hostApi, captured, clock, log: silentLog })
+  const captures = new Captures({ store, mirrors, remoteOf, validator, hostApi, captured, clock, log: silentLog })
   const changed: string[] = []
   let leading: Promise<void> | undefined
   t.teardown(async () => {

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import { controllerStatusPage, type PageLogins } from '../../runtime/controller/page/status-page.ts'
 import type { EventToWrite } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import { serve, type ServingCertificate } from '../../runtime/http/serve.ts'
 import { syncFacts } from './fleet-facts.ts'
 import { temporaryFolder } from './repository.ts'
@@ -35,7 +35,7 @@ type Port = { clock?: Clock; port?: number; tls?: ServingCertificate }
 /** The same with any login. */
 export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogins, { clock = systemClock, port = 0, tls }: Port = {}) {
   const stop = new AbortController()
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   let versions = 0
   /** Like an event of the API server's watch. */
   const put = (namespace: string, changed: object = {}): void => {

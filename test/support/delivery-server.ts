@@ -5,7 +5,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/platform/clock.ts'
-import { type DeliveryClient, deliveryClient } from '../../runtime/content/client/client.ts'
+import { ContentClient, type DeliveryClient } from '../../runtime/content/client/client.ts'
 import type { FramedSource } from '../../runtime/content/protocol/protocol.ts'
 import { requirePublished } from '../../runtime/content/server/published.ts'
 import { deliveryApp, deliveryConnections, type Deliverable, type DeliveryDeps } from '../../runtime/content/server/server.ts'
@@ -119,7 +119,7 @@ export async function serveDelivery(
     caBundle: certificates.caBundle,
     told,
     client: (token, name = 'plant', caBundle = certificates.caBundle) =>
-      deliveryClient({ url, caBundle, token: async () => token, namespace: 'default', name, clock: systemClock }),
+      new ContentClient({ url, caBundle, token: async () => token, namespace: 'default', name, clock: systemClock }),
     async publish(commit) {
       await inner.publish(commit)
       commits.add(commit)

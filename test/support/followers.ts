@@ -6,11 +6,11 @@ import { requestAnnotations } from '../../runtime/api/names.ts'
 import type { GatewaySyncStatus } from '../../runtime/api/schema/status.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { FairLimiter } from '../../runtime/platform/async/fair-limiter.ts'
-import { createResolutions, hostSlots } from '../../runtime/reconcile/source/resolutions.ts'
+import { Resolutions, hostSlots } from '../../runtime/reconcile/source/resolutions.ts'
 import { Queue } from '../../runtime/platform/async/queue.ts'
 import { neededCommits } from '../../runtime/reconcile/source/needed-commits.ts'
 import { reconcile, type ReconcileDeps } from '../../runtime/reconcile/reconcile.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import type { GatewaySyncRecord } from '../../runtime/reconcile/store/records.ts'
 import { type Network, openNetwork } from '../../runtime/git/remote/network.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
@@ -43,9 +43,9 @@ const anonymous: RemoteOf = async (_namespace, { repo }) => anonymousRemote(repo
 
 export function startFollowers({ folder, spec, count, remoteOf = anonymous, network = openNetwork }: Options): Followers {
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
-  const store = createStore((key) => queue.add(key))
+  const store = new Store((key) => queue.add(key))
   const mirrors = createMirrors({ folder, clock, log, network, needed: () => neededCommits(store) })
-  const lookups = createResolutions({
+  const lookups = new Resolutions({
     clock,
     hosts: new FairLimiter({ ...hostSlots, clock }),
     ready: (key) => queue.add(key),

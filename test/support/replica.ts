@@ -13,13 +13,13 @@ import { readClusterSecret } from '../../runtime/controller/cluster/secrets.ts'
 import { openIsolatedValidator } from '../../runtime/validation/worker/isolated-validation.ts'
 import { createMarks } from '../../runtime/validation/worker/attempt-log.ts'
 import { createKube, loadKube } from '../../runtime/kube/client.ts'
-import { eventRecorder } from '../../runtime/kube/events.ts'
+import { EventRecorder } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import type { ReceiverDeps } from '../../runtime/receiver/receiver-deps.ts'
 import { connectionBounds } from '../../runtime/receiver/limits.ts'
-import { createCaptures } from '../../runtime/controller/captures/captures.ts'
+import { Captures } from '../../runtime/controller/captures/captures.ts'
 import { createCommitValidation } from '../../runtime/reconcile/commit-validation.ts'
-import { type ChangeKind, createStore } from '../../runtime/reconcile/store/store.ts'
+import { type ChangeKind, Store } from '../../runtime/reconcile/store/store.ts'
 import type { SyncKey } from '../../runtime/reconcile/store/records.ts'
 import { createSyncMirrors } from '../../runtime/reconcile/source/mirrors-of-syncs.ts'
 import { serve } from '../../runtime/http/serve.ts'
@@ -55,10 +55,10 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
   const kube = createKube(loadKube({ kubeconfig }), { clock, userAgent: 'test-replica' })
   const subscribers = new Set<(key: SyncKey, kind: ChangeKind) => void>()
-  const store = createStore((key, kind) => {
+  const store = new Store((key, kind) => {
     for (const changed of subscribers) changed(key, kind)
   })
-  const events = eventRecorder({ kube, clock, log }, { component: 'clustersync.io/test', instance: 'replica' })
+  const events = new EventRecorder({ kube, clock, log }, { component: 'clustersync.io/test', instance: 'replica' })
   mkdirSync(folder, { recursive: true })
   const tokenFile = path.join(folder, 'token')
   writeFileSync(tokenFile, 'token\n')
@@ -101,7 +101,7 @@ export async function startReplica(t: Pick<Test, 'teardown'>, options: ReplicaOp
           },
           store,
           mirrors,
-          captures: createCaptures({
+          captures: new Captures({
             store,
             mirrors,
             remoteOf,

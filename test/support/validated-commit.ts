@@ -11,7 +11,7 @@ import type { SyncReportStatus } from '../../runtime/api/schema/report.ts'
 import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
 import { parseCommitHash } from '../../runtime/api/values.ts'
 import { createCommitValidation } from '../../runtime/reconcile/commit-validation.ts'
-import { createStore } from '../../runtime/reconcile/store/store.ts'
+import { Store } from '../../runtime/reconcile/store/store.ts'
 import type { GatewaySyncRecord } from '../../runtime/reconcile/store/records.ts'
 import { commitListing, type Files } from './collection-tree.ts'
 
@@ -21,7 +21,7 @@ const commit = parseCommitHash('a'.repeat(40))
 /** Validation in a controller with pod reports, for a commit of `files` that the GatewaySync `line` names. */
 export function validatedCommit(files: Files) {
   let elapsedMs = 0
-  const store = createStore(() => undefined, { monotonicMs: () => elapsedMs })
+  const store = new Store(() => undefined, { monotonicMs: () => elapsedMs })
   const validator = createValidator()
   const asked: (readonly string[])[] = []
   const validation = createCommitValidation({

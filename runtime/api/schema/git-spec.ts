@@ -131,51 +131,61 @@ const verify = v.object({
   ),
 })
 
+/** What is followed; at most one of them is given. */
+const refFields = {
+  ref: v.optional(
+    v.pipe(
+      ref,
+      v.description('Branch, tag, refs/… name, full commit hash, or HEAD for the default branch of the repository. Defaults to HEAD.'),
+    ),
+  ),
+  semver: v.optional(
+    v.pipe(
+      text(128),
+      v.check(isVersionRange, 'must be a SemVer range such as ">=1.2 <2" or "~1.4", with at most 8 ||'),
+      v.description(
+        'SemVer range, such as >=1.2 <2, with at most 8 alternatives (||). The tag with the highest version in the range is followed.',
+      ),
+    ),
+  ),
+  tagPattern: v.optional(
+    v.pipe(
+      refPattern,
+      v.maxLength(200),
+      v.regex(/^\S+$/, 'must not contain a space'),
+      v.description(
+        'Glob pattern, such as plant-*. Of the matching tags, the one with the highest name is followed; plant-10 is higher than plant-9.',
+      ),
+    ),
+  ),
+}
+
+/** How the git host is reached. */
+const accessFields = {
+  auth: v.optional(v.pipe(gitAuth, v.description('Credentials of a private repository. Set exactly one kind.'))),
+  caBundle: v.optional(
+    v.pipe(
+      secretRefHolder,
+      v.description('CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.'),
+    ),
+  ),
+  proxy: v.optional(
+    v.pipe(
+      secretHolder,
+      v.description(
+        'Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.',
+      ),
+    ),
+  ),
+}
+
 /** The schema of `spec.git`. */
 export function gitSpec(options: SpecOptions) {
   return v.pipe(
     v.object({
       repo: repository(options),
-      ref: v.optional(
-        v.pipe(
-          ref,
-          v.description('Branch, tag, refs/… name, full commit hash, or HEAD for the default branch of the repository. Defaults to HEAD.'),
-        ),
-      ),
-      semver: v.optional(
-        v.pipe(
-          text(128),
-          v.check(isVersionRange, 'must be a SemVer range such as ">=1.2 <2" or "~1.4", with at most 8 ||'),
-          v.description(
-            'SemVer range, such as >=1.2 <2, with at most 8 alternatives (||). The tag with the highest version in the range is followed.',
-          ),
-        ),
-      ),
-      tagPattern: v.optional(
-        v.pipe(
-          refPattern,
-          v.maxLength(200),
-          v.regex(/^\S+$/, 'must not contain a space'),
-          v.description(
-            'Glob pattern, such as plant-*. Of the matching tags, the one with the highest name is followed; plant-10 is higher than plant-9.',
-          ),
-        ),
-      ),
-      auth: v.optional(v.pipe(gitAuth, v.description('Credentials of a private repository. Set exactly one kind.'))),
-      caBundle: v.optional(
-        v.pipe(
-          secretRefHolder,
-          v.description('CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.'),
-        ),
-      ),
-      proxy: v.optional(
-        v.pipe(
-          secretHolder,
-          v.description(
-            'Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.',
-          ),
-        ),
-      ),
+      ...refFields,
+      ...accessFields,
       allowedRefs: v.optional(
         v.pipe(
           v.array(refPattern),

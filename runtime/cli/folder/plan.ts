@@ -75,28 +75,18 @@ export function register(program: Command): void {
         page: 'docs/reference/commands.md',
       }),
     )
-    .action(async (options: Options) => {
-      try {
-        if (options.base !== undefined) return await printChange({ ...options, base: options.base })
-        const data = dataOf(options)
-        const [{ planFolder }, { isQuiet, planText }, { standardOutput, print }] = await Promise.all([
-          import('./plan-folder.ts'),
-          import('./plan-text.ts'),
-          import('../fleet/output.ts'),
-        ])
-        const report = await planFolder({ ...options, data })
-        const output = standardOutput()
-        const view = viewOf(options)
-        const { counts, changes, ...rest } = report
-        const document = { ...rest, ...counts, ...(options.summary === true ? {} : { changes }) }
-        print(output, options.format === 'json' ? [JSON.stringify(document, undefined, 2)] : planText(report, view, output.style))
-        process.exitCode = isQuiet(report) ? 0 : exitChanges
-      } catch (error) {
-        if (!(error instanceof Fault)) throw error
-        printFault(error)
-        process.exitCode = exitFailed
-      }
-    })
+    .action(run)
+}
+
+async function run(options: Options): Promise<void> {
+  try {
+    if (options.base === undefined) await printFolder(options)
+    else await printChange({ ...options, base: options.base })
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    printFault(error)
+    process.exitCode = exitFailed
+  }
 }
 
 function viewOf({ summary, full }: Options): PlanView {
@@ -109,6 +99,22 @@ function dataOf({ data, repo, head, format }: Options): string {
   if (repo !== undefined || head !== undefined) throw new Fault('InvalidConfiguration', '--repo and --head need --base')
   if (format !== 'text' && format !== 'json') throw new Fault('InvalidConfiguration', `--format ${format} needs --base`)
   return data
+}
+
+async function printFolder(options: Options): Promise<void> {
+  const data = dataOf(options)
+  const [{ planFolder }, { isQuiet, planText }, { standardOutput, print }] = await Promise.all([
+    import('./plan-folder.ts'),
+    import('./plan-text.ts'),
+    import('../fleet/output.ts'),
+  ])
+  const report = await planFolder({ ...options, data })
+  const output = standardOutput()
+  const view = viewOf(options)
+  const { counts, changes, ...rest } = report
+  const document = { ...rest, ...counts, ...(options.summary === true ? {} : { changes }) }
+  print(output, options.format === 'json' ? [JSON.stringify(document, undefined, 2)] : planText(report, view, output.style))
+  process.exitCode = isQuiet(report) ? 0 : exitChanges
 }
 
 async function printChange(options: Options & { base: string }): Promise<void> {

@@ -24,7 +24,7 @@ import type { RunReceiver } from './run-receiver.ts'
 import type { Followed, RunSettings } from './run-settings.ts'
 import { nextVersion } from './spec-file.ts'
 import { createStandalone, type Standalone, type StandaloneWatcher } from './standalone.ts'
-import { createNarrator, type Emitted } from '../output/narrate.ts'
+import { Narrator, type Emitted } from '../output/narrate.ts'
 import { createRunOutput, type RunOutput } from '../output/print.ts'
 
 /** Returns the exit code. Throws FolderLocked, StateUnreadable and InvalidConfiguration. */
@@ -128,7 +128,7 @@ function begin(
 ): Standalone {
   const { git } = sync.spec
   story.emit({ event: 'following', repo: redactUrls(git.repo, 2_048), ref: followedRef(git), targets: targets.map(({ name }) => name) })
-  const narrator = createNarrator(story.emit, targets, (commit) => standalone.about(commit), emitted)
+  const narrator = new Narrator(story.emit, targets, (commit) => standalone.about(commit), emitted)
   let published: string | undefined
   const watcher: StandaloneWatcher = {
     status(status, fault, answered) {

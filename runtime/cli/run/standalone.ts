@@ -15,16 +15,16 @@ import { asFault, type Fault } from '../../platform/fault.ts'
 import { type Log, logOf } from '../../platform/log/log.ts'
 import { createCommitStatuses } from '../../notifications/commit-status/report.ts'
 import { createCommitContents } from '../../reconcile/source/commit-contents.ts'
-import { createGatewayQueries } from '../../reconcile/gateway-queries.ts'
+import { GatewayQueries } from '../../reconcile/gateway-queries.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
-import { createResolutions } from '../../reconcile/source/resolutions.ts'
+import { Resolutions } from '../../reconcile/source/resolutions.ts'
 import { Queue } from '../../platform/async/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
-import { createStore } from '../../reconcile/store/store.ts'
+import { Store } from '../../reconcile/store/store.ts'
 import { syncKey } from '../../reconcile/store/records.ts'
 import type { StandaloneSync, Target } from '../../standalone/settings.ts'
 import type { Commits } from '../../statuspage/views/commits.ts'
-import { createObjectStore, type ObjectStore } from '../../standalone/object-store.ts'
+import { ObjectStore } from '../../standalone/object-store.ts'
 import { type CycleWatch, type EngineMemory, readSynced, recoverFolder, runCycle } from '../../sync/cycle.ts'
 import { readSmallFile } from '../../sync/disk/disk.ts'
 import type { Plan } from '../../sync/plan/plan.ts'
@@ -81,61 +81,33 @@ export function createStandalone(
   const { sync, targets } = settings
   const key = syncKey(sync.namespace, sync.name)
   const stopping = new AbortController()
-  const queue = new Queue({
-    clock,
-    workers: 1,
-    pass: (changed, signal) => reconcile(passDeps, changed, signal),
-    failed(_key, error) {
-      log.error({ err: error }, 'reconcile failed')
-      watcher.failed(asFault(error))
-    },
-  })
-  const store = createStore((changed) => queue.add(changed))
-  const keeper = createObjectStore({ store, clock, log }, settings)
-  const lookups = createResolutions({
+  const queue = openQueue({ clock, log, watcher }, (changed, signal) => reconcile(passDeps, changed, signal))
+  const store = new Store((changed) => queue.add(changed))
+  const keeper = new ObjectStore({ store, clock, log }, settings)
+  const lookups = new Resolutions({
     clock,
     hosts: new FairLimiter({ total: 1, clock }),
     ready: (changed) => queue.add(changed),
     signal: stopping.signal,
   })
   const sources = openSources({ clock, log, keeper, changed: () => queue.add(key) }, settings, stopping.signal)
-  const queries = createGatewayQueries({ clock, log, network: sources.network, allowedHosts: [], changed: (changed) => queue.add(changed) })
+  const queries = new GatewayQueries({ clock, log, network: sources.network, allowedHosts: [], changed: (changed) => queue.add(changed) })
   const commits = createCommitCache()
   const contents = createCommitContents({ mirrors: sources.mirrors, clock })
-  const followers = createTargets(
-    {
-      clock,
-      log,
-      source: sources.mirrors.source(sync),
-      apiKey: settings.apiKey,
-      report(target, status, cycle) {
-        keeper.setReport(target, status)
-        watcher.report(target, status, cycle)
-      },
-      progress: (...what) => watcher.progress?.(...what),
-    },
-    { sync, targets, version: settings.version, thorough: settings.sourceFirst },
-  )
+  const followers = new Targets({ clock, log, source: sources.mirrors.source(sync), keeper, watcher }, settings)
   const failed = (_sync: unknown, { reason, message }: Fault): void => log.info({ reason, message }, 'event')
   const statuses = createCommitStatuses({ clock, log, open: sources.hostApi, delivered() {}, failed }, stopping.signal)
-  let isFollowing = !settings.sourceFirst
-  const observeAll = (): void => {
-    if (isFollowing) followers.observe(keeper.record())
-  }
   const passDeps: ReconcileDeps = {
     ...decisionsOf({ clock, log, store, lookups, sources, commits, named: (...what) => watcher.named?.(...what) }, settings),
     queries,
     async writeStatus(_record, status) {
       const written = keeper.setStatus(status)
-      observeAll()
+      followers.observe()
       return written
     },
     observed(_key, status) {
       const last = lookups.last(key)
-      if (last !== undefined && !isFollowing) {
-        isFollowing = true
-        observeAll()
-      }
+      if (last !== undefined) followers.release()
       statuses.observed({ namespace: sync.namespace, name: sync.name, git: sync.spec.git, status: keeper.record().status })
       if (status !== undefined) watcher.status(status, last?.fault, last !== undefined)
     },
@@ -151,60 +123,84 @@ export function createStandalone(
       log.info({ namespace: sync.namespace, name: sync.name, count: targets.length }, 'started')
       await removeFormerMirrors(sources.mirrors, sync, log, signal)
       queue.add(key)
-      observeAll()
+      followers.observe()
       const parts = [queue.run(signal), queries.run(signal), sources.secrets.run(signal), ...followers.start(signal)]
-      // A failed part stops the run: a process that accepts pushes and syncs nothing would be worse than none.
-      for (const part of parts) part.catch((error: unknown) => stopping.abort(error))
-      const ended = await Promise.allSettled(parts)
-      await Promise.all([lookups.settled(), statuses.settled()])
-      await sources.close()
-      for (const end of ended) if (end.status === 'rejected') throw end.reason
+      await settledAll(parts, stopping, async () => {
+        await Promise.all([lookups.settled(), statuses.settled()])
+        await sources.close()
+      })
       log.info({ message: timestamp(clock.now()) }, 'stopped')
     },
   }
 }
 
-type Targets = {
-  /** Passes the current GatewaySync to all of them. */
-  observe(record: { uid: string; annotations: Readonly<Record<string, string>>; spec: unknown; status: GatewaySyncStatus }): void
-  /** Starts all of them; each promise settles after the signal, or with the error that ended one. */
-  start(signal: AbortSignal): Promise<void>[]
+function openQueue(
+  { clock, log, watcher }: Pick<Deps, 'clock' | 'log' | 'watcher'>,
+  pass: ConstructorParameters<typeof Queue>[0]['pass'],
+): Queue {
+  return new Queue({
+    clock,
+    workers: 1,
+    pass,
+    failed(_key, error) {
+      log.error({ err: error }, 'reconcile failed')
+      watcher.failed(asFault(error))
+    },
+  })
 }
 
-type Deps = {
-  clock: Clock
-  log: Log
-  source: Source
-  /** The API key of the gateways, read at each use. */
-  apiKey(): Promise<string | undefined>
-  report(target: string, status: SyncReportStatus, cycle: CycleFacts): void
-  /** Number of received files of those that a target's sync writes. */
-  progress(target: string, done: number, total: number): void
+/**
+ * Settles when all parts have ended and `close` has settled, and rejects with the error of a part. A failed part stops the run: a process
+ * that accepts pushes and syncs nothing would be worse than none.
+ */
+async function settledAll(parts: readonly Promise<void>[], stopping: AbortController, close: () => Promise<void>): Promise<void> {
+  for (const part of parts) part.catch((error: unknown) => stopping.abort(error))
+  const ended = await Promise.allSettled(parts)
+  await close()
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
 }
 
-type Settings = {
-  sync: StandaloneSync
-  targets: readonly Target[]
-  version: string
-  /** Check every managed file, not only those whose content the last cycle did not verify. */
-  thorough: boolean
-}
+type Deps = { clock: Clock; log: Log; source: Source; keeper: ObjectStore; watcher: StandaloneWatcher }
 
 const maxConfBytes = 1024 * 1024
 
-/** The agents of a run, one for each target; they start and stop together. */
-function createTargets(deps: Deps, settings: Settings): Targets {
-  const followers = settings.targets.map((target) => followTarget(deps, settings, target))
-  return {
-    observe({ uid, annotations, spec, status }) {
-      for (const follower of followers) follower.observe({ uid, annotations, spec, status })
-    },
-    start: (signal) => followers.map((follower) => follower.run(signal)),
+/** The agents of a run, one for each target; they start and stop together. With `sourceFirst` they wait until the git host has answered. */
+class Targets {
+  readonly #keeper: ObjectStore
+  readonly #followers: readonly Follower[]
+  #isHeld: boolean
+
+  constructor(deps: Deps, settings: StandaloneSettings) {
+    this.#keeper = deps.keeper
+    this.#followers = settings.targets.map((target) => followTarget(deps, settings, target))
+    this.#isHeld = settings.sourceFirst
+  }
+
+  /** Passes the current GatewaySync to all of them. */
+  observe(): void {
+    if (this.#isHeld) return
+    const { uid, annotations, spec, status } = this.#keeper.record()
+    for (const follower of this.#followers) follower.observe({ uid, annotations, spec, status })
+  }
+
+  /** The git host has answered. */
+  release(): void {
+    if (!this.#isHeld) return
+    this.#isHeld = false
+    this.observe()
+  }
+
+  /** Starts all of them; each promise settles after the signal, or with the error that ended one. */
+  start(signal: AbortSignal): Promise<void>[] {
+    return this.#followers.map((follower) => follower.run(signal))
   }
 }
 
-function followTarget(deps: Deps, { sync, version, thorough }: Settings, target: Target): Follower {
-  const { clock, log } = deps
+function followTarget(
+  { clock, log, source, keeper, watcher }: Deps,
+  { sync, version, sourceFirst, apiKey }: StandaloneSettings,
+  target: Target,
+): Follower {
   const { name, dataDir, profile, mode, labels, gatewayUrl: url } = target
   const memory: EngineMemory = { manifest: undefined }
   let last: CycleFacts = {}
@@ -219,8 +215,8 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
     {
       clock,
       log: log.child({ gateway: name }),
-      source: () => deps.source,
-      gateway: () => (url === undefined ? undefined : connectGateway({ url, apiKey: deps.apiKey, clock, log })),
+      source: () => source,
+      gateway: () => (url === undefined ? undefined : connectGateway({ url, apiKey, clock, log })),
       mode: createModeFinder({ clock, ignitionConf: () => readSmallFile(conf, maxConfBytes)?.toString('utf8') }, { target: mode }),
       podFacts: async () => podFacts,
       readSynced: () => readSynced(dataDir),
@@ -230,14 +226,17 @@ function followTarget(deps: Deps, { sync, version, thorough }: Settings, target:
         last = {}
         const watch: CycleWatch = {
           planned: (plan) => (last = { paths: changedPaths(plan) }),
-          arrived: (done, total) => deps.progress(name, done, total),
+          arrived: (done, total) => watcher.progress?.(name, done, total),
         }
         const own = logOf(log.child({ gateway: name }), target.requestId)
-        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...target, thorough }, signal)
+        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...target, thorough: sourceFirst }, signal)
         last = { ...last, durationMs: clock.monotonicMs() - startedMs }
         return result
       },
-      report: (status) => deps.report(name, status, last),
+      report(status) {
+        keeper.setReport(name, status)
+        watcher.report(name, status, last)
+      },
     },
     { gatewaySync: sync.name, dataDir, agentVersion: version },
   )

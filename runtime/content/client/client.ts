@@ -66,26 +66,71 @@ export type DeliveryClient = Source & {
 }
 
 /**
- * Returns a client for the content of one GatewaySync. Its calls throw DeliveryUnauthorized, DeliveryUnreachable, DeliveryFailed,
- * TooManyRequests and the reasons of the server's error answers.
+ * A client for the content of one GatewaySync. Its calls throw DeliveryUnauthorized, DeliveryUnreachable,
+ * DeliveryFailed, TooManyRequests and the reasons of the server's error answers.
  */
-export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
-  const { url, caBundle, clock } = options
-  const agent = new Agent({ ca: caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })
+export class ContentClient implements DeliveryClient {
+  readonly #options: DeliveryClientOptions
+  readonly #agent: Agent
+
+  constructor(options: DeliveryClientOptions) {
+    this.#options = options
+    this.#agent = new Agent({ ca: options.caBundle, keepAlive: true, maxSockets: 2, minVersion: 'TLSv1.2' })
+  }
+
+  async gateway(signal: AbortSignal): Promise<GatewayAccess> {
+    const response = await this.#ask('gateway', {}, signal)
+    return decodeGatewayAccess((await readText(response, maxAccessBytes)) ?? '')
+  }
+
+  async capture(offer: CaptureOffer, signal: AbortSignal): Promise<CaptureAnswer> {
+    const response = await this.#ask('capture', offer, signal)
+    return decodeCaptureAnswer((await readText(response, maxProblemBytes)) ?? '')
+  }
+
+  async *changes(request: ChangesRequest, signal: AbortSignal): ReturnType<Source['changes']> {
+    const stop = deadline(streamTimeoutMs, signal)
+    const response = await this.#ask('changes', request, stop)
+    const reader = changesReader()
+    response.setEncoding('utf8')
+    try {
+      for await (const text of response as AsyncIterable<string>) {
+        const batch = reader.take(text)
+        if (batch.length > 0) yield batch
+      }
+    } catch (error) {
+      throw streamFault(error, signal)
+    }
+    reader.finish()
+  }
+
+  async blobs({ commit, profile, ids }: BlobsRequest, sink: Parameters<Source['blobs']>[1], signal: AbortSignal): Promise<void> {
+    const stop = deadline(streamTimeoutMs, signal)
+    for (let start = 0; start < ids.length; start += maxIdsPerRequest) {
+      const part = ids.slice(start, start + maxIdsPerRequest)
+      await readAll(await this.#ask('blobs', { commit, profile, ids: part }, stop), framesReader(sink), signal)
+    }
+  }
+
+  async files({ commit, profile }: FilesRequest, sink: Parameters<Source['files']>[1], signal: AbortSignal): Promise<void> {
+    const response = await this.#ask('files', { commit, profile }, deadline(streamTimeoutMs, signal))
+    await readAll(response, fileFramesReader(sink), signal)
+  }
 
   /**
    * Settles with the head of a 200. The server drops idle connections, so a reset of a reused one is retried at once. A 429 means that the
    * server is busy with other agents: this one returns at the given time, which is not a failure; nor is a connection that is closed
    * unread.
    */
-  const ask = async (route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> => {
+  async #ask(route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> {
+    const { url, clock } = this.#options
     const text = JSON.stringify(body)
     const queuedUntilMs = clock.monotonicMs() + longestQueueMs
     let [resets, unavailable, answers] = [0, 0, 0]
     for (;;) {
-      const token = await options.token()
+      const token = await this.#options.token()
       const { response, reused, error } = await send(
-        { url: `${url.replace(/\/+$/, '')}${routePath(options, route)}`, agent, token, text, idleMs: headTimeoutMs },
+        { url: `${url.replace(/\/+$/, '')}${routePath(this.#options, route)}`, agent: this.#agent, token, text, idleMs: headTimeoutMs },
         signal,
       )
       if (response !== undefined) {
@@ -103,43 +148,6 @@ export function deliveryClient(options: DeliveryClientOptions): DeliveryClient {
       if (clock.monotonicMs() >= queuedUntilMs) throw new Fault('TooManyRequests', neverServed(url, answers > 0), { cause: error })
       if (!reused) await clock.wait(Math.min((resets += 1) * resetWaitMs.first, resetWaitMs.most) * (0.5 + clock.random()), signal)
     }
-  }
-
-  return {
-    async gateway(signal) {
-      const response = await ask('gateway', {}, signal)
-      return decodeGatewayAccess((await readText(response, maxAccessBytes)) ?? '')
-    },
-    async capture(offer, signal) {
-      const response = await ask('capture', offer, signal)
-      return decodeCaptureAnswer((await readText(response, maxProblemBytes)) ?? '')
-    },
-    async *changes(request: ChangesRequest, signal) {
-      const stop = deadline(streamTimeoutMs, signal)
-      const response = await ask('changes', request, stop)
-      const reader = changesReader()
-      response.setEncoding('utf8')
-      try {
-        for await (const text of response as AsyncIterable<string>) {
-          const batch = reader.take(text)
-          if (batch.length > 0) yield batch
-        }
-      } catch (error) {
-        throw streamFault(error, signal)
-      }
-      reader.finish()
-    },
-    async blobs({ commit, profile, ids }: BlobsRequest, sink, signal) {
-      const stop = deadline(streamTimeoutMs, signal)
-      for (let start = 0; start < ids.length; start += maxIdsPerRequest) {
-        const part = ids.slice(start, start + maxIdsPerRequest)
-        await readAll(await ask('blobs', { commit, profile, ids: part }, stop), framesReader(sink), signal)
-      }
-    },
-    async files({ commit, profile }: FilesRequest, sink, signal) {
-      const response = await ask('files', { commit, profile }, deadline(streamTimeoutMs, signal))
-      await readAll(response, fileFramesReader(sink), signal)
-    },
   }
 }
 

@@ -29,7 +29,7 @@ import {
 import { type AuthorizedCall, offerLimits, takeOffer } from './uploads.ts'
 import { busy, failed, problem } from './problems.ts'
 import { lookupPublished, requirePublished } from './published.ts'
-import { createSharedAnswers, type Make } from './shared-answer.ts'
+import { type Make, SharedAnswers } from './shared-answer.ts'
 import { streamed } from './stream.ts'
 
 /** The deliverable content of one GatewaySync. `commits`: those that are or were published. */
@@ -98,109 +98,154 @@ type Content = { type: string; commit: CommitHash; from: CommitHash | null; body
 /** An answer for a single caller that is never shared or cached. */
 type Secret = { secret: GatewayAccess | CaptureAnswer }
 
+/** `open` checks a validated request and returns its answer. */
+type Route = {
+  path: DeliveryRoute
+  limits?: BodyLimits
+  open(origin: Deliverable, body: unknown, signal: AbortSignal, call: AuthorizedCall): Content | Promise<Secret>
+}
+
 /** The app of the content port. Every call is authorized by the caller's token before anything else. */
 export function deliveryApp(deps: DeliveryDeps): Hono {
   const app = new Hono()
-  const bodies = createBodyBudget()
-  const slots = new AnswerSlots(deps.clock, deps.slots, deps.streaming)
-  const answers = createSharedAnswers(deps.clock)
-  const isBatched = createBatchWindow(deps.clock)
-  const route = (
-    path: DeliveryRoute,
-    open: (origin: Deliverable, body: unknown, signal: AbortSignal, call: AuthorizedCall) => Content | Promise<Secret>,
-    limits: BodyLimits = bodyLimits,
-  ): void => {
-    const serve = async (
-      context: Context<object, '/:namespace/:name'>,
-      { pod, token }: { pod: string; token: string },
-      left: AbortController,
-    ): Promise<Response> => {
-      const { namespace, name } = context.req.param()
-      const body = await readRequest(context.req.raw, limits, bodies, namespace)
-      const deliverable = await lookupPublished(deps, { namespace, name, commit: commitOf(body) }, left.signal)
-      if (deliverable === undefined)
-        return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
-      const isForwarded = context.req.header(forwardedHeader) !== undefined
-      const opened = await open(deliverable, body, left.signal, { namespace, name, pod, token, isForwarded })
-      if ('secret' in opened) {
-        deps.observe(path, 200, 0)
-        return context.json(opened.secret, 200, { 'cache-control': 'no-store' })
-      }
-      const { type, commit, from, make } = opened
-      const chosen: Make = async function* (signal) {
-        const leader = isForwarded ? undefined : deps.leader?.()
-        if (leader === undefined || (await hasCommits(deliverable.source, from === null ? [commit] : [commit, from], signal)))
-          yield* make(signal)
-        else yield* (await leader({ namespace, name, route: path, body: opened.body, token }, signal)) ?? make(signal)
-      }
-      const subject = `${namespace}/${name} ${deliverable.revision} ${commit}`
-      // Forwarded calls have their own key: their answers are always made here, while others may come from the leader.
-      const key = hashOf([subject, path, isForwarded, opened.body])
-      const chunks = answers.read(key, chosen, { tenant: namespace, isBatched: isBatched.join(namespace, subject, pod) })
-      const stream = await streamed(counted(deps, path, chunks), { left, outgoing: outgoingOf(context), ...deps })
-      return new Response(stream, { headers: { 'content-type': type } })
-    }
-    const handle = async (context: Context<object, '/:namespace/:name'>): Promise<Response> => {
-      const { namespace, name } = context.req.param()
-      const left = new AbortController()
-      const signal = AbortSignal.any([context.req.raw.signal, left.signal])
-      let release = (): void => undefined
-      try {
-        const token = /^Bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? ''
-        const authorization = await deps.authorize({ namespace, name, token, peer: peerOf(remoteOf(context)) }, signal)
-        if (authorization.kind === 'busy') return busy(context, authorization.retryAfterSeconds, 'too many tokens are being looked at')
-        if (authorization.kind === 'refused') return problem(context, authorization.status, 'DeliveryUnauthorized', authorization.message)
-        const slot = await slots.take(namespace, authorization.pod, signal)
-        if (slot.kind === 'full') return busy(context, slot.retryAfterSeconds, 'too many agents are being served')
-        ;({ release } = slot)
-        const response = await serve(context, { pod: authorization.pod, token }, left)
-        if (response.status === 200) whenSent(context, left, release)
-        else release()
-        return response
-      } catch (error) {
-        release()
-        const fault = asFault(error)
-        if (fault.reason === 'Unexpected' && !signal.aborted) deps.log.error({ namespace, name, err: error }, 'answer failed unexpectedly')
-        if (fault.reason === 'TooManyRequests') return busy(context, 1, fault.message)
-        return failed(context, fault)
-      }
-    }
-    app.post(`/v1/namespaces/:namespace/gatewaysyncs/:name/${path}`, async (context) => {
-      const response = await handle(context)
-      if (response.status !== 200) deps.observe(path, response.status, 0)
+  const calls = new ContentCalls(deps)
+  for (const route of [...contentRoutes, ...secretRoutes(deps)]) {
+    app.post(`/v1/namespaces/:namespace/gatewaysyncs/:name/${route.path}`, async (context) => {
+      const response = await calls.handle(context, route)
+      if (response.status !== 200) deps.observe(route.path, response.status, 0)
       return response
     })
   }
-
-  route('changes', ({ source, ...deliverable }, body) => {
-    const { commit, from, profile, most } = parsed(changesBody, body)
-    requirePublished(deliverable, commit, profile)
-    // A difference would reveal paths of a commit that was never published for this GatewaySync.
-    if (from !== null && !deliverable.commits.has(from))
-      throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
-    const asked = { commit, from, profile, ...(most === undefined ? {} : { most }) }
-    const make: Make = (signal) => lines(source.changes(asked, signal))
-    return { type: 'application/x-ndjson', commit, from, body: asked, make }
-  })
-  route('blobs', ({ source, ...deliverable }, body) => {
-    const { commit, profile, ids } = parsed(blobsBody, body)
-    requirePublished(deliverable, commit, profile)
-    const make: Make = (signal) => frames(source.frames({ commit, profile, ids }, signal))
-    return { type: 'application/octet-stream', commit, from: null, body: { commit, profile, ids }, make }
-  })
-  route('files', ({ source, ...deliverable }, body) => {
-    const { commit, profile } = parsed(filesBody, body)
-    requirePublished(deliverable, commit, profile)
-    const make: Make = (signal) => frames(source.fileFrames({ commit, profile }, signal))
-    return { type: 'application/octet-stream', commit, from: null, body: { commit, profile }, make }
-  })
-  route('gateway', async ({ access }, _body, signal) => ({ secret: await access(signal) }))
-  const offered = async (deliverable: Deliverable, body: unknown, signal: AbortSignal, call: AuthorizedCall): Promise<Secret> => {
-    return { secret: await takeOffer(deps.leader, deliverable, parsed(captureBody, body), call, signal) }
-  }
-  route('capture', offered, offerLimits)
   app.notFound((context) => problem(context, 404, 'NotFound', 'there is no such route'))
   return app
+}
+
+const contentRoutes: readonly Route[] = [
+  {
+    path: 'changes',
+    open({ source, ...deliverable }, body) {
+      const { commit, from, profile, most } = parsed(changesBody, body)
+      requirePublished(deliverable, commit, profile)
+      // A difference would reveal paths of a commit that was never published for this GatewaySync.
+      if (from !== null && !deliverable.commits.has(from))
+        throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
+      const asked = { commit, from, profile, ...(most === undefined ? {} : { most }) }
+      const make: Make = (signal) => lines(source.changes(asked, signal))
+      return { type: 'application/x-ndjson', commit, from, body: asked, make }
+    },
+  },
+  {
+    path: 'blobs',
+    open({ source, ...deliverable }, body) {
+      const { commit, profile, ids } = parsed(blobsBody, body)
+      requirePublished(deliverable, commit, profile)
+      const make: Make = (signal) => frames(source.frames({ commit, profile, ids }, signal))
+      return { type: 'application/octet-stream', commit, from: null, body: { commit, profile, ids }, make }
+    },
+  },
+  {
+    path: 'files',
+    open({ source, ...deliverable }, body) {
+      const { commit, profile } = parsed(filesBody, body)
+      requirePublished(deliverable, commit, profile)
+      const make: Make = (signal) => frames(source.fileFrames({ commit, profile }, signal))
+      return { type: 'application/octet-stream', commit, from: null, body: { commit, profile }, make }
+    },
+  },
+]
+
+function secretRoutes({ leader }: DeliveryDeps): readonly Route[] {
+  return [
+    { path: 'gateway', open: async ({ access }, _body, signal) => ({ secret: await access(signal) }) },
+    {
+      path: 'capture',
+      limits: offerLimits,
+      open: async (deliverable, body, signal, call) => ({
+        secret: await takeOffer(leader, deliverable, parsed(captureBody, body), call, signal),
+      }),
+    },
+  ]
+}
+
+type CallContext = Context<object, '/:namespace/:name'>
+type Bearer = { pod: string; token: string }
+
+/** Handles the calls of all routes, which share slots, answers and the memory for requests. */
+class ContentCalls {
+  readonly #deps: DeliveryDeps
+  readonly #bodies = createBodyBudget()
+  readonly #slots: AnswerSlots
+  readonly #answers: SharedAnswers
+  readonly #isBatched: ReturnType<typeof createBatchWindow>
+
+  constructor(deps: DeliveryDeps) {
+    this.#deps = deps
+    this.#slots = new AnswerSlots(deps.clock, deps.slots, deps.streaming)
+    this.#answers = new SharedAnswers(deps.clock)
+    this.#isBatched = createBatchWindow(deps.clock)
+  }
+
+  /** Authorizes the caller, waits for a slot, and answers. Never rejects. */
+  async handle(context: CallContext, route: Route): Promise<Response> {
+    const { namespace, name } = context.req.param()
+    const left = new AbortController()
+    const signal = AbortSignal.any([context.req.raw.signal, left.signal])
+    let release = (): void => undefined
+    try {
+      const token = /^Bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? ''
+      const authorization = await this.#deps.authorize({ namespace, name, token, peer: peerOf(remoteOf(context)) }, signal)
+      if (authorization.kind === 'busy') return busy(context, authorization.retryAfterSeconds, 'too many tokens are being looked at')
+      if (authorization.kind === 'refused') return problem(context, authorization.status, 'DeliveryUnauthorized', authorization.message)
+      const slot = await this.#slots.take(namespace, authorization.pod, signal)
+      if (slot.kind === 'full') return busy(context, slot.retryAfterSeconds, 'too many agents are being served')
+      ;({ release } = slot)
+      const response = await this.#answer(context, route, { pod: authorization.pod, token }, left)
+      if (response.status === 200) whenSent(context, left, release)
+      else release()
+      return response
+    } catch (error) {
+      release()
+      const fault = asFault(error)
+      if (fault.reason === 'Unexpected' && !signal.aborted)
+        this.#deps.log.error({ namespace, name, err: error }, 'answer failed unexpectedly')
+      if (fault.reason === 'TooManyRequests') return busy(context, 1, fault.message)
+      return failed(context, fault)
+    }
+  }
+
+  async #answer(context: CallContext, route: Route, bearer: Bearer, left: AbortController): Promise<Response> {
+    const { path, limits = bodyLimits } = route
+    const { namespace, name } = context.req.param()
+    const body = await readRequest(context.req.raw, limits, this.#bodies, namespace)
+    const deliverable = await lookupPublished(this.#deps, { namespace, name, commit: commitOf(body) }, left.signal)
+    if (deliverable === undefined) return problem(context, 404, 'NotFound', `there is no GatewaySync "${name}" in namespace "${namespace}"`)
+    const isForwarded = context.req.header(forwardedHeader) !== undefined
+    const call = { namespace, name, ...bearer, isForwarded }
+    const opened = await route.open(deliverable, body, left.signal, call)
+    if ('secret' in opened) {
+      this.#deps.observe(path, 200, 0)
+      return context.json(opened.secret, 200, { 'cache-control': 'no-store' })
+    }
+    const chunks = this.#shared(path, opened, deliverable, call)
+    const stream = await streamed(counted(this.#deps, path, chunks), { left, outgoing: outgoingOf(context), ...this.#deps })
+    return new Response(stream, { headers: { 'content-type': opened.type } })
+  }
+
+  /** Makes the answer here, or at the leader if commits are missing here; shares it with equal calls. */
+  #shared(path: DeliveryRoute, content: Content, { source, revision }: Deliverable, call: AuthorizedCall): AsyncIterable<Uint8Array> {
+    const { commit, from, body, make } = content
+    const { namespace, name, pod, token, isForwarded } = call
+    const leaderOf = (): AskLeader | undefined => (isForwarded ? undefined : this.#deps.leader?.())
+    const chosen: Make = async function* (signal) {
+      const leader = leaderOf()
+      if (leader === undefined || (await hasCommits(source, from === null ? [commit] : [commit, from], signal))) yield* make(signal)
+      else yield* (await leader({ namespace, name, route: path, body, token }, signal)) ?? make(signal)
+    }
+    const subject = `${namespace}/${name} ${revision} ${commit}`
+    // Forwarded calls have their own key: their answers are always made here, while others may come from the leader.
+    const key = hashOf([subject, path, isForwarded, body])
+    return this.#answers.read(key, chosen, { tenant: namespace, isBatched: this.#isBatched.join(namespace, subject, pod) })
+  }
 }
 
 /** Reports a stream when it has ended for any reason. */

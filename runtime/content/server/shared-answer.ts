@@ -10,15 +10,6 @@ export type Make = (signal: AbortSignal) => AsyncIterable<Uint8Array>
 
 type ReadOptions = { tenant: string; isBatched: boolean }
 
-/** Answers by key, while they are made and briefly cached afterwards. */
-export type SharedAnswers = {
-  /**
-   * Returns the chunks of the answer for `key`. `isBatched`: others are requesting the same now, so that a long answer waits briefly for
-   * them. Throws what making it throws, and TooManyRequests when too many answers are being made, or too many for `tenant`.
-   */
-  read(key: string, make: Make, options: ReadOptions): AsyncGenerator<Uint8Array>
-}
-
 /** Bounds of memory and time; the values in use are `sharedLimits`. */
 export type SharedLimits = {
   /** Answers in progress, also for one reader alone: each has one or two git processes. */
@@ -96,15 +87,64 @@ class InProgress {
   }
 }
 
-/** Holds at most `limits.windowBytes` of answers in progress, and `limits.allKeptBytes` of finished ones. */
-export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedLimits): SharedAnswers {
-  const makings = new Map<string, Making>()
-  const beingMade = new InProgress(limits.made)
-  let kept = 0
+/**
+ * Answers by key, while they are made and briefly cached afterwards. Holds at most `limits.windowBytes` of answers in progress, and
+ * `limits.allKeptBytes` of finished ones.
+ */
+export class SharedAnswers {
+  readonly #clock: Clock
+  readonly #limits: SharedLimits
+  readonly #makings = new Map<string, Making>()
+  readonly #beingMade: InProgress
+  #keptBytes = 0
 
-  const windowBytes = (): number => Math.max(minWindowBytes, limits.windowBytes / Math.max(8, beingMade.size))
+  constructor(clock: Clock, limits: SharedLimits = sharedLimits) {
+    this.#clock = clock
+    this.#limits = limits
+    this.#beingMade = new InProgress(limits.made)
+  }
 
-  const begin = (make: Make, { tenant, isBatched }: ReadOptions): Making => {
+  /**
+   * Returns the chunks of the answer for `key`. `isBatched`: others are requesting the same now, so that a long answer waits briefly for
+   * them. Throws what making it throws, and TooManyRequests when too many answers are being made, or too many for `tenant`.
+   */
+  async *read(key: string, make: Make, options: ReadOptions): AsyncGenerator<Uint8Array> {
+    let making = this.#makings.get(key)
+    if (making === undefined || making.from > 0) {
+      making = this.#begin(make, options)
+      this.#makings.set(key, making)
+    }
+    const reader: Reader = { offset: 0 }
+    try {
+      for (;;) {
+        if (reader.offset < making.from || making.failure === abandoned) {
+          // Its git would wait until this reader has ended.
+          this.#leave(key, making, reader)
+          return yield* alone(make, reader.offset, this.#beingMade, options)
+        }
+        if (!making.readers.has(reader)) {
+          making.readers.add(reader)
+          making.moved()
+        }
+        const chunk = chunkAt(making, reader.offset)
+        if (chunk !== undefined) {
+          reader.offset += chunk.byteLength
+          making.moved()
+          yield chunk
+          continue
+        }
+        if (making.failure !== undefined) throw making.failure
+        if (making.ended) return undefined
+        const owner = making
+        owner.next ??= this.#makeMore(key, owner).finally(() => (owner.next = undefined))
+        await owner.next
+      }
+    } finally {
+      this.#leave(key, making, reader)
+    }
+  }
+
+  #begin(make: Make, { tenant, isBatched }: ReadOptions): Making {
     const cancel = new AbortController()
     const making: Making = {
       chunks: [],
@@ -115,91 +155,59 @@ export function createSharedAnswers(clock: Clock, limits: SharedLimits = sharedL
       readers: new Set(),
       iterator: make(cancel.signal)[Symbol.asyncIterator](),
       cancel,
-      startedMs: clock.monotonicMs(),
+      startedMs: this.#clock.monotonicMs(),
       tenant,
       isBatched,
       next: undefined,
       moved: () => undefined,
     }
-    beingMade.add(making)
+    this.#beingMade.add(making)
     return making
   }
-  const forget = (key: string, making: Making): void => {
-    if (makings.get(key) === making) makings.delete(key)
-  }
-  const end = (key: string, making: Making, failure?: unknown): void => {
-    if (making.ended) return
-    making.ended = true
-    making.failure = failure
-    beingMade.delete(making)
-    const size = making.to
-    if (failure !== undefined || making.from > 0 || size > limits.keptBytes || kept + size > limits.allKeptBytes) return forget(key, making)
-    kept += size
-    const drop = (): void => {
-      kept -= size
-      forget(key, making)
-    }
-    deadline(limits.keptMs).addEventListener('abort', drop, { once: true })
-  }
 
-  const makeMore = async (key: string, making: Making): Promise<void> => {
-    if (making.to - making.from >= windowBytes()) await waitForReaders({ clock, limits, windowBytes }, making)
+  async #makeMore(key: string, making: Making): Promise<void> {
+    const windowBytes = (): number => Math.max(minWindowBytes, this.#limits.windowBytes / Math.max(8, this.#beingMade.size))
+    if (making.to - making.from >= windowBytes()) await waitForReaders({ clock: this.#clock, limits: this.#limits, windowBytes }, making)
     try {
       const result = await making.iterator.next()
-      if (result.done === true) return end(key, making)
+      if (result.done === true) return this.#end(key, making)
       making.chunks.push({ at: making.to, bytes: result.value })
       making.to += result.value.byteLength
     } catch (error) {
-      end(key, making, error)
+      this.#end(key, making, error)
     }
   }
-  const leave = (key: string, making: Making, reader: Reader): void => {
+
+  #leave(key: string, making: Making, reader: Reader): void {
     making.readers.delete(reader)
     making.moved()
     if (making.readers.size > 0 || making.ended) return
-    forget(key, making)
+    this.#forget(key, making)
     making.cancel.abort(abandoned)
-    end(key, making, abandoned)
+    this.#end(key, making, abandoned)
     // The generator ends with the signal, which also ends any wait in it.
     void making.iterator.return?.(undefined)?.then(undefined, () => undefined)
   }
 
-  return {
-    async *read(key, make, options) {
-      let making = makings.get(key)
-      if (making === undefined || making.from > 0) {
-        making = begin(make, options)
-        makings.set(key, making)
-      }
-      const reader: Reader = { offset: 0 }
-      try {
-        for (;;) {
-          if (reader.offset < making.from || making.failure === abandoned) {
-            // Its git would wait until this reader has ended.
-            leave(key, making, reader)
-            return yield* alone(make, reader.offset, beingMade, options)
-          }
-          if (!making.readers.has(reader)) {
-            making.readers.add(reader)
-            making.moved()
-          }
-          const chunk = chunkAt(making, reader.offset)
-          if (chunk !== undefined) {
-            reader.offset += chunk.byteLength
-            making.moved()
-            yield chunk
-            continue
-          }
-          if (making.failure !== undefined) throw making.failure
-          if (making.ended) return undefined
-          const owner = making
-          owner.next ??= makeMore(key, owner).finally(() => (owner.next = undefined))
-          await owner.next
-        }
-      } finally {
-        leave(key, making, reader)
-      }
-    },
+  #end(key: string, making: Making, failure?: unknown): void {
+    if (making.ended) return
+    making.ended = true
+    making.failure = failure
+    this.#beingMade.delete(making)
+    const { keptBytes, allKeptBytes, keptMs } = this.#limits
+    const size = making.to
+    if (failure !== undefined || making.from > 0 || size > keptBytes || this.#keptBytes + size > allKeptBytes)
+      return this.#forget(key, making)
+    this.#keptBytes += size
+    const drop = (): void => {
+      this.#keptBytes -= size
+      this.#forget(key, making)
+    }
+    deadline(keptMs).addEventListener('abort', drop, { once: true })
+  }
+
+  #forget(key: string, making: Making): void {
+    if (this.#makings.get(key) === making) this.#makings.delete(key)
   }
 }
 

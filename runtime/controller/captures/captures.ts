@@ -18,16 +18,6 @@ import { acceptOffer, type Asked, askedBy, followedBranch, isOver, waitingFor, t
 import { createPullRequests, type PullRequests, type Pushed } from './pull-requests.ts'
 import { specOf } from '../../reconcile/store/spec-of.ts'
 
-/** One per replica. */
-export type Captures = {
-  /** Undefined while this replica does not lead. Throws PayloadMalformed if the pod follows another profile than the offer names. */
-  offered(sync: { namespace: string; name: string }, pod: string, offer: CaptureOffer): CaptureAnswer | undefined
-  /** Returns the capture results that are not in the status yet. */
-  known(key: SyncKey): readonly CaptureEntry[]
-  /** Accepts offers until `signal` aborts, which also cancels running captures. `changed`: a result is new. */
-  lead(changed: (key: SyncKey) => void, signal: AbortSignal): Promise<void>
-}
-
 type Deps = WorkDeps & {
   store: Store
   /** For pull requests. */
@@ -46,25 +36,93 @@ const maxAtOnce = 3
 /** The rest is left to other namespaces, because a slow git host holds a capture for minutes. */
 const maxAtOnceOfNamespace = 2
 
-/** Holds the changes of at most three gateways. */
-export function createCaptures(deps: Deps): Captures {
-  const { store, clock, log } = deps
-  const entries = createCaptureEntries(clock, store, (key) => term?.changed(key))
-  let term: Term | undefined
+/** The captures of one replica. Holds the changes of at most three gateways. */
+export class Captures {
+  readonly #deps: Deps
+  readonly #entries: CaptureEntries
+  #term: Term | undefined
 
-  const keep = ({ record }: Asked, reported: CaptureEntry): void => {
-    entries.note(record, reported)
-    deps.captured(reported.state)
-    const key = syncKey(record.namespace, record.name)
-    if (term !== undefined) openWaiting(deps, term, key, entries.known(key))
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#entries = new CaptureEntries(deps, (key) => this.#term?.changed(key))
   }
-  const base = (asked: Asked, offer: CaptureOffer) => baseOf(asked, offer, timestamp(clock.now()))
-  const fail = (asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] => {
-    const { state, reason, message } = failureOf(asked, error, log)
-    keep(asked, { ...base(asked, offer), changes: offer.digest, state, reason, message, ...(branch === undefined ? {} : { branch }) })
-    return state
+
+  /** Undefined while this replica does not lead. Throws PayloadMalformed if the pod follows another profile than the offer names. */
+  offered({ namespace, name }: { namespace: string; name: string }, pod: string, offer: CaptureOffer): CaptureAnswer | undefined {
+    const term = this.#term
+    if (term === undefined) return undefined
+    const asked = askedBy(this.#deps.store, { namespace, name }, pod, offer)
+    if (asked === undefined) return { answer: 'done' }
+    const key = syncKey(namespace, name)
+    const known = this.#entries.of(key, asked.record)
+    const answer = this.#answerOf(known, key, asked, offer) ?? this.#answerWithout(known, asked, offer)
+    if (answer !== undefined) return { answer }
+    let edits: AcceptedEdit[] | undefined
+    try {
+      edits = acceptOffer(asked, offer)
+    } catch (error) {
+      return { answer: this.#fail(asked, offer, error) === 'Refused' ? 'done' : 'later' }
+    }
+    if (isBusy(term, key)) return { answer: 'later' }
+    if (edits === undefined) return { answer: 'send' }
+    const { work, signal } = term
+    work.set(
+      key,
+      this.#capture(asked, { ...offer, changes: undefined }, edits, signal).finally(() => work.delete(key)),
+    )
+    return { answer: 'later' }
   }
-  const take = async (asked: Asked, offer: CaptureOffer, edits: AcceptedEdit[], ending: AbortSignal): Promise<void> => {
+
+  /** Returns the capture results that are not in the status yet. */
+  known(key: SyncKey): readonly CaptureEntry[] {
+    return this.#entries.known(key)
+  }
+
+  /** Accepts offers until `signal` aborts, which also cancels running captures. `changed`: a result is new. */
+  async lead(changed: (key: SyncKey) => void, signal: AbortSignal): Promise<void> {
+    const { store, clock } = this.#deps
+    const own: Term = { changed, signal, work: new Map(), pullRequests: openPullRequests(this.#deps, this.#entries, signal) }
+    this.#term = own
+    this.#entries.clear()
+    while (!signal.aborted) {
+      for (const record of store.syncs()) {
+        const key = syncKey(record.namespace, record.name)
+        openWaiting(this.#deps, own, key, this.#entries.of(key, record))
+      }
+      await pause(clock, failedForMs, signal)
+      this.#entries.prune()
+    }
+    this.#term = undefined
+    await Promise.all([...own.work.values(), own.pullRequests.settled()])
+  }
+
+  /** Returns the answer that the gateway's last entry, or its age, gives; undefined: the offer is new. */
+  #answerOf(known: readonly CaptureEntry[], key: SyncKey, asked: Asked, offer: CaptureOffer): 'done' | 'later' | undefined {
+    const now = this.#deps.clock.now()
+    const last = known.find((entry) => entry.pod === asked.pod)
+    if (last !== undefined && answers(last, offer)) {
+      if (last.state !== 'Failed') return 'done'
+      return this.#entries.isResting(key, asked.pod) ? 'later' : undefined
+    }
+    if (last !== undefined && isTooSoon(last, offer, asked.capture, now.epochMilliseconds)) return 'later'
+    return isOver(asked.record, offer.request, now) ? 'done' : undefined
+  }
+
+  /** Answers an offer that needs no commit of its own: one without files, or with changes that another gateway has pushed. */
+  #answerWithout(known: readonly CaptureEntry[], asked: Asked, offer: CaptureOffer): 'done' | undefined {
+    if (offer.files === 0) {
+      this.#keep(asked, { ...this.#base(asked, offer), state: 'Nothing' })
+      return 'done'
+    }
+    const isSame = ({ state, request, changes, on }: CaptureEntry): boolean =>
+      state === 'Pushed' && request === offer.request && changes === offer.digest && on === offer.commit
+    const { branch, commit } = known.find(isSame) ?? {}
+    if (branch === undefined || commit === undefined) return undefined
+    this.#keep(asked, { ...this.#base(asked, offer), changes: offer.digest, state: 'Pushed', branch, commit, ...waitingFor(asked) })
+    return 'done'
+  }
+
+  async #capture(asked: Asked, offer: CaptureOffer, edits: AcceptedEdit[], ending: AbortSignal): Promise<void> {
     const signal = deadline(timeoutMs, ending)
     const { record, gateway } = asked
     const { namespace, name } = record
@@ -73,70 +131,32 @@ export function createCaptures(deps: Deps): Captures {
       if (branch === undefined || branch === followedBranch(asked.record, asked.spec))
         throw new Fault('PushRefused', `the name of gateway "${gateway}" gives no valid name of a branch for spec.capture.branch`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
-      const taken = await takeChanges(await workOf(deps, asked, signal), { ...origin, branch, edits }, signal)
-      keep(asked, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
-      log.info({ namespace, name, pod: asked.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
+      const taken = await takeChanges(await workOf(this.#deps, asked, signal), { ...origin, branch, edits }, signal)
+      this.#keep(asked, { ...this.#base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
+      this.#deps.log.info({ namespace, name, pod: asked.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
     } catch (error) {
-      if (!ending.aborted) fail(asked, offer, error, branch)
+      if (!ending.aborted) this.#fail(asked, offer, error, branch)
     }
   }
 
-  return {
-    known: entries.known,
-    offered({ namespace, name }, pod, offer) {
-      if (term === undefined) return undefined
-      const key = syncKey(namespace, name)
-      const asked = askedBy(store, { namespace, name }, pod, offer)
-      if (asked === undefined) return { answer: 'done' }
-      const known = entries.of(key, asked.record)
-      const last = known.find((entry) => entry.pod === pod)
-      const own = last !== undefined && answers(last, offer) ? last : undefined
-      if (own !== undefined && own.state !== 'Failed') return { answer: 'done' }
-      if (own !== undefined && entries.isResting(key, pod)) return { answer: 'later' }
-      if (own === undefined && last !== undefined && isTooSoon(last, offer, asked.capture, clock.now().epochMilliseconds))
-        return { answer: 'later' }
-      if (own === undefined && isOver(asked.record, offer.request, clock.now())) return { answer: 'done' }
-      if (offer.files === 0) {
-        keep(asked, { ...base(asked, offer), state: 'Nothing' })
-        return { answer: 'done' }
-      }
-      const isSame = ({ state, request, changes, on }: CaptureEntry): boolean =>
-        state === 'Pushed' && request === offer.request && changes === offer.digest && on === offer.commit
-      const { branch, commit } = known.find(isSame) ?? {}
-      if (branch !== undefined && commit !== undefined) {
-        keep(asked, { ...base(asked, offer), changes: offer.digest, state: 'Pushed', branch, commit, ...waitingFor(asked) })
-        return { answer: 'done' }
-      }
-      let edits: AcceptedEdit[] | undefined
-      try {
-        edits = acceptOffer(asked, offer)
-      } catch (error) {
-        return { answer: fail(asked, offer, error) === 'Refused' ? 'done' : 'later' }
-      }
-      if (isBusy(term, key)) return { answer: 'later' }
-      if (edits === undefined) return { answer: 'send' }
-      const { work, signal } = term
-      work.set(
-        key,
-        take(asked, { ...offer, changes: undefined }, edits, signal).finally(() => work.delete(key)),
-      )
-      return { answer: 'later' }
-    },
-    async lead(changed, signal) {
-      const own: Term = { changed, signal, work: new Map(), pullRequests: openPullRequests(deps, entries, signal) }
-      term = own
-      entries.clear()
-      while (!signal.aborted) {
-        for (const record of store.syncs()) {
-          const key = syncKey(record.namespace, record.name)
-          openWaiting(deps, own, key, entries.of(key, record))
-        }
-        await pause(clock, failedForMs, signal)
-        entries.prune()
-      }
-      term = undefined
-      await Promise.all([...own.work.values(), own.pullRequests.settled()])
-    },
+  #fail(asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] {
+    const { state, reason, message } = failureOf(asked, error, this.#deps.log)
+    const failed = { ...this.#base(asked, offer), changes: offer.digest, state, reason, message }
+    this.#keep(asked, { ...failed, ...(branch === undefined ? {} : { branch }) })
+    return state
+  }
+
+  /** Returns the fields common to all results of an offer. */
+  #base({ pod, gateway }: Asked, { request, files, commit: on, leftOut, leftOutFiles }: CaptureOffer) {
+    const at = timestamp(this.#deps.clock.now())
+    return { pod, gateway, request, files, on, ...(leftOutFiles === 0 ? {} : { leftOut, leftOutFiles }), at }
+  }
+
+  #keep({ record }: Asked, reported: CaptureEntry): void {
+    this.#entries.note(record, reported)
+    this.#deps.captured(reported.state)
+    const key = syncKey(record.namespace, record.name)
+    if (this.#term !== undefined) openWaiting(this.#deps, this.#term, key, this.#entries.known(key))
   }
 }
 
@@ -176,11 +196,6 @@ function isBusy({ work }: Term, key: SyncKey): boolean {
   return work.has(key) || work.size >= maxAtOnce || own.length >= maxAtOnceOfNamespace
 }
 
-/** Returns the fields common to all results of an offer. */
-function baseOf({ pod, gateway }: Asked, { request, files, commit: on, leftOut, leftOutFiles }: CaptureOffer, at: string) {
-  return { pod, gateway, request, files, on, ...(leftOutFiles === 0 ? {} : { leftOut, leftOutFiles }), at }
-}
-
 /** Logs an error and returns the failure for the entry. */
 function failureOf({ record: { namespace, name }, pod }: Asked, error: unknown, log: Log) {
   const fault = asFault(error)
@@ -195,57 +210,66 @@ function pushedOf(deps: Deps, record: GatewaySyncRecord, spec: GatewaySyncSpec, 
   return { namespace, name, spec, base: followedBranch(record, spec), entry, work: (signal) => workOf(deps, { record, spec }, signal) }
 }
 
-/** By GatewaySync and pod. A recreated GatewaySync, or one with another repository, does not inherit entries. */
-type CaptureEntries = {
-  /** Replaces the entry of the pod. `about`: the GatewaySync as it was when the entry was created. */
-  note(about: GatewaySyncRecord, reported: CaptureEntry): void
-  /** In the order in which the commits were recorded. */
-  known(key: SyncKey): readonly CaptureEntry[]
-  /** Returns the status entries of other pods, followed by the known ones. */
-  of(key: SyncKey, record: GatewaySyncRecord): CaptureEntry[]
-  /** Whether a failure of this pod is too recent to try again. */
-  isResting(key: SyncKey, pod: string): boolean
-  clear(): void
-  /** Drops the entries of deleted GatewaySyncs. */
-  prune(): void
-}
-
 /** Retry delay after a temporary failure. */
 const failedForMs = 60_000
 
-/** `changed`: the status of the GatewaySync must be written. */
-function createCaptureEntries(clock: Clock, store: Pick<Store, 'sync'>, changed: (key: SyncKey) => void): CaptureEntries {
-  const results = new Map<SyncKey, Known>()
-  const present = (key: SyncKey): Known | undefined => {
-    const known = results.get(key)
-    return known !== undefined && known.subject === subjectOf(store.sync(known.namespace, known.name)) ? known : undefined
+/** By GatewaySync and pod. A recreated GatewaySync, or one with another repository, does not inherit entries. */
+class CaptureEntries {
+  readonly #deps: { clock: Clock; store: Pick<Store, 'sync'> }
+  readonly #changed: (key: SyncKey) => void
+  readonly #results = new Map<SyncKey, Known>()
+
+  /** `changed`: the status of the GatewaySync must be written. */
+  constructor(deps: { clock: Clock; store: Pick<Store, 'sync'> }, changed: (key: SyncKey) => void) {
+    this.#deps = deps
+    this.#changed = changed
   }
-  const known = (key: SyncKey): CaptureEntry[] => [...(present(key)?.pods.values() ?? [])].map(({ entry }) => entry)
-  return {
-    known,
-    note(about, reported) {
-      const { namespace, name } = about
-      const subject = subjectOf(about)
-      if (subject !== subjectOf(store.sync(namespace, name))) return
-      const key = syncKey(namespace, name)
-      const entry = cutToFit(reported)
-      const own: Known = present(key) ?? { namespace, name, subject, pods: new Map() }
-      results.set(key, own)
-      if (own.pods.get(entry.pod)?.entry.commit !== entry.commit) own.pods.delete(entry.pod)
-      own.pods.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
-      changed(key)
-    },
-    of(key, record) {
-      const fresh = known(key)
-      const pods = new Set(fresh.map(({ pod }) => pod))
-      const reported = ofRepository(record.status.capture, specOf(record)?.git.repo)
-      return [...(reported?.gateways ?? []).filter(({ pod }) => !pods.has(pod)), ...fresh]
-    },
-    isResting: (key, pod) => (present(key)?.pods.get(pod)?.untilMs ?? 0) > clock.monotonicMs(),
-    clear: () => results.clear(),
-    prune() {
-      for (const key of results.keys()) if (present(key) === undefined) results.delete(key)
-    },
+
+  /** Replaces the entry of the pod. `about`: the GatewaySync as it was when the entry was created. */
+  note(about: GatewaySyncRecord, reported: CaptureEntry): void {
+    const { clock, store } = this.#deps
+    const { namespace, name } = about
+    const subject = subjectOf(about)
+    if (subject !== subjectOf(store.sync(namespace, name))) return
+    const key = syncKey(namespace, name)
+    const entry = cutToFit(reported)
+    const own: Known = this.#present(key) ?? { namespace, name, subject, pods: new Map() }
+    this.#results.set(key, own)
+    if (own.pods.get(entry.pod)?.entry.commit !== entry.commit) own.pods.delete(entry.pod)
+    own.pods.set(entry.pod, { entry, untilMs: entry.state === 'Failed' ? clock.monotonicMs() + failedForMs : Infinity })
+    this.#changed(key)
+  }
+
+  /** In the order in which the commits were recorded. */
+  known(key: SyncKey): CaptureEntry[] {
+    return [...(this.#present(key)?.pods.values() ?? [])].map(({ entry }) => entry)
+  }
+
+  /** Returns the status entries of other pods, followed by the known ones. */
+  of(key: SyncKey, record: GatewaySyncRecord): CaptureEntry[] {
+    const fresh = this.known(key)
+    const pods = new Set(fresh.map(({ pod }) => pod))
+    const reported = ofRepository(record.status.capture, specOf(record)?.git.repo)
+    return [...(reported?.gateways ?? []).filter(({ pod }) => !pods.has(pod)), ...fresh]
+  }
+
+  /** Whether a failure of this pod is too recent to try again. */
+  isResting(key: SyncKey, pod: string): boolean {
+    return (this.#present(key)?.pods.get(pod)?.untilMs ?? 0) > this.#deps.clock.monotonicMs()
+  }
+
+  clear(): void {
+    this.#results.clear()
+  }
+
+  /** Drops the entries of deleted GatewaySyncs. */
+  prune(): void {
+    for (const key of this.#results.keys()) if (this.#present(key) === undefined) this.#results.delete(key)
+  }
+
+  #present(key: SyncKey): Known | undefined {
+    const known = this.#results.get(key)
+    return known !== undefined && known.subject === subjectOf(this.#deps.store.sync(known.namespace, known.name)) ? known : undefined
   }
 }
 

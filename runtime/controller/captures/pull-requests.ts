@@ -13,7 +13,7 @@ import type { CaptureEntry } from '../../api/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import { parseCommitHash, type CommitHash } from '../../api/values.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { createOutbox, type Outbox, type Tried } from '../../notifications/outbox.ts'
+import { Outbox, type Tried } from '../../notifications/outbox.ts'
 import type { OpenHostApi } from '../../git/api/host-api.ts'
 import type { Mirror } from '../../git/mirrors.ts'
 
@@ -63,7 +63,7 @@ export function createPullRequests({ clock, hostApi, ended, waits, pace, log }: 
     if (latest !== undefined && isSame(latest, pushed)) underWay.delete(key)
     ended(pushed, pullRequest)
   }
-  const outbox: Outbox<Pushed> = createOutbox(
+  const outbox: Outbox<Pushed> = new Outbox(
     {
       clock,
       ...pauses,
@@ -106,7 +106,7 @@ export function createPullRequests({ clock, hostApi, ended, waits, pace, log }: 
       underWay.set(own, pushed)
       if (before === undefined || !isSame(before, pushed)) outbox.put(own, pushed)
     },
-    settled: outbox.settled,
+    settled: () => outbox.settled(),
   }
 }
 

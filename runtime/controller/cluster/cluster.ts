@@ -10,7 +10,7 @@ import { gatewaySyncType, type KubeObject, type ObjectKey, podType, syncReportTy
 import type { Log } from '../../platform/log/log.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 import { type GatewaySyncRecord, projectGatewaySync, projectPod, projectReport } from '../../reconcile/store/records.ts'
-import { createPodScopes, type PodsListed } from './pod-scopes.ts'
+import { PodScopes, type PodsListed } from './pod-scopes.ts'
 
 type Deps = { kube: Kube; clock: Clock; log: Log; observe?: WatchFigures }
 
@@ -92,7 +92,7 @@ async function watchScope(
 ): Promise<void> {
   const within = scope === undefined ? {} : { namespace: scope }
   const running = new Set<Promise<void>>()
-  const pods = createPodScopes(
+  const pods = new PodScopes(
     {
       store,
       watch(namespace, listed, own) {

@@ -17,86 +17,95 @@ type Deps = {
 /** Called once, when the first list is complete; `isThere` says whether a pod was in it. */
 export type PodsListed = (isThere: (pod: { namespace: string; name: string }) => boolean) => void
 
-/** Receives the GatewaySyncs of a scope from their watch. */
-export type PodScopes = {
-  /** Passes a GatewaySync to the store once the pods of its namespace have been listed: until then it would seem to have none. */
-  upsertSync(record: GatewaySyncRecord): boolean
-  /** A GatewaySync of another installation; its pods are not watched. */
-  upsertOther(namespace: string, name: string): boolean
-  removeSync(namespace: string, name: string): void
-  /** All GatewaySyncs have been listed, so the number of namespaces is known. */
-  syncsListed(): void
-}
-
 /** A watch takes about 170 KiB. */
 const defaultMaxNamespaces = 32
 
-/** `signal` ends every watch. */
-export function createPodScopes({ store, watch, maxNamespaces = defaultMaxNamespaces }: Deps, signal: AbortSignal): PodScopes {
+/** Receives the GatewaySyncs of a scope from their watch. */
+export class PodScopes {
+  readonly #deps: Deps
+  readonly #signal: AbortSignal
   /** Watched namespaces, and whether their pods have been listed. They stay watched, because a deleted GatewaySync may return. */
-  const watched = new Map<string, { listed: boolean; stop: AbortController }>()
-  const waiting = new Map<string, BoundedObjects<GatewaySyncRecord>>()
-  let syncsListed = false
-  let everything: 'no' | 'listing' | 'listed' = 'no'
+  readonly #watched = new Map<string, { listed: boolean; stop: AbortController }>()
+  readonly #waiting = new Map<string, BoundedObjects<GatewaySyncRecord>>()
+  #syncsListed = false
+  #everything: 'no' | 'listing' | 'listed' = 'no'
 
-  const isListed = (namespace: string): boolean => everything === 'listed' || watched.get(namespace)?.listed === true
-  const letIn = (namespace: string): void => {
-    const records = waiting.get(namespace)
-    waiting.delete(namespace)
-    for (const record of records?.values() ?? []) store.upsertSync(record)
+  /** `signal` ends every watch. */
+  constructor(deps: Deps, signal: AbortSignal) {
+    this.#deps = deps
+    this.#signal = signal
   }
-  const watchNamespace = (namespace: string): void => {
+
+  /** Passes a GatewaySync to the store once the pods of its namespace have been listed: until then it would seem to have none. */
+  upsertSync(record: GatewaySyncRecord): boolean {
+    const { namespace, name } = record
+    if (this.#isListed(namespace)) return this.#deps.store.upsertSync(record)
+    const records = this.#waiting.get(namespace) ?? syncsOfNamespace()
+    this.#waiting.set(namespace, records)
+    // All of a namespace may wait at a start, so they are bounded here as they are in the store.
+    const isKept = records.set(name, withinShare(record, records.beside(name)))
+    this.#watchWaiting()
+    return isKept
+  }
+
+  /** A GatewaySync of another installation; its pods are not watched. */
+  upsertOther(namespace: string, name: string): boolean {
+    this.#waiting.get(namespace)?.delete(name)
+    return this.#deps.store.upsertOther(namespace, name)
+  }
+
+  removeSync(namespace: string, name: string): void {
+    this.#waiting.get(namespace)?.delete(name)
+    this.#deps.store.removeSync(namespace, name)
+  }
+
+  /** All GatewaySyncs have been listed, so the number of namespaces is known. */
+  syncsListed(): void {
+    this.#syncsListed = true
+    this.#watchWaiting()
+  }
+
+  #isListed(namespace: string): boolean {
+    return this.#everything === 'listed' || this.#watched.get(namespace)?.listed === true
+  }
+
+  #watchWaiting(): void {
+    if (!this.#syncsListed || this.#everything !== 'no') return
+    const { maxNamespaces = defaultMaxNamespaces } = this.#deps
+    const fresh = [...this.#waiting.keys()].filter((namespace) => !this.#watched.has(namespace))
+    if (this.#watched.size + fresh.length > maxNamespaces) this.#watchEverything()
+    else for (const namespace of fresh) this.#watchNamespace(namespace)
+  }
+
+  #watchNamespace(namespace: string): void {
     const entry = { listed: false, stop: new AbortController() }
-    watched.set(namespace, entry)
+    this.#watched.set(namespace, entry)
     const listed = (): void => {
       entry.listed = true
-      letIn(namespace)
+      this.#storeWaiting(namespace)
     }
-    watch(namespace, listed, AbortSignal.any([signal, entry.stop.signal]))
+    this.#deps.watch(namespace, listed, AbortSignal.any([this.#signal, entry.stop.signal]))
   }
-  const watchEverything = (): void => {
-    everything = 'listing'
+
+  #watchEverything(): void {
+    this.#everything = 'listing'
+    const { store, watch } = this.#deps
     const listed: PodsListed = (isThere) => {
-      everything = 'listed'
-      for (const [namespace, { stop }] of watched) {
+      this.#everything = 'listed'
+      for (const [namespace, { stop }] of this.#watched) {
         stop.abort(new Error('everything is watched'))
         // The watch that ends here may not have reported a deletion yet.
         for (const pod of store.podsIn(namespace)) if (!isThere(pod)) store.removePod(namespace, pod.name)
       }
-      watched.clear()
-      for (const namespace of waiting.keys()) letIn(namespace)
+      this.#watched.clear()
+      for (const namespace of this.#waiting.keys()) this.#storeWaiting(namespace)
     }
-    watch(undefined, listed, signal)
-  }
-  const begin = (): void => {
-    if (!syncsListed || everything !== 'no') return
-    const fresh = [...waiting.keys()].filter((namespace) => !watched.has(namespace))
-    if (watched.size + fresh.length > maxNamespaces) watchEverything()
-    else fresh.forEach(watchNamespace)
+    watch(undefined, listed, this.#signal)
   }
 
-  return {
-    upsertSync(record) {
-      const { namespace, name } = record
-      if (isListed(namespace)) return store.upsertSync(record)
-      const records = waiting.get(namespace) ?? syncsOfNamespace()
-      waiting.set(namespace, records)
-      // All of a namespace may wait at a start, so they are bounded here as they are in the store.
-      const isKept = records.set(name, withinShare(record, records.beside(name)))
-      begin()
-      return isKept
-    },
-    upsertOther(namespace, name) {
-      waiting.get(namespace)?.delete(name)
-      return store.upsertOther(namespace, name)
-    },
-    removeSync(namespace, name) {
-      waiting.get(namespace)?.delete(name)
-      store.removeSync(namespace, name)
-    },
-    syncsListed() {
-      syncsListed = true
-      begin()
-    },
+  #storeWaiting(namespace: string): void {
+    const records = this.#waiting.get(namespace)
+    this.#waiting.delete(namespace)
+    for (const record of records?.values() ?? []) this.#deps.store.upsertSync(record)
   }
 }

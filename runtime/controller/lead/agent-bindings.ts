@@ -35,68 +35,87 @@ const againAfterMs = 600_000
 /** How long a namespace must be without gateway pods: recreating the only one leaves it without for a moment. */
 const removedAfterMs = 600_000
 
-/** `changed` is called with each namespace whose pods may have changed; `run` writes until its signal aborts. */
-export function createAgentBindings(deps: AgentBindingsDeps): {
-  changed(namespace: string): void
-  run(signal: AbortSignal): Promise<void>
-} {
-  const { role, pods, clock, log } = deps
+/** Writes the bindings of agents. */
+export class AgentBindings {
+  readonly #deps: AgentBindingsDeps
+  readonly #queue: Queue
   /** What was written, and the uids of the pods for which it was. */
-  const written = new Map<string, { text: string; uids: ReadonlySet<string>; untilMs: number }>()
+  readonly #written = new Map<string, { text: string; uids: ReadonlySet<string>; untilMs: number }>()
   /** Since when, in monotonic ms, a namespace has had no gateway pod; infinite once its binding is removed. */
-  const withoutPods = new Map<string, number>()
+  readonly #withoutPods = new Map<string, number>()
 
-  const removeLater = async (namespace: string, name: string, signal: AbortSignal): Promise<number | undefined> => {
-    const nowMs = clock.monotonicMs()
-    const sinceMs = withoutPods.get(namespace) ?? nowMs
-    withoutPods.set(namespace, sinceMs)
+  constructor(deps: AgentBindingsDeps) {
+    this.#deps = deps
+    this.#queue = new Queue({
+      clock: deps.clock,
+      workers: 1,
+      pass: async (namespace, signal) => ({ wakeAfterMs: await this.#reconcile(namespace, signal) }),
+      failed: (namespace, error) =>
+        deps.log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
+    })
+  }
+
+  /** Call this with each namespace whose pods may have changed. */
+  changed(namespace: string): void {
+    this.#queue.add(namespace)
+  }
+
+  /** Writes until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#queue.run(signal), this.#addBound(signal)])
+  }
+
+  /** Returns when to reconcile the namespace again. */
+  async #reconcile(namespace: string, signal: AbortSignal): Promise<number | undefined> {
+    const { role, clock } = this.#deps
+    if (role === undefined) return undefined
+    const present = this.#deps.pods(namespace)
+    const binding = agentRoleBinding(namespace, role, present)
+    if (binding === undefined) {
+      // If the pods are gone, the binding may have been deleted with the namespace.
+      this.#written.delete(namespace)
+      return await this.#removeLater(namespace, role, signal)
+    }
+    this.#withoutPods.delete(namespace)
+    const text = JSON.stringify(binding)
+    const last = this.#written.get(namespace)
+    // A new pod needs its permissions at once, even if the binding was changed since it was written.
+    const isWritten = last?.text === text && present.every(({ uid }) => last.uids.has(uid))
+    const leftMs = isWritten ? last.untilMs - clock.monotonicMs() : 0
+    if (leftMs > 0) return leftMs
+    await this.#write(binding, signal)
+    this.#written.set(namespace, { text, uids: new Set(present.map(({ uid }) => uid)), untilMs: clock.monotonicMs() + againAfterMs })
+    return againAfterMs
+  }
+
+  async #removeLater(namespace: string, name: string, signal: AbortSignal): Promise<number | undefined> {
+    const nowMs = this.#deps.clock.monotonicMs()
+    const sinceMs = this.#withoutPods.get(namespace) ?? nowMs
+    this.#withoutPods.set(namespace, sinceMs)
     const leftMs = sinceMs + removedAfterMs - nowMs
     if (leftMs > 0) return Number.isFinite(leftMs) ? leftMs : undefined
-    await deps.remove(namespace, name, signal)
-    withoutPods.set(namespace, Number.POSITIVE_INFINITY)
+    await this.#deps.remove(namespace, name, signal)
+    this.#withoutPods.set(namespace, Number.POSITIVE_INFINITY)
     return undefined
   }
-  const write = async (binding: RoleBinding, signal: AbortSignal): Promise<void> => {
+
+  async #write(binding: RoleBinding, signal: AbortSignal): Promise<void> {
     try {
-      await deps.apply(binding, signal)
+      await this.#deps.apply(binding, signal)
     } catch (error) {
       if (asFault(error).reason !== 'Rejected') throw error
       // The role of a binding is immutable, so a binding to another role is deleted and created again.
-      await deps.remove(binding.metadata.namespace, binding.metadata.name, signal)
-      await deps.apply(binding, signal)
+      await this.#deps.remove(binding.metadata.namespace, binding.metadata.name, signal)
+      await this.#deps.apply(binding, signal)
     }
   }
-  const queue = new Queue({
-    clock,
-    workers: 1,
-    async pass(namespace, signal) {
-      if (role === undefined) return { wakeAfterMs: undefined }
-      const present = pods(namespace)
-      const binding = agentRoleBinding(namespace, role, present)
-      if (binding === undefined) {
-        // If the pods are gone, the binding may have been deleted with the namespace.
-        written.delete(namespace)
-        return { wakeAfterMs: await removeLater(namespace, role, signal) }
-      }
-      withoutPods.delete(namespace)
-      const text = JSON.stringify(binding)
-      const last = written.get(namespace)
-      // A new pod needs its permissions at once, even if the binding was changed since it was written.
-      const isWritten = last?.text === text && present.every(({ uid }) => last.uids.has(uid))
-      const leftMs = isWritten ? last.untilMs - clock.monotonicMs() : 0
-      if (leftMs > 0) return { wakeAfterMs: leftMs }
-      await write(binding, signal)
-      written.set(namespace, { text, uids: new Set(present.map(({ uid }) => uid)), untilMs: clock.monotonicMs() + againAfterMs })
-      return { wakeAfterMs: againAfterMs }
-    },
-    failed: (namespace, error) =>
-      log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
-  })
+
   /** A previous leader may have bound a namespace that has neither GatewaySync nor pod any more, so no watch would report it. */
-  const addBound = async (signal: AbortSignal): Promise<void> => {
+  async #addBound(signal: AbortSignal): Promise<void> {
+    const { role, clock, log } = this.#deps
     while (role !== undefined && !signal.aborted) {
       try {
-        for (const namespace of await deps.bound(role, signal)) queue.add(namespace)
+        for (const namespace of await this.#deps.bound(role, signal)) this.#queue.add(namespace)
         return
       } catch (error) {
         if (isAbort(error, signal)) return
@@ -106,15 +125,13 @@ export function createAgentBindings(deps: AgentBindingsDeps): {
       }
     }
   }
-  return {
-    changed: (namespace) => queue.add(namespace),
-    run: async (signal) => void (await Promise.all([queue.run(signal), addBound(signal)])),
-  }
 }
+
+type BoundPods = Pick<Store, 'podsIn' | 'syncOfPod' | 'isOther'>
 
 type BindingsDeps = {
   kube: Kube
-  store: Store
+  store: BoundPods
   /** The ClusterRole to bind gateway pods' ServiceAccounts to; undefined: the installation's owner does that. */
   bindAgentsTo: string | undefined
   watchNamespaces: readonly string[]
@@ -123,15 +140,8 @@ type BindingsDeps = {
 }
 
 /** Opens the role bindings for agents in pods that follow a GatewaySync of this installation. */
-export function openAgentBindings({
-  kube,
-  store,
-  bindAgentsTo: role,
-  watchNamespaces,
-  clock,
-  log,
-}: BindingsDeps): ReturnType<typeof createAgentBindings> {
-  return createAgentBindings({
+export function openAgentBindings({ kube, store, bindAgentsTo: role, watchNamespaces, clock, log }: BindingsDeps): AgentBindings {
+  return new AgentBindings({
     role,
     pods: (namespace) => store.podsIn(namespace).filter((pod) => followsOurs(store, pod)),
     async apply(binding, signal) {
@@ -167,7 +177,7 @@ export function openAgentBindings({
 }
 
 /** Whether a pod follows a GatewaySync of this installation, or names one that does not exist yet. */
-function followsOurs(store: Store, pod: PodRecord): boolean {
+function followsOurs(store: BoundPods, pod: PodRecord): boolean {
   const name = store.syncOfPod(pod)
   return name !== undefined && !store.isOther(pod.namespace, name)
 }

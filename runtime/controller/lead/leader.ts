@@ -13,8 +13,8 @@ import { type CommitStatuses, createCommitStatuses } from '../../notifications/c
 import { createNotifications, type Notifications } from '../../notifications/receivers/notify.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { longestPollMs } from '../../reconcile/decide/source-resolution.ts'
-import { createGatewayQueries, type GatewayQueries } from '../../reconcile/gateway-queries.ts'
-import { createResolutions, hostSlots, type Resolutions } from '../../reconcile/source/resolutions.ts'
+import { GatewayQueries } from '../../reconcile/gateway-queries.ts'
+import { hostSlots, Resolutions } from '../../reconcile/source/resolutions.ts'
 import { Queue } from '../../platform/async/queue.ts'
 import { reconcile, type ReconcileDeps } from '../../reconcile/reconcile.ts'
 import { type SharedLimiters, Throttling } from '../../reconcile/throttling.ts'
@@ -82,7 +82,7 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const failed = (key: SyncKey, error: unknown): void => logFailedPass({ store, log }, key, error)
   const queue: Queue = new Queue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
   const hosts = new FairLimiter({ ...hostSlots, clock })
-  const lookups = createResolutions({ clock, hosts, ready: (key) => queue.add(key), signal })
+  const lookups = new Resolutions({ clock, hosts, ready: (key) => queue.add(key), signal })
   const limiters: SharedLimiters = new Map([...deps.limiters, ['source-resolution', hosts]])
   for (const [resource, limiter] of limiters) metrics.limiting(resource, limiter)
   const pollMs = (key: SyncKey): number => {
@@ -91,10 +91,16 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
     const spec = record === undefined ? undefined : specOf(record)
     return spec === undefined ? 0 : longestPollMs(spec)
   }
-  const throttling = new Throttling({ clock, limiters, resolving: lookups.resolving, pollMs, changed: (key) => queue.add(key) })
+  const throttling = new Throttling({
+    clock,
+    limiters,
+    resolving: (...of) => lookups.resolving(...of),
+    pollMs,
+    changed: (key) => queue.add(key),
+  })
   const statuses = openCommitStatuses(deps, signal)
   const notifications = createNotifications({ ...deps, delivered: metrics.notified }, signal)
-  const queries = createGatewayQueries({ ...deps, changed: (key) => queue.add(key) })
+  const queries = new GatewayQueries({ ...deps, changed: (key) => queue.add(key) })
   const passDeps = {
     ...passDepsOf(deps, lookups, { statuses, notifications, queries }),
     throttled: (key: SyncKey) => throttling.messageOf(key),
@@ -146,25 +152,9 @@ function passDepsOf(
       if (record === undefined) statuses.forget({ namespace, name })
       else if (spec !== undefined) statuses.observed({ namespace, name, git: spec.git, status: record.status })
     },
-    captured: deps.captures.known,
+    captured: (key) => deps.captures.known(key),
     secretChanges: deps.secrets.count,
-    async resolve({ namespace, name }, spec, desired, fresh, signal) {
-      const tell = (reason: 'ok' | Reason, durationMs: number): void => {
-        metrics.fetched(reason, durationMs)
-        const requestId = desired.request?.id
-        const about = { namespace, name, ref: desired.ref, reason, durationMs: Math.round(durationMs) }
-        log.debug({ ...about, ...(requestId === undefined ? {} : { requestId }) }, 'git host asked')
-        if (requestId === undefined || !desired.undecided) return
-        const attributes = { namespace, name, ref: desired.ref }
-        tracing.ended(requestId, { name: 'git host asked', kind: 'client', endedAtMs: now(), durationMs, reason, attributes })
-      }
-      const { mirror, resolved } = await measured(clock, tell, signal, async () => {
-        const mirror = await mirrors.of({ namespace, name, spec }, signal)
-        return { mirror, resolved: await mirror.resolve(desired.ref, { fresh }, signal) }
-      })
-      mirrors.answered(`${namespace}/${name}`, mirror)
-      return resolved
-    },
+    resolve: resolveThrough(deps),
     adopt: ({ namespace, name }, spec, commit, signal) => mirrors.adopt({ namespace, name, spec }, commit, signal),
     async writeStatus(record, status, patch, signal) {
       const { namespace, name, uid, resourceVersion } = record
@@ -191,6 +181,34 @@ function passDepsOf(
       for (const { type, reason, note } of events) deps.events.record({ regarding, type, reason, action: 'Sync', note })
     },
     gone: ({ namespace, name }) => mirrors.forget(`${namespace}/${name}`),
+  }
+}
+
+/** Queries git hosts, and measures, logs and traces that. */
+function resolveThrough({ mirrors, metrics, tracing, clock, log }: LeaderDeps): ReconcileDeps['resolve'] {
+  return async ({ namespace, name }, spec, desired, fresh, signal) => {
+    const tell = (reason: 'ok' | Reason, durationMs: number): void => {
+      metrics.fetched(reason, durationMs)
+      const requestId = desired.request?.id
+      const about = { namespace, name, ref: desired.ref, reason, durationMs: Math.round(durationMs) }
+      log.debug({ ...about, ...(requestId === undefined ? {} : { requestId }) }, 'git host asked')
+      if (requestId === undefined || !desired.undecided) return
+      const attributes = { namespace, name, ref: desired.ref }
+      tracing.ended(requestId, {
+        name: 'git host asked',
+        kind: 'client',
+        endedAtMs: clock.now().epochMilliseconds,
+        durationMs,
+        reason,
+        attributes,
+      })
+    }
+    const { mirror, resolved } = await measured(clock, tell, signal, async () => {
+      const mirror = await mirrors.of({ namespace, name, spec }, signal)
+      return { mirror, resolved: await mirror.resolve(desired.ref, { fresh }, signal) }
+    })
+    mirrors.answered(`${namespace}/${name}`, mirror)
+    return resolved
   }
 }
 

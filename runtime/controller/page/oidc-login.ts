@@ -25,8 +25,8 @@ export function createOidcLogin(
   const secret = createLoginSecret(settings.secretFolder, { clock, log })
   let opened: Promise<Provider> | undefined
   const provider = async (): Promise<Provider> => {
-    opened ??= (import(program.href) as Promise<typeof import('./oidc-provider.ts')>).then(({ openProvider }) =>
-      openProvider(settings, { secret, proxies, clock, log }),
+    opened ??= (import(program.href) as Promise<typeof import('./oidc-provider.ts')>).then(
+      ({ OidcProvider }) => new OidcProvider(settings, { secret, proxies, clock, log }),
     )
     return await opened
   }

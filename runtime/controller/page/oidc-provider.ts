@@ -45,75 +45,90 @@ const failedMs = 3_000
  * Sends no request until the first login. Metadata is cached for an hour; a failed provider is not queried again for three seconds. No
  * method throws: failures are logged at a limited rate and returned as values (`Provider`).
  */
-export function openProvider(settings: OidcSettings, { secret, proxies, clock, log }: Deps): Provider {
-  const { issuer, clientId, externalURL, scopes } = settings
-  let known: { secret: LoginSecret; untilMs: number; found: Promise<Configuration> } | undefined
-  const found = async (): Promise<Configuration> => {
+export class OidcProvider implements Provider {
+  readonly #settings: OidcSettings
+  readonly #deps: Deps
+  readonly #warn: (what: string, why: string) => void
+  #known: { secret: LoginSecret; untilMs: number; found: Promise<Configuration> } | undefined
+
+  constructor(settings: OidcSettings, deps: Deps) {
+    this.#settings = settings
+    this.#deps = deps
+    this.#warn = createSparingWarnings('the identity provider failed', deps)
+  }
+
+  async begin(): ReturnType<Provider['begin']> {
+    const { externalURL, scopes } = this.#settings
+    try {
+      const config = await this.#found()
+      const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+      const url = buildAuthorizationUrl(config, {
+        redirect_uri: `${externalURL}${callbackPath}`,
+        scope: [...new Set(['openid', ...scopes])].join(' '),
+        code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+        code_challenge_method: 'S256',
+        state: attempt.state,
+        nonce: attempt.nonce,
+      })
+      return { url: url.href, attempt }
+    } catch (error) {
+      this.#failed('what it says of itself', error)
+      return undefined
+    }
+  }
+
+  async finish(query: string, { state, nonce, verifier }: Parameters<Provider['finish']>[1]): ReturnType<Provider['finish']> {
+    try {
+      const config = await this.#found()
+      // The proxy in front may have changed the host name; the provider knows this one.
+      const tokens = await authorizationCodeGrant(config, new URL(`${this.#settings.externalURL}${callbackPath}${query}`), {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      })
+      const claims: Claims = tokens.claims() ?? {}
+      const { sub } = claims
+      if (!isIncomplete(claims, this.#settings) || config.serverMetadata().userinfo_endpoint === undefined || typeof sub !== 'string')
+        return { kind: 'claims', claims }
+      const more = await fetchUserInfo(config, tokens.access_token, sub)
+      return { kind: 'claims', claims: { ...more, ...claims } }
+    } catch (error) {
+      if (error instanceof AuthorizationResponseError) return { kind: 'refused', error: error.error }
+      this.#failed('a login', error)
+      return { kind: 'failed' }
+    }
+  }
+
+  async logoutUrl(): Promise<string | undefined> {
+    try {
+      const config = await this.#found()
+      if (config.serverMetadata().end_session_endpoint === undefined) return undefined
+      return buildEndSessionUrl(config, { post_logout_redirect_uri: `${this.#settings.externalURL}${loggedOutPath}` }).href
+    } catch (error) {
+      this.#failed('a logout', error)
+      return undefined
+    }
+  }
+
+  async #found(): Promise<Configuration> {
+    const { secret, proxies, clock } = this.#deps
+    const { issuer, clientId } = this.#settings
     const now = await secret()
-    const isSame = known?.secret.clientSecret === now.clientSecret && known.secret.caBundle === now.caBundle
-    if (known === undefined || !isSame || clock.monotonicMs() >= known.untilMs) {
+    const isSame = this.#known?.secret.clientSecret === now.clientSecret && this.#known.secret.caBundle === now.caBundle
+    if (this.#known === undefined || !isSame || clock.monotonicMs() >= this.#known.untilMs) {
       const options = { execute: [enableNonRepudiationChecks], timeout: timeoutSeconds, [customFetch]: fetchWith(now.caBundle, proxies) }
       const asked = discovery(new URL(issuer), clientId, {}, authenticateWith(now.clientSecret), options)
       const one = { secret: now, untilMs: clock.monotonicMs() + keptMs, found: asked }
-      known = one
+      this.#known = one
       // Otherwise each request for `/login` would query the provider, which may be down because of overload.
       asked.catch(() => (one.untilMs = clock.monotonicMs() + failedMs))
     }
-    return await known.found
+    return await this.#known.found
   }
-  const warn = createSparingWarnings('the identity provider failed', { clock, log })
-  const failed = (what: string, error: unknown): void => warn(what, reasonsOf(error))
-  return {
-    async begin() {
-      try {
-        const config = await found()
-        const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
-        const url = buildAuthorizationUrl(config, {
-          redirect_uri: `${externalURL}${callbackPath}`,
-          scope: [...new Set(['openid', ...scopes])].join(' '),
-          code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
-          code_challenge_method: 'S256',
-          state: attempt.state,
-          nonce: attempt.nonce,
-        })
-        return { url: url.href, attempt }
-      } catch (error) {
-        failed('what it says of itself', error)
-        return undefined
-      }
-    },
-    async finish(query, { state, nonce, verifier }) {
-      try {
-        const config = await found()
-        // The proxy in front may have changed the host name; the provider knows this one.
-        const tokens = await authorizationCodeGrant(config, new URL(`${externalURL}${callbackPath}${query}`), {
-          pkceCodeVerifier: verifier,
-          expectedState: state,
-          expectedNonce: nonce,
-          idTokenExpected: true,
-        })
-        const claims: Claims = tokens.claims() ?? {}
-        const { sub } = claims
-        if (!isIncomplete(claims, settings) || config.serverMetadata().userinfo_endpoint === undefined || typeof sub !== 'string')
-          return { kind: 'claims', claims }
-        const more = await fetchUserInfo(config, tokens.access_token, sub)
-        return { kind: 'claims', claims: { ...more, ...claims } }
-      } catch (error) {
-        if (error instanceof AuthorizationResponseError) return { kind: 'refused', error: error.error }
-        failed('a login', error)
-        return { kind: 'failed' }
-      }
-    },
-    async logoutUrl() {
-      try {
-        const config = await found()
-        if (config.serverMetadata().end_session_endpoint === undefined) return undefined
-        return buildEndSessionUrl(config, { post_logout_redirect_uri: `${externalURL}${loggedOutPath}` }).href
-      } catch (error) {
-        failed('a logout', error)
-        return undefined
-      }
-    },
+
+  #failed(what: string, error: unknown): void {
+    this.#warn(what, reasonsOf(error))
   }
 }
 

@@ -59,7 +59,7 @@ export function controllerStatusPage(
   return statusPageApp({
     facts: () => ({ ...factsOfStore(store, notReady()), warnings: warnings?.() ?? [] }),
     people,
-    subscribe: store.watch,
+    subscribe: (changed) => store.watch(changed),
     // Its certificate is valid only for its own names, so DNS rebinding cannot reach it under another one.
     hosts: undefined,
     isOpen: people === undefined,

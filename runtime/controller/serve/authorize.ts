@@ -54,37 +54,75 @@ const maxRefused = 1_000
 type Bearer = { namespace: string; pod: string; uid: string }
 type Refusal = Extract<Authorization, { kind: 'refused' }>
 
-/** Returns the `authorize` of the content server. It throws ApiUnavailable. */
-export function createAuthorizer({ kube, store, watched, clock, maxConfirmed = defaultMaxConfirmed }: AuthorizerDeps) {
-  const confirmed = new FairCache<Bearer>({ max: maxConfirmed, ttlMs: longestKeptMs, clock })
-  const refusals = new FairCache<Refusal>({ max: maxRefused, ttlMs: refusalKeptMs, clock })
-  const asking = new Map<string, Promise<Confirmed>>()
-  const limits = createLimits(reviewLimits)
-  const limiter = new FairLimiter({ ...reviews, clock })
+/** Authorizes the calls of the content server. */
+export class Authorizer {
+  readonly #deps: AuthorizerDeps
+  readonly #confirmed: FairCache<Bearer>
+  readonly #refusals: FairCache<Refusal>
+  readonly #asking = new Map<string, Promise<Confirmed>>()
+  readonly #limits = createLimits(reviewLimits)
+  readonly #limiter: FairLimiter
 
-  const confirm = async (token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> => {
-    const all = await limits.call(peer)
+  constructor(deps: AuthorizerDeps) {
+    const { clock, maxConfirmed = defaultMaxConfirmed } = deps
+    this.#deps = deps
+    this.#confirmed = new FairCache({ max: maxConfirmed, ttlMs: longestKeptMs, clock })
+    this.#refusals = new FairCache({ max: maxRefused, ttlMs: refusalKeptMs, clock })
+    this.#limiter = new FairLimiter({ ...reviews, clock })
+  }
+
+  /** Throws ApiUnavailable. */
+  async authorize(caller: Caller, signal: AbortSignal): Promise<Authorization> {
+    const { watched, clock } = this.#deps
+    const { namespace, name, token, peer } = caller
+    const key = createHash('sha256').update(token).digest('base64')
+    const path = `${key} ${namespace}/${name}`
+    const earlier = this.#refusals.get(path)
+    if (earlier !== undefined) return await this.#refuse(peer, path, earlier)
+    // The controller has no permission to read pods in other namespaces.
+    if (watched.length > 0 && !watched.includes(namespace))
+      return await this.#refuse(peer, path, refused(`this installation does not work in namespace "${namespace}"`))
+    let bearer = this.#confirmed.get(key)
+    if (bearer === undefined) {
+      const claims = readClaims(token)
+      const wrong = whyWrong(claims, namespace, clock)
+      if (wrong !== undefined || claims === undefined) return await this.#refuse(peer, path, wrong ?? unreadable)
+      const answer = await this.#confirmOnce(token, key, claims, peer)
+      if (answer.kind === 'refused') return await this.#refuse(peer, path, answer)
+      if (answer.kind === 'busy') return answer
+      ;({ bearer } = answer)
+    }
+    const authorization = await this.#authorizePod(bearer, caller, signal)
+    return authorization.kind === 'refused' ? await this.#refuse(peer, path, authorization) : authorization
+  }
+
+  /** Concurrent calls with the same token share one review. */
+  #confirmOnce(token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> {
+    const running = this.#asking.get(key) ?? this.#confirm(token, key, claims, peer).finally(() => this.#asking.delete(key))
+    this.#asking.set(key, running)
+    return running
+  }
+
+  async #confirm(token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> {
+    const { kube, clock } = this.#deps
+    const all = await this.#limits.call(peer)
     if (all.kind === 'over') return { kind: 'busy', retryAfterSeconds: all.retryAfterSeconds }
-    const slot = await limiter.acquire({ tenant: peer })
+    const slot = await this.#limiter.acquire({ tenant: peer })
     if (slot === undefined) return { kind: 'busy', retryAfterSeconds: 1 }
     try {
       const review = await reviewPodToken((path, body) => kube.post(path, body, deadline(reviewTimeoutMs)), token, deliveryToken.audience)
       if (review.kind === 'refused') return { kind: 'refused', status: 401, message: review.why }
       const bearer = { namespace: review.namespace, pod: review.pod, uid: review.uid }
       const ttlMs = Math.min(claims.expiresAtMs - clock.now().epochMilliseconds, longestKeptMs)
-      if (ttlMs > 0) confirmed.set(bearer.namespace, key, bearer, { ttlMs })
+      if (ttlMs > 0) this.#confirmed.set(bearer.namespace, key, bearer, { ttlMs })
       return { kind: 'bearer', bearer }
     } finally {
       slot.release()
     }
   }
-  /** Concurrent calls with the same token share one review. */
-  const confirmOnce = (token: string, key: string, claims: TokenClaims, peer: string): Promise<Confirmed> => {
-    const running = asking.get(key) ?? confirm(token, key, claims, peer).finally(() => asking.delete(key))
-    asking.set(key, running)
-    return running
-  }
-  const authorizePod = async ({ namespace, pod: name, uid }: Bearer, caller: Caller, signal: AbortSignal): Promise<Authorization> => {
+
+  async #authorizePod({ namespace, pod: name, uid }: Bearer, caller: Caller, signal: AbortSignal): Promise<Authorization> {
+    const { kube, store } = this.#deps
     if (namespace !== caller.namespace) return refused(`the token is of namespace "${namespace}"`)
     // A pod may call before the watch has delivered it, or the deletion of its predecessor of the same name.
     const known = store.pod(namespace, name)
@@ -94,32 +132,10 @@ export function createAuthorizer({ kube, store, watched, clock, maxConfirmed = d
     return { kind: 'allowed', pod: `${namespace}/${name}` }
   }
 
-  return async (caller: Caller, signal: AbortSignal): Promise<Authorization> => {
-    const { namespace, name, token, peer } = caller
-    const key = createHash('sha256').update(token).digest('base64')
-    const path = `${key} ${namespace}/${name}`
-    const refuse = async (refusal: Refusal): Promise<Authorization> => {
-      if (refusals.get(path) === undefined) refusals.set(peer, path, refusal)
-      const { kind } = await limits.failure(peer)
-      return kind === 'over' ? { kind: 'busy', retryAfterSeconds: 1 } : refusal
-    }
-    const earlier = refusals.get(path)
-    if (earlier !== undefined) return await refuse(earlier)
-    // The controller has no permission to read pods in other namespaces.
-    if (watched.length > 0 && !watched.includes(namespace))
-      return await refuse(refused(`this installation does not work in namespace "${namespace}"`))
-    let bearer = confirmed.get(key)
-    if (bearer === undefined) {
-      const claims = readClaims(token)
-      const wrong = whyWrong(claims, namespace, clock)
-      if (wrong !== undefined || claims === undefined) return await refuse(wrong ?? unreadable)
-      const answer = await confirmOnce(token, key, claims, peer)
-      if (answer.kind === 'refused') return await refuse(answer)
-      if (answer.kind === 'busy') return answer
-      ;({ bearer } = answer)
-    }
-    const authorization = await authorizePod(bearer, caller, signal)
-    return authorization.kind === 'refused' ? await refuse(authorization) : authorization
+  async #refuse(peer: string, path: string, refusal: Refusal): Promise<Authorization> {
+    if (this.#refusals.get(path) === undefined) this.#refusals.set(peer, path, refusal)
+    const { kind } = await this.#limits.failure(peer)
+    return kind === 'over' ? { kind: 'busy', retryAfterSeconds: 1 } : refusal
   }
 }
 

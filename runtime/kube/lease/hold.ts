@@ -5,7 +5,7 @@
 import { deadline, pause, unlessAborted } from '../../platform/clock.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { leaseAnnotations } from '../../api/names.ts'
-import { type KubeObject, leaseType } from '../types.ts'
+import { leaseType } from '../types.ts'
 import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
 import { holderOf, isAsked } from './record.ts'
 import type { LeaseObserver } from './observer.ts'
@@ -32,10 +32,10 @@ export async function leadWhileHeld(
 ): Promise<void> {
   const lost = new AbortController()
   const own = AbortSignal.any([signal, lost.signal])
-  const holding = createHolding(deps, options, sight)
+  const holding = new Holding(deps, options, sight)
   const running = holding.run(taken, (reason) => lost.abort(new Error(reason)), own)
   try {
-    await lead(own, holding.confirm)
+    await lead(own, (calling) => holding.confirm(calling))
   } finally {
     lost.abort(new Error('no longer leading'))
     await running
@@ -43,67 +43,83 @@ export async function leadWhileHeld(
   }
 }
 
-function createHolding(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObserver) {
-  const { clock, log } = deps
-  const { renewWithinMs, renewEveryMs, answerWithinMs } = timesOf(options)
-  const pausedMs = answerWithinMs * pausedAfter
-  let turnedMs = clock.monotonicMs()
-  let failingSinceMs: number | undefined
-  let now = new AbortController()
-  let proof = Promise.withResolvers<void>()
-  const turn = (): void => {
-    const atMs = clock.monotonicMs()
-    if (atMs - turnedMs > pausedMs) {
-      failingSinceMs = atMs
-      now.abort()
-    }
-    turnedMs = atMs
-  }
-  const isToAnswer = (lease: KubeObject | undefined): boolean => isAsked(lease) || holderOf(lease)?.identity !== options.identity
+/** The Lease of a leader while it is held. */
+class Holding {
+  readonly #deps: LeaseDeps
+  readonly #options: LeaseOptions
+  readonly #sight: LeaseObserver
+  readonly #times: ReturnType<typeof timesOf>
+  #turnedMs: number
+  #failingSinceMs: number | undefined
+  #now = new AbortController()
+  #proof = Promise.withResolvers<void>()
 
-  const beat = async (signal: AbortSignal): Promise<void> => {
+  constructor(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObserver) {
+    this.#deps = deps
+    this.#options = options
+    this.#sight = sight
+    this.#times = timesOf(options)
+    this.#turnedMs = deps.clock.monotonicMs()
+  }
+
+  async run(taken: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#beat(signal), this.#listen(signal), this.#renew(taken, lose, signal)])
+  }
+
+  async confirm(signal: AbortSignal): Promise<void> {
+    this.#turn()
+    while (this.#failingSinceMs !== undefined) await unlessAborted(this.#proof.promise, signal)
+    signal.throwIfAborted()
+  }
+
+  async #beat(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await pause(clock, beatMs, signal)
-      turn()
+      await pause(this.#deps.clock, beatMs, signal)
+      this.#turn()
     }
   }
-  const listen = async (signal: AbortSignal): Promise<void> => {
+
+  /** Detects that the process was paused. */
+  #turn(): void {
+    const atMs = this.#deps.clock.monotonicMs()
+    if (atMs - this.#turnedMs > this.#times.answerWithinMs * pausedAfter) {
+      this.#failingSinceMs = atMs
+      this.#now.abort()
+    }
+    this.#turnedMs = atMs
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await sight.next(renewEveryMs, signal)
-      if (isToAnswer(sight.lease())) now.abort()
+      await this.#sight.next(this.#times.renewEveryMs, signal)
+      const lease = this.#sight.lease()
+      if (isAsked(lease) || holderOf(lease)?.identity !== this.#options.identity) this.#now.abort()
     }
   }
-  const renew = async ({ version: takenVersion, atMs }: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> => {
+
+  async #renew({ version: takenVersion, atMs }: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#deps
+    const { renewWithinMs, renewEveryMs } = this.#times
     let [version, renewedMs]: [string, number] = [takenVersion, atMs]
     while (!signal.aborted) {
-      await pause(clock, renewEveryMs, AbortSignal.any([signal, now.signal]))
+      await pause(clock, renewEveryMs, AbortSignal.any([signal, this.#now.signal]))
       if (signal.aborted) return
-      now = new AbortController()
+      this.#now = new AbortController()
       const startedMs = clock.monotonicMs()
       const leftMs = renewedMs + renewWithinMs - startedMs
       if (leftMs <= 0) return lose('the Lease could not be renewed in time')
       try {
-        const next = await renewOnce(deps, options, version, deadline(Math.min(leftMs, callMs), signal))
+        const next = await renewOnce(this.#deps, this.#options, version, deadline(Math.min(leftMs, callMs), signal))
         if (next === undefined) return lose('the Lease has another holder')
         ;[version, renewedMs] = [next, startedMs]
-        if (failingSinceMs !== undefined && failingSinceMs <= startedMs) failingSinceMs = undefined
-        proof.resolve()
-        proof = Promise.withResolvers()
+        if (this.#failingSinceMs !== undefined && this.#failingSinceMs <= startedMs) this.#failingSinceMs = undefined
+        this.#proof.resolve()
+        this.#proof = Promise.withResolvers()
       } catch (error) {
         if (signal.aborted) return
         log.warn({ reason: asFault(error).reason, message: asFault(error).message }, 'the Lease was not renewed')
       }
     }
-  }
-  return {
-    async run(taken: Taken, lose: (reason: string) => void, signal: AbortSignal): Promise<void> {
-      await Promise.all([beat(signal), listen(signal), renew(taken, lose, signal)])
-    },
-    async confirm(signal: AbortSignal): Promise<void> {
-      turn()
-      while (failingSinceMs !== undefined) await unlessAborted(proof.promise, signal)
-      signal.throwIfAborted()
-    },
   }
 }
 

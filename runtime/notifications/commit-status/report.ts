@@ -14,7 +14,7 @@ import { type Log, logOf } from '../../platform/log/log.ts'
 import { causeOf } from '../../http/client.ts'
 import type { ApiCredentials, OpenHostApi } from '../../git/api/host-api.ts'
 import type { Temporal } from '../../platform/temporal.ts'
-import { createOutbox, type Outbox, type Delivery, type Tried } from '../outbox.ts'
+import { Outbox, type Delivery, type Tried } from '../outbox.ts'
 import { hostedRepository, type HostedRepository } from '../../git/api/hosted-repository.ts'
 import type { ApiAnswer, ApiCall } from '../../git/credentials/api-call.ts'
 import { type CommitState, commitStateOf } from './state.ts'
@@ -72,7 +72,7 @@ export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitSta
     deps.failed({ namespace, name }, how.fault)
   }
   const send = async (_key: string, message: Message, own: AbortSignal): Promise<Tried> => await tell(deps.open, message, own)
-  const outbox: Outbox<Message> = createOutbox(
+  const outbox: Outbox<Message> = new Outbox(
     { clock, send, join: (_before, next) => next, delivered, ...defaultPace, ...deps.pace },
     signal,
   )
@@ -94,7 +94,7 @@ export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitSta
       if (!isKnown) outbox.put(key, { sync, asked, state })
     },
     forget: ({ namespace, name }) => void shown.delete(`${namespace}/${name}`),
-    settled: outbox.settled,
+    settled: () => outbox.settled(),
   }
 }
 

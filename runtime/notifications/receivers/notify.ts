@@ -16,7 +16,7 @@ import { type ApiAnswer, callForJson } from '../../git/credentials/api-call.ts'
 import { addressesOf, type Network } from '../../git/remote/network.ts'
 import { proxyFor } from '../../git/remote/proxy.ts'
 import { passesByItself, retryAfterMs } from '../../git/api/answers.ts'
-import { createOutbox, type Delivery, type Tried } from '../outbox.ts'
+import { Outbox, type Delivery, type Tried } from '../outbox.ts'
 import { type Bundle, bundled, type Notice, noticesOf } from './notices.ts'
 
 export type Notifications = {
@@ -57,7 +57,7 @@ export function createNotifications(deps: Deps, signal: AbortSignal): Notificati
     if (how.kind === 'retried') log.debug({ ...about, reason, message }, 'notification not accepted yet')
     else log.warn({ ...about, reason, message }, 'notification dropped')
   }
-  const outbox = createOutbox<Bundle>({ clock, send, join: bundled, delivered, ...defaultPace, ...deps.pace }, signal)
+  const outbox = new Outbox<Bundle>({ clock, send, join: bundled, delivered, ...defaultPace, ...deps.pace }, signal)
   return {
     changed(sync, after) {
       if (receivers.length === 0) return
@@ -68,7 +68,7 @@ export function createNotifications(deps: Deps, signal: AbortSignal): Notificati
         if (matching.length > 0) outbox.put(name, { notices: matching, more: 0 })
       }
     },
-    settled: outbox.settled,
+    settled: () => outbox.settled(),
   }
 }
 

@@ -35,30 +35,6 @@ export type Share = (ask: (signal: AbortSignal) => Promise<ResolvedCommit>) => P
 /** The result of a finished resolution, with its input. */
 export type ResolutionResult = { specKey: string; desired: DesiredRef; source: SourceObservation }
 
-/** The source resolutions of one leader. */
-export type Resolutions = {
-  /** Returns the last finished resolution. */
-  last(key: SyncKey): LastResolution | undefined
-  /** Returns the git host's latest answer for a sharing key; from now on the GatewaySync is notified of new ones. */
-  shared(key: SyncKey, sharingKey: string): SharedResolution | undefined
-  /**
-   * Whether the running resolution will also answer this one: same ref and spec. One started by a poll is replaced when a request comes,
-   * because it may have read the ref before the push; one started by a request never is, or a stream of pushes would never be answered.
-   */
-  isRunning(key: SyncKey, lookup: Pick<Resolution, 'resolutionKey' | 'desired'>): boolean
-  /** Starts a resolution and cancels the one running for the key. */
-  start(key: SyncKey, lookup: Resolution): void
-  /** Returns the unused result; it stays until a reconcile has used it. */
-  result(key: SyncKey): ResolutionResult | undefined
-  /** Drops a result that has been used or is obsolete. */
-  done(key: SyncKey, result: ResolutionResult): void
-  forget(key: SyncKey): void
-  /** Returns the GatewaySyncs of a namespace with a running resolution of a repository. */
-  resolving(namespace: string, repository: string): SyncKey[]
-  /** Settles when no resolution runs any more; call after `signal` was aborted. */
-  settled(): Promise<void>
-}
-
 type Entry = {
   running: { resolutionKey: string; repository: string; requestId: string | undefined; cancel: AbortController } | undefined
   result: ResolutionResult | undefined
@@ -69,7 +45,7 @@ type Options = {
   clock: Clock
   /** Limits concurrent queries to git hosts. */
   hosts: FairLimiter
-  /** Called when a result is ready, or when a git host gave a new answer for this GatewaySync. */
+  /** Called outside any reconcile when a result is ready, or when a git host gave a new answer for this GatewaySync. Must not throw. */
   ready(key: SyncKey): void
   signal: AbortSignal
 }
@@ -81,38 +57,93 @@ type Options = {
  */
 export const hostSlots = { total: 8, reserve: 2, perTenant: 4, slowAfterMs: 5_000, maxWaiting: 1_000 } as const
 
-/** `ready` is called outside any reconcile and must not throw. */
-export function createResolutions({ clock, hosts, ready, signal }: Options): Resolutions {
-  const entries = new Map<SyncKey, Entry>()
-  const underWay = new Set<Promise<void>>()
-  const results = createSharedResults()
-  const asking = new Map<string, Promise<unknown>>()
+/** The source resolutions of one leader. */
+export class Resolutions {
+  readonly #options: Options
+  readonly #entries = new Map<SyncKey, Entry>()
+  readonly #underWay = new Set<Promise<void>>()
+  readonly #results = createSharedResults()
+  /** Running queries to hosts, by sharing key. */
+  readonly #asking = new Map<string, Promise<unknown>>()
 
-  const entryOf = (key: SyncKey): Entry => {
-    const known = entries.get(key)
-    if (known !== undefined) return known
-    const fresh: Entry = { running: undefined, result: undefined, last: undefined }
-    entries.set(key, fresh)
-    return fresh
+  constructor(options: Options) {
+    this.#options = options
   }
 
-  const run = async (key: SyncKey, entry: Entry, lookup: Resolution, own: AbortSignal): Promise<void> => {
-    const tell = (result: HostAnswer): void => {
-      const hearers = results.add(lookup.sharingKey, result, (hearer) => entries.get(hearer)?.last, lookup.why === 'changed')
-      for (const hearer of hearers) if (hearer !== key) ready(hearer)
-    }
-    const share = shareThrough({ clock, results, asking, tell }, lookup)
-    const [tenant = '', owner = ''] = key.split('/')
-    const request = { tenant, owner, key: lookup.host, urgent: lookup.why === 'request' }
+  /** Returns the last finished resolution. */
+  last(key: SyncKey): LastResolution | undefined {
+    return this.#entries.get(key)?.last
+  }
+
+  /** Returns the git host's latest answer for a sharing key; from now on the GatewaySync is notified of new ones. */
+  shared(key: SyncKey, sharingKey: string): SharedResolution | undefined {
+    this.#results.follow(key, sharingKey)
+    const result = this.#results.of(sharingKey)
+    return result === undefined ? undefined : sharedResolution(result)
+  }
+
+  /**
+   * Whether the running resolution will also answer this one: same ref and spec. One started by a poll is replaced when a request comes,
+   * because it may have read the ref before the push; one started by a request never is, or a stream of pushes would never be answered.
+   */
+  isRunning(key: SyncKey, { resolutionKey, desired }: Pick<Resolution, 'resolutionKey' | 'desired'>): boolean {
+    const running = this.#entries.get(key)?.running
+    if (running === undefined || running.resolutionKey !== resolutionKey) return false
+    return !desired.undecided || running.requestId !== undefined
+  }
+
+  /** Starts a resolution and cancels the one running for the key. */
+  start(key: SyncKey, lookup: Resolution): void {
+    const entry = this.#entries.get(key) ?? { running: undefined, result: undefined, last: undefined }
+    this.#entries.set(key, entry)
+    entry.running?.cancel.abort()
+    const cancel = new AbortController()
+    const { resolutionKey, repository, desired } = lookup
+    entry.running = { resolutionKey, repository, requestId: requestIdOf(desired), cancel }
+    const own = AbortSignal.any([this.#options.signal, cancel.signal])
+    const work: Promise<void> = this.#run(key, entry, lookup, own).finally(() => this.#underWay.delete(work))
+    this.#underWay.add(work)
+  }
+
+  /** Returns the unused result; it stays until a reconcile has used it. */
+  result(key: SyncKey): ResolutionResult | undefined {
+    return this.#entries.get(key)?.result
+  }
+
+  /** Drops a result that has been used or is obsolete. */
+  done(key: SyncKey, result: ResolutionResult): void {
+    const entry = this.#entries.get(key)
+    // A newer result may have arrived meanwhile.
+    if (entry?.result === result) entry.result = undefined
+  }
+
+  forget(key: SyncKey): void {
+    this.#entries.get(key)?.running?.cancel.abort()
+    this.#entries.delete(key)
+    this.#results.forget(key)
+  }
+
+  /** Returns the GatewaySyncs of a namespace with a running resolution of a repository. */
+  resolving(namespace: string, repository: string): SyncKey[] {
+    return [...this.#entries].flatMap(([key, { running }]) =>
+      running?.repository === repository && key.startsWith(`${namespace}/`) ? [key] : [],
+    )
+  }
+
+  /** Settles when no resolution runs any more; call after `signal` was aborted. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#underWay)
+  }
+
+  async #run(key: SyncKey, entry: Entry, lookup: Resolution, own: AbortSignal): Promise<void> {
     let source: SourceObservation
     let hostAnswer: string | undefined
     try {
+      const ask = this.#askHost(key, lookup, own)
       own.throwIfAborted()
-      source = await lookup.run(async (ask) => {
+      source = await lookup.run(async (query) => {
         try {
-          const shared = (signal: AbortSignal): Promise<ResolvedCommit> => share(() => ask(signal), signal)
-          // A shared answer needs no slot.
-          const resolved = await (lookup.why === 'news' ? shared(own) : inTurn(hosts, request, shared, own))
+          const resolved = await ask(query)
           hostAnswer = resolved.commit
           return resolved
         } catch (error) {
@@ -125,53 +156,32 @@ export function createResolutions({ clock, hosts, ready, signal }: Options): Res
       source = { kind: 'fault', fault: asFault(error) }
     }
     // A replaced resolution is obsolete.
-    if (own.aborted || entries.get(key) !== entry) return
+    if (own.aborted || this.#entries.get(key) !== entry) return
     const { specKey, desired, sharingKey } = lookup
     entry.running = undefined
     entry.result = { specKey, desired, source }
-    const ended = { source, hostAnswer, sharedFailures: results.of(sharingKey)?.failures ?? 0, atMs: clock.monotonicMs() }
+    const sharedFailures = this.#results.of(sharingKey)?.failures ?? 0
+    const ended = { source, hostAnswer, sharedFailures, atMs: this.#options.clock.monotonicMs() }
     entry.last = lastResolutionOf(lookup, ended, entry.last)
-    ready(key)
+    this.#options.ready(key)
   }
 
-  return {
-    last: (key) => entries.get(key)?.last,
-    shared(key, sharingKey) {
-      results.follow(key, sharingKey)
-      const result = results.of(sharingKey)
-      return result === undefined ? undefined : sharedResolution(result)
-    },
-    isRunning(key, { resolutionKey, desired }) {
-      const running = entries.get(key)?.running
-      if (running === undefined || running.resolutionKey !== resolutionKey) return false
-      return !desired.undecided || running.requestId !== undefined
-    },
-    start(key, lookup) {
-      const entry = entryOf(key)
-      entry.running?.cancel.abort()
-      const cancel = new AbortController()
-      const { resolutionKey, repository, desired } = lookup
-      entry.running = { resolutionKey, repository, requestId: requestIdOf(desired), cancel }
-      const own = AbortSignal.any([signal, cancel.signal])
-      const work: Promise<void> = run(key, entry, lookup, own).finally(() => underWay.delete(work))
-      underWay.add(work)
-    },
-    result: (key) => entries.get(key)?.result,
-    done(key, result) {
-      const entry = entries.get(key)
-      // A newer result may have arrived meanwhile.
-      if (entry?.result === result) entry.result = undefined
-    },
-    forget(key) {
-      entries.get(key)?.running?.cancel.abort()
-      entries.delete(key)
-      results.forget(key)
-    },
-    resolving: (namespace, repository) =>
-      [...entries].flatMap(([key, { running }]) => (running?.repository === repository && key.startsWith(`${namespace}/`) ? [key] : [])),
-    async settled() {
-      await Promise.all(underWay)
-    },
+  /** Returns the function that queries the git host, in a slot of the namespace, or uses another resolution's answer. */
+  #askHost(key: SyncKey, lookup: Resolution, own: AbortSignal): Share {
+    const { clock, hosts, ready } = this.#options
+    const results = this.#results
+    const tell = (result: HostAnswer): void => {
+      const hearers = results.add(lookup.sharingKey, result, (hearer) => this.last(hearer), lookup.why === 'changed')
+      for (const hearer of hearers) if (hearer !== key) ready(hearer)
+    }
+    const share = shareThrough({ clock, results, asking: this.#asking, tell }, lookup)
+    const [tenant = '', owner = ''] = key.split('/')
+    const request = { tenant, owner, key: lookup.host, urgent: lookup.why === 'request' }
+    return async (query) => {
+      const shared = (signal: AbortSignal): Promise<ResolvedCommit> => share(() => query(signal), signal)
+      // A shared answer needs no slot.
+      return await (lookup.why === 'news' ? shared(own) : inTurn(hosts, request, shared, own))
+    }
   }
 }
 

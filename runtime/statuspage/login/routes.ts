@@ -40,77 +40,92 @@ export const loginPath = '/login'
 export const callbackPath = '/login/callback'
 export const loggedOutPath = '/logged-out'
 
-/** Returns `identify` for the status page, and the routes of the login. */
-export function createLogin({ provider, settings, keys, clock }: LoginDeps): Login {
+/** Identifies users by the cookie of their session, and serves the routes of the login. */
+export function createLogin(deps: LoginDeps): Login {
   return {
     async identify(header) {
       const sealed = cookieOf(header('cookie'), sessionCookie)
-      const parsed = v.safeParse(session, await unseal(await keys('session'), sealed, clock.now()))
+      const parsed = v.safeParse(session, await unseal(await deps.keys('session'), sealed, deps.clock.now()))
       return parsed.success ? parsed.output : undefined
     },
-    addTo(app, { contextOf, wordsOf }) {
-      const problemPage = async (context: Context<Env>, why: LoginProblem, status: 400 | 403 | 503, detail?: string): Promise<Response> => {
-        const own = contextOf(wordsOf(context))
-        const words = loginWordsIn(own.words.language)
-        const body = html`<main>
-          <section class="card narrow">
-            <p>${words.problems[why]}</p>
-            ${detail === undefined ? '' : html`<p class="quiet"><code>${detail}</code></p>`}
-            <p><a class="button primary" href="${loginPath}">${words.again}</a></p>
-          </section>
-        </main>`
-        return context.html(await frame(words.title, body, { ...own, account: undefined, isStill: true }), status)
-      }
-      app.get(loginPath, async (context) => {
-        const own = await keys('login')
-        if (own.length === 0) return await problemPage(context, 'key', 503)
-        const begun = await provider.begin()
-        if (begun === undefined) return await problemPage(context, 'away', 503)
-        const until = clock.now().add({ minutes: attemptMinutes })
-        const sealed = (await seal(own, { ...begun.attempt, to: returnPath(context.req.query('to')) }, until)) ?? ''
-        for (const name of surplusAttempts(getCookie(context), sealed.length)) forget(context, name)
-        keep(context, attemptCookie(begun.attempt.state), sealed, attemptMinutes * 60)
-        return context.redirect(begun.url, 303)
-      })
-      app.get(callbackPath, async (context) => {
-        const cookie = attemptCookie(context.req.query('state') ?? '')
-        const attempt = v.safeParse(begun, await unseal(await keys('login'), getCookie(context, cookie), clock.now()))
-        forget(context, cookie)
-        if (!attempt.success) return await problemPage(context, 'attempt', 400)
-        const { to, ...rest } = attempt.output
-        const logged = await finished(provider, new URL(context.req.url).search, rest, settings)
-        if ('why' in logged) return await problemPage(context, logged.why, logged.why === 'failed' ? 400 : 403, logged.detail)
-        const until = clock.now().add({ milliseconds: settings.sessionMs })
-        const sealed = await seal(await keys('session'), { name: logged.person.name, groups: logged.person.groups }, until)
-        if (sealed === undefined) return await problemPage(context, 'overage', 403)
-        keep(context, sessionCookie, sealed, Math.floor(settings.sessionMs / 1000))
-        return context.redirect(to, 303)
-      })
-      app.post('/logout', async (context) => {
-        if (!isOurs(context)) return await problemPage(context, 'origin', 403)
-        forget(context, sessionCookie)
-        const elsewhere = await provider.logoutUrl()
-        // The form-action policy of the page allows a form to redirect to this host only, so refresh is used.
-        if (elsewhere !== undefined) context.header('refresh', `0; url=${elsewhere}`)
-        return await loggedOut(context, elsewhere)
-      })
-      app.get(loggedOutPath, (context) => loggedOut(context, undefined))
-      const loggedOut = async (context: Context<Env>, elsewhere: string | undefined): Promise<Response> => {
-        const own = contextOf(wordsOf(context))
-        const words = actionWordsIn(own.words.language)
-        const body = html`<main>
-          <section class="card narrow">
-            <p>${words.loggedOut}</p>
-            <p>
-              <a class="button primary" href="${loginPath}">${words.logIn}</a>
-              ${elsewhere === undefined ? '' : html`<a class="button" href="${elsewhere}">${words.alsoThere}</a>`}
-            </p>
-          </section>
-        </main>`
-        return context.html(await frame(own.words.title, body, { ...own, account: undefined, isStill: true }))
-      }
+    addTo(app, pages) {
+      app.get(loginPath, (context) => beginLogin(deps, context, pages))
+      app.get(callbackPath, (context) => finishLogin(deps, context, pages))
+      app.post('/logout', (context) => logOut(deps, context, pages))
+      app.get(loggedOutPath, (context) => loggedOutPage(context, pages, undefined))
     },
   }
+}
+
+async function beginLogin({ keys, provider, clock }: LoginDeps, context: Context<Env>, pages: PagesOf): Promise<Response> {
+  const own = await keys('login')
+  if (own.length === 0) return await problemPage(context, pages, 'key', 503)
+  const begun = await provider.begin()
+  if (begun === undefined) return await problemPage(context, pages, 'away', 503)
+  const until = clock.now().add({ minutes: attemptMinutes })
+  const sealed = (await seal(own, { ...begun.attempt, to: returnPath(context.req.query('to')) }, until)) ?? ''
+  for (const name of surplusAttempts(getCookie(context), sealed.length)) forget(context, name)
+  keep(context, attemptCookie(begun.attempt.state), sealed, attemptMinutes * 60)
+  return context.redirect(begun.url, 303)
+}
+
+async function finishLogin({ keys, provider, settings, clock }: LoginDeps, context: Context<Env>, pages: PagesOf): Promise<Response> {
+  const cookie = attemptCookie(context.req.query('state') ?? '')
+  const attempt = v.safeParse(begun, await unseal(await keys('login'), getCookie(context, cookie), clock.now()))
+  forget(context, cookie)
+  if (!attempt.success) return await problemPage(context, pages, 'attempt', 400)
+  const { to, ...rest } = attempt.output
+  const logged = await finished(provider, new URL(context.req.url).search, rest, settings)
+  if ('why' in logged) return await problemPage(context, pages, logged.why, logged.why === 'failed' ? 400 : 403, logged.detail)
+  const until = clock.now().add({ milliseconds: settings.sessionMs })
+  const sealed = await seal(await keys('session'), { name: logged.person.name, groups: logged.person.groups }, until)
+  if (sealed === undefined) return await problemPage(context, pages, 'overage', 403)
+  keep(context, sessionCookie, sealed, Math.floor(settings.sessionMs / 1000))
+  return context.redirect(to, 303)
+}
+
+async function logOut({ provider }: LoginDeps, context: Context<Env>, pages: PagesOf): Promise<Response> {
+  if (!isOurs(context)) return await problemPage(context, pages, 'origin', 403)
+  forget(context, sessionCookie)
+  const elsewhere = await provider.logoutUrl()
+  // The form-action policy of the page allows a form to redirect to this host only, so refresh is used.
+  if (elsewhere !== undefined) context.header('refresh', `0; url=${elsewhere}`)
+  return await loggedOutPage(context, pages, elsewhere)
+}
+
+async function problemPage(
+  context: Context<Env>,
+  { contextOf, wordsOf }: PagesOf,
+  why: LoginProblem,
+  status: 400 | 403 | 503,
+  detail?: string,
+): Promise<Response> {
+  const own = contextOf(wordsOf(context))
+  const words = loginWordsIn(own.words.language)
+  const body = html`<main>
+    <section class="card narrow">
+      <p>${words.problems[why]}</p>
+      ${detail === undefined ? '' : html`<p class="quiet"><code>${detail}</code></p>`}
+      <p><a class="button primary" href="${loginPath}">${words.again}</a></p>
+    </section>
+  </main>`
+  return context.html(await frame(words.title, body, { ...own, account: undefined, isStill: true }), status)
+}
+
+/** `elsewhere`: the page that ends the session at the provider, if it has one. */
+async function loggedOutPage(context: Context<Env>, { contextOf, wordsOf }: PagesOf, elsewhere: string | undefined): Promise<Response> {
+  const own = contextOf(wordsOf(context))
+  const words = actionWordsIn(own.words.language)
+  const body = html`<main>
+    <section class="card narrow">
+      <p>${words.loggedOut}</p>
+      <p>
+        <a class="button primary" href="${loginPath}">${words.logIn}</a>
+        ${elsewhere === undefined ? '' : html`<a class="button" href="${elsewhere}">${words.alsoThere}</a>`}
+      </p>
+    </section>
+  </main>`
+  return context.html(await frame(own.words.title, body, { ...own, account: undefined, isStill: true }))
 }
 
 type Logged = { person: Person } | { why: LoginProblem; detail?: string }

@@ -60,74 +60,87 @@ async function rollbackCommits({ sync, action: { name, of }, page }: Asked, comm
   return rollbackPair(of, sync.status, { words: await commitWords(commits, sync, [of, published?.commit]), history }, page)
 }
 
+const path = '/gatewaysyncs/:namespace/:name/actions/:action'
+
 /** Adds the routes; requests are already authenticated. */
-export function addActions(app: Hono<Env>, { doing, facts, sees, contextOf, wordsOf, commits, clock }: Deps): void {
-  const path = '/gatewaysyncs/:namespace/:name/actions/:action'
-  const refuse = async (context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> => {
-    deleteCookie(context, doneCookie, { path: pathOf(sync), secure: true })
-    const body = refusalBody(sync, words.refused[why], detail, words)
-    return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
+export function addActions(app: Hono<Env>, deps: Deps): void {
+  const answer = async (
+    context: Context<Env, typeof path>,
+    handle: (deps: Deps, context: Context<Env>, asked: Asked) => Promise<Response>,
+  ): Promise<Response> => {
+    const asked = await askedBy(deps, context)
+    if (asked === undefined) return await context.notFound()
+    return asked instanceof Response ? asked : await handle(deps, context, asked)
   }
-  /** Undefined if the action does not exist or the user cannot see the GatewaySync; a refusal while permissions cannot be read. */
-  const asked = async (context: Context<Env, typeof path>): Promise<Asked | Response | undefined> => {
-    const { namespace, name, action: named } = context.req.param()
-    const person = context.get('person')
-    const action = parseAction(named, context.req.query('of'))
-    const sync = facts().syncs.find((one) => one.namespace === namespace && one.name === name)
-    // Checks existence first, so that requests with invented names cause no permission checks.
-    if (person === undefined || action === undefined || sync === undefined) return undefined
-    const words = wordsOf(context)
-    const it = { person, sync, action, words: actionWordsIn(words.language), page: { ...contextOf(words), isStill: true } }
-    try {
-      return (await sees(person, [namespace])).has(namespace) ? it : undefined
-    } catch {
-      return await refuse(context, it, 'away')
-    }
+  app.get(path, (context) => answer(context, confirmPage))
+  app.post(path, (context) => answer(context, act))
+}
+
+/** Undefined if the action does not exist or the user cannot see the GatewaySync; a refusal while permissions cannot be read. */
+async function askedBy(
+  { facts, sees, contextOf, wordsOf }: Deps,
+  context: Context<Env, typeof path>,
+): Promise<Asked | Response | undefined> {
+  const { namespace, name, action: named } = context.req.param()
+  const person = context.get('person')
+  const action = parseAction(named, context.req.query('of'))
+  const sync = facts().syncs.find((one) => one.namespace === namespace && one.name === name)
+  // Checks existence first, so that requests with invented names cause no permission checks.
+  if (person === undefined || action === undefined || sync === undefined) return undefined
+  const words = wordsOf(context)
+  const asked = { person, sync, action, words: actionWordsIn(words.language), page: { ...contextOf(words), isStill: true } }
+  try {
+    return (await sees(person, [namespace])).has(namespace) ? asked : undefined
+  } catch {
+    return await refuse(context, asked, 'away')
   }
-  /** Responds with the reason why the action is not possible. */
-  const fault = async (context: Context<Env>, asked: Asked, error: unknown): Promise<Response> => {
-    const { reason, message } = asFault(error)
-    const why = refusalOf[reason] ?? 'away'
-    return await refuse(context, asked, why, why === 'state' ? message : undefined)
+}
+
+async function confirmPage({ doing, commits, clock }: Deps, context: Context<Env>, asked: Asked): Promise<Response> {
+  const { person, sync, action, words, page } = asked
+  try {
+    if (!(await doing.may(person, sync))) throw new Fault('Forbidden', 'no permission to patch')
+    changeOf(action, sync, { by: '', at: '', id: '' })
+  } catch (error) {
+    return await impossible(context, asked, error)
   }
-  app.get(path, async (context) => {
-    const it = await asked(context)
-    if (it === undefined) return await context.notFound()
-    if (it instanceof Response) return it
-    try {
-      if (!(await doing.may(it.person, it.sync))) throw new Fault('Forbidden', 'no permission to patch')
-      changeOf(it.action, it.sync, { by: '', at: '', id: '' })
-    } catch (error) {
-      return await fault(context, it, error)
-    }
-    const keys = await doing.formKeys()
-    if (keys.length === 0) return await refuse(context, it, 'away')
-    const token = formToken(keys, formOf(browserOf(context, clock), it), clock.now())
-    const about = await rollbackCommits(it, commits)
-    const all = it.page.words.allGatewaySyncs
-    const body = confirmBody(it.sync, it.action, { token, person: it.person.name, words: it.words, all, about })
-    return context.html(await frame(labelOf(it.action, it.words), body, it.page))
-  })
-  app.post(path, async (context) => {
-    const it = await asked(context)
-    if (it === undefined) return await context.notFound()
-    if (it instanceof Response) return it
-    const { namespace, name } = it.sync
-    if (!isOurs(context)) return await refuse(context, it, 'origin')
-    const body = await readBody(context.req.raw, maxFormBytes)
-    if (body.kind !== 'whole') return await refuse(context, it, 'large')
-    const token = new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('token') ?? ''
-    const form = formOf(getCookie(context, formCookie) ?? '', it)
-    if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, it, 'form')
-    try {
-      await doing.act(it.person, { namespace, name }, it.action)
-    } catch (error) {
-      return await fault(context, it, error)
-    }
-    const page = pathOf(it.sync)
-    setCookie(context, doneCookie, '1', { path: page, secure: true, httpOnly: true, sameSite: 'Strict', maxAge: doneSeconds })
-    return context.redirect(page, 303)
-  })
+  const keys = await doing.formKeys()
+  if (keys.length === 0) return await refuse(context, asked, 'away')
+  const token = formToken(keys, formOf(browserOf(context, clock), asked), clock.now())
+  const about = await rollbackCommits(asked, commits)
+  const body = confirmBody(sync, action, { token, person: person.name, words, all: page.words.allGatewaySyncs, about })
+  return context.html(await frame(labelOf(action, words), body, page))
+}
+
+async function act({ doing, clock }: Deps, context: Context<Env>, asked: Asked): Promise<Response> {
+  const { namespace, name } = asked.sync
+  if (!isOurs(context)) return await refuse(context, asked, 'origin')
+  const body = await readBody(context.req.raw, maxFormBytes)
+  if (body.kind !== 'whole') return await refuse(context, asked, 'large')
+  const token = new URLSearchParams(Buffer.from(body.bytes).toString('utf8')).get('token') ?? ''
+  const form = formOf(getCookie(context, formCookie) ?? '', asked)
+  if (!isFormToken(await doing.formKeys(), form, token, clock.now())) return await refuse(context, asked, 'form')
+  try {
+    await doing.act(asked.person, { namespace, name }, asked.action)
+  } catch (error) {
+    return await impossible(context, asked, error)
+  }
+  const page = pathOf(asked.sync)
+  setCookie(context, doneCookie, '1', { path: page, secure: true, httpOnly: true, sameSite: 'Strict', maxAge: doneSeconds })
+  return context.redirect(page, 303)
+}
+
+/** Responds with the reason why the action is not possible. */
+async function impossible(context: Context<Env>, asked: Asked, error: unknown): Promise<Response> {
+  const { reason, message } = asFault(error)
+  const why = refusalOf[reason] ?? 'away'
+  return await refuse(context, asked, why, why === 'state' ? message : undefined)
+}
+
+async function refuse(context: Context<Env>, { sync, words, page }: Asked, why: Refusal, detail?: string): Promise<Response> {
+  deleteCookie(context, doneCookie, { path: pathOf(sync), secure: true })
+  const body = refusalBody(sync, words.refused[why], detail, words)
+  return context.html(await frame(`${sync.namespace}/${sync.name}`, body, page), statusOf[why])
 }
 
 function pathOf({ namespace, name }: SyncKey): string {

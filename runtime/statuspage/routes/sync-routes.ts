@@ -39,39 +39,51 @@ const readTimeoutMs = 12_000
 
 /** Adds the routes below `/gatewaysyncs/` to `app`. Returns 404 both for missing objects and for those that the user may not see. */
 export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
-  const { answer, facts, commits, report, hidesLines, signal } = deps
-  const notFound = (own: PageContext): LazyResponse => htmlOf(() => messagePage(own.words.notFound, own), 404)
+  addSyncPage(app, deps)
+  addCommitPage(app, deps)
+  addGatewayPage(app, deps)
+}
+
+function addSyncPage(app: Hono<Env>, { answer, facts, mayAct, commits }: SyncPageDeps): void {
   app.get('/gatewaysyncs/:namespace/:name', async (context) => {
     const { namespace, name } = context.req.param()
     const { page } = parseSelection((key) => context.req.query(key))
-    const acts = await deps.mayAct(context, { namespace, name })
+    const acts = await mayAct(context, { namespace, name })
     const isDone = acts && hasJustActed(context)
     return await answer(context, JSON.stringify([namespace, name, page, acts, isDone]), (view, own) => {
       const sync = syncOf(view, namespace, name)
       if (sync === undefined) return notFound(own)
       return htmlOf(async () => {
         const detail = syncDetail(facts(), sync, own.now)
-        const offered = offeredTo(acts, sync, detail.localChanges.length > 0)
+        const offered = acts ? offeredBy(facts(), sync, detail.localChanges.length > 0) : []
         const named = [sync.desired.commit, sync.published?.commit, ...detail.history.map(({ commit }) => commit)]
         return await syncPage({ sync, detail, commits: await wordsOf(commits, sync, named), page, offered }, { ...own, isDone })
       })
     })
   })
+}
+
+function addCommitPage(app: Hono<Env>, deps: SyncPageDeps): void {
+  const { answer, facts, mayAct, commits, hidesLines } = deps
   app.get('/gatewaysyncs/:namespace/:name/commits/:commit', async (context) => {
     const { namespace, name, commit } = context.req.param()
-    const acts = await deps.mayAct(context, { namespace, name })
+    const acts = await mayAct(context, { namespace, name })
     return await answer(context, JSON.stringify([namespace, name, 'commit', commit, acts]), (view, own) => {
       const sync = syncOf(view, namespace, name)
       // Only commits of the history: the page must not expose anything else of a repository.
       const entry = sync === undefined ? undefined : syncDetail(facts(), sync, own.now).history.find((one) => one.commit === commit)
       if (sync === undefined || entry === undefined) return notFound(own)
       return htmlOf(async () => {
-        const back = offeredTo(acts, sync).find(({ name, of }) => name === 'rollback' && of === commit)
-        const [words, changes] = await Promise.all([wordsOf(commits, sync, [commit]), changesOf(sync, { ...entry, commit })])
+        const offered = acts ? offeredBy(facts(), sync) : []
+        const back = offered.find(({ name, of }) => name === 'rollback' && of === commit)
+        const [words, changes] = await Promise.all([wordsOf(commits, sync, [commit]), changesOf(deps, sync, { ...entry, commit })])
         return await commitPage({ sync, entry: { ...entry, commit }, words: words.get(commit), changes, hidesLines, back }, own)
       })
     })
   })
+}
+
+function addGatewayPage(app: Hono<Env>, { answer, facts, report, hidesLines, signal }: SyncPageDeps): void {
   app.get('/gatewaysyncs/:namespace/:name/gateways/:pod', (context) => {
     const { namespace, name, pod } = context.req.param()
     return answer(context, JSON.stringify([namespace, name, 'gateway', pod]), (view, own) => {
@@ -87,20 +99,24 @@ export function addSyncPages(app: Hono<Env>, deps: SyncPageDeps): void {
       })
     })
   })
+}
 
-  function offeredTo(acts: boolean, { namespace, name, gateways }: SyncView, hasLocalChanges = false): Action[] {
-    const found = acts ? facts().syncs.find((one) => one.namespace === namespace && one.name === name) : undefined
-    return found === undefined ? [] : offeredActions(found, gateways, hasLocalChanges)
-  }
+function notFound(own: PageContext): LazyResponse {
+  return htmlOf(() => messagePage(own.words.notFound, own), 404)
+}
 
-  async function changesOf(sync: SyncView, { before, commit }: ChangeEntry & { commit: string }) {
-    if (before === undefined || commits === undefined) return undefined
-    try {
-      return await commits.changes(sync, { from: before, commit }, deadline(readTimeoutMs, signal))
-    } catch (error) {
-      const { message, reason } = asFault(error)
-      return { failed: `${message} (${reason})` }
-    }
+function offeredBy({ syncs }: FleetFacts, { namespace, name, gateways }: SyncView, hasLocalChanges = false): Action[] {
+  const found = syncs.find((one) => one.namespace === namespace && one.name === name)
+  return found === undefined ? [] : offeredActions(found, gateways, hasLocalChanges)
+}
+
+async function changesOf({ commits, signal }: SyncPageDeps, sync: SyncView, { before, commit }: ChangeEntry & { commit: string }) {
+  if (before === undefined || commits === undefined) return undefined
+  try {
+    return await commits.changes(sync, { from: before, commit }, deadline(readTimeoutMs, signal))
+  } catch (error) {
+    const { message, reason } = asFault(error)
+    return { failed: `${message} (${reason})` }
   }
 }
 

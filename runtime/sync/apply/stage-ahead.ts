@@ -35,37 +35,106 @@ export type StagedAhead = {
   findings: readonly Finding[]
 }
 
-/** Created once per cycle. Never fails a cycle: the plan meets any error again, if it matters. */
-export type StageAhead = {
-  contents: ArrivingContents
-  /** Returns the observer with its cached folders, once. */
-  observer(): Observer | undefined
-  /** Undefined if nothing was staged, or the plan differs from it: then it is removed. */
-  take(plan: Plan): StagedAhead | undefined
-  /** Removes what was not taken; returns whether there was anything. Never throws. */
-  discard(): boolean
-}
-
 /** Limit on content that is not desired, such as excluded files, beyond as much as is desired; above it a listing is requested instead. */
 const maxUnusedBytes = 1024 * 1024
 
 type Deps = { clock: Pick<Clock, 'uuid'>; boundary: Boundary }
 
-/** Creates nothing on the disk before the first file. */
-export function createStageAhead(deps: Deps, target: SyncTarget, ownership: Ownership): StageAhead {
+/** Created once per cycle. Never fails a cycle: the plan meets any error again, if it matters. */
+export class StageAhead {
+  readonly #deps: Deps
+  readonly #target: SyncTarget
+  readonly #ownership: Ownership
   /** Caches thousands of folders, and is handed over once the listing has ended. */
-  let observer: Observer | undefined = createObserver(target.dataDir)
-  let alone: readonly boolean[] = []
-  let run: StagingRun | undefined
-  let isSkipped = false
-  let [stagedBytes, inVainBytes] = [0, 0]
-  let [isWell, isTaken] = [true, false]
+  #observer: Observer | undefined
+  #alone: readonly boolean[] = []
+  #run: StagingRun | undefined
+  #isSkipped = false
+  #stagedBytes = 0
+  #inVainBytes = 0
+  #isWell = true
+  #isTaken = false
+
+  /** Creates nothing on the disk before the first file. */
+  constructor(deps: Deps, target: SyncTarget, ownership: Ownership) {
+    this.#deps = deps
+    this.#target = target
+    this.#ownership = ownership
+    this.#observer = createObserver(target.dataDir)
+  }
+
+  /** Receives the contents that come with a listing. */
+  readonly contents: ArrivingContents = {
+    takes: (mappings) => {
+      const shared = overlapping(mappings)
+      this.#alone = mappings.map(({ recipe }, index) => recipe === undefined && shared[index] !== true)
+      return this.#alone.includes(true)
+    },
+    begin: (file) => {
+      const topmost = this.#newFolderOf(file)
+      this.#isSkipped = topmost === undefined
+      if (file === undefined || topmost === undefined) return
+      this.#attempt(() => {
+        this.#run ??= createRun(this.#deps, this.#target, this.#ownership)
+        this.#run.begin(file, topmost)
+      })
+    },
+    data: (chunk) => this.#data(chunk),
+    end: () => {
+      if (this.#isSkipped) return
+      this.#attempt(() => this.#run?.end())
+      this.#deps.boundary('staged ahead')
+    },
+    over: () => {
+      if (this.#run?.finish() === 'unusable') this.#isWell = false
+    },
+  }
+
+  /** Returns the observer with its cached folders, once. */
+  observer(): Observer | undefined {
+    const given = this.#observer
+    this.#observer = undefined
+    return given
+  }
+
+  /** Undefined if nothing was staged, or the plan differs from it: then it is removed. */
+  take(plan: Plan): StagedAhead | undefined {
+    if (this.#run === undefined) return undefined
+    const { done, kept } = this.#run
+    const count = done.files.length
+    const stats = this.#isWell ? matched(done, plan) : undefined
+    this.#isTaken = stats !== undefined
+    // The plan has its own objects for these files, and the apply needs the memory.
+    for (const list of [done.files, done.topmost, done.stats]) list.length = 0
+    if (stats !== undefined) return { ...kept, stats, count }
+    // The apply stages the same contents again, and the disk may not have space for both.
+    removeRun(kept.places)
+    return undefined
+  }
+
+  /** Removes what was not taken; returns whether there was anything. Never throws. */
+  discard(): boolean {
+    if (this.#isTaken || this.#run === undefined) return false
+    this.#run.close()
+    removeRun(this.#run.kept.places)
+    return true
+  }
+
+  #data(chunk: Uint8Array): void {
+    if (this.#isSkipped) {
+      this.#inVainBytes += chunk.length
+      if (this.#inVainBytes > maxUnusedBytes + this.#stagedBytes) throw contentsInVain
+      return
+    }
+    this.#stagedBytes += chunk.length
+    this.#attempt(() => this.#run?.data(chunk))
+  }
 
   /** The topmost folder above a file that does not exist yet; undefined if the file is not to be staged here. */
-  const newFolderOf = (file: DesiredFile | undefined): string | undefined => {
-    if (file === undefined || alone[file.mapping] !== true) return undefined
+  #newFolderOf(file: DesiredFile | undefined): string | undefined {
+    if (file === undefined || this.#alone[file.mapping] !== true) return undefined
     try {
-      const seen = observer?.observe(file.path)
+      const seen = this.#observer?.observe(file.path)
       // Nothing below a missing folder can belong to the gateway, be owned already, or be in the way.
       return seen?.kind === 'absent' && seen.topmost !== file.path ? seen.topmost : undefined
     } catch {
@@ -73,73 +142,15 @@ export function createStageAhead(deps: Deps, target: SyncTarget, ownership: Owne
       return undefined
     }
   }
+
   /** The plan meets any error here again, for then it stages everything. */
-  const attempt = (work: () => void): void => {
+  #attempt(work: () => void): void {
     try {
       work()
     } catch {
-      isWell = false
+      this.#isWell = false
       throw contentsInVain
     }
-  }
-  return {
-    contents: {
-      takes(mappings) {
-        const shared = overlapping(mappings)
-        alone = mappings.map(({ recipe }, index) => recipe === undefined && shared[index] !== true)
-        return alone.includes(true)
-      },
-      begin(file) {
-        const topmost = newFolderOf(file)
-        isSkipped = topmost === undefined
-        if (file === undefined || topmost === undefined) return
-        attempt(() => {
-          run ??= createRun(deps, target, ownership)
-          run.begin(file, topmost)
-        })
-      },
-      data(chunk) {
-        if (isSkipped) {
-          inVainBytes += chunk.length
-          if (inVainBytes > maxUnusedBytes + stagedBytes) throw contentsInVain
-          return
-        }
-        stagedBytes += chunk.length
-        attempt(() => run?.data(chunk))
-      },
-      end() {
-        if (isSkipped) return
-        attempt(() => run?.end())
-        deps.boundary('staged ahead')
-      },
-      over() {
-        if (run?.finish() === 'unusable') isWell = false
-      },
-    },
-    observer() {
-      const given = observer
-      observer = undefined
-      return given
-    },
-    take(plan) {
-      if (run === undefined) return undefined
-      const { done, kept } = run
-      const count = done.files.length
-      const stats = isWell ? matched(done, plan) : undefined
-      isTaken = stats !== undefined
-      // The plan has its own objects for these files, and the apply needs the memory.
-      for (const list of [done.files, done.topmost, done.stats]) list.length = 0
-      if (stats !== undefined) return { ...kept, stats, count }
-      // The apply stages the same contents again, and the disk may not have space for both.
-      removeRun(kept.places)
-      return undefined
-    },
-    discard() {
-      if (isTaken || run === undefined) return false
-      run.close()
-      removeRun(run.kept.places)
-      return true
-    },
   }
 }
 

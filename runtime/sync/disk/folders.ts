@@ -38,7 +38,7 @@ const descriptors = '/proc/self/fd'
 
 /** Throws DataDirectoryMissing, SymbolicLink, or what opening a folder throws. */
 export function openFolders(root: string): Folders {
-  return process.platform === 'linux' ? throughDescriptors(root) : afterALook(root)
+  return process.platform === 'linux' ? new DescriptorFolders(root) : afterALook(root)
 }
 
 /** The operator's folder in the data directory: on the same file system as what the gateway reads, but where no gateway reads. */
@@ -76,33 +76,83 @@ export function readPresent(folders: Folders, file: string, maxBytes: number): B
   }
 }
 
-function throughDescriptors(root: string): Folders {
-  const top = { folder: '', handle: openRoot(root) }
-  const handles = new Map<string, number>([['', top.handle]])
+class DescriptorFolders implements Folders {
+  readonly #top: { folder: string; handle: number }
+  readonly #handles: Map<string, number>
   /**
    * The folders of the last two addresses: the next one is often one of them, or in one, and finding it among all takes the hash of its
    * path.
    */
-  let current = top
-  let previous = top
-  const handleOf = (folder: string): number => {
-    if (folder === current.folder) return current.handle
-    const next = { folder, handle: knownHandle(folder) ?? walk(folder) }
-    previous = current
-    current = next
+  #current: { folder: string; handle: number }
+  #previous: { folder: string; handle: number }
+
+  constructor(root: string) {
+    this.#top = { folder: '', handle: openRoot(root) }
+    this.#handles = new Map([['', this.#top.handle]])
+    this.#current = this.#top
+    this.#previous = this.#top
+  }
+
+  at(entry: string): string {
+    const slash = entry.lastIndexOf('/')
+    return slash < 0 ? `${this.folder('')}/${entry}` : `${this.folder(entry.slice(0, slash))}/${entry.slice(slash + 1)}`
+  }
+
+  folder(folder: string): string {
+    return `${descriptors}/${this.#handleOf(folder)}`
+  }
+
+  forget(folder: string): void {
+    const below = `${folder}/`
+    for (const known of this.#handles.keys()) if (known === folder || known.startsWith(below)) this.#close(known)
+  }
+
+  removeTree(folder: string): void {
+    let handle: number
+    try {
+      handle = fs.openSync(this.at(folder), openFolder)
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return
+      throw error
+    }
+    try {
+      removeBelow(handle)
+    } finally {
+      fs.closeSync(handle)
+    }
+    this.forget(folder)
+    fs.rmdirSync(this.at(folder))
+  }
+
+  close(): void {
+    for (const handle of this.#handles.values()) fs.closeSync(handle)
+    this.#handles.clear()
+    // The descriptor's number may soon be reused.
+    this.#top.handle = -1
+    this.#current = this.#top
+    this.#previous = this.#top
+  }
+
+  #handleOf(folder: string): number {
+    if (folder === this.#current.folder) return this.#current.handle
+    const next = { folder, handle: this.#knownHandle(folder) ?? this.#walk(folder) }
+    this.#previous = this.#current
+    this.#current = next
     return next.handle
   }
-  const knownHandle = (folder: string): number | undefined => {
-    if (folder === current.folder) return current.handle
-    return folder === previous.folder ? previous.handle : handles.get(folder)
+
+  #knownHandle(folder: string): number | undefined {
+    if (folder === this.#current.folder) return this.#current.handle
+    return folder === this.#previous.folder ? this.#previous.handle : this.#handles.get(folder)
   }
+
   /** Opens the parent folders, from the nearest open one. */
-  const walk = (folder: string): number => {
+  #walk(folder: string): number {
     let known = parentOf(folder)
-    let handle = knownHandle(known)
+    let handle = this.#knownHandle(known)
     while (handle === undefined) {
       known = parentOf(known)
-      handle = knownHandle(known)
+      handle = this.#knownHandle(known)
     }
     for (let end = 0; end < folder.length;) {
       const start = known === '' ? 0 : known.length + 1
@@ -110,67 +160,30 @@ function throughDescriptors(root: string): Folders {
       end = slash < 0 ? folder.length : slash
       const next = folder.slice(0, end)
       handle = openChild(`${descriptors}/${handle}/${folder.slice(start, end)}`, next)
-      handles.set(next, handle)
-      makeRoom(next)
+      this.#handles.set(next, handle)
+      this.#closeOldest(next)
       known = next
     }
     return handle
   }
-  const closeOne = (folder: string): void => {
-    const handle = handles.get(folder)
-    handles.delete(folder)
-    if (current.folder === folder) current = top
-    if (previous.folder === folder) previous = top
-    if (handle !== undefined) fs.closeSync(handle)
-  }
+
   /** Closes the oldest descriptor, but none of the last two addresses: a rename needs both. */
-  const makeRoom = (newest: string): void => {
-    if (handles.size <= keptHandles) return
-    for (const folder of handles.keys()) {
-      if (folder === '' || folder === current.folder || folder === previous.folder || folder === newest) continue
-      closeOne(folder)
+  #closeOldest(newest: string): void {
+    if (this.#handles.size <= keptHandles) return
+    const [current, previous] = [this.#current.folder, this.#previous.folder]
+    for (const folder of this.#handles.keys()) {
+      if (folder === '' || folder === current || folder === previous || folder === newest) continue
+      this.#close(folder)
       return
     }
   }
-  const folderAddress = (folder: string): string => `${descriptors}/${handleOf(folder)}`
-  const at = (entry: string): string => {
-    const slash = entry.lastIndexOf('/')
-    return slash < 0
-      ? `${descriptors}/${handleOf('')}/${entry}`
-      : `${descriptors}/${handleOf(entry.slice(0, slash))}/${entry.slice(slash + 1)}`
-  }
-  const forget = (folder: string): void => {
-    const below = `${folder}/`
-    for (const known of handles.keys()) if (known === folder || known.startsWith(below)) closeOne(known)
-  }
-  return {
-    at,
-    folder: folderAddress,
-    forget,
-    removeTree(folder) {
-      let handle: number
-      try {
-        handle = fs.openSync(at(folder), openFolder)
-      } catch (error) {
-        if (errorCode(error) === 'ENOENT') return
-        throw error
-      }
-      try {
-        removeBelow(handle)
-      } finally {
-        fs.closeSync(handle)
-      }
-      forget(folder)
-      fs.rmdirSync(at(folder))
-    },
-    close() {
-      for (const handle of handles.values()) fs.closeSync(handle)
-      handles.clear()
-      // The descriptor's number may soon be reused.
-      top.handle = -1
-      current = top
-      previous = top
-    },
+
+  #close(folder: string): void {
+    const handle = this.#handles.get(folder)
+    this.#handles.delete(folder)
+    if (this.#current.folder === folder) this.#current = this.#top
+    if (this.#previous.folder === folder) this.#previous = this.#top
+    if (handle !== undefined) fs.closeSync(handle)
   }
 }
 

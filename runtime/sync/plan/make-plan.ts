@@ -9,6 +9,7 @@ import type { Finding } from '../model/findings.ts'
 import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
 import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
+import type { DesiredFile } from '../desired/desired-tree.ts'
 import { holdLocalChanges } from './withheld.ts'
 import { classifyDrift, type Repair, repairs } from './classify-drift.ts'
 import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
@@ -53,17 +54,12 @@ export async function prepare(
   const renderer = await loadRenderer(target, context)
   const diff = await diffDesired({ source, renderPath: pathRenderer(renderer), contents }, target, context, manifest, signal)
   const options = { like: target.commit, verifyContent: repair === 'verify-content' }
-  const changes =
-    diff.from === 'delta' && repair === 'as-configured' && target.thorough !== true
-      ? undefined
-      : await findDrift(target.dataDir, undecided(manifest, diff), options, signal)
+  const isChecked = diff.from !== 'delta' || repair !== 'as-configured' || target.thorough === true
+  const changes = isChecked ? await findDrift(target.dataDir, undecided(manifest, diff), options, signal) : undefined
   const classified =
     changes === undefined ? undefined : await classifyDrift({ source, renderer }, { target, manifest, diff }, changes, signal)
   const repaired = classified === undefined ? [] : repairs(classified, target, repair)
-  const puts =
-    repaired.length === 0
-      ? diff.puts
-      : new Map([...repaired.map((file) => [file.path, desiredOf(file.path, file.owned)] as const), ...diff.puts])
+  const puts = repaired.length === 0 ? diff.puts : new Map([...repaired.map(desiredEntry), ...diff.puts])
   const foreign = listAllForeign(target, manifest, diff)
   const observed = await observe(target.dataDir, pathsOf(diff), manifest.files, { ...options, observer: refreshed(observer) }, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
@@ -104,6 +100,10 @@ export async function prepare(
     context,
     renderer,
   }
+}
+
+function desiredEntry({ path, owned }: { path: string; owned: Owned }): [string, DesiredFile] {
+  return [path, desiredOf(path, owned)]
 }
 
 function refreshed(given: PrepareDeps['observer']): Observer | undefined {

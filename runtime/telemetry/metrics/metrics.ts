@@ -95,43 +95,25 @@ type Options = {
 export function createMetrics({ clock, version, agentVersions = () => [] }: Options): Metrics {
   const registry = new Registry()
   const series = createSeries(registry)
-  const objects = new Map<string, Followed>()
-  const exemplars = new Map<string, Exemplar>()
-  const limiters = new Map<SharedResource, Pick<FairLimiter, 'uses'>>()
-  let leads = false
   startAtZero(series)
   series.gauge('clustersync_build_info').set({ version }, 1)
+  const scrape = new Scrape({ registry, series, clock, version, agentVersions })
+  return {
+    ...processEvents(series),
+    observed: (key, status) => scrape.observed(key, status),
+    limiting: (resource, limiter) => scrape.limiting(resource, limiter),
+    leading: (leads) => scrape.leading(leads),
+    text: (format) => scrape.text(format),
+  }
+}
 
+/** The events that only change a metric. */
+function processEvents(series: Series): Omit<Metrics, 'observed' | 'limiting' | 'leading' | 'text'> {
   const ended = (counter: ProcessMetric, histogram: ProcessMetric, how: Ended, durationMs: number): void => {
     series.counter(counter).inc(how === 'ok' ? { result: 'ok', reason: '' } : { result: 'failed', reason: how })
     series.histogram(histogram).observe(durationMs / 1000)
   }
-
-  /** Keeps the newest observation of each bucket as its exemplar. */
-  const note = (name: ProcessMetric, value: number, requestId: string): void => {
-    const { buckets = [] } = processMetrics[name] as Metric
-    const bound = buckets.find((upper) => value <= upper) ?? '+Inf'
-    // Prometheus rejects longer exemplars; ids that would need escaping are left out too.
-    if (!/^[-\w.:/=+]{1,100}$/.test(requestId)) return
-    exemplars.set(`${name} ${bound}`, { requestId, value, atSeconds: clock.now().epochMilliseconds / 1000 })
-  }
-
   return {
-    observed(key, status) {
-      if (status === undefined) {
-        objects.delete(key)
-        return
-      }
-      const before = objects.get(key)
-      const applied = measureApplied(before?.status, status, before?.applied, clock.now())
-      if (applied?.sincePublish !== undefined) series.histogram('clustersync_publish_to_applied_seconds').observe(applied.sincePublish)
-      if (applied?.sincePush !== undefined) {
-        series.histogram('clustersync_push_to_applied_seconds').observe(applied.sincePush)
-        const requestId = status.source?.requested?.id
-        if (requestId !== undefined) note('clustersync_push_to_applied_seconds', applied.sincePush, requestId)
-      }
-      objects.set(key, { status, applied: isReady(status) ? status.published?.commit : before?.applied })
-    },
     reconciled: (how, ms) => ended('clustersync_reconcile_total', 'clustersync_reconcile_duration_seconds', how, ms),
     queued: (count) => series.gauge('clustersync_queue_depth').set(count),
     waited: (ms) => series.histogram('clustersync_queue_wait_seconds').observe(ms / 1000),
@@ -166,23 +148,70 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
     },
     notified: (to, outcome) => series.counter('clustersync_notifications_total').inc({ to, outcome }),
     captured: (state) => series.counter('clustersync_captures_total').inc({ state }),
-    limiting: (resource, limiter) => void limiters.set(resource, limiter),
-    leading(isLeader) {
-      leads = isLeader
-      series.gauge('clustersync_leader').set(leads ? 1 : 0)
-      // Another replica follows them now; stale values here would contradict its own.
-      if (!leads) objects.clear()
-    },
-    async *text(format = 'text') {
-      // A scrape shows one moment, even with a slow reader.
-      yield* exposeObjects([...objects].map(([key, { status }]) => [key, status] as const))
-      // Each replica sees the reports of all agents; only the leader counts them.
-      const counted = countSkews(version, leads ? agentVersions() : [])
-      for (const skew of skews) series.gauge('clustersync_agents').set({ version: skew }, counted[skew])
-      exposeLimiters(series, leads ? limiters : new Map())
-      const text = exposeProcess() + (await registry.metrics())
-      yield format === 'openMetrics' ? toOpenMetrics(text, exemplars) : text
-    },
+  }
+}
+
+type ScrapeDeps = Required<Options> & { registry: Registry; series: Series }
+
+/** What a scrape shows of the GatewaySyncs, the agents and the limiters; only the leader counts them. */
+class Scrape {
+  readonly #deps: ScrapeDeps
+  readonly #objects = new Map<string, Followed>()
+  readonly #exemplars = new Map<string, Exemplar>()
+  readonly #limiters = new Map<SharedResource, Pick<FairLimiter, 'uses'>>()
+  #leads = false
+
+  constructor(deps: ScrapeDeps) {
+    this.#deps = deps
+  }
+
+  observed(key: string, status: GatewaySyncStatus | undefined): void {
+    if (status === undefined) {
+      this.#objects.delete(key)
+      return
+    }
+    const { series, clock } = this.#deps
+    const before = this.#objects.get(key)
+    const applied = measureApplied(before?.status, status, before?.applied, clock.now())
+    if (applied?.sincePublish !== undefined) series.histogram('clustersync_publish_to_applied_seconds').observe(applied.sincePublish)
+    if (applied?.sincePush !== undefined) {
+      series.histogram('clustersync_push_to_applied_seconds').observe(applied.sincePush)
+      const requestId = status.source?.requested?.id
+      if (requestId !== undefined) this.#note('clustersync_push_to_applied_seconds', applied.sincePush, requestId)
+    }
+    this.#objects.set(key, { status, applied: isReady(status) ? status.published?.commit : before?.applied })
+  }
+
+  limiting(resource: SharedResource, limiter: Pick<FairLimiter, 'uses'>): void {
+    this.#limiters.set(resource, limiter)
+  }
+
+  leading(leads: boolean): void {
+    this.#leads = leads
+    this.#deps.series.gauge('clustersync_leader').set(leads ? 1 : 0)
+    // Another replica follows them now; stale values here would contradict its own.
+    if (!leads) this.#objects.clear()
+  }
+
+  async *text(format: Format = 'text'): AsyncGenerator<string> {
+    const { registry, series, version, agentVersions } = this.#deps
+    // A scrape shows one moment, even with a slow reader.
+    yield* exposeObjects([...this.#objects].map(([key, { status }]) => [key, status] as const))
+    // Each replica sees the reports of all agents; only the leader counts them.
+    const counted = countSkews(version, this.#leads ? agentVersions() : [])
+    for (const skew of skews) series.gauge('clustersync_agents').set({ version: skew }, counted[skew])
+    exposeLimiters(series, this.#leads ? this.#limiters : new Map())
+    const text = exposeProcess() + (await registry.metrics())
+    yield format === 'openMetrics' ? toOpenMetrics(text, this.#exemplars) : text
+  }
+
+  /** Keeps the newest observation of each bucket as its exemplar. */
+  #note(name: ProcessMetric, value: number, requestId: string): void {
+    const { buckets = [] } = processMetrics[name] as Metric
+    const bound = buckets.find((upper) => value <= upper) ?? '+Inf'
+    // Prometheus rejects longer exemplars; ids that would need escaping are left out too.
+    if (!/^[-\w.:/=+]{1,100}$/.test(requestId)) return
+    this.#exemplars.set(`${name} ${bound}`, { requestId, value, atSeconds: this.#deps.clock.now().epochMilliseconds / 1000 })
   }
 }
 

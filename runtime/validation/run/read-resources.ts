@@ -98,16 +98,7 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
       if (encryption !== undefined) {
         open.isPartial = true
         open.damaged.set(entry.path, encryption)
-      } else if (!isPointer && name.endsWith('.json')) {
-        const { value, damage, parsed } =
-          content === undefined
-            ? { value: undefined, damage: file.damage(), parsed: open.parsed }
-            : read(content, open.parsed, isManifest && open.manifest.kind === 'ok' ? open.manifest.value : undefined)
-        open.parsed = parsed
-        if (value === undefined) open.isPartial = true
-        if (damage !== undefined) open.damaged.set(entry.path, damage)
-        if (value !== undefined && !isManifest) open.json.set(name, value)
-      }
+      } else if (!isPointer && name.endsWith('.json')) readJson(open, { path: entry.path, name, isManifest }, content, () => file.damage())
       if (content !== undefined && encryption === undefined && !isPointer && isSource(name))
         noteTextDamage(content, entry.path, open.damaged)
       open.left -= 1
@@ -118,6 +109,25 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
       take({ collection, resource, manifest, hashes, json, pointers, damaged, isPartial })
     },
   }
+}
+
+type JsonFile = { path: string; name: string; isManifest: boolean }
+
+/** Adds the value or the damage of a JSON file; `content` is undefined if it is too large to be held. */
+function readJson(
+  open: Open,
+  { path, name, isManifest }: JsonFile,
+  content: Uint8Array | undefined,
+  damageOfLarge: () => Damage | undefined,
+): void {
+  const { value, damage, parsed } =
+    content === undefined
+      ? { value: undefined, damage: damageOfLarge(), parsed: open.parsed }
+      : read(content, open.parsed, isManifest && open.manifest.kind === 'ok' ? open.manifest.value : undefined)
+  open.parsed = parsed
+  if (value === undefined) open.isPartial = true
+  if (damage !== undefined) open.damaged.set(path, damage)
+  if (value !== undefined && !isManifest) open.json.set(name, value)
 }
 
 /**

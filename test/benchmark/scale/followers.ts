@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { systemClock } from '../../../runtime/platform/clock.ts'
-import { type DeliveryClient, deliveryClient } from '../../../runtime/content/client/client.ts'
+import { ContentClient, type DeliveryClient } from '../../../runtime/content/client/client.ts'
 import type { BlobSink, Change } from '../../../runtime/content/protocol/protocol.ts'
 import { deliveryToken } from '../../../runtime/api/names.ts'
 import { parseCommitHash } from '../../../runtime/api/values.ts'
@@ -98,7 +98,7 @@ async function clientOf({ world, ports }: Installation, seen: Seen, { plant, nam
   const token = await world.token(namespace, 'gateway', { audience: deliveryToken.audience, pod: { name, uid } })
   const caBundle = seen.of(`${namespace}/${plant.name}`)?.delivery?.caBundle ?? ''
   const url = `https://localhost:${ports.delivery}`
-  return deliveryClient({ url, caBundle, token: async () => token, namespace, name: plant.name, clock: systemClock })
+  return new ContentClient({ url, caBundle, token: async () => token, namespace, name: plant.name, clock: systemClock })
 }
 
 /** Makes the requests of an agent in the same order; contents go to files as they arrive. */

@@ -2,11 +2,11 @@ import t from 'tap'
 import { pruneMirrors } from '../../../runtime/controller/prune-mirrors.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import type { NamedSync } from '../../../runtime/reconcile/source/mirrors-of-syncs.ts'
-import { createStore } from '../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../runtime/reconcile/store/store.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 
 void t.test('mirrors of the repositories in every GatewaySync are kept, even if the spec is otherwise invalid', async (t) => {
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const add = (name: string, spec: unknown): boolean =>
     store.upsertSync({ namespace: 'plant', name, uid: name, resourceVersion: '1', generation: 1, annotations: {}, spec, status: {} })
   add('valid', { git: { repo: 'https://git.example/a.git', ref: 'main' } })

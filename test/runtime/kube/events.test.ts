@@ -3,7 +3,7 @@ import t from 'tap'
 import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import type { Kube } from '../../../runtime/kube/client.ts'
-import { eventRecorder, type EventToWrite } from '../../../runtime/kube/events.ts'
+import { EventRecorder, type EventToWrite } from '../../../runtime/kube/events.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 
 const hangs = (signal: AbortSignal): Promise<never> =>
@@ -27,7 +27,7 @@ function setUp(answer: (what: string, signal: AbortSignal) => Promise<void> = as
     mergePatch: (_type: unknown, _key: unknown, { series }: { series: { count: number } }, _options: unknown, signal: AbortSignal) =>
       write(`count ${series.count}`, signal),
   } as unknown as Kube
-  return { written, recorder: eventRecorder({ kube, clock, log: silentLog }, { component: 'test', instance: 'test' }) }
+  return { written, recorder: new EventRecorder({ kube, clock, log: silentLog }, { component: 'test', instance: 'test' }) }
 }
 
 void t.test('equal events form one series, different events do not', async (t) => {

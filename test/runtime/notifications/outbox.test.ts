@@ -4,7 +4,7 @@
 import t from 'tap'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
-import { createOutbox, type Delivery, type Tried } from '../../../runtime/notifications/outbox.ts'
+import { Outbox, type Delivery, type Tried } from '../../../runtime/notifications/outbox.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 import { until } from '../../support/world.ts'
 
@@ -14,7 +14,7 @@ const away: Tried = { kind: 'again', fault: new Fault('CommitStatusFailed', 'awa
 function open(t: Pick<typeof import('tap').default, 'teardown'>, send: (key: string, message: string) => Promise<Tried>) {
   const stop = new AbortController()
   const delivered: string[] = []
-  const outbox = createOutbox<string>(
+  const outbox = new Outbox<string>(
     {
       clock: systemClock,
       send,
@@ -55,7 +55,7 @@ void t.test('the first message waits for the gather time, and each later one for
   const stop = new AbortController()
   t.teardown(() => stop.abort())
   const [waits, sent]: [number[], string[]] = [[], []]
-  const outbox = createOutbox<string>(
+  const outbox = new Outbox<string>(
     {
       clock: {
         ...clock,

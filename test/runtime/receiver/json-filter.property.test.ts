@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { createJsonFilter } from '../../../runtime/receiver/json-filter.ts'
+import { JsonFilter } from '../../../runtime/receiver/json-filter.ts'
 
 const isLeftOut = (name: string, level: number): boolean => name === 'added' || (name === 'commits' && level === 1)
 
@@ -19,8 +19,8 @@ function cut(bytes: Buffer, lengths: readonly number[]): Buffer[] {
 }
 
 function filtered(text: string, lengths: readonly number[]): string {
-  const filter = createJsonFilter(isLeftOut)
-  return Buffer.concat(cut(Buffer.from(text), lengths).flatMap((piece) => filter(piece))).toString()
+  const filter = new JsonFilter(isLeftOut)
+  return Buffer.concat(cut(Buffer.from(text), lengths).flatMap((piece) => filter.take(piece))).toString()
 }
 
 function expected(value: unknown, level = 1): unknown {

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
-import { createGatewayQueries } from '../../../runtime/reconcile/gateway-queries.ts'
+import { GatewayQueries } from '../../../runtime/reconcile/gateway-queries.ts'
 import type { SyncKey } from '../../../runtime/reconcile/store/records.ts'
 import { createResolveHost } from '../../../runtime/git/remote/addresses.ts'
 import { openNetwork } from '../../../runtime/git/remote/network.ts'
@@ -23,7 +23,7 @@ const question = (url: string, pod: string, query: string) => ({ pod, about: `${
 function start(t: Pick<Test, 'teardown'>, { network = openNetwork, allowedHosts = [] as readonly string[] } = {}) {
   const stop = new AbortController()
   const told = { changes: 0 }
-  const queries = createGatewayQueries({
+  const queries = new GatewayQueries({
     clock: systemClock,
     log: silentLog,
     network,

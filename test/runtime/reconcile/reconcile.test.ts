@@ -7,9 +7,9 @@ import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { type CommitHash, isCommitHash, parseCommitHash } from '../../../runtime/api/values.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { FairLimiter } from '../../../runtime/platform/async/fair-limiter.ts'
-import { createResolutions } from '../../../runtime/reconcile/source/resolutions.ts'
+import { Resolutions } from '../../../runtime/reconcile/source/resolutions.ts'
 import { reconcile, type ReconcileDeps, type SignatureVerdict } from '../../../runtime/reconcile/reconcile.ts'
-import { createStore } from '../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../runtime/reconcile/store/store.ts'
 import { type GatewaySyncRecord, syncKey } from '../../../runtime/reconcile/store/records.ts'
 import { Temporal } from '../../../runtime/platform/temporal.ts'
 import type { ResolvedCommit } from '../../../runtime/reconcile/decide/source-resolution.ts'
@@ -32,10 +32,10 @@ const condition = (status: GatewaySyncStatus, type: string) => status.conditions
 /** One GatewaySync, a git host whose answers the test controls, and an API server that accepts each write. */
 function setUp(given: Partial<GatewaySyncRecord> = {}) {
   const stop = new AbortController()
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   let answered = 0
   const hosts = new FairLimiter({ total: 8, clock: systemClock })
-  const start = () => createResolutions({ clock: systemClock, hosts, ready: () => (answered += 1), signal: stop.signal })
+  const start = () => new Resolutions({ clock: systemClock, hosts, ready: () => (answered += 1), signal: stop.signal })
   let lookups = start()
   const host: { ref: string; answer: PromiseWithResolvers<CommitHash> }[] = []
   let refuse: Fault | undefined

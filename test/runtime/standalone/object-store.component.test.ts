@@ -5,9 +5,9 @@ import { systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { requestAnnotations } from '../../../runtime/api/names.ts'
-import { createStore } from '../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../runtime/reconcile/store/store.ts'
 import { syncKey } from '../../../runtime/reconcile/store/records.ts'
-import { createObjectStore } from '../../../runtime/standalone/object-store.ts'
+import { ObjectStore } from '../../../runtime/standalone/object-store.ts'
 import { parseStandaloneSync, parseTargets, type StandaloneSync } from '../../../runtime/standalone/settings.ts'
 import { openState } from '../../../runtime/standalone/state.ts'
 import { matchObject, throwsError } from '../../support/assertions.ts'
@@ -24,9 +24,9 @@ spec:
 
 function start(stateDir: string, sync: StandaloneSync) {
   const changed: string[] = []
-  const store = createStore((key) => changed.push(key))
+  const store = new Store((key) => changed.push(key))
   const targets = parseTargets({ target: ['name=gw,data=/data'], data: undefined, gateway: undefined, profile: undefined }, sync, '/')
-  const keeper = createObjectStore({ store, clock: systemClock, log: silentLog }, { sync, targets, stateDir })
+  const keeper = new ObjectStore({ store, clock: systemClock, log: silentLog }, { sync, targets, stateDir })
   return { keeper, store, changed }
 }
 

@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { systemClock } from '../../../runtime/platform/clock.ts'
-import { type DeliveryClient, deliveryClient } from '../../../runtime/content/client/client.ts'
+import { ContentClient, type DeliveryClient } from '../../../runtime/content/client/client.ts'
 import type { BlobSink, Change } from '../../../runtime/content/protocol/protocol.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import { deliveryToken } from '../../../runtime/api/names.ts'
@@ -41,7 +41,10 @@ export function lightGateway(cluster: Installation, pod: GatewayPod, syncHash: s
     const of = `${url} ${caBundle}`
     const given = token
     if (client?.of !== of)
-      client = { of, ask: deliveryClient({ url, caBundle, token: async () => given, namespace, name: gatewaySync, clock: systemClock }) }
+      client = {
+        of,
+        ask: new ContentClient({ url, caBundle, token: async () => given, namespace, name: gatewaySync, clock: systemClock }),
+      }
     return client.ask
   }
 

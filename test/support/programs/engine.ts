@@ -3,7 +3,7 @@
  * caBundle, commit, dataDir, profile}` brings the folder to the commit; another folder starts empty. `{}` returns only the CPU time so far.
  */
 import { systemClock } from '../../../runtime/platform/clock.ts'
-import { deliveryClient } from '../../../runtime/content/client/client.ts'
+import { ContentClient } from '../../../runtime/content/client/client.ts'
 import type { ResolvedProfile } from '../../../runtime/api/schema/profile.ts'
 import { parseCommitHash } from '../../../runtime/api/values.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
@@ -24,7 +24,7 @@ answerMessages(async (desired: Partial<EngineMessage>): Promise<EngineAnswer> =>
   if (url === undefined || caBundle === undefined || profile === undefined) return { ...idle, cpuMs: ownCpuMs() }
   if (dataDir !== folder) memory = { manifest: undefined }
   folder = dataDir
-  const source = deliveryClient({ url, caBundle, token: async () => 'token', namespace: 'plant', name: 'plant', clock: systemClock })
+  const source = new ContentClient({ url, caBundle, token: async () => 'token', namespace: 'plant', name: 'plant', clock: systemClock })
   const startedMs = performance.now()
   const deps = { source, gateway: undefined, clock: systemClock, log: silentLog, memory }
   const result = await runCycle(deps, desiredOf(dataDir, parseCommitHash(commit), profile), AbortSignal.timeout(300_000))

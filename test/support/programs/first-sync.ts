@@ -6,7 +6,7 @@ import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
 import { createLog, silentLog } from '../../../runtime/platform/log/log.ts'
-import { deliveryClient } from '../../../runtime/content/client/client.ts'
+import { ContentClient } from '../../../runtime/content/client/client.ts'
 import { parseCommitHash } from '../../../runtime/api/values.ts'
 import { runCycle } from '../../../runtime/sync/cycle.ts'
 import { overMirror, serveDelivery } from '../delivery-server.ts'
@@ -34,7 +34,7 @@ const delivery = await serveDelivery(t, mirror)
 await delivery.publish(commit)
 const url = `https://localhost:${delivery.served.port}`
 const { caBundle } = delivery
-const source = deliveryClient({ url, caBundle, token: async () => 'gw-0', namespace: 'default', name: 'plant', clock })
+const source = new ContentClient({ url, caBundle, token: async () => 'gw-0', namespace: 'default', name: 'plant', clock })
 const result = await runCycle(
   { source, gateway: undefined, clock: systemClock, log: silentLog, memory: { manifest: undefined } },
   desiredOf(dataDir, commit, profileOf([{ source: 'projects', destination: 'projects' }])),

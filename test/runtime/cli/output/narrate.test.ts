@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { RunEvent } from '../../../../runtime/cli/output/events.ts'
-import { createNarrator, type Emitted } from '../../../../runtime/cli/output/narrate.ts'
+import { Narrator, type Emitted } from '../../../../runtime/cli/output/narrate.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
@@ -30,7 +30,7 @@ const files = { added: 1, changed: 0, removed: 0, unchanged: 2 }
 
 function start(gatewayUrl?: string) {
   const events: RunEvent[] = []
-  const narrator = createNarrator(
+  const narrator = new Narrator(
     (event) => events.push(event),
     [{ name: 'plant', gatewayUrl }],
     (commit) => (commit === first ? { words, durationMs: 400 } : {}),
@@ -185,7 +185,7 @@ void t.test('waiting for a first commit is not reported, and after a file edit o
   const emitted: Emitted = { last: new Map(), remarks: new Map() }
   const events: RunEvent[] = []
   const narratorOf = () =>
-    createNarrator(
+    new Narrator(
       (event) => events.push(event),
       [{ name: 'plant', gatewayUrl: undefined }],
       () => ({}),

@@ -3,12 +3,12 @@
  */
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
-import { createAuthorizer } from '../../../../runtime/controller/serve/authorize.ts'
+import { Authorizer } from '../../../../runtime/controller/serve/authorize.ts'
 import type { FramedSource } from '../../../../runtime/content/protocol/protocol.ts'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
 import type { Kube } from '../../../../runtime/kube/client.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import { type PodRecord, projectPod } from '../../../../runtime/reconcile/store/records.ts'
 import { type MirrorUnderTest, overMirror, serveDelivery, type ServedDelivery } from '../../../support/delivery-server.ts'
 import { podToken } from '../../../support/pod-token.ts'
@@ -22,7 +22,7 @@ async function serveFleet(
   inner: MirrorUnderTest,
   size: number,
 ): Promise<{ delivery: ServedDelivery; asked: string[]; reviews: () => number }> {
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   let reviews = 0
   for (let index = 0; index < size; index += 1) {
     const annotations = { [podAnnotations.inject]: 'true', [podAnnotations.gatewaySync]: 'plant' }
@@ -55,7 +55,8 @@ async function serveFleet(
       return inner.source.frames(request, own)
     },
   }
-  const authorize = createAuthorizer({ kube, store, watched: [], clock: systemClock })
+  const authorizer = new Authorizer({ kube, store, watched: [], clock: systemClock })
+  const authorize: Authorizer['authorize'] = (caller, signal) => authorizer.authorize(caller, signal)
   return { delivery: await serveDelivery(t, inner, { source, more: { authorize } }), asked, reviews: () => reviews }
 }
 

@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
-import { deliveryClient } from '../../../../runtime/content/client/client.ts'
+import { ContentClient } from '../../../../runtime/content/client/client.ts'
 import { asFault } from '../../../../runtime/platform/fault.ts'
 import type { FileSink } from '../../../../runtime/content/protocol/protocol.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
@@ -58,7 +58,7 @@ void t.test('an agent whose connections are closed for 90 seconds is served afte
   const delivery = await serveDelivery(t, overMirror(t), { access: async () => ({ apiKey: 'key' }) })
   const { url, closed } = await inFront(t, delivery, () => waitedMs() < 90_000)
   const { caBundle } = delivery
-  const client = deliveryClient({ url, caBundle, token: async () => 'good', namespace: 'default', name: 'plant', clock })
+  const client = new ContentClient({ url, caBundle, token: async () => 'good', namespace: 'default', name: 'plant', clock })
   t.strictSame(await client.gateway(signal), { apiKey: 'key' })
   t.equal(closed(), 24, 'after waits of one to four seconds')
 })
@@ -69,7 +69,7 @@ void t.test('an agent that gets no connection for five minutes is Pending, not F
   const delivery = await serveDelivery(t, overMirror(t))
   const { url } = await inFront(t, delivery, () => true)
   const { caBundle } = delivery
-  const client = deliveryClient({ url, caBundle, token: async () => 'good', namespace: 'default', name: 'plant', clock })
+  const client = new ContentClient({ url, caBundle, token: async () => 'good', namespace: 'default', name: 'plant', clock })
   const fault = asFault(await client.gateway(signal).catch((error: unknown) => error))
   t.equal(fault.reason, 'TooManyRequests')
   containsText(t, fault.message, `${url} closed every connection for 5 minutes`)

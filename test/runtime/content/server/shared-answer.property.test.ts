@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
-import { createSharedAnswers, type Make, sharedLimits } from '../../../../runtime/content/server/shared-answer.ts'
+import { SharedAnswers, type Make, sharedLimits } from '../../../../runtime/content/server/shared-answer.ts'
 
 const chunkBytes = 16 * 1024
 /** Small limits, so that most answers of the test exceed them. */
@@ -47,7 +47,7 @@ void t.test('every reader gets every byte, for any start, lag and end of the rea
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: 24 }), fc.array(reader, { minLength: 1, maxLength: 8 }), async (chunks, readers) => {
       const content = answerOf(chunks)
-      const answers = createSharedAnswers(systemClock, limits)
+      const answers = new SharedAnswers(systemClock, limits)
       const { make, open } = maker(content)
       const results = await Promise.all(
         readers.map(async ({ beginsAfter, slowness, lagsAt, leavesAt, isBatched }) => {
@@ -73,7 +73,7 @@ void t.test('every reader gets every byte, for any start, lag and end of the rea
 
 void t.test('a short answer is produced once for all requests within seconds, then again', async (t) => {
   const content = answerOf(3)
-  const answers = createSharedAnswers(systemClock, { ...sharedLimits, keptMs: 200 })
+  const answers = new SharedAnswers(systemClock, { ...sharedLimits, keptMs: 200 })
   const { make, made } = maker(content)
   const read = async (): Promise<void> => {
     const parts = []
@@ -93,7 +93,7 @@ void t.test('a short answer is produced once for all requests within seconds, th
 
 void t.test('a long answer is produced once for readers that start together, and never far ahead of them', async (t) => {
   const content = answerOf(200)
-  const answers = createSharedAnswers(systemClock, { ...sharedLimits, gatherMs: 200, lagMs: 10_000 })
+  const answers = new SharedAnswers(systemClock, { ...sharedLimits, gatherMs: 200, lagMs: 10_000 })
   const { make, made, ahead, take } = maker(content)
   await Promise.all(
     Array.from({ length: 20 }, async (_, index) => {
@@ -112,7 +112,7 @@ void t.test('a long answer is produced once for readers that start together, and
 })
 
 void t.test('a failed answer fails for all its readers and is produced again for the next reader', async (t) => {
-  const answers = createSharedAnswers(systemClock, limits)
+  const answers = new SharedAnswers(systemClock, limits)
   let made = 0
   // oxlint-disable-next-line require-yield -- there is nothing to yield
   const failing: Make = async function* () {
@@ -131,7 +131,7 @@ void t.test('a failed answer fails for all its readers and is produced again for
 })
 
 void t.test('the number of answers in production is limited', async (t) => {
-  const answers = createSharedAnswers(systemClock, { ...limits, made: 2 })
+  const answers = new SharedAnswers(systemClock, { ...limits, made: 2 })
   const { make } = maker(answerOf(30))
   const open = ['a', 'b'].map((key) => answers.read(key, make, { tenant: 'plant', isBatched: false }))
   for (const each of open) await each.next()
@@ -143,7 +143,7 @@ void t.test('the number of answers in production is limited', async (t) => {
 })
 
 void t.test('a tenant with many answers in progress leaves some to others', async (t) => {
-  const answers = createSharedAnswers(systemClock, { ...limits, made: 24 })
+  const answers = new SharedAnswers(systemClock, { ...limits, made: 24 })
   const { make } = maker(answerOf(30))
   const open: AsyncGenerator<Uint8Array>[] = []
   const begin = async (tenant: string, key: string): Promise<boolean> => {
@@ -162,7 +162,7 @@ void t.test('a tenant with many answers in progress leaves some to others', asyn
 })
 
 void t.test('a reader that is slower than others counts as an answer in progress of its own', async (t) => {
-  const answers = createSharedAnswers(systemClock, { ...limits, made: 2 })
+  const answers = new SharedAnswers(systemClock, { ...limits, made: 2 })
   const { make, made, open } = maker(answerOf(30))
   // The deadlines of the answers do not keep a process running.
   const timer = setInterval(() => undefined, 1_000)
@@ -182,7 +182,7 @@ void t.test('a reader that is slower than others counts as an answer in progress
 
 void t.test('the only reader of an answer may be slow without a second answer for it', async (t) => {
   const content = answerOf(30)
-  const answers = createSharedAnswers(systemClock, limits)
+  const answers = new SharedAnswers(systemClock, limits)
   const { make, made } = maker(content)
   const parts: Uint8Array[] = []
   for await (const part of answers.read('key', make, { tenant: 'plant', isBatched: false })) {

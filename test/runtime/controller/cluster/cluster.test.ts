@@ -8,7 +8,7 @@ import { watchCluster } from '../../../../runtime/controller/cluster/cluster.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import type { Kube } from '../../../../runtime/kube/client.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import { until } from '../../../support/world.ts'
 
 /** An API server that lists permitted namespaces and refuses others; its watches have no valid address and fail. */
@@ -30,7 +30,7 @@ async function run(t: Test, kube: Kube, namespaces: string[], forbiddenForMs: nu
   const counts: number[] = []
   const watching = watchCluster(
     { kube, clock, log: silentLog },
-    { store: createStore(() => {}), namespaces, ready: () => (ready = true), forbidden: (count) => counts.push(count), forbiddenForMs },
+    { store: new Store(() => {}), namespaces, ready: () => (ready = true), forbidden: (count) => counts.push(count), forbiddenForMs },
     stop.signal,
   )
   t.teardown(async () => {

@@ -3,7 +3,7 @@ import { findPodTroubles, podEvents, reportPodTroubles } from '../../../../runti
 import { parseReport } from '../../../../runtime/reconcile/decide/gateways.ts'
 import { resolveProfile, syncHash } from '../../../../runtime/api/schema/profile.ts'
 import { specOf } from '../../../../runtime/reconcile/store/spec-of.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import type { GatewaySyncRecord, PodRecord, ReportRecord } from '../../../../runtime/reconcile/store/records.ts'
 import type { EventToWrite } from '../../../../runtime/kube/events.ts'
 import { matchObject } from '../../../support/assertions.ts'
@@ -45,7 +45,7 @@ const report = (name: string, status: object): ReportRecord => ({
 })
 
 function cluster() {
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   store.upsertSync(sync('plant', 'one'))
   for (const name of ['one', 'two']) store.upsertSync(sync('several', name))
   store.upsertPod(pod('plant', 'fine'))

@@ -2,8 +2,8 @@
  * In which namespaces pods are watched, and from when a GatewaySync is reconciled.
  */
 import t from 'tap'
-import { createPodScopes, type PodsListed } from '../../../../runtime/controller/cluster/pod-scopes.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { PodScopes, type PodsListed } from '../../../../runtime/controller/cluster/pod-scopes.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import type { GatewaySyncRecord, PodRecord } from '../../../../runtime/reconcile/store/records.ts'
 
 const sync = (namespace: string, name: string): GatewaySyncRecord => ({
@@ -30,10 +30,10 @@ const pod = (namespace: string, name: string): PodRecord => ({
 
 /** `watches` has one entry per active watch; its value reports a complete list. */
 function setUp(maxNamespaces?: number) {
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const watches = new Map<string, PodsListed>()
   const stop = new AbortController()
-  const scopes = createPodScopes(
+  const scopes = new PodScopes(
     {
       store,
       watch(namespace = 'everything', listed, signal) {

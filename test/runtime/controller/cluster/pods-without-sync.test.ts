@@ -4,7 +4,7 @@ import { Fault } from '../../../../runtime/platform/fault.ts'
 import type { EventToWrite } from '../../../../runtime/kube/events.ts'
 import type { KubeObject } from '../../../../runtime/kube/types.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { steppedClock } from '../../../support/stepped-clock.ts'
 
@@ -41,7 +41,7 @@ void t.test('a pod that follows no GatewaySync gets one event after a minute, ev
   ])
   const told: EventToWrite[] = []
   const looked: string[] = []
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const { clock, step } = steppedClock()
   const unfollowed = createUnfollowed({
     kube: {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createAgentBindings } from '../../../../runtime/controller/lead/agent-bindings.ts'
+import { AgentBindings } from '../../../../runtime/controller/lead/agent-bindings.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import type { RoleBinding } from '../../../../runtime/reconcile/store/agent-rbac.ts'
@@ -18,7 +18,7 @@ void t.test('a namespace is bound when its pods change, and again every ten minu
   const removed: string[] = []
   let pods = [podOf('a')]
   let asked = 0
-  const bindings = createAgentBindings({
+  const bindings = new AgentBindings({
     role: 'agents',
     pods() {
       asked += 1
@@ -67,7 +67,7 @@ void t.test('a namespace is bound when its pods change, and again every ten minu
 void t.test('each new pod gets its binding, even in a recreated namespace, and known pods cause no write', async (t) => {
   const { clock } = steppedClock()
   let [pods, asked, applied] = [[podOf('a', '1')], 0, 0]
-  const bindings = createAgentBindings({
+  const bindings = new AgentBindings({
     role: 'agents',
     pods() {
       asked += 1
@@ -107,7 +107,7 @@ void t.test('each new pod gets its binding, even in a recreated namespace, and k
 void t.test('a binding with another role is recreated', async (t) => {
   const { clock } = steppedClock()
   const calls: string[] = []
-  const bindings = createAgentBindings({
+  const bindings = new AgentBindings({
     role: 'agents',
     pods: () => [podOf('a')],
     async apply() {
@@ -132,7 +132,7 @@ void t.test('a binding of an earlier leader in a namespace without gateway pods 
   const { clock, step } = steppedClock()
   const removed: string[] = []
   let asked = 0
-  const bindings = createAgentBindings({
+  const bindings = new AgentBindings({
     role: 'agents',
     pods() {
       asked += 1

@@ -8,7 +8,7 @@ import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { commitsOfStore, createReportReader } from '../../../../runtime/controller/page/page-contents.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { createSyncMirrors } from '../../../../runtime/reconcile/source/mirrors-of-syncs.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import { createMirrors } from '../../../../runtime/git/mirrors.ts'
 import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
 import { matchObject, rejectsWith } from '../../../support/assertions.ts'
@@ -86,7 +86,7 @@ function replica(t: Test) {
   const repository = makeRepository(path.join(folder, 'repository'))
   const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const put = (name: string, spec: object): boolean =>
     store.upsertSync({ namespace: 'plant', name, uid: name, resourceVersion: '1', generation: 1, annotations: {}, spec, status: {} })
   const sync = { profiles: { default: { mappings: [{ source: 'projects', destination: 'projects' }] } } }

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
-import { createAuthorizer, reviewLimits } from '../../../../runtime/controller/serve/authorize.ts'
+import { Authorizer, reviewLimits } from '../../../../runtime/controller/serve/authorize.ts'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
 import { readClaims } from '../../../../runtime/kube/token-claims.ts'
 import type { Kube } from '../../../../runtime/kube/client.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import { type PodRecord, projectPod } from '../../../../runtime/reconcile/store/records.ts'
 import { isMadeUp, madeUpToken, podToken } from '../../../support/pod-token.ts'
 
@@ -47,11 +47,12 @@ function setup({ tokenUid = 'u', watched, actual, namespaces = [], ...limits }: 
     },
     get: async () => actual,
   } as unknown as Kube
-  const store = createStore(() => {})
+  const store = new Store(() => {})
   const pod = watched === undefined ? undefined : projectPod(watched)
   if (pod !== undefined) store.upsertPod(pod)
   const clock = { ...systemClock, monotonicMs: () => nowMs }
-  const authorize = createAuthorizer({ kube, store, watched: namespaces, clock, ...limits })
+  const authorizer = new Authorizer({ kube, store, watched: namespaces, clock, ...limits })
+  const authorize: Authorizer['authorize'] = (caller, signal) => authorizer.authorize(caller, signal)
   const ask = async (token: string, { name = 'one', peer = '10.0.0.1', namespace = 'plant' } = {}): Promise<string> => {
     const answer = await authorize({ namespace, name, token, peer }, signal)
     return answer.kind === 'refused' ? `refused ${answer.status}` : answer.kind

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createSyncIndexes } from '../../../../runtime/controller/serve/sync-indexes.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import type { GatewaySyncRecord } from '../../../../runtime/reconcile/store/records.ts'
 
 function sync(name: string, resourceVersion: string, spec: object): GatewaySyncRecord {
@@ -18,7 +18,7 @@ function named(url: string) {
 }
 
 void t.test('the index of a namespace follows its GatewaySyncs', async (t) => {
-  const store = createStore(() => undefined)
+  const store = new Store(() => undefined)
   const [a, b] = ['https://git.example/acme/a', 'https://git.example/acme/b'] as const
   store.upsertSync(sync('one', '1', specOf(a)))
   const indexOf = createSyncIndexes(store)
@@ -44,7 +44,7 @@ void t.test('the index of a namespace follows its GatewaySyncs', async (t) => {
 })
 
 void t.test('a GatewaySync with an invalid spec has the keys of the installation, whatever its spec names', async (t) => {
-  const store = createStore(() => undefined)
+  const store = new Store(() => undefined)
   const indexOf = createSyncIndexes(store)
   store.upsertSync(sync('invalid', '1', { ...specOf('https://git.example/acme/a', 'own'), sync: 'none' }))
   store.upsertSync(sync('valid', '1', specOf('https://git.example/acme/b')))

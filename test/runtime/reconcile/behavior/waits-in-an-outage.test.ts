@@ -9,7 +9,7 @@ import { dueForResolution } from '../../../../runtime/reconcile/decide/source-re
 import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts'
 import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
 import { FairLimiter } from '../../../../runtime/platform/async/fair-limiter.ts'
-import { createResolutions } from '../../../../runtime/reconcile/source/resolutions.ts'
+import { Resolutions } from '../../../../runtime/reconcile/source/resolutions.ts'
 import type { SyncKey } from '../../../../runtime/reconcile/store/records.ts'
 import { specWith } from '../../../support/gatewaysync.ts'
 
@@ -28,7 +28,7 @@ function fleet() {
   let [nowMs, isAway] = [0, false]
   const clock = { ...systemClock, monotonicMs: () => nowMs }
   const hosts = new FairLimiter({ total: 200, clock })
-  const lookups = createResolutions({ clock, hosts, ready: () => undefined, signal: new AbortController().signal })
+  const lookups = new Resolutions({ clock, hosts, ready: () => undefined, signal: new AbortController().signal })
   const wants = new Map<SyncKey, Want>()
   const askedMs: number[] = []
   const resolve = async () => {

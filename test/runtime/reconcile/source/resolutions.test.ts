@@ -9,7 +9,7 @@ import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
 import { FairLimiter, type LimiterOptions } from '../../../../runtime/platform/async/fair-limiter.ts'
-import { createResolutions, hostSlots, type Resolution } from '../../../../runtime/reconcile/source/resolutions.ts'
+import { Resolutions, hostSlots, type Resolution } from '../../../../runtime/reconcile/source/resolutions.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
 const desired: DesiredRef = { ref: parseRefName('main'), request: undefined, undecided: false }
@@ -35,7 +35,7 @@ function setUp(concurrency = 2, limits: Partial<LimiterOptions> = {}) {
   const stop = new AbortController()
   const answered: string[] = []
   const hosts = new FairLimiter({ total: concurrency, clock: systemClock, ...limits })
-  const lookups = createResolutions({ clock: systemClock, hosts, ready: (key) => answered.push(key), signal: stop.signal })
+  const lookups = new Resolutions({ clock: systemClock, hosts, ready: (key) => answered.push(key), signal: stop.signal })
   return { lookups, answered, stop }
 }
 
@@ -376,7 +376,7 @@ void t.test('a host is polled at the shortest interval of its followers, and les
   let nowMs = 0
   const stop = new AbortController()
   const clock = { ...systemClock, monotonicMs: () => nowMs }
-  const lookups = createResolutions({ clock, hosts: new FairLimiter({ total: 8, clock }), ready: () => undefined, signal: stop.signal })
+  const lookups = new Resolutions({ clock, hosts: new FairLimiter({ total: 8, clock }), ready: () => undefined, signal: stop.signal })
   let [asked, isAway] = [0, false]
   let running: Promise<string> | undefined
   // A mirror shares a running lookup with equal ones.

@@ -2,7 +2,7 @@ import t from 'tap'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
 import { parseReport } from '../../../../runtime/reconcile/decide/gateways.ts'
 import { keptReport } from '../../../../runtime/reconcile/decide/report-details.ts'
-import { createStore } from '../../../../runtime/reconcile/store/store.ts'
+import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import { type GatewaySyncRecord, type PodRecord, projectReport } from '../../../../runtime/reconcile/store/records.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
@@ -28,7 +28,7 @@ function pod(name: string, follows?: string): PodRecord {
 
 function setUp() {
   const changed: string[] = []
-  const store = createStore((key) => changed.push(key))
+  const store = new Store((key) => changed.push(key))
   return { store, told: () => changed.splice(0).toSorted() }
 }
 
@@ -117,7 +117,7 @@ void t.test('a GatewaySync whose labels change is released or taken over', async
 
 void t.test('a change without effect on decisions triggers no reconcile', async (t) => {
   const kinds: string[] = []
-  const store = createStore((key, kind) => kinds.push(`${kind} ${key}`))
+  const store = new Store((key, kind) => kinds.push(`${kind} ${key}`))
   const report = (message: string) => ({
     namespace: 'plant',
     pod: 'gw',
@@ -136,7 +136,7 @@ void t.test('a change without effect on decisions triggers no reconcile', async 
 
 void t.test('a watcher sees every change, and display-only changes trigger no reconcile', async (t) => {
   const kinds: string[] = []
-  const store = createStore((key, kind) => kinds.push(`${kind} ${key}`))
+  const store = new Store((key, kind) => kinds.push(`${kind} ${key}`))
   let seen = 0
   const end = store.watch(() => (seen += 1))
   const heard = (): number => seen - (seen = 0)
