@@ -155,6 +155,25 @@ void t.test('no module declares with `using`, which Node 22 cannot parse', async
   )
 })
 
+void t.test('a method of a class is called on its object', async (t) => {
+  const methods = new Map<string, string[]>()
+  for (const [, name = '', body = ''] of runtime.flatMap(({ text }) => [...text.matchAll(/^(?:export )?class (\w+)[^{]*\{\n(.*?)^\}/gms)]))
+    methods.set(
+      name,
+      [...body.matchAll(/^ {2}(?:async )?\*?(\w+)(?:<[^>]*>)?\(/gm)].map(([, method = '']) => method),
+    )
+  const wrong = runtime.flatMap((module) => {
+    const code = codeOf(module)
+    const objects = code.matchAll(/(\w+)\??(?:: (?:Pick<)?|(?:: \w+)? = new )(\w+)\b/g)
+    return [...new Set([...objects].map(([, object = '', name = '']) => `${object} ${name}`))].flatMap((pair) => {
+      const [object = '', name = ''] = pair.split(' ')
+      const passed = code.matchAll(new RegExp(`(?<!\\w)${object}\\.(\\w+)\\b(?!\\s*[(<=.?!:[])`, 'g'))
+      return [...passed].flatMap(([use, method = '']) => (methods.get(name)?.includes(method) === true ? [`${module.file}: ${use}`] : []))
+    })
+  })
+  t.strictSame(wrong, [], 'passed as a function, it throws: private fields need the object')
+})
+
 /** `allowed`: files, and folders that end with a slash, below runtime/. */
 type Effect = { name: string; found: (module: Module) => boolean; allowed: readonly string[] }
 
