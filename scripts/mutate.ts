@@ -24,7 +24,7 @@ const scopes: Record<string, Scope> = {
     tests: ['test/runtime/sync/plan/*.test.ts', 'test/runtime/sync/behavior/{dry-run,foreign-content,prune}.component.test.ts'],
   },
   'runtime/sync/apply': { files: ['runtime/sync/apply/journal.ts'], tests: ['test/runtime/sync/apply/journal.property.test.ts'] },
-  'runtime/sync/render': { tests: ['test/runtime/sync/render/*.test.ts'] },
+  'runtime/sync/render': { tests: ['test/runtime/sync/render/*.test.ts', 'test/runtime/sync/behavior/rendered.component.test.ts'] },
   'runtime/validation/rules': { tests: ['test/runtime/validation/rules/*.test.ts', 'test/runtime/validation/behavior/examples.test.ts'] },
   'runtime/git/verify': {
     files: ['runtime/git/verify/{armor,keyring,openpgp,ssh-keys}.ts'],

@@ -40,6 +40,28 @@ void t.test('a setting replaces the matched value, keeps its type, and leaves ev
   t.equal(applied('a: 1', { a: '2' }), 'TemplateFailed')
 })
 
+void t.test('a path may begin with its root, a bracket or a name, and an error names the file, the path and the cause', (t) => {
+  for (const path of ['$.a', 'a', "['a']", '$["a"]']) t.equal(applied('{"a":1}', { [path]: '2' }), '{"a":2}', path)
+  const messageOf = (settings: Readonly<Record<string, string>>): string => {
+    try {
+      const list = Object.entries(settings).map(([path, value]) => ({ path, value }))
+      return applySettings('{"a":1}', list, 'patch of "x"').text
+    } catch (error) {
+      return error instanceof Fault ? error.message : String(error)
+    }
+  }
+  for (const [path, message] of [
+    ['a..b..c', 'patch of "x": "a..b..c" must not hold .. more than once'],
+    ['$[?@.a == $.b]', 'patch of "x": "$[?@.a == $.b]" must not name $ within a filter'],
+    ['$[?match(@.a, "b")]', 'patch of "x": "$[?match(@.a, "b")]" must not use match() or search(): compare with == instead'],
+    ['a'.repeat(513), `patch of "x": "${'a'.repeat(513)}" is longer than 512 characters`],
+  ] as const)
+    t.equal(messageOf({ [path]: '1' }), message)
+  t.match(messageOf({ '$[': '1' }), /^patch of "x": "\$\[" is not a JSONPath: ./)
+  t.match(messageOf({ a: 'two' }), /^patch of "x": a: ./)
+  t.end()
+})
+
 void t.test('for any document a set string is read back as JSON, and nothing else changes', async (t) => {
   const document = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 })
   fc.assert(
