@@ -6,12 +6,13 @@ import { meaningOf } from '../api/schema/conditions.ts'
 import { isSameRef } from '../reconcile/decide/request.ts'
 import type { Condition, GatewaySyncStatus } from '../api/schema/status.ts'
 import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
+import { inContext, named, type NamedSync } from './named-sync.ts'
 import { markOf, type Style } from './paint.ts'
 import { runbookEntry } from './steps.ts'
 import { folded } from './table.ts'
 
 /** The parts of a GatewaySync that determine an outcome. */
-export type Asked = { namespace: string; name: string; generation: number; status: GatewaySyncStatus }
+export type Asked = NamedSync & { generation: number; status: GatewaySyncStatus }
 
 /** `Unanswered`: the wait ended before the status showed an outcome; the request remains in effect. */
 export type Outcome = {
@@ -44,7 +45,7 @@ export type Outcome = {
 export type Verdict = { kind: 'waiting'; sentence: string } | { kind: 'ended'; outcome: Outcome }
 
 /** Determines whether the controller has answered a request. */
-export function requestVerdict({ namespace, name, status }: Asked, id: string): Verdict {
+export function requestVerdict({ status, ...sync }: Asked, id: string): Verdict {
   const answer = status.requests?.find((request) => request.id === id)
   if (answer === undefined) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
   if (answer.outcome === 'Pending') return { kind: 'waiting', sentence: shortHashes(answer.message ?? 'not yet visible at the git host') }
@@ -58,7 +59,7 @@ export function requestVerdict({ namespace, name, status }: Asked, id: string): 
   if (answer.outcome === 'Handled') {
     const message =
       published === undefined ? `${ref} was accepted` : `${ref} is commit ${shortCommit(published.commit)}, which is published`
-    return { kind: 'ended', outcome: { done: true, outcome: 'Handled', message, ...commit, next: [statusCommand(namespace, name)] } }
+    return { kind: 'ended', outcome: { done: true, outcome: 'Handled', message, ...commit, next: [statusCommand(sync)] } }
   }
   const why = shortHashes(answer.message ?? 'the controller gave no reason')
   const outcome: Outcome = {
@@ -67,13 +68,13 @@ export function requestVerdict({ namespace, name, status }: Asked, id: string): 
     message: `${ref} was ${answer.outcome === 'Refused' ? 'refused' : 'superseded'}: ${why}; ${now}`,
     ...explained(answer.reason),
     ...commit,
-    next: answer.outcome === 'Refused' ? adviceFor(answer.reason) : [statusCommand(namespace, name)],
+    next: answer.outcome === 'Refused' ? adviceFor(answer.reason) : [statusCommand(sync)],
   }
   return { kind: 'ended', outcome }
 }
 
 /** Determines whether gateways follow a changed `spec.git.ref`. */
-export function refVerdict({ namespace, name, generation, status }: Asked, ref: string): Verdict {
+export function refVerdict({ generation, status, ...sync }: Asked, ref: string): Verdict {
   const { source, published, conditions = [] } = status
   if ((status.observedGeneration ?? 0) < generation)
     return { kind: 'waiting', sentence: 'the controller has not observed the new spec.git.ref yet' }
@@ -98,12 +99,12 @@ export function refVerdict({ namespace, name, generation, status }: Asked, ref: 
   const message = `commit ${shortCommit(published.commit)} is published`
   return {
     kind: 'ended',
-    outcome: { done: true, outcome: 'Handled', message, commit: published.commit, next: [statusCommand(namespace, name)] },
+    outcome: { done: true, outcome: 'Handled', message, commit: published.commit, next: [statusCommand(sync)] },
   }
 }
 
 /** Determines whether every gateway runs a commit. */
-export function rolloutVerdict({ namespace, name, generation, status }: Asked, commit: string): Verdict {
+export function rolloutVerdict({ generation, status, ...sync }: Asked, commit: string): Verdict {
   const { published, gateways, conditions = [] } = status
   const total = gateways?.total ?? 0
   const there = `${(gateways?.synced ?? 0) + (gateways?.drifted ?? 0)} of ${total} gateways run commit ${shortCommit(commit)}`
@@ -114,7 +115,7 @@ export function rolloutVerdict({ namespace, name, generation, status }: Asked, c
   })
   if (published?.commit !== commit) {
     const message = published === undefined ? 'no commit is published' : `superseded by commit ${shortCommit(published.commit)}`
-    return ended({ done: false, outcome: 'Superseded', message, next: [statusCommand(namespace, name)] })
+    return ended({ done: false, outcome: 'Superseded', message, next: [statusCommand(sync)] })
   }
   const ready = of('Ready')
   const isCurrent = (status.observedGeneration ?? 0) >= generation
@@ -123,13 +124,13 @@ export function rolloutVerdict({ namespace, name, generation, status }: Asked, c
   const stalled = of('Stalled')
   if (isCurrent && (stalled?.status === 'True' || of('Paused')?.status === 'True') && ready !== undefined) {
     const message = `${there}; ${shortHashes(ready.message)}`
-    return ended({ done: false, outcome: 'Stuck', message, ...explained(ready.reason), next: [statusCommand(namespace, name)] })
+    return ended({ done: false, outcome: 'Stuck', message, ...explained(ready.reason), next: [statusCommand(sync)] })
   }
   return { kind: 'waiting', sentence: there }
 }
 
 /** Determines whether the controller has paused or resumed the gateways. */
-export function pauseVerdict({ namespace, name, generation, status }: Asked, paused: boolean): Verdict {
+export function pauseVerdict({ generation, status, ...sync }: Asked, paused: boolean): Verdict {
   if ((status.observedGeneration ?? 0) < generation) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const isPaused = status.conditions?.some(({ type, status }) => type === 'Paused' && status === 'True') === true
   if (isPaused !== paused) return { kind: 'waiting', sentence: 'the controller is processing the request' }
@@ -140,26 +141,26 @@ export function pauseVerdict({ namespace, name, generation, status }: Asked, pau
         outcome: 'Paused',
         message: 'paused; commits are still fetched and validated',
         ...commit,
-        next: [`Resume: cluster-sync resume ${name} -n ${namespace}`],
+        next: [`Resume: cluster-sync resume ${named(sync)}`],
       }
     : {
         done: true,
         outcome: 'Resumed',
         message: `its gateways follow ${status.source === undefined ? 'the desired ref' : shortRef(status.source.ref)} again`,
         ...commit,
-        next: [statusCommand(namespace, name)],
+        next: [statusCommand(sync)],
       }
   return { kind: 'ended', outcome }
 }
 
 /** The outcome when the deadline has passed; the request remains in effect. */
-export function lateOutcome({ namespace, name }: Asked, sentence: string, waitedMs: number): Outcome {
+export function lateOutcome(asked: Asked, sentence: string, waitedMs: number): Outcome {
   return {
     done: false,
     outcome: 'Unanswered',
     reason: 'Timeout',
     message: `after ${Math.round(waitedMs / 1000)} s: ${sentence}; the request remains in effect and may still complete`,
-    next: [statusCommand(namespace, name), 'Check whether the operator runs: cluster-sync check'],
+    next: [statusCommand(asked), `Check whether the operator runs: cluster-sync check${inContext(asked.context)}`],
   }
 }
 
@@ -201,6 +202,6 @@ function adviceFor(reason: string | undefined): string[] {
 }
 
 /** The command that shows more details. */
-export function statusCommand(namespace: string, name: string): string {
-  return `Show progress: cluster-sync status ${name} -n ${namespace}`
+export function statusCommand(sync: NamedSync): string {
+  return `Show progress: cluster-sync status ${named(sync)}`
 }

@@ -27,7 +27,7 @@ export function askCapture(
 }
 
 /** Determines from the status whether every requested gateway has answered. */
-export function captureVerdict({ namespace, name, status }: Asked, { id, gateway }: CaptureAsked): Verdict {
+export function captureVerdict({ status, ...sync }: Asked, { id, gateway }: CaptureAsked): Verdict {
   const { capture, gateways } = status
   if (capture?.request !== id) return { kind: 'waiting', sentence: 'the controller has not observed the request yet' }
   const own = (capture.gateways ?? []).filter((entry) => entry.request === id)
@@ -48,7 +48,7 @@ export function captureVerdict({ namespace, name, status }: Asked, { id, gateway
     outcome: refused === undefined ? (commit === undefined ? 'NothingChanged' : 'Captured') : 'Refused',
     message: text === '' ? 'no gateway follows it yet' : text,
     ...explained(refused?.reason),
-    next: [statusCommand(namespace, name)],
+    next: [statusCommand(sync)],
   }
   return { kind: 'ended', outcome }
 }

@@ -26,6 +26,8 @@ export type Warning = { kind: 'openReceiver' } | { kind: 'certificate'; until: s
 export type FleetFacts = {
   /** Selects the commands to suggest: cluster commands do not apply to a standalone run. */
   from: 'cluster' | 'standalone'
+  /** The context of the kubeconfig that the user named. */
+  context?: string | undefined
   /** All GatewaySyncs of a namespace: together they determine which one a pod without an annotation follows. */
   syncs: readonly SyncFacts[]
   /** Names of GatewaySyncs that belong to another installation. They are not shown, but also determine which GatewaySync a pod follows. */

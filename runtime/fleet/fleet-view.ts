@@ -10,7 +10,7 @@ import { type FleetView, type SyncView, worstOf } from './view.ts'
 
 /** The model of `status`, the status page and its JSON: GatewaySyncs by namespace and name, each with its gateways. */
 export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
-  const { syncs, others = [], only, pods, reports, from, notes, warnings } = facts
+  const { syncs, others = [], only, pods, reports, notes, warnings } = facts
   const namesIn = Map.groupBy([...syncs, ...others], ({ namespace }) => namespace)
   const followers = pods ?? reports.filter(({ podUid }) => podUid !== '').map(podOfReport)
   const bySync = Map.groupBy(followers, ({ namespace, annotations }) => {
@@ -23,7 +23,7 @@ export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
     .toSorted((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name))
     .map((sync) => {
       const key = keyOf(sync.namespace, sync.name)
-      return syncView(sync, bySync.get(key) ?? [], reportsBySync.get(key) ?? [], from)
+      return syncView(sync, bySync.get(key) ?? [], reportsBySync.get(key) ?? [], facts)
     })
   return fleetViewOf(views, { at: now.toString({ smallestUnit: 'second' }), notes, warnings })
 }

@@ -5,9 +5,10 @@ import { Fault } from '../platform/fault.ts'
 import { followedRef, isVersionRange } from '../api/followed-ref.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import { isCommitHash, shortCommit } from '../api/values.ts'
+import { named, type NamedSync, shellWord } from './named-sync.ts'
 
 type History = NonNullable<GatewaySyncStatus['history']>
-type Facts = { namespace: string; name: string; specRef: string; status: GatewaySyncStatus }
+type Facts = NamedSync & { specRef: string; status: GatewaySyncStatus }
 
 /** A shorter prefix is too ambiguous. */
 const minDigits = 7
@@ -16,17 +17,12 @@ const minDigits = 7
  * `ref` is the new value of `spec.git.ref`: without `to` the previously published commit; with `to` a commit of the history by hash prefix, a full
  * hash, or any other ref unchanged. `notes` explain how to undo the rollback. Throws InvalidConfiguration that lists the available commits.
  */
-export function rollbackTarget({ namespace, name, specRef, status }: Facts, to: string | undefined): { ref: string; notes: string[] } {
+export function rollbackTarget({ specRef, status, ...sync }: Facts, to: string | undefined): { ref: string; notes: string[] } {
   const ref = to === undefined ? commitBefore(status) : commitMeant(status.history ?? [], to)
-  const back = `Follow ${specRef} again: cluster-sync rollback ${name} -n ${namespace} --to ${shellWord(specRef)}`
+  const back = `Follow ${specRef} again: cluster-sync rollback ${named(sync)} --to ${shellWord(specRef)}`
   const isFixed = isCommitHash(ref) && !isCommitHash(specRef)
   const stays = `Until then, pushes to ${specRef} have no effect. If another tool applies this GatewaySync (GitOps), set spec.git.ref there too.`
   return { ref, notes: ref === specRef ? [] : isFixed ? [back, stays] : [back] }
-}
-
-/** Quotes a text, because refs and selectors may contain shell metacharacters. */
-function shellWord(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function commitBefore({ history = [], published }: GatewaySyncStatus): string {

@@ -46,11 +46,11 @@ function stageToApprove({ state, stage, waitsFor, stages = [] }: RolloutStatus, 
 }
 
 /** Determines whether the controller has acted, and the resulting state of the rollout. */
-export function actionVerdict({ namespace, name, status }: Asked, { verb, digest }: RolloutAsked): Verdict {
+export function actionVerdict({ status, ...sync }: Asked, { verb, digest }: RolloutAsked): Verdict {
   const { rollout, published } = status
   if (rollout?.lastAction !== digest) return { kind: 'waiting', sentence: 'the controller has not responded yet' }
   const commit = published === undefined ? {} : { commit: published.commit }
-  const next = [statusCommand(namespace, name)]
+  const next = [statusCommand(sync)]
   const ended = (outcome: Omit<Outcome, 'next'>): Verdict => ({ kind: 'ended', outcome: { ...outcome, ...commit, next } })
   const why = rollout.message === undefined ? '' : `: ${shortHashes(rollout.message)}`
   if (verb === 'abort') {

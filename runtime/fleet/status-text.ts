@@ -9,7 +9,7 @@ import { stateNames } from './gateway-view.ts'
 import { lastAsked, lastAskedText } from './last-checked.ts'
 import { heading, markOf, painted, type Style } from './paint.ts'
 import { type Column, folded, tableLines } from './table.ts'
-import type { FleetView, GatewayView, SyncView } from './view.ts'
+import type { ClusterFailure, FleetView, GatewayView, SyncView } from './view.ts'
 import { insteadOf } from '../reconcile/decide/summary.ts'
 
 /** Width of the symbol in front of a line. */
@@ -17,6 +17,9 @@ const markWidth = 2
 /** Maximum number of findings and requests to show; the JSON form has all. */
 const shownFindings = 10
 const shownRequests = 5
+
+/** If contexts were named. As wide as the names of cloud providers, whose beginnings are alike. */
+const contextColumn: Column = { title: 'CONTEXT', max: 64 }
 
 const syncColumns: readonly Column[] = [
   { title: 'NAMESPACE', max: 24 },
@@ -49,9 +52,11 @@ const gatewayColumns: readonly Column[] = [
   { title: 'WHY', max: 24 },
 ]
 
-/** A table of all GatewaySyncs, then everything that is not ok, then a summary sentence. */
+/** A table of all GatewaySyncs and of the clusters that cannot be read, then everything that is not ok, then a summary sentence. */
 export function fleetText(view: FleetView, now: Temporal.Instant, style: Style): string[] {
-  const rows = view.syncs.map((sync) => [
+  const { syncs, failures = [] } = view
+  const levels = [...syncs, ...failures.map(() => ({ level: 'error' as const }))]
+  const syncRows = syncs.map((sync) => [
     sync.namespace,
     sync.name,
     readyWord(sync),
@@ -61,20 +66,35 @@ export function fleetText(view: FleetView, now: Temporal.Instant, style: Style):
     ageOf(sync.published?.at, now) ?? '-',
     sync.reason,
   ])
-  const table = view.syncs.length === 0 ? [] : markedTable(syncColumns, rows, view.syncs, style)
-  const troubles = view.syncs.filter(({ level }) => level !== 'ok').flatMap((sync) => ['', ...troubleOf(sync, style)])
-  return [...table, ...troubles, ...(table.length === 0 ? [] : ['']), ...ending(view, style)]
+  const failedRows = failures.map(({ reason }) => ['-', '-', 'unknown', '-', '-', '-', '-', reason])
+  const contexts = [...syncs, ...failures].map(({ context }) => context)
+  const isNamed = contexts.some((context) => context !== undefined)
+  const rows = [...syncRows, ...failedRows].map((row, index) => [...(isNamed ? [contexts[index] ?? '-'] : []), ...row])
+  const table = rows.length === 0 ? [] : markedTable([...(isNamed ? [contextColumn] : []), ...syncColumns], rows, levels, style)
+  const troubles = syncs.filter(({ level }) => level !== 'ok').flatMap((sync) => ['', ...troubleOf(sync, style)])
+  return [...table, ...troubles, ...failureLines(view, style), ...(table.length === 0 ? [] : ['']), ...ending(view, style)]
 }
 
 /** The details of each GatewaySync of the view. */
 export function syncText(view: FleetView, now: Temporal.Instant, style: Style): string[] {
   const blocks = view.syncs.map((sync) => oneSync(sync, now, style))
-  return [...blocks.flatMap((block, index) => (index === 0 ? block : ['', ...block])), ...notesOf(view, style)]
+  const lines = [...blocks.flatMap((block) => ['', ...block]), ...failureLines(view, style)]
+  return [...lines.slice(1), ...notesOf(view, style)]
+}
+
+/** Each cluster that cannot be read, with the cause and the next step, after an empty line. */
+function failureLines({ failures = [] }: FleetView, style: Style): string[] {
+  return failures.flatMap(({ context, reason, message, next }: ClusterFailure) => [
+    '',
+    `${markOf('error', style)}${heading(context, style)} ${painted(`cannot be read (${reason})`, 'error', style)}`,
+    ...folded(message, style.width, '  '),
+    ...(next === undefined ? [] : folded(next, style.width, '  -> ')),
+  ])
 }
 
 function oneSync(sync: SyncView, now: Temporal.Instant, style: Style): string[] {
   return [
-    `${markOf(sync.level, style)}${heading(`${sync.namespace}/${sync.name}`, style)} ${painted(readySentence(sync), sync.level, style)}`,
+    titleLine(sync, style),
     ...whyLines(sync, style),
     ...sourceLines(sync, now, style),
     ...rolloutLines(sync, now, style),
@@ -83,6 +103,11 @@ function oneSync(sync: SyncView, now: Temporal.Instant, style: Style): string[] 
     ...requestLines(sync, now, style),
     ...nextLines(sync, style),
   ]
+}
+
+function titleLine(sync: SyncView, style: Style): string {
+  const name = `${sync.context === undefined ? '' : `${sync.context}: `}${sync.namespace}/${sync.name}`
+  return `${markOf(sync.level, style)}${heading(name, style)} ${painted(readySentence(sync), sync.level, style)}`
 }
 
 function readyWord({ ready }: SyncView): string {
@@ -102,9 +127,7 @@ function whyLines({ ready, message, meaning }: SyncView, { width }: Style): stri
 }
 
 function troubleOf(sync: SyncView, style: Style): string[] {
-  const name = `${sync.namespace}/${sync.name}`
-  const head = `${markOf(sync.level, style)}${heading(name, style)} ${painted(readySentence(sync), sync.level, style)}`
-  return [head, ...whyLines(sync, style), ...sync.next.flatMap((step) => folded(step, style.width, '  -> '))]
+  return [titleLine(sync, style), ...whyLines(sync, style), ...sync.next.flatMap((step) => folded(step, style.width, '  -> '))]
 }
 
 function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Instant, { width }: Style): string[] {

@@ -29,7 +29,7 @@ export function syncView(
   facts: SyncFacts,
   pods: readonly GatewayPod[],
   reports: readonly ReportFacts[],
-  from: FleetFacts['from'],
+  { from, context }: Pick<FleetFacts, 'from' | 'context'>,
 ): SyncView {
   const { status, generation } = facts
   const parsed = v.safeParse(schema, facts.spec)
@@ -46,6 +46,7 @@ export function syncView(
   const specRef = spec === undefined ? undefined : followedRef(spec.git)
   const ref = source?.ref ?? specRef
   const view: Omit<SyncView, 'next' | 'steps'> = {
+    context,
     namespace: facts.namespace,
     name: facts.name,
     level: levelOf(ready, counts),

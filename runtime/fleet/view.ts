@@ -24,12 +24,19 @@ export type FleetView = {
   seesNothing?: boolean
   /** Warnings about the installation; absent: none. */
   warnings?: readonly Warning[]
+  /** Absent: every cluster was read. */
+  failures?: readonly ClusterFailure[]
 }
 
 /** A request of the status, with the meaning of its outcome if the reason table has it. */
 export type RequestView = NonNullable<GatewaySyncStatus['requests']>[number] & { level: Level; meaning: string | undefined }
 
+/** A cluster of several that cannot be read. `next`: the next step, in one sentence. */
+export type ClusterFailure = { context: string; reason: string; message: string; next: string | undefined }
+
 export type SyncView = {
+  /** The named context of the kubeconfig, of this GatewaySync's cluster; undefined if none was named. */
+  context: string | undefined
   namespace: string
   name: string
   level: Level

@@ -105,7 +105,7 @@ async function actOnRollout(
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
   return await asking(options, async (cluster) => {
     const before = projectGatewaySync(await readSync(cluster, name))
-    const { ref, notes } = rollbackTarget({ ...before, specRef: specRefOf(before.spec) }, options.to)
+    const { ref, notes } = rollbackTarget({ ...before, context: cluster.context, specRef: specRefOf(before.spec) }, options.to)
     const written = await patchSync(cluster, name, () => ({ spec: { git: membersFor(ref) } }))
     return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), notes)
   })
@@ -116,11 +116,12 @@ type Waiting = Pick<ChangeOptions, 'timeout' | 'format'> & { wait?: boolean; out
 /** Waits for the outcome, and optionally until every gateway runs the commit; prints both. Returns the exit code. */
 async function follow(
   cluster: Asking,
-  written: GatewaySyncRecord,
+  record: GatewaySyncRecord,
   { wait, timeout, format, output }: Waiting,
   verdictOf: (asked: Asked) => Verdict,
   notes: readonly string[] = [],
 ): Promise<number> {
+  const written = { ...record, context: cluster.context }
   const endMs = systemClock.monotonicMs() + timeout
   const report = format === 'json' ? () => undefined : progressPrinter(output)
   const printOutcome = (outcome: Outcome): number => {
@@ -155,7 +156,7 @@ async function untilEnded(
     if (systemClock.monotonicMs() >= endMs) return { outcome: lateOutcome(asked, verdict.sentence, timeout), asked }
     await systemClock.wait(pollEveryMs, cluster.signal)
     try {
-      asked = projectGatewaySync(await readSync(cluster, asked.name))
+      asked = { ...projectGatewaySync(await readSync(cluster, asked.name)), context: cluster.context }
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'ApiUnavailable') throw error
       report('the cluster is temporarily unavailable')

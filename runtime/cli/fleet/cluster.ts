@@ -16,23 +16,42 @@ export type Cluster = {
   server: string
   /** The named namespace, otherwise that of the context. */
   namespace: string
+  /** The named context; undefined: the current one. */
+  context?: string | undefined
 }
 
 /** Runs `work` with a connection, and closes it. Throws InvalidConfiguration, and what `work` throws, with API errors translated. */
 export async function inCluster<Result>(options: ClusterOptions, work: (cluster: Cluster) => Promise<Result>): Promise<Result> {
-  const { config, server, namespace } = chooseCluster({
-    file: options.kubeconfig,
-    context: options.context,
-    environment: readKubeconfigs(),
+  return await inClusters(options, [options.context], async ([cluster]) => {
+    try {
+      return await work(cluster)
+    } catch (error) {
+      throw explainApiError(error, cluster.server)
+    }
   })
-  const kube = createKube(config, { clock: systemClock, userAgent: `cluster-sync/${version}`, connections: 8 })
+}
+
+/** At least one. */
+export type Several = readonly [Cluster, ...Cluster[]]
+
+/** Like `inCluster` with the clusters of several contexts, in order; errors of the API servers are not translated. */
+export async function inClusters<Result>(
+  options: Omit<ClusterOptions, 'context'>,
+  [first, ...more]: readonly [string | undefined, ...string[]],
+  work: (clusters: Several) => Promise<Result>,
+): Promise<Result> {
+  const clusters: Several = [connect(options, first), ...more.map((context) => connect(options, context))]
   try {
-    return await work({ kube, server, namespace: options.namespace ?? namespace })
-  } catch (error) {
-    throw explainApiError(error, server)
+    return await work(clusters)
   } finally {
-    kube.close()
+    for (const { kube } of clusters) kube.close()
   }
+}
+
+function connect(options: Omit<ClusterOptions, 'context'>, context: string | undefined): Cluster {
+  const { config, server, namespace } = chooseCluster({ file: options.kubeconfig, context, environment: readKubeconfigs() })
+  const kube = createKube(config, { clock: systemClock, userAgent: `cluster-sync/${version}`, connections: 8 })
+  return { kube, server, namespace: options.namespace ?? namespace, context }
 }
 
 /** Replaces method, path and status code by one sentence. */

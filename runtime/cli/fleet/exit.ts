@@ -1,7 +1,7 @@
 /**
  * The exit codes of the fleet commands, 0 yes, 1 no, 2 unknown, and how a command prints why it failed.
  */
-import { Fault } from '../../platform/fault.ts'
+import { Fault, type Reason } from '../../platform/fault.ts'
 import { nextStep } from '../output/next-steps.ts'
 
 /** Everything is in sync, or the requested change is done. */
@@ -22,11 +22,15 @@ export async function exitWith(work: () => Promise<number>): Promise<void> {
   }
 }
 
-/** Lines on standard error. A message about options or a file already contains the next step. */
-export function printFault({ message, reason: own, cause }: Fault): void {
-  // Prints the original reason of a fault that was wrapped only for its exit code.
+/** Lines on standard error. */
+export function printFault(fault: Fault): void {
+  const { message, reason, next } = explained(fault)
+  process.stderr.write(`cluster-sync: ${message} (${reason})\n${next === undefined ? '' : `  next: ${next}\n`}`)
+}
+
+/** A fault with the next step, which a message about options or a file already contains. */
+export function explained({ message, reason: own, cause }: Fault): { message: string; reason: Reason; next: string | undefined } {
+  // The original reason of a fault that was wrapped only for its exit code.
   const reason = cause instanceof Fault && cause.message === message ? cause.reason : own
-  const step = reason === 'InvalidConfiguration' ? undefined : nextStep(reason)
-  const next = step === undefined ? '' : `  next: ${step}\n`
-  process.stderr.write(`cluster-sync: ${message} (${reason})\n${next}`)
+  return { message, reason, next: reason === 'InvalidConfiguration' ? undefined : nextStep(reason) }
 }

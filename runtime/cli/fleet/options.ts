@@ -1,20 +1,29 @@
 /**
  * Defines the options of the fleet commands.
  */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { collect } from '../repeatable.ts'
 import type { Format } from './output.ts'
 
 export type ClusterOptions = { kubeconfig?: string; context?: string; namespace?: string }
 
-/** Adds the options for cluster and namespace. */
-export function withClusterOptions(command: Command): Command {
+/** Adds the options for cluster and namespace; `several`: `--context` is repeatable. */
+export function withClusterOptions(command: Command, { several = false } = {}): Command {
+  const context = new Option('--context <name>', `context of the kubeconfig (default: the current one)${several ? '; repeatable' : ''}`)
+  if (several) context.argParser(collect)
   return command
     .option('-n, --namespace <name>', 'namespace (default: from the context)')
     .option('--kubeconfig <file>', 'kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the account of the pod)')
-    .option('--context <name>', 'context of the kubeconfig (default: the current one)')
+    .addOption(context)
 }
 
-export type StatusOptions = ClusterOptions & { allNamespaces?: true; state?: string; watch?: true; format: Format }
+export type StatusOptions = Omit<ClusterOptions, 'context'> & {
+  context?: readonly string[]
+  allNamespaces?: true
+  state?: string
+  watch?: true
+  format: Format
+}
 
 export type HistoryOptions = ClusterOptions & { state?: string; format: Format }
 

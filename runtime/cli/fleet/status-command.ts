@@ -2,21 +2,24 @@
  * Reads the facts, builds the view and prints it: once, or again at each change.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { systemClock } from '../../platform/clock.ts'
+import { deadline, systemClock, unlessAborted } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
+import { type ClusterAnswer, clustersView } from '../../fleet/clusters-view.ts'
 import type { FleetFacts } from '../../fleet/facts.ts'
 import { fleetView } from '../../fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../fleet/status-text.ts'
 import type { FleetView } from '../../fleet/view.ts'
 import { stopSignal } from '../stop.ts'
-import { inCluster, explainApiError } from './cluster.ts'
-import { exitNo, exitYes } from './exit.ts'
+import { type Cluster, explainApiError, inClusters, type Several } from './cluster.ts'
+import { exitNo, exitUnknown, exitYes, explained } from './exit.ts'
 import type { StatusOptions } from './options.ts'
 import { type Output, print } from './output.ts'
 import { onlyNamed, readCluster, readStandalone } from './read-fleet.ts'
 
 /** Polling interval; three lists of a namespace are a small load for an API server. */
 const pollEveryMs = 2_000
+/** For one of several clusters: the others are not shown before. */
+const clusterTimeoutMs = 15_000
 /** Clears the terminal and goes to its first line. */
 const clear = '\u001b[2J\u001b[H'
 
@@ -28,30 +31,59 @@ export async function statusCommand(name: string | undefined, options: StatusOpt
   if (state !== undefined) {
     if (name !== undefined || allNamespaces === true || options.namespace !== undefined)
       throw new Fault('InvalidConfiguration', 'a standalone run has one GatewaySync: omit the name with --state')
-    return await show(async () => readStandalone(state), true, { format, watch, server: '', output }, signal)
+    return await show(async () => fleetView(readStandalone(state), systemClock.now()), true, { format, watch, output }, signal)
   }
   if (name !== undefined && allNamespaces === true)
     throw new Fault('InvalidConfiguration', 'a name belongs to one namespace: omit --all-namespaces or the name')
-  return await inCluster(options, async ({ kube, server, namespace }) => {
-    const read = async (): Promise<FleetFacts> => {
+  const [first, ...more] = new Set(options.context)
+  return await inClusters(options, [first, ...more], async (clusters) => {
+    const read: Read = async ({ kube, namespace, context }, signal) => {
       const facts = await readCluster({ kube, namespace: allNamespaces === true ? undefined : namespace }, signal)
-      return name === undefined ? facts : onlyNamed(facts, name, namespace)
+      return { ...(name === undefined ? facts : onlyNamed(facts, name, namespace)), context }
     }
-    return await show(read, name !== undefined, { format, watch, server, output }, signal)
+    return await show(() => viewOf(clusters, read, signal), name !== undefined, { format, watch, output }, signal)
   })
 }
 
-type Showing = Pick<StatusOptions, 'format'> & { watch: boolean; server: string; output: Output }
+type Read = (cluster: Cluster, signal: AbortSignal) => Promise<FleetFacts>
+
+/** One cluster: throws what reading throws. Of several, those that cannot be read become failures of the view. */
+async function viewOf(clusters: Several, read: Read, signal: AbortSignal): Promise<FleetView> {
+  const viewOfOne = async (cluster: Cluster, signal: AbortSignal): Promise<FleetView> => {
+    try {
+      return fleetView(await read(cluster, signal), systemClock.now())
+    } catch (error) {
+      throw explainApiError(error, cluster.server)
+    }
+  }
+  if (clusters.length === 1) return await viewOfOne(clusters[0], signal)
+  const answers = clusters.map(async (cluster): Promise<ClusterAnswer> => {
+    const { context = '', server } = cluster
+    const stop = deadline(clusterTimeoutMs, signal)
+    try {
+      return { context, view: await unlessAborted(viewOfOne(cluster, stop), stop) }
+    } catch (error) {
+      signal.throwIfAborted()
+      const late = `the cluster at ${server} did not answer within ${clusterTimeoutMs / 1000} s`
+      const fault = stop.aborted ? new Fault('ApiUnavailable', late, { cause: error }) : error
+      if (!(fault instanceof Fault)) throw fault
+      return { context, ...explained(fault) }
+    }
+  })
+  return clustersView(await Promise.all(answers), systemClock.now())
+}
+
+type Showing = Pick<StatusOptions, 'format'> & { watch: boolean; output: Output }
 
 async function show(
-  read: () => Promise<FleetFacts>,
+  read: () => Promise<FleetView>,
   detailed: boolean,
-  { format, watch, server, output }: Showing,
+  { format, watch, output }: Showing,
   signal: AbortSignal,
 ): Promise<number> {
   let shown: FleetView | undefined
   const poll = async (): Promise<void> => {
-    const view = fleetView(await read(), systemClock.now())
+    const view = await read()
     if (shown === undefined || output.isTerminal || !sameBut(shown, view)) write(view, detailed, { format, watch, output })
     shown = view
   }
@@ -65,12 +97,12 @@ async function show(
       await poll()
     } catch (error) {
       if (signal.aborted) break
-      const explained = explainApiError(error, server)
-      if (!(explained instanceof Fault)) throw explained
-      process.stderr.write(`cluster-sync: ${explained.message} (${explained.reason}); retrying\n`)
+      if (!(error instanceof Fault)) throw error
+      process.stderr.write(`cluster-sync: ${error.message} (${error.reason}); retrying\n`)
     }
   }
-  return watch || shown?.ready === true ? exitYes : exitNo
+  if (watch || shown?.ready === true) return exitYes
+  return shown?.failures === undefined ? exitNo : exitUnknown
 }
 
 /** Ignores ages. A terminal is repainted in any case, because they change. */
@@ -78,7 +110,7 @@ function sameBut(shown: FleetView, view: FleetView): boolean {
   return isDeepStrictEqual({ ...shown, at: '' }, { ...view, at: '' })
 }
 
-function write(view: FleetView, detailed: boolean, { format, watch, output }: Omit<Showing, 'server'>): void {
+function write(view: FleetView, detailed: boolean, { format, watch, output }: Showing): void {
   if (format === 'json') return print(output, [watch ? JSON.stringify(view) : JSON.stringify(view, undefined, 2)])
   const now = systemClock.now()
   if (watch && output.isTerminal) output.write(clear)

@@ -13,7 +13,7 @@ export function register(program: Command): void {
     .summary('Show which gateways run which commit')
     .description('Show which gateways run which commit, and the reason and next step for each problem.')
     .argument('[name]', 'one GatewaySync, with its gateways, findings and requests')
-  withClusterOptions(command)
+  withClusterOptions(command, { several: true })
     .option('-A, --all-namespaces', 'GatewaySyncs of all namespaces')
     .option('--state <dir>', 'without a cluster: the folder of "cluster-sync run --state"')
     .option('-w, --watch', 'show every change until Ctrl-C')
@@ -22,14 +22,23 @@ export function register(program: Command): void {
       'after',
       helpFooter({
         exits: { 0: 'all ready', 1: 'not all ready', [exitUnknown]: 'unknown' },
-        calls: ['status -A', 'status plant -n line-1 --watch', 'status --state /var/lib/cluster-sync/data-1a2b3c4d5e6f'],
+        calls: [
+          'status -A',
+          'status plant -n line-1 --watch',
+          'status -A --context plant-a --context plant-b',
+          'status --state /var/lib/cluster-sync/data-1a2b3c4d5e6f',
+        ],
         page: 'docs/how-to/fleet.md',
       }),
     )
-    .action((name: string | undefined, options: StatusOptions) =>
-      exitWith(async () => {
+    .action(async (name: string | undefined, options: StatusOptions) => {
+      await exitWith(async () => {
         const { statusCommand } = await import('./status-command.ts')
         return await statusCommand(name, options, standardOutput())
-      }),
-    )
+      })
+      // A credential plugin of a cluster that did not answer in time may still run, and would keep the process alive.
+      process.stdout.write('', (error) => {
+        if (!error) process.exit()
+      })
+    })
 }

@@ -7,6 +7,7 @@ import type { CaptureOptions } from './capture-folder.ts'
 import { exitNo, exitYes, exitWith } from '../fleet/exit.ts'
 import { type CaptureRequestOptions, withClusterOptions } from '../fleet/options.ts'
 import { helpFooter } from '../help-footer.ts'
+import { collect } from '../repeatable.ts'
 import { durationArgument, formatOption, standardOutput } from '../fleet/output.ts'
 
 type Options = CaptureRequestOptions & Omit<CaptureOptions, 'file' | 'data'> & Partial<Pick<CaptureOptions, 'file' | 'data'>>
@@ -68,8 +69,4 @@ async function capture(name: string | undefined, options: Options): Promise<numb
   const { text, captured } = await captureFolder({ ...options, file, data })
   process.stdout.write(text)
   return captured ? exitYes : exitNo
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value]
 }

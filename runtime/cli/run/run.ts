@@ -13,6 +13,7 @@ import { logLevels } from '../../platform/log/level.ts'
 import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
 import { helpFooter } from '../help-footer.ts'
 import { durationArgument } from '../fleet/output.ts'
+import { collect } from '../repeatable.ts'
 
 type Options = TargetOptions & RunOptions & { state?: string }
 
@@ -148,10 +149,6 @@ function requireKeys({ hmacSecretFile, tokenFile, apiKeyFile }: Options): void {
     if (file === undefined || readNamedFile(file, `${option}: ${file}`, maxKeyFileBytes).trim() !== '') continue
     throw new Fault('InvalidConfiguration', `${option}: ${file} is empty`)
   }
-}
-
-function collect(value: string, before: string[]): string[] {
-  return [...before, value]
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

@@ -86,7 +86,7 @@ void t.test('an invalid query is rejected with the reason', async (t) => {
     ],
     [
       'no such context',
-      (output) => statusCommand(undefined, { format, kubeconfig, context: 'other' }, output),
+      (output) => statusCommand(undefined, { format, kubeconfig, context: ['plant', 'other'] }, output),
       /no context "other"; it has plant/,
     ],
     ['no state', (output) => statusCommand(undefined, { format, state: folder }, output), /holds no state of a run/],

@@ -129,6 +129,11 @@ void t.test('a deadline ends the wait without failing the request', async (t) =>
     '  -> Show progress: cluster-sync status plant -n plant-a',
     '  -> Check whether the operator runs: cluster-sync check',
   ])
+  const other = lateOutcome({ ...asked({}), context: 'plant-b' }, 'the controller has not responded yet', 60_000)
+  t.strictSame(other.next, [
+    'Show progress: cluster-sync status plant -n plant-a --context plant-b',
+    'Check whether the operator runs: cluster-sync check --context plant-b',
+  ])
 })
 
 void t.test('a rollback targets the previously published commit or the named one', async (t) => {
@@ -139,6 +144,9 @@ void t.test('a rollback targets the previously published commit or the named one
   ]
   const facts = { ...syncFacts('plant', { history }), specRef: 'main' }
   matchObject(t, rollbackTarget(facts, undefined), { ref: earlier, notes: [/cluster-sync rollback plant -n plant-a --to main/, /GitOps/] })
+  matchObject(t, rollbackTarget({ ...facts, context: 'b' }, undefined), {
+    notes: [/ rollback plant -n plant-a --context b --to main/, /./],
+  })
   t.equal(rollbackTarget(facts, '9988776').ref, earlier)
   t.equal(rollbackTarget(facts, 'f'.repeat(40)).ref, 'f'.repeat(40), 'a whole hash needs no history')
   t.strictSame(rollbackTarget(facts, 'main'), { ref: 'main', notes: [] })
