@@ -10,7 +10,7 @@ export function named({ namespace, name, context }: NamedSync): string {
   return `${name} -n ${namespace}${inContext(context)}`
 }
 
-/** The option of `cluster-sync` and `kubectl` with a space in front; empty without a context. */
+/** The option `--context`, which `kubectl` has too, with a space in front; empty without a context. */
 export function inContext(context: string | undefined): string {
   return context === undefined ? '' : ` --context ${shellWord(context)}`
 }

@@ -29,7 +29,7 @@ const withinMs = 120_000
  * Reads everything that `check` evaluates from the cluster; a failed read is a fact too. `operatorNamespace`: the namespace of the installation;
  * undefined: all.
  */
-export async function gatherFacts({ kube, server }: Cluster, operatorNamespace: string | undefined): Promise<CheckFacts> {
+export async function gatherFacts({ kube, server, context }: Cluster, operatorNamespace: string | undefined): Promise<CheckFacts> {
   const signal = deadline(withinMs)
   const probe: ProbeClients['probe'] = async (work) => {
     try {
@@ -40,7 +40,7 @@ export async function gatherFacts({ kube, server }: Cluster, operatorNamespace: 
     }
   }
   const clients: ProbeClients = { kube, clock: systemClock, signal, probe }
-  const base = { server, cliVersion }
+  const base = { server, context, cliVersion }
   const api = await probe(() => kube.requireVersion(signal))
   const none = { kind: 'failed', message: 'the API server does not answer' } as const
   if (api.kind !== 'seen') return { ...base, api, definitions: none, installations: none, fleet: none, images: none }

@@ -11,6 +11,7 @@ import { checkCertificates } from './certificates.ts'
 import { type CheckFacts, ifProbed, type InstallationFacts, type InstalledCrd } from './facts.ts'
 import { checkGateways, checkGit, checkImages } from './gateways.ts'
 import { checkAdmission, checkDelivery, checkOperator, checkPermissions } from './operator.ts'
+import { inContext } from '../named-sync.ts'
 import { type CheckReport, type Finding, reportOf } from './report.ts'
 import { docsPage } from '../../platform/docs-page.ts'
 
@@ -20,7 +21,7 @@ export function check(facts: CheckFacts, now: Temporal.Instant): CheckReport {
   if (api.kind !== 'seen') return reportOf([unreachable(server, api.message)], now)
   const findings: Finding[] = [
     { section: 'api-server', level: 'ok', text: `the API server at ${server} answers; it runs Kubernetes ${api.value}` },
-    ...checkCrds(facts.definitions),
+    ...checkCrds(facts),
     ...ifProbed('operator', facts.installations, (found) => checkOperators(found, facts, now)),
     ...ifProbed('git', facts.fleet, (fleet) => [...checkGit(fleet), ...checkGateways(fleet, facts, now)]),
     ...ifProbed('images', facts.images, checkImages),
@@ -40,7 +41,7 @@ function checkOperators(found: readonly InstallationFacts[], facts: CheckFacts, 
   }
   const fleet = facts.fleet.kind === 'seen' ? facts.fleet.value : undefined
   return found.flatMap((installation) => [
-    ...checkOperator(installation, facts.cliVersion, now),
+    ...checkOperator(installation, facts, now),
     ...checkPermissions(installation),
     ...checkCertificates(installation, fleet, now),
     ...checkAdmission(installation),
@@ -49,7 +50,6 @@ function checkOperators(found: readonly InstallationFacts[], facts: CheckFacts, 
 }
 
 const crdSection = 'definitions'
-const installCrds = 'Apply the CRDs of the installed release: kubectl apply --server-side -f dist/crds.k8s.yaml'
 
 const crds = [
   { kind: gatewaySyncKind, parts: { spec: gatewaySyncSpec({ allowLocal: false }), status: gatewaySyncStatus } },
@@ -57,20 +57,25 @@ const crds = [
 ] as const
 
 /** Checks whether the CRDs exist and have the version of this release. */
-function checkCrds(fact: CheckFacts['definitions']): Finding[] {
-  return ifProbed(crdSection, fact, (definitions) => crds.map(({ kind, parts }) => checkCrd(definitions, `${kind.plural}.${group}`, parts)))
+function checkCrds({ definitions, context }: CheckFacts): Finding[] {
+  const advice = `Apply the CRDs of the installed release: kubectl${inContext(context)} apply --server-side -f dist/crds.k8s.yaml`
+  return ifProbed(crdSection, definitions, (found) =>
+    crds.map(({ kind, parts }): Finding => {
+      const finding = checkCrd(found, `${kind.plural}.${group}`, parts)
+      return finding.level === 'ok' ? finding : { ...finding, advice }
+    }),
+  )
 }
 
 function checkCrd(definitions: readonly InstalledCrd[], name: string, parts: Readonly<Record<string, unknown>>): Finding {
   const found = definitions.find((definition) => definition.name === name)
-  if (found === undefined) return { section: crdSection, level: 'error', text: `${name} is not installed`, advice: installCrds }
+  if (found === undefined) return { section: crdSection, level: 'error', text: `${name} is not installed` }
   const schema = found.served.get(version)
   if (!found.established || schema === undefined)
     return {
       section: crdSection,
       level: 'error',
       text: `${name} is installed, but the API server does not serve ${version}`,
-      advice: installCrds,
     }
   const missing = Object.entries(parts).flatMap(([part, own]) => missingMembers(membersOf(own), propertyOf(schema, part), part))
   if (missing.length === 0)
@@ -80,7 +85,6 @@ function checkCrd(definitions: readonly InstalledCrd[], name: string, parts: Rea
     section: crdSection,
     level: 'warning',
     text: `${name} is from another release: it lacks ${missing.slice(0, 3).join(', ')}${more}`,
-    advice: installCrds,
   }
 }
 

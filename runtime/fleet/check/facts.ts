@@ -78,6 +78,8 @@ export type WaitingImage = { namespace: string; pod: string; image: string; reas
 
 export type CheckFacts = {
   server: string
+  /** The context of the kubeconfig that the user named. */
+  context?: string | undefined
   cliVersion: string
   api: Probed<string>
   definitions: Probed<readonly InstalledCrd[]>

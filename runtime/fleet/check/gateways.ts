@@ -10,6 +10,7 @@ import type { CheckFacts, WaitingImage } from './facts.ts'
 import type { Finding } from './report.ts'
 import { compareVersions } from './versions.ts'
 import { shortHashes } from '../../api/values.ts'
+import { inContext } from '../named-sync.ts'
 import { runbookEntry } from '../steps.ts'
 import { docsPage } from '../../platform/docs-page.ts'
 
@@ -46,18 +47,21 @@ export function checkGit({ syncs }: FleetFacts): Finding[] {
 }
 
 /** Checks the gateways for agents that are missing, silent or of another version, and for failed syncs. */
-export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, now: Temporal.Instant): Finding[] {
+export function checkGateways(fleet: FleetFacts, { installations, context }: CheckFacts, now: Temporal.Instant): Finding[] {
   const section = 'gateways'
+  const recreate = (namespace: string, pod: string): string => `kubectl${inContext(context)} -n ${namespace} delete pod ${pod}`
   const gateways = fleetView(fleet, now).syncs.flatMap(({ namespace, gateways }) => gateways.map((gateway) => ({ namespace, gateway })))
   const unseen = fleet.notes.map((note): Finding => ({ section, level: 'warning', text: note }))
   const without = gateways.filter(({ gateway }) => gateway.state === 'missingAgent')
   const down = gateways.filter(({ gateway }) => gateway.reason === 'AgentDown' || gateway.reason === 'MalformedReport')
   const broken = [...without, ...down].map(({ namespace, gateway }): Finding => {
     const text = `pod ${namespace}/${gateway.pod}: ${gateway.message ?? gateway.reason ?? 'it has no agent'}`
-    return { section, level: 'error', text, advice: `Recreate the pod: kubectl -n ${namespace} delete pod ${gateway.pod}` }
+    return { section, level: 'error', text, advice: `Recreate the pod: ${recreate(namespace, gateway.pod)}` }
   })
   const version = installations.kind === 'seen' ? installations.value.find(({ version }) => version !== undefined)?.version : undefined
-  const skewed = gateways.flatMap(({ namespace, gateway }) => skewFinding(namespace, gateway, version))
+  const skewed = gateways.flatMap(({ namespace, gateway }) =>
+    skewFinding(`${namespace}/${gateway.pod}`, gateway, recreate(namespace, gateway.pod), version),
+  )
   const good = gateways.length - broken.length
   const text = gateways.length === 0 ? 'no pod requests an agent yet' : `${good} of ${gateways.length} gateways have a running agent`
   return [
@@ -68,15 +72,19 @@ export function checkGateways(fleet: FleetFacts, { installations }: CheckFacts, 
   ]
 }
 
-function skewFinding(namespace: string, { pod, reason, message, agentVersion }: GatewayView, version: string | undefined): Finding[] {
+function skewFinding(
+  pod: string,
+  { reason, message, agentVersion }: GatewayView,
+  recreate: string,
+  version: string | undefined,
+): Finding[] {
   const section = 'gateways'
-  const advice = `Recreate the pod to upgrade its agent: kubectl -n ${namespace} delete pod ${pod}`
-  if (reason === 'AgentOutdated')
-    return [{ section, level: 'error', text: `pod ${namespace}/${pod}: ${message ?? 'its agent is too old'}`, advice }]
+  const advice = `Recreate the pod to upgrade its agent: ${recreate}`
+  if (reason === 'AgentOutdated') return [{ section, level: 'error', text: `pod ${pod}: ${message ?? 'its agent is too old'}`, advice }]
   if (version === undefined || agentVersion === undefined) return []
   const distance = compareVersions(agentVersion, version)
   if (distance === 'same') return []
-  const text = `pod ${namespace}/${pod}: its agent has version ${agentVersion}, the controller ${version}`
+  const text = `pod ${pod}: its agent has version ${agentVersion}, the controller ${version}`
   const more = distance === 'apart' ? `${advice} (only adjacent versions are tested together)` : advice
   return [{ section, level: 'warning', text, advice: more }]
 }

@@ -2,27 +2,33 @@
  * Checks whether the controller runs, has its permissions, answers the API server, and is reachable for agents. Pure.
  */
 import { Temporal } from '../../platform/temporal.ts'
+import { inContext } from '../named-sync.ts'
 import { ageOf } from '../age.ts'
-import { type Delivery, ifProbed, type InstallationFacts } from './facts.ts'
+import { type CheckFacts, type Delivery, ifProbed, type InstallationFacts } from './facts.ts'
 import type { Finding } from './report.ts'
 import { permissionText } from './permissions.ts'
 import { compareVersions } from './versions.ts'
 
 /** Checks whether the controller runs, has a leader, and has the version of the CLI. */
-export function checkOperator(facts: InstallationFacts, cliVersion: string, now: Temporal.Instant): Finding[] {
+export function checkOperator(
+  facts: InstallationFacts,
+  { cliVersion, context }: Pick<CheckFacts, 'cliVersion' | 'context'>,
+  now: Temporal.Instant,
+): Finding[] {
   const section = 'operator'
   const { name, namespace, version, replicas, readyReplicas, settings } = facts
   const where = `${namespace}/${name}`
+  const kubectl = `kubectl${inContext(context)} -n ${namespace}`
   const findings: Finding[] = []
   if (readyReplicas === 0) {
-    const advice = `Check: kubectl -n ${namespace} get pods, and kubectl -n ${namespace} logs deploy/${name}`
+    const advice = `Check: ${kubectl} get pods, and ${kubectl} logs deploy/${name}`
     findings.push({ section, level: 'error', text: `${where} has 0 of ${replicas} replicas ready`, advice })
   } else if (readyReplicas < replicas) {
     findings.push({
       section,
       level: 'warning',
       text: `${where} has ${readyReplicas} of ${replicas} replicas ready`,
-      advice: `Check: kubectl -n ${namespace} get pods`,
+      advice: `Check: ${kubectl} get pods`,
     })
   } else findings.push({ section, level: 'ok', text: `${where} has ${readyReplicas} of ${replicas} replicas ready` })
   findings.push(versionFinding(where, version, cliVersion))

@@ -270,6 +270,29 @@ const rows: Row[] = [
   },
 ]
 
+void t.test('the commands of an advice name the context', async (t) => {
+  const fleet = fleetFacts({ syncs: [sync], pods: [pod('gw-0', 'plant', { injected: false }), pod('gw-1', 'plant')] })
+  const outdated = report('gw-1', 'plant', { agentVersion: '0.3.0' })
+  const more: Partial<CheckFacts> = {
+    context: 'south',
+    definitions: { kind: 'seen', value: [] },
+    fleet: { kind: 'seen', value: { ...fleet, reports: [outdated] } },
+  }
+  const given = [0, 1].flatMap((readyReplicas) => check(facts({ readyReplicas }, more), now).findings.map(({ advice = '' }) => advice))
+  const commands = new Set(
+    given.flatMap((advice) => [...advice.matchAll(/kubectl(?: --context \S+)?(?: -n \S+)? (?:\w+)/g)].map(([text]) => text)),
+  )
+  t.strictSame(
+    [...commands],
+    [
+      'kubectl --context south apply',
+      'kubectl --context south -n cs get',
+      'kubectl --context south -n cs logs',
+      'kubectl --context south -n plant-a delete',
+    ],
+  )
+})
+
 void t.test('each problem is reported with its section, level and advice', async (t) => {
   for (const { name, facts, section, level, text } of rows) {
     const at = name === 'a certificate that ends' ? now.add({ hours: 24 * 55 - 1 }) : now
