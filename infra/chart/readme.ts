@@ -15,7 +15,7 @@ export function chartReadme(): string {
     `helm install ${name} ${name}-${version}.tgz --namespace cluster-sync --create-namespace`,
     '```',
     '',
-    'Helm installs the CRDs once and never upgrades them. Before an upgrade, apply the CRDs of the new chart: `kubectl apply --server-side --force-conflicts -f crds/`.',
+    'Helm installs the CRDs once and never upgrades them. Before an upgrade, apply the CRDs of the new chart: `kubectl apply --server-side --force-conflicts -f crds/`, or with an archive `helm show crds <archive> | kubectl apply --server-side --force-conflicts -f -`.',
     '',
     '## Values',
     '',

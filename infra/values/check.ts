@@ -53,8 +53,15 @@ function unwrapped(schema: unknown): Walked {
 function issueLine(issue: v.BaseIssue<unknown>): string {
   const path = (issue.path ?? []).map(({ key }) => String(key))
   const where = path.length === 0 ? 'values' : path.join('.')
-  if (issue.type !== 'strict_object' || issue.expected !== 'never') return `${where}: ${issue.message}`
+  if (issue.type !== 'strict_object' || issue.expected !== 'never') return `${where}: ${messageOf(issue)}`
   return `${where}: unknown key; ${help(path.slice(0, -1), path.at(-1) ?? '')}`
+}
+
+/** In plain words where valibot writes types, such as `("Fail" | "Ignore")`. */
+function messageOf({ message, expected, received }: v.BaseIssue<unknown>): string {
+  if (expected === null || !message.startsWith('Invalid type: ')) return message
+  const wanted = expected === 'boolean' ? 'true or false' : expected.replaceAll(/[()"]/g, '').replaceAll(' | ', ' or ')
+  return `must be ${wanted}, not ${received}`
 }
 
 function help(parent: readonly string[], key: string): string {

@@ -38,7 +38,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     'metrics.service: must be an object with keys, not a list\nreplicaCuont: unknown key; did you mean replicaCount?',
   ],
   'a list instead of labels': [{ podLabels: ['a'] }, 'podLabels: must be an object with keys, not a list'],
-  'text instead of values': ['replicaCount', 'values: Invalid type: Expected Object but received "replicaCount"'],
+  'text instead of values': ['replicaCount', 'values: must be Object, not "replicaCount"'],
   'a misspelt key': [{ replicaCuont: 2 }, 'replicaCuont: unknown key; did you mean replicaCount?'],
   'a shortened key': [{ replicas: 2 }, 'replicas: unknown key; did you mean replicaCount?'],
   'a misspelt key inside': [{ metrics: { service: { prot: 1 } } }, 'metrics.service.prot: unknown key; did you mean metrics.service.port?'],
@@ -63,7 +63,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { replicaCount: -1, delivery: { port: 0 } },
     'replicaCount: Invalid value: Expected >=0 but received -1\ndelivery.port: must be from 1 to 65535',
   ],
-  'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: Invalid type: Expected boolean but received "true"'],
+  'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: must be true or false, not "true"'],
   'an agent for the controller': [
     { podAnnotations: { 'clustersync.io/inject': 'true' }, commonAnnotations: { 'clustersync.io/inject': 'false' } },
     ['podAnnotations', 'commonAnnotations']
@@ -73,7 +73,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'development logs as a flag': [{ controller: { logDevMode: true } }, 'controller.logDevMode: must be the string "true" or "false"'],
   'an unknown path type': [
     ingress({ hosts: [{ ...host, paths: [{ path: '/', pathType: 'prefix' }] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.0.pathType: Invalid type: Expected ("Prefix" | "Exact" | "ImplementationSpecific") but received "prefix"',
+    'webhookReceiver.ingress.hosts.0.paths.0.pathType: must be Prefix or Exact or ImplementationSpecific, not "prefix"',
   ],
   'a relative path': [
     ingress({ hosts: [{ ...host, paths: [{ path: 'webhook', pathType: 'Prefix' }] }] }),
