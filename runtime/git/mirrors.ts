@@ -15,7 +15,7 @@ import { onVolume } from './command/no-room.ts'
 import { rememberListedBlobs } from './content/listed-blobs.ts'
 import { rememberBlobs } from './content/recent-blobs.ts'
 import { mirrorKey, type NamedRemote, type Remote, repositoryKey } from './remote/remote.ts'
-import { createVolume, type VolumeFigures } from './mirror/volume.ts'
+import { Volume, type VolumeFigures } from './mirror/volume.ts'
 
 export type { Mirror } from './mirror/mirror.ts'
 export type { NamedRemote, Remote } from './remote/remote.ts'
@@ -81,28 +81,11 @@ export function createMirrors({
   const recentBlobs = rememberBlobs()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
-  const volume = createVolume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
-  /** Mirrors of an earlier process count as well, until they are used again or removed. */
-  const accountForLeftovers = (): void => {
-    for (const name of readdirSync(folder)) {
-      const left = path.join(folder, name)
-      const drop = async (): Promise<boolean> => {
-        if (mirrors.has(name)) return false
-        rmSync(left, { recursive: true, force: true })
-        return true
-      }
-      if (mirrorNames.test(name))
-        volume.use(name, { measure: () => sizeOfFolder(left), packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: drop }, '')
-    }
-  }
+  const volume = new Volume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
-    if (openedBy.values().reduce((count, by) => count + Number(by === namespace), 0) >= maxOpened)
-      throw new Fault(
-        'SourceVolumeFull',
-        `namespace "${namespace}" has used ${maxOpened} repositories; unused ones are removed every ten minutes`,
-      )
+    requireFewOpened(openedBy, namespace)
     requireOwnFolder(folder)
-    if (!hasCountedLeftovers) accountForLeftovers()
+    if (!hasCountedLeftovers) countLeftovers(folder, volume, (name) => mirrors.has(name))
     hasCountedLeftovers = true
     const mirror = openMirror({
       folder: path.join(folder, key),
@@ -130,25 +113,57 @@ export function createMirrors({
       volume.use(key, mirror.tenant, namespace)
       return mirror
     },
-    async prune(named) {
-      const kept = new Set(named.map(({ url, access }) => (access === undefined ? repositoryKey(url) : mirrorKey({ url, access }))))
-      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-        const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
-        if (key === undefined || kept.has(key) || kept.has(repository)) continue
-        await mirrors.get(key)?.('').drop()
-        await onVolume(() => rmSync(path.join(folder, name), { recursive: true, force: true }))
-        volume.forget(key)
-      }
-      // With its credentials. One in use stays, so that a call still under way and one that begins now share one writer.
-      for (const [key, of] of mirrors) {
-        if (kept.has(key) || kept.has(key.replace(/-.*/, '')) || !of('').close()) continue
-        mirrors.delete(key)
-        openedBy.delete(key)
-      }
-    },
+    prune: (named) => pruneMirrors({ folder, mirrors, openedBy, volume }, named),
     async close() {
       stopping.abort(new Error('closing'))
       await Promise.all([...mirrors.values()].map((of) => of('').settled()))
     },
+  }
+}
+
+/** Throws SourceVolumeFull. `openedBy`: the namespace of each open mirror. */
+function requireFewOpened(openedBy: ReadonlyMap<string, string>, namespace: string): void {
+  if (openedBy.values().reduce((count, by) => count + Number(by === namespace), 0) < maxOpened) return
+  throw new Fault(
+    'SourceVolumeFull',
+    `namespace "${namespace}" has used ${maxOpened} repositories; unused ones are removed every ten minutes`,
+  )
+}
+
+/** Mirrors of an earlier process count as well, until they are used again or removed. */
+function countLeftovers(folder: string, volume: Volume, isOpen: (name: string) => boolean): void {
+  for (const name of readdirSync(folder)) {
+    const left = path.join(folder, name)
+    const drop = async (): Promise<boolean> => {
+      if (isOpen(name)) return false
+      rmSync(left, { recursive: true, force: true })
+      return true
+    }
+    if (mirrorNames.test(name))
+      volume.use(name, { measure: () => sizeOfFolder(left), packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: drop }, '')
+  }
+}
+
+type Opened = {
+  folder: string
+  mirrors: Map<string, (namespace: string) => Mirror>
+  openedBy: Map<string, string>
+  volume: Volume
+}
+
+async function pruneMirrors({ folder, mirrors, openedBy, volume }: Opened, named: readonly NamedRemote[]): Promise<void> {
+  const kept = new Set(named.map(({ url, access }) => (access === undefined ? repositoryKey(url) : mirrorKey({ url, access }))))
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
+    if (key === undefined || kept.has(key) || kept.has(repository)) continue
+    await mirrors.get(key)?.('').drop()
+    await onVolume(() => rmSync(path.join(folder, name), { recursive: true, force: true }))
+    volume.forget(key)
+  }
+  // With its credentials. One in use stays, so that a call still under way and one that begins now share one writer.
+  for (const [key, of] of mirrors) {
+    if (kept.has(key) || kept.has(key.replace(/-.*/, '')) || !of('').close()) continue
+    mirrors.delete(key)
+    openedBy.delete(key)
   }
 }

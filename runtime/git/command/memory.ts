@@ -13,7 +13,7 @@ export type CallSize = 'question' | 'small' | 'large'
 /** `namespace`: for which git runs. `repository`: the URL of the mirror. */
 export type MemoryUser = { namespace: string; host: string; repository: string }
 
-type MemoryLimits = Pick<GitLimits, 'maxMemoryBytes' | 'maxTogetherBytes'>
+export type MemoryLimits = Pick<GitLimits, 'maxMemoryBytes' | 'maxTogetherBytes'>
 
 /** One for each process. */
 export type GitMemory = {

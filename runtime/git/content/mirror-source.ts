@@ -52,65 +52,32 @@ const fewBytes = 256 * 1024
  * UnknownBase, UnknownProfile, CommitNotPublished, DeliveryFailed and the faults of git.
  */
 export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
-  const rootsOf = (profile: string): readonly RelativePath[] => {
-    const roots = deps.roots(profile)
-    if (roots === undefined) throw new Fault('UnknownProfile', `there is no profile "${profile}"`)
-    return roots
-  }
-  /**
-   * The profile's folders, once the mirror holds the commit. Excluded from the reads that are repeated in a new mirror: a commit that the
-   * host does not have is not a fault of the mirror's files.
-   */
-  const presentRoots = async (
-    { commit, profile }: { commit: CommitHash; profile: string },
-    signal: AbortSignal,
-  ): Promise<readonly RelativePath[]> => {
-    const roots = rootsOf(profile)
-    await deps.ensure(commit, signal)
-    return roots
-  }
-  /** The distinct blobs of a request. Throws CommitNotPublished when the commit does not hold one of them below the profile's folders. */
-  const readable = async ({ commit, ids }: BlobsRequest, roots: readonly RelativePath[], signal: AbortSignal): Promise<CommitHash[]> => {
-    const requested = [...new Set(ids)]
-    if (requested.length > 0 && !deps.listedBlobs.includesAll(commit, roots, requested))
-      await requireReachable(deps, commit, roots, requested, signal)
-    return requested
-  }
-  const batchesOf = async function* ({ commit, from, most }: ChangesRequest, roots: readonly RelativePath[], signal: AbortSignal) {
-    if (from !== null && !(await deps.has(from, signal)))
-      throw new Fault('UnknownBase', `commit ${from} is not in the mirror; ask for everything`)
-    yield* from === null ? everything(deps, commit, roots, signal) : differences(deps, { from, commit, most }, roots, signal)
-  }
-  const framesOf = async function* (request: BlobsRequest, roots: readonly RelativePath[], signal: AbortSignal) {
-    const requested = await readable(request, roots, signal)
-    if (requested.length > 0) yield* deps.recentBlobs.framed(requested) ?? frameBlobs(deps, requested, signal)
-  }
-  const fileFramesOf = async function* (request: FilesRequest, signal: AbortSignal) {
+  const fileFrames = async function* (request: FilesRequest, signal: AbortSignal) {
     const { commit } = request
-    const roots = await presentRoots(request, signal)
+    const roots = await presentRoots(deps, request, signal)
     yield* deps.reading.bytes(commit, () => frameFiles(deps, commit, roots, signal), signal)
   }
   return {
     async *changes(request, signal) {
       const { commit, from } = request
-      const roots = await presentRoots(request, signal)
+      const roots = await presentRoots(deps, request, signal)
       if (from === commit) return
-      for await (const batch of deps.reading.batches(commit, () => batchesOf(request, roots, signal), signal)) {
+      for await (const batch of deps.reading.batches(commit, () => batchesOf(deps, request, roots, signal), signal)) {
         deps.listedBlobs.add(deps.namespace, commit, roots, batch)
         yield batch
       }
     },
     async blobs(request, sink, signal) {
-      const roots = await presentRoots(request, signal)
+      const roots = await presentRoots(deps, request, signal)
       const read = async (reader: BlobSink): Promise<void> => {
-        const requested = await readable(request, roots, signal)
+        const requested = await readable(deps, request, roots, signal)
         if (requested.length > 0) await readBlobs(deps, requested, reader, signal)
       }
       await deps.reading.blobs(request.commit, read, sink, signal)
     },
     async files(request, sink, signal) {
       const reader = fileFramesReader(sink)
-      for await (const { buffer, byteOffset, byteLength } of fileFramesOf(request, signal))
+      for await (const { buffer, byteOffset, byteLength } of fileFrames(request, signal))
         reader.take(Buffer.from(buffer, byteOffset, byteLength))
     },
     async near(request, signal) {
@@ -121,11 +88,55 @@ export function mirrorSource(deps: MirrorSourceDeps): FramedSource {
       return true
     },
     async *frames(request, signal) {
-      const roots = await presentRoots(request, signal)
-      yield* deps.reading.bytes(request.commit, () => framesOf(request, roots, signal), signal)
+      const roots = await presentRoots(deps, request, signal)
+      yield* deps.reading.bytes(request.commit, () => framesOf(deps, request, roots, signal), signal)
     },
-    fileFrames: fileFramesOf,
+    fileFrames,
   }
+}
+
+/**
+ * The profile's folders, once the mirror holds the commit. Excluded from the reads that are repeated in a new mirror: a commit that the host
+ * does not have is not a fault of the mirror's files.
+ */
+async function presentRoots(
+  deps: MirrorSourceDeps,
+  { commit, profile }: { commit: CommitHash; profile: string },
+  signal: AbortSignal,
+): Promise<readonly RelativePath[]> {
+  const roots = deps.roots(profile)
+  if (roots === undefined) throw new Fault('UnknownProfile', `there is no profile "${profile}"`)
+  await deps.ensure(commit, signal)
+  return roots
+}
+
+/** The distinct blobs of a request. Throws CommitNotPublished when the commit does not hold one of them below the profile's folders. */
+async function readable(
+  deps: MirrorSourceDeps,
+  { commit, ids }: BlobsRequest,
+  roots: readonly RelativePath[],
+  signal: AbortSignal,
+): Promise<CommitHash[]> {
+  const requested = [...new Set(ids)]
+  if (requested.length > 0 && !deps.listedBlobs.includesAll(commit, roots, requested))
+    await requireReachable(deps, commit, roots, requested, signal)
+  return requested
+}
+
+async function* batchesOf(
+  deps: MirrorSourceDeps,
+  { commit, from, most }: ChangesRequest,
+  roots: readonly RelativePath[],
+  signal: AbortSignal,
+) {
+  if (from !== null && !(await deps.has(from, signal)))
+    throw new Fault('UnknownBase', `commit ${from} is not in the mirror; ask for everything`)
+  yield* from === null ? everything(deps, commit, roots, signal) : differences(deps, { from, commit, most }, roots, signal)
+}
+
+async function* framesOf(deps: MirrorSourceDeps, request: BlobsRequest, roots: readonly RelativePath[], signal: AbortSignal) {
+  const requested = await readable(deps, request, roots, signal)
+  if (requested.length > 0) yield* deps.recentBlobs.framed(requested) ?? frameBlobs(deps, requested, signal)
 }
 
 async function* everything(deps: MirrorSourceDeps, commit: CommitHash, roots: readonly RelativePath[], signal: AbortSignal) {

@@ -6,10 +6,10 @@ import path from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { systemClock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { connect } from './connect.ts'
+import { connect, type Connection } from './connect.ts'
 import type { Network } from '../remote/network.ts'
 import { type GitLimits, runGitWithin } from '../command/git.ts'
-import type { CallSize, GitMemory } from '../command/memory.ts'
+import type { CallSize, GitMemory, MemoryLimits } from '../command/memory.ts'
 import { hostOf } from '../command/error-patterns.ts'
 import { localReceivePack, localUploadPack } from './local-repository.ts'
 import { sweep } from '../disk/mirror-folder.ts'
@@ -54,87 +54,130 @@ const maxNamespaces = 100
 
 /** Calls git for one remote. A call that runs out of memory is repeated once with the large share. */
 export function openHost(options: Options): CallHost {
-  const { remote, network, limits, memory, patienceSeconds = defaultPatienceSeconds, refsSeconds = defaultRefsSeconds } = options
-  const { url } = remote
-  /** The timeout of the next call, raised for a host that accepted the call: a busy host needs a while to pack a large commit. */
-  let patience = patienceSeconds
-  /** The timeout that the host needed: a success that took longer than the default may have had a pause of that length. */
-  let minPatience = patienceSeconds
-  /**
-   * The calls for which the host was silent too long, until it has answered them: the answer to another request does not count for these.
-   */
-  const unanswered = new Set<string>()
-  /** By the usual share and the namespace: another namespace that uses this mirror may fetch a ref that needs more memory. */
-  const shares = new LRUCache<string, Share>({ max: 2 * maxNamespaces })
+  const host = new Host(options)
+  return (call, signal) => host.call(call, signal)
+}
 
-  const callWith = async (size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> => {
-    const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes, namespace } = call
-    const [command = '', ...rest] = args
+/** A git host, with the shares of memory and the patience that its calls need. */
+class Host {
+  readonly #options: Options
+  readonly #patience: Patience
+  /** By the usual share and the namespace: another namespace that uses this mirror may fetch a ref that needs more memory. */
+  readonly #shares = new LRUCache<string, Share>({ max: 2 * maxNamespaces })
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#patience = new Patience(options.patienceSeconds)
+  }
+
+  async call(call: HostCall, signal: AbortSignal): Promise<Buffer> {
+    const usual = isQuestion(call) ? 'question' : 'small'
+    const user = `${usual} ${call.namespace}`
+    const share = this.#shares.get(user) ?? new Share()
+    const size = share.next() ? 'large' : usual
+    try {
+      const output = await this.#callWith(size, call, signal)
+      if (size !== 'large') share.sufficed()
+      return output
+    } catch (error) {
+      if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+      share.failed()
+      this.#shares.set(user, share)
+      if (existsSync(call.at)) sweep(call.at)
+      return await this.#callWith('large', call, signal)
+    }
+  }
+
+  async #callWith(size: CallSize, call: HostCall, signal: AbortSignal): Promise<Buffer> {
+    const { remote, network, memory } = this.#options
+    const [command = '', ...rest] = call.args
     const asked = `${command} ${rest.at(-1) ?? ''}`
-    const local = command === 'push' ? localReceivePack : localUploadPack
-    const all = url.protocol === 'file' ? [command, local(url.text), ...rest] : args
     // Before taking a share of memory: a name server or an API that does not answer must not occupy one.
     const open = await connect(remote, network, signal)
     try {
-      const user = { namespace, host: url.host, repository: url.text }
+      const user = { namespace: call.namespace, host: remote.url.host, repository: remote.url.text }
       const { output, tookSeconds } = await memory.run(size, user, signal, async (ofSize, own) => {
-        const { forGit, release } = await open(own)
-        const settings = [...(forGit.settings ?? []), `http.lowSpeedTime=${patience}`]
-        const run = { folder: at, args: all, input, ...forGit, settings, protocols: [url.protocol], timeoutMs }
-        const startedMs = systemClock.monotonicMs()
-        const maxMemoryBytes = Math.min(ofSize.maxMemoryBytes, limits.maxMemoryBytes)
-        // A local repository is the user's own, and its git may take any memory.
-        const ownLimits = url.protocol === 'file' ? { maxPackBytes, maxMemoryBytes } : { ...ofSize, maxPackBytes, maxMemoryBytes }
-        const over = new AbortController()
-        const allowance = { seconds: refsSeconds + patience, host: hostOf(remote) }
-        const watched = command === 'fetch' && url.protocol !== 'file' ? [watchPack(at, allowance, over.signal)] : []
+        const connection = await open(own)
         try {
-          const output = await runGitWithin(run, { limits: ownLimits, signal: AbortSignal.any([own, ...watched]) })
-          return { output, tookSeconds: (systemClock.monotonicMs() - startedMs) / 1000 }
+          return await this.#run(call, connection, ofSize, own)
         } catch (error) {
           // Aborted by the limiter, which runs it again: leftovers of a fetch would fail the next one.
-          if (own.aborted && !signal.aborted && existsSync(at)) sweep(at)
+          if (own.aborted && !signal.aborted && existsSync(call.at)) sweep(call.at)
           throw error
-        } finally {
-          over.abort()
-          await release()
         }
       })
-      // Doubled, because the next pause may be longer. A call that waited no longer than the default needed no more than that.
-      if (tookSeconds > patienceSeconds) minPatience = Math.max(minPatience, Math.min(patience, Math.ceil(2 * tookSeconds)))
-      unanswered.delete(asked)
-      if (unanswered.size === 0) patience = minPatience
+      this.#patience.answered(asked, tookSeconds)
       if (output === undefined)
         throw new Fault('RepositoryTooLarge', `the git host lists more than 8 MiB of branches and tags; ${lessListed}`)
       return output
     } catch (error) {
-      if (error instanceof Fault && error.reason === 'GitTimeout') {
-        patience = Math.min(maxPatienceSeconds, patience * moreEachTime)
-        // A call that is never repeated stays here and keeps the timeout raised, so the set is bounded.
-        if (unanswered.size < maxUnanswered) unanswered.add(asked)
-      }
+      if (error instanceof Fault && error.reason === 'GitTimeout') this.#patience.timedOut(asked)
       const { credentials } = remote.access
       if (credentials.kind === 'githubApp' && error instanceof Fault && error.reason === 'GitUnauthorized') credentials.refused()
       throw error
     }
   }
 
-  return async (call, signal) => {
-    const usual = isQuestion(call) ? 'question' : 'small'
-    const user = `${usual} ${call.namespace}`
-    const share = shares.get(user) ?? new Share()
-    const size = share.next() ? 'large' : usual
+  /** Returns git's output, and how long it took. */
+  async #run(call: HostCall, { forGit, release }: Connection, ofSize: MemoryLimits, own: AbortSignal) {
+    const { remote, limits, refsSeconds = defaultRefsSeconds } = this.#options
+    const { url } = remote
+    const { at, args, input = '', timeoutMs, maxPackBytes = limits.maxPackBytes } = call
+    const [command = '', ...rest] = args
+    const local = command === 'push' ? localReceivePack : localUploadPack
+    const all = url.protocol === 'file' ? [command, local(url.text), ...rest] : args
+    const { seconds } = this.#patience
+    const settings = [...(forGit.settings ?? []), `http.lowSpeedTime=${seconds}`]
+    const run = { folder: at, args: all, input, ...forGit, settings, protocols: [url.protocol], timeoutMs }
+    const startedMs = systemClock.monotonicMs()
+    const maxMemoryBytes = Math.min(ofSize.maxMemoryBytes, limits.maxMemoryBytes)
+    // A local repository is the user's own, and its git may take any memory.
+    const ownLimits = url.protocol === 'file' ? { maxPackBytes, maxMemoryBytes } : { ...ofSize, maxPackBytes, maxMemoryBytes }
+    const over = new AbortController()
+    const allowance = { seconds: refsSeconds + seconds, host: hostOf(remote) }
+    const watched = command === 'fetch' && url.protocol !== 'file' ? [watchPack(at, allowance, over.signal)] : []
     try {
-      const output = await callWith(size, call, signal)
-      if (size !== 'large') share.sufficed()
-      return output
-    } catch (error) {
-      if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
-      share.failed()
-      shares.set(user, share)
-      if (existsSync(call.at)) sweep(call.at)
-      return await callWith('large', call, signal)
+      const output = await runGitWithin(run, { limits: ownLimits, signal: AbortSignal.any([own, ...watched]) })
+      return { output, tookSeconds: (systemClock.monotonicMs() - startedMs) / 1000 }
+    } finally {
+      over.abort()
+      await release()
     }
+  }
+}
+
+/** How long a host may be silent: a busy host needs a while to pack a large commit. */
+class Patience {
+  readonly #defaultSeconds: number
+  /** The timeout that the host needed: a success that took longer than the default may have had a pause of that length. */
+  #minSeconds: number
+  #seconds: number
+  /** The calls for which the host was silent too long, until it has answered them: the answer to another request does not count for these. */
+  readonly #unanswered = new Set<string>()
+
+  constructor(defaultSeconds = defaultPatienceSeconds) {
+    this.#defaultSeconds = defaultSeconds
+    this.#minSeconds = defaultSeconds
+    this.#seconds = defaultSeconds
+  }
+
+  /** The timeout of the next call. */
+  get seconds(): number {
+    return this.#seconds
+  }
+
+  answered(call: string, tookSeconds: number): void {
+    // Doubled, because the next pause may be longer. A call that waited no longer than the default needed no more than that.
+    if (tookSeconds > this.#defaultSeconds)
+      this.#minSeconds = Math.max(this.#minSeconds, Math.min(this.#seconds, Math.ceil(2 * tookSeconds)))
+    this.#unanswered.delete(call)
+    if (this.#unanswered.size === 0) this.#seconds = this.#minSeconds
+  }
+
+  timedOut(call: string): void {
+    this.#seconds = Math.min(maxPatienceSeconds, this.#seconds * moreEachTime)
+    // A call that is never repeated stays here and keeps the timeout raised, so the set is bounded.
+    if (this.#unanswered.size < maxUnanswered) this.#unanswered.add(call)
   }
 }
 

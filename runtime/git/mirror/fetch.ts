@@ -74,16 +74,7 @@ export function createRunLocal(limits: GitLimits): RunLocal {
 export function createFetches(deps: Deps): Fetches {
   const { url, callHost, hostAs, limits } = deps
   const local = createRunLocal(limits)
-  const history = createHistorySearch({
-    async list(place, signal) {
-      const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', 'refs/heads/*', 'refs/tags/*']
-      return (await callHost({ ...place, args, timeoutMs: askTimeoutMs }, signal)).toString('latin1')
-    },
-    fetch: (place, refspecs, depth, signal) =>
-      fetchPack(deps, { ...place, args: fetchArguments(url, undefined, depth), input: refspecs.join('\n') }, signal),
-    has: ({ at }, commit, signal) => isCommit((...call) => local(at, ...call), commit, signal),
-    maxPackBytes: limits.maxPackBytes,
-  })
+  const history = openHistorySearch(deps, local)
   return {
     async fetch({ at, namespace, format }, what, signal) {
       writeConfig(at, format)
@@ -129,23 +120,25 @@ export function createFetches(deps: Deps): Fetches {
       const [id = ''] = output.toString('latin1').split('\t')
       return id === '' ? fallback : objectFormatOf(id)
     },
-    async push(place, { commit, branch, moves = false, as }, signal) {
-      const ref = `refs/heads/${branch}`
-      // An empty lease: the branch must not exist yet. Without one the host moves a branch only to a descendant. No commit of others is
-      // lost.
-      const args = [
-        'push',
-        '-q',
-        '--no-verify',
-        '--no-follow-tags',
-        ...(moves ? [] : [`--force-with-lease=${ref}:`]),
-        '--end-of-options',
-        url.text,
-        `${commit}:${ref}`,
-      ]
-      await (as === undefined ? callHost : hostAs(as))({ ...place, args, timeoutMs: fetchTimeoutMs }, signal)
+    async push(place, what, signal) {
+      const call = what.as === undefined ? callHost : hostAs(what.as)
+      await call({ ...place, args: pushArguments(url, what), timeoutMs: fetchTimeoutMs }, signal)
     },
   }
+}
+
+function openHistorySearch(deps: Deps, local: RunLocal): ReturnType<typeof createHistorySearch> {
+  const { url, callHost, limits } = deps
+  return createHistorySearch({
+    async list(place, signal) {
+      const args = ['ls-remote', '-q', '--end-of-options', url.text, 'HEAD', 'refs/heads/*', 'refs/tags/*']
+      return (await callHost({ ...place, args, timeoutMs: askTimeoutMs }, signal)).toString('latin1')
+    },
+    fetch: (place, refspecs, depth, signal) =>
+      fetchPack(deps, { ...place, args: fetchArguments(url, undefined, depth), input: refspecs.join('\n') }, signal),
+    has: ({ at }, commit, signal) => isCommit((...call) => local(at, ...call), commit, signal),
+    maxPackBytes: limits.maxPackBytes,
+  })
 }
 
 /** Few fetches need more than a small share of the volume; one that does is repeated with space for the largest pack allowed. */
@@ -185,6 +178,13 @@ function fetchArguments({ text }: RepositoryUrl, refspec: string | undefined, de
     text,
     ...(refspec === undefined ? [] : [refspec]),
   ]
+}
+
+function pushArguments({ text }: RepositoryUrl, { commit, branch, moves = false }: Push): string[] {
+  const ref = `refs/heads/${branch}`
+  // An empty lease: the branch must not exist yet. Without one the host moves a branch only to a descendant. No commit of others is lost.
+  const lease = moves ? [] : [`--force-with-lease=${ref}:`]
+  return ['push', '-q', '--no-verify', '--no-follow-tags', ...lease, '--end-of-options', text, `${commit}:${ref}`]
 }
 
 /** The tag that the last fetch brought; undefined when it brought the commit itself. */

@@ -33,35 +33,6 @@ import type { Fetched, Indirect, Listing } from './listing.ts'
 import { createPresentCommits, type PresentCommits } from './present-commits.ts'
 import type { Reservation } from './volume.ts'
 
-/**
- * Only the one writer may call `prepare`, `fetch`, `list`, `isThere`, `commit`, `push`, `tidy` and `drop`. `namespace`: which one a call to
- * the host is for.
- */
-export type FolderState = {
-  /** Opens the folder if that has not been done: creates an absent one, marks a damaged one as suspect. Throws the faults of git. */
-  prepare(signal: AbortSignal): Promise<void>
-  /** Fetches into the folder or, when it is suspect, into a new one that replaces it. Throws RefNotFound and the faults of git. */
-  fetch(namespace: string, what: string, signal: AbortSignal): Promise<Fetched>
-  /** Lists the followed ref on the host. Throws RepositoryTooLarge and the faults of git. */
-  list(namespace: string, followed: Indirect, signal: AbortSignal): Promise<Listing>
-  /** Whether the host has a ref; undefined when the folder is suspect. Throws the faults of git. */
-  isThere(namespace: string, ref: string, signal: AbortSignal): Promise<boolean | undefined>
-  /** Creates a commit on top of one in the folder, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
-  commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash>
-  /** Pushes a commit of the folder. Throws PushRefused and the faults of git. */
-  push(namespace: string, what: Push, signal: AbortSignal): Promise<void>
-  /** Merges packs, within git's memory; a failure is logged. `thorough`: also drops unneeded objects; by default when that is due. */
-  tidy(namespace: string, signal: AbortSignal, thorough?: boolean): Promise<void>
-  drop(): void
-  /** Whether a failure to read or fetch may be caused by the folder; if so, it is suspect from now on. */
-  suspect(error: unknown): boolean
-  /** The host does not have the requested commit: if a new mirror got the same answer, the folder is no longer suspect. */
-  trust(): void
-  is(state: State): boolean
-  /** Whether a commit was fetched and kept. Readers may call it too, once the folder is prepared. Throws the faults of git. */
-  has(commit: CommitHash, signal: AbortSignal): Promise<boolean>
-}
-
 type State = 'unseen' | 'sound' | 'suspect'
 
 /** One mirror: its folder and repository, and its shares of disk and memory. */
@@ -78,109 +49,160 @@ export type FolderOptions = {
   keptCommits(): ReadonlySet<string> | undefined
 }
 
-/** Nothing is read or written before the first call. */
-export function openFolderState(options: FolderOptions): FolderState {
-  const { folder, remote, limits, log } = options
-  const aside = `${folder}.new`
-  const local = createRunLocal(limits)
-  const fetches = openFetches(options)
-  const present = createPresentCommits((commit, own) => isCommit((...call) => local(folder, ...call), keepRef(commit), own))
-  let state: State = 'unseen'
-  let format: ObjectFormat = 'sha1'
+/**
+ * Nothing is read or written before the first call. Only the one writer may call `prepare`, `fetch`, `list`, `isThere`, `commit`, `push`,
+ * `tidy` and `drop`. `namespace`: which one a call to the host is for.
+ */
+export class FolderState {
+  readonly #options: FolderOptions
+  readonly #aside: string
+  readonly #fetches: Fetches
+  readonly #present: PresentCommits
+  #state: State = 'unseen'
+  #format: ObjectFormat = 'sha1'
   /** The mirror's size after its last thorough clean-up; 0 when this process has made none. */
-  let thoroughBytes = 0
+  #thoroughBytes = 0
   /** Whether the host had nothing for a new mirror either, since the folder last became suspect. */
-  let isMissingInNew = false
+  #isMissingInNew = false
 
-  const suspect = (error: unknown): boolean => {
+  constructor(options: FolderOptions) {
+    const { folder, limits } = options
+    const local = createRunLocal(limits)
+    this.#options = options
+    this.#aside = `${folder}.new`
+    this.#fetches = openFetches(options)
+    this.#present = createPresentCommits((commit, own) => isCommit((...call) => local(folder, ...call), keepRef(commit), own))
+  }
+
+  is(state: State): boolean {
+    return this.#state === state
+  }
+
+  /** Opens the folder if that has not been done: creates an absent one, marks a damaged one as suspect. Throws the faults of git. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    if (this.#state !== 'unseen') return
+    const { folder, limits } = this.#options
+    const found = await openOrCreate({ folder, aside: this.#aside, format: this.#format, limits }, signal)
+    this.#state = 'sound'
+    if (found.kind === 'sound') this.#format = found.format
+    else if (found.kind === 'damaged') this.suspect(new Fault('GitFailed', found.why))
+  }
+
+  /** Fetches into the folder or, when it is suspect, into a new one that replaces it. Throws RefNotFound and the faults of git. */
+  async fetch(namespace: string, what: string, signal: AbortSignal): Promise<Fetched> {
+    if (this.#state !== 'sound') return await this.#fetchNew(namespace, what, signal)
+    const { folder } = this.#options
+    try {
+      const fetched = await this.#fetches.fetch({ at: folder, namespace, format: this.#format }, what, signal)
+      this.#present.add(fetched.commit)
+      return fetched
+    } catch (error) {
+      if (!signal.aborted && this.suspect(error)) return await this.#fetchNew(namespace, what, signal)
+      // A killed fetch leaves lock files that would fail every later one.
+      sweep(folder)
+      throw error
+    }
+  }
+
+  /** Lists the followed ref on the host. Throws RepositoryTooLarge and the faults of git. */
+  async list(namespace: string, followed: Indirect, signal: AbortSignal): Promise<Listing> {
+    const read = (at: string) => this.#fetches.list({ at, namespace, format: this.#format }, followed, signal)
+    try {
+      if (this.#state === 'sound') return await read(this.#options.folder)
+    } catch (error) {
+      if (signal.aborted || !this.suspect(error)) throw error
+    }
+    return await inNewFolder(this.#aside, this.#format, read).catch((error: unknown) => {
+      // The new folder failed in the same way, so the old one is not the cause.
+      if (isOwnFailure(error)) this.#state = 'unseen'
+      throw error
+    })
+  }
+
+  /** Whether the host has a ref; undefined when the folder is suspect. Throws the faults of git. */
+  async isThere(namespace: string, ref: string, signal: AbortSignal): Promise<boolean | undefined> {
+    if (this.#state !== 'sound') return undefined
+    return await this.#fetches.isThere({ at: this.#options.folder, namespace, format: this.#format }, ref, signal)
+  }
+
+  /** Creates a commit on top of one in the folder, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
+  async commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash> {
+    const { folder, limits } = this.#options
+    if (!(await this.has(parent, signal))) throw new Fault('CommitGone', `the mirror no longer has commit ${parent}`)
+    const commit = await makeCommit({ folder, limits }, parent, edits, message, signal)
+    keepCommit(folder, commit)
+    this.#present.add(commit)
+    return commit
+  }
+
+  /** Pushes a commit of the folder. Throws PushRefused and the faults of git. */
+  async push(namespace: string, what: Push, signal: AbortSignal): Promise<void> {
+    await this.#fetches.push({ at: this.#options.folder, namespace }, what, signal)
+  }
+
+  /** Whether a commit was fetched and kept. Readers may call it too, once the folder is prepared. Throws the faults of git. */
+  async has(commit: CommitHash, signal: AbortSignal): Promise<boolean> {
+    return await this.#present.has(commit, signal)
+  }
+
+  /** Merges packs, within git's memory; a failure is logged. `thorough`: also drops unneeded objects; by default when that is due. */
+  async tidy(namespace: string, signal: AbortSignal, thorough = this.#isThoroughDue()): Promise<void> {
+    this.#present.forget()
+    try {
+      if (await repackWithin(this.#options, namespace, thorough, signal)) this.#thoroughBytes = sizeOfFolder(this.#options.folder)
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (!this.suspect(error)) warn(this.#options.log, error, 'a mirror was not tidied up')
+    } finally {
+      this.#present.forget()
+    }
+  }
+
+  drop(): void {
+    rmSync(this.#options.folder, { recursive: true, force: true })
+    this.#present.forget()
+    this.#state = 'unseen'
+  }
+
+  /** Whether a failure to read or fetch may be caused by the folder; if so, it is suspect from now on. */
+  suspect(error: unknown): boolean {
     if (!isOwnFailure(error)) return false
-    if (state !== 'suspect') warn(log, error, 'a mirror may be damaged')
-    state = 'suspect'
-    isMissingInNew = false
-    present.forget()
+    if (this.#state !== 'suspect') warn(this.#options.log, error, 'a mirror may be damaged')
+    this.#state = 'suspect'
+    this.#isMissingInNew = false
+    this.#present.forget()
     return true
   }
 
+  /** The host does not have the requested commit: if a new mirror got the same answer, the folder is no longer suspect. */
+  trust(): void {
+    if (this.#state === 'suspect' && this.#isMissingInNew) this.#state = 'unseen'
+  }
+
+  #isThoroughDue(): boolean {
+    return isThoroughDue(sizeOfFolder(this.#options.folder), this.#thoroughBytes)
+  }
+
   /** Fetches into a new mirror, which replaces the old one only when it holds the requested commit. */
-  const fetchNew = async (namespace: string, what: string, signal: AbortSignal): Promise<Fetched> => {
+  async #fetchNew(namespace: string, what: string, signal: AbortSignal): Promise<Fetched> {
+    const { folder, remote, log } = this.#options
     try {
-      const { fetched, format: formatOfHost } = await fetchIntoNew({ folder, aside, namespace, format, fetches }, what, signal)
-      format = formatOfHost
-      present.forget()
-      state = 'sound'
+      const into = { folder, aside: this.#aside, namespace, format: this.#format, fetches: this.#fetches }
+      const { fetched, format } = await fetchIntoNew(into, what, signal)
+      this.#format = format
+      this.#present.forget()
+      this.#state = 'sound'
       log.info({ message: remote.url.protocol, commit: fetched.commit }, 'recreated a mirror')
       return fetched
     } catch (thrown) {
       const error = volumeFault(thrown)
       const reason = error instanceof Fault ? error.reason : undefined
       // The new mirror failed in the same way, so the old one is not the cause. Without space for a new one, the old one is still served.
-      if (isOwnFailure(error) || reason === 'SourceVolumeFull') state = 'unseen'
+      if (isOwnFailure(error) || reason === 'SourceVolumeFull') this.#state = 'unseen'
       // The requested commit may have another name, which a suspect mirror must not be used for.
-      isMissingInNew = reason === 'RefNotFound' || reason === 'CommitNotServed'
+      this.#isMissingInNew = reason === 'RefNotFound' || reason === 'CommitNotServed'
       throw error
     }
-  }
-
-  return {
-    async prepare(signal) {
-      if (state !== 'unseen') return
-      const found = await openOrCreate({ folder, aside, format, limits }, signal)
-      state = 'sound'
-      if (found.kind === 'sound') format = found.format
-      else if (found.kind === 'damaged') suspect(new Fault('GitFailed', found.why))
-    },
-    async fetch(namespace, what, signal) {
-      if (state !== 'sound') return await fetchNew(namespace, what, signal)
-      try {
-        const fetched = await fetches.fetch({ at: folder, namespace, format }, what, signal)
-        present.add(fetched.commit)
-        return fetched
-      } catch (error) {
-        if (!signal.aborted && suspect(error)) return await fetchNew(namespace, what, signal)
-        // A killed fetch leaves lock files that would fail every later one.
-        sweep(folder)
-        throw error
-      }
-    },
-    async list(namespace, followed, signal) {
-      const read = (at: string) => fetches.list({ at, namespace, format }, followed, signal)
-      try {
-        if (state === 'sound') return await read(folder)
-      } catch (error) {
-        if (signal.aborted || !suspect(error)) throw error
-      }
-      return await inNewFolder(aside, format, read).catch((error: unknown) => {
-        // The new folder failed in the same way, so the old one is not the cause.
-        if (isOwnFailure(error)) state = 'unseen'
-        throw error
-      })
-    },
-    isThere: async (namespace, ref, signal) =>
-      state === 'sound' ? await fetches.isThere({ at: folder, namespace, format }, ref, signal) : undefined,
-    commit: (...how) => commitIn({ folder, limits, present }, ...how),
-    push: (namespace, what, signal) => fetches.push({ at: folder, namespace }, what, signal),
-    async tidy(namespace, signal, thorough = isThoroughDue(sizeOfFolder(folder), thoroughBytes)) {
-      present.forget()
-      try {
-        if (await repackWithin(options, namespace, thorough, signal)) thoroughBytes = sizeOfFolder(folder)
-      } catch (error) {
-        if (signal.aborted) throw error
-        if (!suspect(error)) warn(log, error, 'a mirror was not tidied up')
-      } finally {
-        present.forget()
-      }
-    },
-    drop() {
-      rmSync(folder, { recursive: true, force: true })
-      present.forget()
-      state = 'unseen'
-    },
-    suspect,
-    trust() {
-      if (state === 'suspect' && isMissingInNew) state = 'unseen'
-    },
-    is: (asked) => state === asked,
-    has: present.has,
   }
 }
 
@@ -260,17 +282,6 @@ async function repackWithin(
     if (!(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
     return await repackAs('large')
   }
-}
-
-async function commitIn(
-  { folder, limits, present }: Pick<FolderOptions, 'folder' | 'limits'> & { present: PresentCommits },
-  ...[parent, edits, message, signal]: Parameters<FolderState['commit']>
-): Promise<CommitHash> {
-  if (!(await present.has(parent, signal))) throw new Fault('CommitGone', `the mirror no longer has commit ${parent}`)
-  const commit = await makeCommit({ folder, limits }, parent, edits, message, signal)
-  keepCommit(folder, commit)
-  present.add(commit)
-  return commit
 }
 
 function warn(log: Log, error: unknown, what: string): void {

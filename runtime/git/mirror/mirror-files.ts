@@ -7,9 +7,9 @@ import { type CommitHash, isCommitHash } from '../../api/values.ts'
 import { countPacks } from '../disk/mirror-folder.ts'
 import { onVolume } from '../command/no-room.ts'
 import { readRawObject } from '../disk/raw-object.ts'
-import { committedAt, createRunLocal, type Push } from './fetch.ts'
+import { committedAt, createRunLocal, type Push, type RunLocal } from './fetch.ts'
 import type { Fetched, Indirect, Listing } from './listing.ts'
-import { type FolderOptions, type FolderState, openFolderState } from './folder-state.ts'
+import { type FolderOptions, FolderState } from './folder-state.ts'
 import { OneWriter, type WriterTurn } from './one-writer.ts'
 
 /** The operations of one namespace on a mirror's files; each waits for its turn if it writes. */
@@ -69,102 +69,162 @@ const maxPacks = 55
  * passes them to `suspect`. A full volume is SourceVolumeFull.
  */
 export function openMirrorFiles(options: Options): (namespace: string) => MirrorFiles {
-  const { folder, limits, clock, signal: stop } = options
-  const local = createRunLocal(limits)
-  const writer = new OneWriter((namespace) => waitsForItself(options, namespace))
-  const state = openFolderState(options)
-  const writeFor = async <Value>(turn: WriterTurn, work: (own: AbortSignal) => Promise<Value>): Promise<Value> =>
-    await writer.run(turn, (giveWay) => onVolume(() => work(turn.signal === undefined ? giveWay : AbortSignal.any([turn.signal, giveWay]))))
-  const write = async <Value>(work: () => Promise<Value>): Promise<Value> => await writeFor({ namespace: '' }, work)
-  let fetches = 0
-  let tidying: Promise<void> | undefined
+  const files = new SharedFiles(options)
+  const { state } = files
+  return (namespace) => ({
+    fetch: (what, signal) => files.fetch(namespace, what, signal),
+    list: (followed, signal) =>
+      files.change({ namespace, equal: `list ${followed}`, signal }, (own) => state.list(namespace, followed, own)),
+    isThere: (ref, signal) => files.change({ namespace, equal: `find ${ref}`, signal }, (own) => state.isThere(namespace, ref, own)),
+    commit: (parent, edits, message, signal) => files.commit(namespace, parent, edits, message, signal),
+    push: (what, signal) => files.write({ namespace, signal }, (own) => state.push(namespace, what, own)),
+    rawObject: (type, id, signal) => files.rawObject(type, id, signal),
+    has: (commit, signal) => files.has(commit, signal),
+    committedAt: (commit, signal) => files.committedAt(commit, signal),
+    suspect: (error) => state.suspect(error),
+    isSuspect: () => state.is('suspect'),
+    trust: () => state.trust(),
+    tidyUp: () => files.tidyUp(namespace),
+    drop: () => files.drop(),
+    async dropIfIdle() {
+      if (!files.isIdle) return false
+      await files.drop()
+      return true
+    },
+    tidyIfIdle: (signal) => files.tidyIfIdle(namespace, signal),
+    close: () => files.close(),
+    settled: () => files.settled(),
+  })
+}
 
-  const ready = async (signal: AbortSignal): Promise<void> => {
-    if (state.is('unseen')) await write(() => state.prepare(signal))
+/** The files, which all namespaces share. */
+class SharedFiles {
+  readonly state: FolderState
+  readonly #options: Options
+  readonly #local: RunLocal
+  readonly #writer: OneWriter
+  #fetches = 0
+  #tidying: Promise<void> | undefined
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#local = createRunLocal(options.limits)
+    this.#writer = new OneWriter((namespace) => waitsForItself(options, namespace))
+    this.state = new FolderState(options)
   }
-  const has = async (commit: CommitHash, signal: AbortSignal): Promise<boolean> => {
-    await ready(signal)
-    return await state.has(commit, signal)
+
+  get isIdle(): boolean {
+    return this.#writer.isIdle
   }
-  const isTidyDue = (minPacks: number): boolean => state.is('sound') && countPacks(folder) >= minPacks
-  const tidyWhenQuiet = async (namespace: string): Promise<void> => {
-    for (let before = -1; before !== fetches;) {
-      before = fetches
-      await clock.wait(quietMs, stop)
-    }
-    await write(async () => {
-      if (isTidyDue(packsToTidy)) await state.tidy(namespace, stop)
+
+  close(): boolean {
+    return this.#writer.close()
+  }
+
+  async settled(): Promise<void> {
+    await this.#tidying
+    await this.#writer.settled()
+  }
+
+  /** Runs `work` in a turn of the writer. */
+  async write<Value>(turn: WriterTurn, work: (own: AbortSignal) => Promise<Value>): Promise<Value> {
+    return await this.#writer.run(turn, (giveWay) =>
+      onVolume(() => work(turn.signal === undefined ? giveWay : AbortSignal.any([turn.signal, giveWay]))),
+    )
+  }
+
+  /** Runs `work` in a turn of the writer, once the folder is prepared. */
+  async change<Value>(turn: WriterTurn, work: (own: AbortSignal) => Promise<Value>): Promise<Value> {
+    return await this.write(turn, async (own) => {
+      await this.state.prepare(own)
+      return await work(own)
     })
   }
-  const fetch = async (namespace: string, what: string, signal: AbortSignal): Promise<Fetched> => {
-    const waits = !writer.isIdle
-    return await writeFor({ namespace, equal: `fetch ${what}`, signal }, async (own) => {
-      fetches += 1
+
+  async fetch(namespace: string, what: string, signal: AbortSignal): Promise<Fetched> {
+    const { state } = this
+    const waits = !this.isIdle
+    return await this.write({ namespace, equal: `fetch ${what}`, signal }, async (own) => {
+      this.#fetches += 1
       await state.prepare(own)
       // The namespace before may have fetched it.
       if (waits && state.is('sound') && isCommitHash(what) && (await state.has(what, own))) return { commit: what, tag: undefined }
-      if (isTidyDue(maxPacks)) await state.tidy(namespace, own)
+      if (this.#isTidyDue(maxPacks)) await state.tidy(namespace, own)
       return await state.fetch(namespace, what, own)
     })
   }
-  return (namespace) => ({
-    fetch: (what, signal) => fetch(namespace, what, signal),
-    list: (followed, signal) =>
-      writeFor({ namespace, equal: `list ${followed}`, signal }, async (own) => {
+
+  async commit(namespace: string, ...how: Parameters<FolderState['commit']>): Promise<CommitHash> {
+    const [, , , signal] = how
+    return await this.write({ namespace }, async () => {
+      await this.state.prepare(signal)
+      return await this.state.commit(...how)
+    })
+  }
+
+  async has(commit: CommitHash, signal: AbortSignal): Promise<boolean> {
+    await this.#ready(signal)
+    return await this.state.has(commit, signal)
+  }
+
+  async rawObject(type: 'commit' | 'tag', id: CommitHash, signal: AbortSignal): Promise<Buffer | undefined> {
+    await this.#ready(signal)
+    return await readRawObject((args, own, input) => this.#local(this.#options.folder, args, own, input), type, id, signal)
+  }
+
+  async committedAt(commit: CommitHash, signal: AbortSignal): Promise<string | undefined> {
+    return await committedAt(this.#local, this.#options.folder, commit, signal)
+  }
+
+  tidyUp(namespace: string): void {
+    if (this.#tidying !== undefined || !this.#isTidyDue(packsToTidy)) return
+    this.#tidying = this.#tidyWhenQuiet(namespace)
+      .catch(() => undefined)
+      .finally(() => (this.#tidying = undefined))
+  }
+
+  async tidyIfIdle(namespace: string, signal: AbortSignal): Promise<boolean> {
+    const { state } = this
+    const { signal: stop } = this.#options
+    if (!this.isIdle || state.is('suspect')) return false
+    const own = AbortSignal.any([stop, signal])
+    try {
+      await this.#writeForAll(async () => {
         await state.prepare(own)
-        return await state.list(namespace, followed, own)
-      }),
-    isThere: (ref, signal) =>
-      writeFor({ namespace, equal: `find ${ref}`, signal }, async (own) => {
-        await state.prepare(own)
-        return await state.isThere(namespace, ref, own)
-      }),
-    commit: (parent, edits, message, signal) =>
-      writeFor({ namespace }, async () => {
-        await state.prepare(signal)
-        return await state.commit(parent, edits, message, signal)
-      }),
-    push: (what, signal) => writeFor({ namespace, signal }, (own) => state.push(namespace, what, own)),
-    async rawObject(type, id, signal) {
-      await ready(signal)
-      return await readRawObject((args, own, input) => local(folder, args, own, input), type, id, signal)
-    },
-    has,
-    committedAt: (commit, signal) => committedAt(local, folder, commit, signal),
-    suspect: state.suspect,
-    isSuspect: () => state.is('suspect'),
-    trust: state.trust,
-    tidyUp() {
-      if (tidying !== undefined || !isTidyDue(packsToTidy)) return
-      tidying = tidyWhenQuiet(namespace)
-        .catch(() => undefined)
-        .finally(() => (tidying = undefined))
-    },
-    drop: () => write(async () => state.drop()),
-    async dropIfIdle() {
-      if (!writer.isIdle) return false
-      await write(async () => state.drop())
-      return true
-    },
-    async tidyIfIdle(signal) {
-      if (!writer.isIdle || state.is('suspect')) return false
-      const own = AbortSignal.any([stop, signal])
-      try {
-        await write(async () => {
-          await state.prepare(own)
-          if (state.is('sound')) await state.tidy(namespace, own, true)
-        })
-      } catch (error) {
-        if (stop.aborted || !own.aborted) throw error
-      }
-      return true
-    },
-    close: () => writer.close(),
-    async settled() {
-      await tidying
-      await writer.settled()
-    },
-  })
+        if (state.is('sound')) await state.tidy(namespace, own, true)
+      })
+    } catch (error) {
+      if (stop.aborted || !own.aborted) throw error
+    }
+    return true
+  }
+
+  async drop(): Promise<void> {
+    await this.#writeForAll(async () => this.state.drop())
+  }
+
+  async #writeForAll(work: () => Promise<void>): Promise<void> {
+    await this.write({ namespace: '' }, work)
+  }
+
+  async #ready(signal: AbortSignal): Promise<void> {
+    if (this.state.is('unseen')) await this.#writeForAll(() => this.state.prepare(signal))
+  }
+
+  #isTidyDue(minPacks: number): boolean {
+    return this.state.is('sound') && countPacks(this.#options.folder) >= minPacks
+  }
+
+  async #tidyWhenQuiet(namespace: string): Promise<void> {
+    const { clock, signal: stop } = this.#options
+    for (let before = -1; before !== this.#fetches;) {
+      before = this.#fetches
+      await clock.wait(quietMs, stop)
+    }
+    await this.#writeForAll(async () => {
+      if (this.#isTidyDue(packsToTidy)) await this.state.tidy(namespace, stop)
+    })
+  }
 }
 
 /** Whether a call of git for this mirror waits for memory because its namespace uses its share: that may take minutes. */

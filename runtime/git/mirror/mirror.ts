@@ -13,7 +13,7 @@ import { createReading } from '../content/reading.ts'
 import type { RecentBlobs } from '../content/recent-blobs.ts'
 import { countPacks, sizeOfFolder } from '../disk/mirror-folder.ts'
 import type { Remote } from '../remote/remote.ts'
-import { type Commits, openCommits } from './commits.ts'
+import { Commits } from './commits.ts'
 import type { FolderOptions } from './folder-state.ts'
 import { type MirrorFiles, openMirrorFiles } from './mirror-files.ts'
 import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
@@ -83,15 +83,16 @@ export function openMirror(options: MirrorOptions): (namespace: string) => Mirro
 
 function mirrorOf(options: MirrorOptions, namespace: string, files: MirrorFiles, recent: RecentCommits): Mirror {
   const { folder, limits, remote, listedBlobs, recentBlobs, signal: stop } = options
-  const commits = openCommits(files, recent, stop)
-  const { has, ensure } = commits
+  const commits = new Commits(files, recent, stop)
+  const has: Commits['has'] = (...asked) => commits.has(...asked)
+  const ensure: Commits['ensure'] = (...asked) => commits.ensure(...asked)
   const repository = { folder, limits }
   const reading = createReading({ suspect: files.suspect, renew: ensure })
   return {
     remote,
     resolve: createResolve({ files, commits, reading, clock: options.clock }, stop),
     ensure,
-    rawObject: commits.rawObject,
+    rawObject: (...asked) => commits.rawObject(...asked),
     source: (roots) => mirrorSource({ ...repository, namespace, listedBlobs, recentBlobs, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),

@@ -20,23 +20,12 @@ export type Tenant = {
 /** Space for one fetch, to be released when it has ended. `maxPackBytes`: the maximum size that git may write. */
 export type Reservation = { maxPackBytes: number; release(): void }
 
-/** One for each process. */
-export type Volume = {
-  /** Records a mirror and the namespace that uses it; call it on each use. */
-  use(key: string, tenant: Tenant, namespace: string): void
-  forget(key: string): void
-  /**
-   * Reserves space for a fetch of `key` for a namespace: `usual` suffices for most fetches, `most` is the largest allowed. At once if there
-   * is space; otherwise mirrors are tidied up and dropped first, for one at a time. Throws SourceVolumeFull.
-   */
-  reserve(key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation>
-}
-
 type Options = {
   /** Limit of all mirrors together. */
   maxBytes: number
   /** Limit of one pack. */
   maxPackBytes: number
+  /** Monotonic. */
   nowMs(): number
   /** Receives what the volume's metrics show. */
   figures?: VolumeFigures
@@ -53,103 +42,125 @@ const tidyMs = 20_000
 
 type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number }
 
-/** Accounts for all mirrors of one process; `nowMs` is monotonic. */
-export function createVolume({ maxBytes, maxPackBytes, nowMs, figures }: Options): Volume {
-  const entries = new Map<string, Entry>()
+/** Accounts for all mirrors of one process. */
+export class Volume {
+  readonly #options: Options
+  readonly #entries = new Map<string, Entry>()
   /** Of running fetches, so few. */
-  const reserved = new Set<Reserved & { key: string }>()
-  let queue: Promise<unknown> = Promise.resolve()
+  readonly #reserved = new Set<Reserved & { key: string }>()
+  #queue: Promise<unknown> = Promise.resolve()
 
-  const used = (): number => [...entries.values(), ...reserved].reduce((sum, { bytes }) => sum + bytes, 0)
-  const isBusy = (key: string): boolean => reserved.values().some((reservation) => reservation.key === key)
-  const measure = (entry: Entry): void => {
-    entry.bytes = entry.tenant.measure()
-    figures?.volume({ usedBytes: used(), limitBytes: maxBytes })
-  }
-  const stored = (): StoredMirror[] =>
-    [...entries].map(([key, { bytes, namespaces, usedAtMs }]) => ({
-      key,
-      bytes,
-      namespaces: [...namespaces],
-      usedAtMs,
-      isBusy: isBusy(key),
-    }))
-
-  /** Repacks idle mirrors, which drops unneeded objects; while it runs it needs as much additional space as the mirror has. */
-  const tidyUp = async (needed: number): Promise<void> => {
-    const worth = [...entries].flatMap(([key, entry]) => (!isBusy(key) && entry.tenant.packs() > 1 ? [entry] : []))
-    const signal = deadline(tidyMs)
-    for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {
-      const free = maxBytes - used()
-      if (free >= needed || signal.aborted) return
-      if (free >= entry.bytes && (await entry.tenant.tidyIfIdle(signal))) measure(entry)
-    }
+  constructor(options: Options) {
+    this.#options = options
   }
 
-  const makeRoom = async (key: string, namespace: string, needed: number): Promise<void> => {
-    if (maxBytes - used() >= needed) return
-    for (const entry of entries.values()) measure(entry)
-    await tidyUp(needed)
-    const { drop } = planRoom({ mirrors: stored(), reserved, maxBytes, needed, key, namespace })
-    for (const victim of drop) {
-      const entry = entries.get(victim)
-      if (entry !== undefined && (await entry.tenant.dropIfIdle())) measure(entry)
-    }
+  /** Records a mirror and the namespace that uses it; call it on each use. */
+  use(key: string, tenant: Tenant, namespace: string): void {
+    const known = this.#entries.get(key)
+    const entry = known ?? { tenant, bytes: tenant.measure(), namespaces: new Set<string>(), usedAtMs: 0 }
+    entry.tenant = tenant
+    entry.usedAtMs = this.#options.nowMs()
+    if (namespace !== '') entry.namespaces.add(namespace)
+    if (known === undefined) this.#entries.set(key, entry)
   }
 
-  const request = (key: string, namespace: string, size: 'usual' | 'most') => {
-    const entry = entries.get(key)
-    if (entry === undefined) throw new Fault('Unexpected', `mirror ${key} is not known to the volume`)
-    measure(entry)
-    const desiredBytes = Math.min(maxPackBytes, size === 'most' ? maxPackBytes : Math.max(defaultBytes, entry.bytes))
-    const isTight = maxBytes - used() < desiredBytes + maxLeftBytes
-    const left = isTight ? leftToOthers({ mirrors: stored(), reserved, maxBytes, needed: desiredBytes, key, namespace }) : 0
-    const grant = (bytes: number): Reservation => {
-      const reservation = { key, namespace, bytes }
-      reserved.add(reservation)
-      return {
-        maxPackBytes: bytes,
-        release() {
-          if (!reserved.delete(reservation)) return
-          const before = entry.bytes
-          measure(entry)
-          if (entry.bytes > before) figures?.fetchedBytes(entry.bytes - before)
-        },
-      }
-    }
-    return { desiredBytes, left, free: () => maxBytes - used() - left, grant }
+  forget(key: string): void {
+    if (!this.#isBusy(key)) this.#entries.delete(key)
   }
 
-  const reserveInTurn = async (key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation> => {
-    const { desiredBytes, left, free, grant } = request(key, namespace, size)
-    await makeRoom(key, namespace, desiredBytes + left)
+  /**
+   * Reserves space for a fetch of `key` for a namespace: `usual` suffices for most fetches, `most` is the largest allowed. At once if there
+   * is space; otherwise mirrors are tidied up and dropped first, for one at a time. Throws SourceVolumeFull.
+   */
+  async reserve(key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation> {
+    const { desiredBytes, free, grant } = this.#request(key, namespace, size)
+    if (free() >= desiredBytes) return grant(desiredBytes)
+    const run = this.#queue.then(() => this.#reserveInTurn(key, namespace, size))
+    this.#queue = run.catch(() => undefined)
+    return await run
+  }
+
+  async #reserveInTurn(key: string, namespace: string, size: 'usual' | 'most'): Promise<Reservation> {
+    const { desiredBytes, left, free, grant } = this.#request(key, namespace, size)
+    await this.#makeRoom(key, namespace, desiredBytes + left)
     const granted = Math.min(desiredBytes, free())
     if (granted >= (size === 'most' ? desiredBytes : Math.min(desiredBytes, mebibyte))) return grant(granted)
     throw new Fault(
       'SourceVolumeFull',
-      `${mib(used())} MiB of ${mib(maxBytes)} MiB for mirrors are in use, and ${mib(desiredBytes)} MiB may be needed`,
+      `${mib(this.#used())} MiB of ${mib(this.#options.maxBytes)} MiB for mirrors are in use, and ${mib(desiredBytes)} MiB may be needed`,
     )
   }
 
-  return {
-    use(key, tenant, namespace) {
-      const known = entries.get(key)
-      const entry = known ?? { tenant, bytes: tenant.measure(), namespaces: new Set<string>(), usedAtMs: 0 }
-      entry.tenant = tenant
-      entry.usedAtMs = nowMs()
-      if (namespace !== '') entry.namespaces.add(namespace)
-      if (known === undefined) entries.set(key, entry)
-    },
-    forget(key) {
-      if (!isBusy(key)) entries.delete(key)
-    },
-    async reserve(key, namespace, size) {
-      const { desiredBytes, free, grant } = request(key, namespace, size)
-      if (free() >= desiredBytes) return grant(desiredBytes)
-      const run = queue.then(() => reserveInTurn(key, namespace, size))
-      queue = run.catch(() => undefined)
-      return await run
-    },
+  #request(key: string, namespace: string, size: 'usual' | 'most') {
+    const { maxBytes, maxPackBytes } = this.#options
+    const entry = this.#entries.get(key)
+    if (entry === undefined) throw new Fault('Unexpected', `mirror ${key} is not known to the volume`)
+    this.#measure(entry)
+    const desiredBytes = Math.min(maxPackBytes, size === 'most' ? maxPackBytes : Math.max(defaultBytes, entry.bytes))
+    const isTight = maxBytes - this.#used() < desiredBytes + maxLeftBytes
+    const stored = { mirrors: this.#stored(), reserved: this.#reserved, maxBytes, needed: desiredBytes, key, namespace }
+    const left = isTight ? leftToOthers(stored) : 0
+    const grant = (bytes: number): Reservation => this.#grant(entry, { key, namespace, bytes })
+    return { desiredBytes, left, free: () => maxBytes - this.#used() - left, grant }
+  }
+
+  #grant(entry: Entry, reservation: Reserved & { key: string }): Reservation {
+    this.#reserved.add(reservation)
+    return {
+      maxPackBytes: reservation.bytes,
+      release: () => {
+        if (!this.#reserved.delete(reservation)) return
+        const before = entry.bytes
+        this.#measure(entry)
+        if (entry.bytes > before) this.#options.figures?.fetchedBytes(entry.bytes - before)
+      },
+    }
+  }
+
+  async #makeRoom(key: string, namespace: string, needed: number): Promise<void> {
+    const { maxBytes } = this.#options
+    if (maxBytes - this.#used() >= needed) return
+    for (const entry of this.#entries.values()) this.#measure(entry)
+    await this.#tidyUp(needed)
+    const { drop } = planRoom({ mirrors: this.#stored(), reserved: this.#reserved, maxBytes, needed, key, namespace })
+    for (const victim of drop) {
+      const entry = this.#entries.get(victim)
+      if (entry !== undefined && (await entry.tenant.dropIfIdle())) this.#measure(entry)
+    }
+  }
+
+  /** Repacks idle mirrors, which drops unneeded objects; while it runs it needs as much additional space as the mirror has. */
+  async #tidyUp(needed: number): Promise<void> {
+    const worth = [...this.#entries].flatMap(([key, entry]) => (!this.#isBusy(key) && entry.tenant.packs() > 1 ? [entry] : []))
+    const signal = deadline(tidyMs)
+    for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {
+      const free = this.#options.maxBytes - this.#used()
+      if (free >= needed || signal.aborted) return
+      if (free >= entry.bytes && (await entry.tenant.tidyIfIdle(signal))) this.#measure(entry)
+    }
+  }
+
+  #used(): number {
+    return [...this.#entries.values(), ...this.#reserved].reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  #isBusy(key: string): boolean {
+    return this.#reserved.values().some((reservation) => reservation.key === key)
+  }
+
+  #measure(entry: Entry): void {
+    entry.bytes = entry.tenant.measure()
+    this.#options.figures?.volume({ usedBytes: this.#used(), limitBytes: this.#options.maxBytes })
+  }
+
+  #stored(): StoredMirror[] {
+    return [...this.#entries].map(([key, { bytes, namespaces, usedAtMs }]) => ({
+      key,
+      bytes,
+      namespaces: [...namespaces],
+      usedAtMs,
+      isBusy: this.#isBusy(key),
+    }))
   }
 }
 

@@ -2,7 +2,7 @@ import path from 'node:path'
 import t from 'tap'
 import { countPacks } from '../../../../runtime/git/disk/mirror-folder.ts'
 import { createGitMemory, type GitMemory } from '../../../../runtime/git/command/memory.ts'
-import { openFolderState } from '../../../../runtime/git/mirror/folder-state.ts'
+import { FolderState } from '../../../../runtime/git/mirror/folder-state.ts'
 import { openNetwork } from '../../../../runtime/git/remote/network.ts'
 import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
@@ -26,7 +26,7 @@ void t.test('a mirror is repacked within the memory of git of a namespace, with 
     },
   }
   const at = path.join(folder, 'mirror')
-  const state = openFolderState({
+  const state = new FolderState({
     folder: at,
     remote: anonymousRemote(repository.folder, { allowLocal: true }),
     network: openNetwork,

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { createVolume, type Reservation } from '../../../../runtime/git/mirror/volume.ts'
+import { Volume, type Reservation } from '../../../../runtime/git/mirror/volume.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
 
 const mebibyte = 1024 * 1024
 
 /** A volume of empty mirrors, each of one namespace. */
 function setUp() {
-  const volume = createVolume({ maxBytes: 1024 * mebibyte, maxPackBytes: 512 * mebibyte, nowMs: () => 0 })
+  const volume = new Volume({ maxBytes: 1024 * mebibyte, maxPackBytes: 512 * mebibyte, nowMs: () => 0 })
   const tenant = { measure: () => 0, packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: async () => false }
   return async (key: string, namespace: string, size: 'usual' | 'most' = 'usual'): Promise<Reservation> => {
     volume.use(key, tenant, namespace)
@@ -44,7 +44,7 @@ void t.test('a namespace within its share may use the last space', async (t) => 
 })
 
 void t.test('who needs no space to be made is not delayed by repacks for another, which end after a while', async (t) => {
-  const volume = createVolume({ maxBytes: 1024 * mebibyte, maxPackBytes: 512 * mebibyte, nowMs: () => 0 })
+  const volume = new Volume({ maxBytes: 1024 * mebibyte, maxPackBytes: 512 * mebibyte, nowMs: () => 0 })
   const { promise: tidying, resolve: began } = Promise.withResolvers<AbortSignal>()
   const { promise: tidied, resolve: end } = Promise.withResolvers<boolean>()
   const tenant = { measure: () => 0, packs: () => 0, tidyIfIdle: async () => false, dropIfIdle: async () => false }
