@@ -149,9 +149,9 @@ function admission(
   return admissionApp({
     settings: { agent, delivery: { url }, tracing },
     notReady,
-    lookup(namespace, name): FoundSync {
+    lookup({ namespace, name, peer }): FoundSync {
       const found = findSync(store, namespace, name)
-      if (found.kind === 'missing' || found.kind === 'ambiguous') unfollowed.note(namespace)
+      if (found.kind === 'missing' || found.kind === 'ambiguous') unfollowed.note(namespace, peer)
       return found
     },
     clock,

@@ -47,13 +47,16 @@ const lookupTimeoutMs = 2_000
 /** The label of the metric. */
 export type AdmissionOutcome = 'injected' | 'unchanged' | 'malformed' | 'failed'
 
+/** `peer`: the client, which need not be an API server. */
+export type Lookup = { namespace: string; name: string | undefined; peer: string }
+
 /** Collaborators of the app; the controller builds them. */
 export type AdmissionDeps = {
   settings: InjectionSettings
   /** Returns why this replica does not know the GatewaySyncs yet; empty when it does. */
   notReady(): readonly string[]
   /** Returns the GatewaySync of a namespace: the named one, or without a name the only one. */
-  lookup(namespace: string, name: string | undefined, signal: AbortSignal): FoundSync | Promise<FoundSync>
+  lookup(asked: Lookup, signal: AbortSignal): FoundSync | Promise<FoundSync>
   clock: Clock
   log: Log
   observe(outcome: AdmissionOutcome, durationMs: number): void
@@ -80,7 +83,8 @@ export function admissionApp(deps: AdmissionDeps): Hono {
       count('failed')
       return problem(context, 503, why)
     }
-    const body = await readJson(context.req.raw, admissionBodies, bodies, peerOf(remoteOf(context)))
+    const peer = peerOf(remoteOf(context))
+    const body = await readJson(context.req.raw, admissionBodies, bodies, peer)
     if (body.kind !== 'json') {
       count('malformed')
       const [status, why] = unreadable[body.kind]
@@ -98,7 +102,7 @@ export function admissionApp(deps: AdmissionDeps): Hono {
       log.warn({ message: asked.why, requestId: asked.uid }, 'admission review is about no pod')
       return context.json(answer(asked.uid, [], [asked.why]))
     }
-    const { operations, warnings } = await inject(deps, asked).catch((error: unknown) => {
+    const { operations, warnings } = await inject(deps, asked, peer).catch((error: unknown) => {
       count('failed')
       throw error
     })
@@ -120,10 +124,11 @@ export function admissionApp(deps: AdmissionDeps): Hono {
 async function inject(
   deps: AdmissionDeps,
   asked: Extract<ReviewRequest, { kind: 'pod' }>,
+  peer: string,
 ): Promise<{ operations: Parameters<typeof answer>[1]; warnings: string[] }> {
   const { pod, namespace } = asked
   if (whyUnchanged(pod) !== undefined) return { operations: [], warnings: [] }
-  const sync = await find(deps, namespace, namedSync(pod))
+  const sync = await find(deps, { namespace, name: namedSync(pod), peer })
   const injection = injectAgent(pod, deps.settings, sync)
   const name = pod.metadata.name ?? `${pod.metadata.generateName ?? ''}…`
   if (injection.kind === 'unchanged') {
@@ -135,7 +140,8 @@ async function inject(
   return injection
 }
 
-async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, name: string | undefined): Promise<FoundSync> {
+async function find({ lookup, log, clock }: AdmissionDeps, asked: Lookup): Promise<FoundSync> {
+  const { namespace, name } = asked
   const end = new AbortController()
   // Even a search for the GatewaySync that ignores its signal must not delay the answer.
   const late = async (): Promise<never> => {
@@ -143,7 +149,7 @@ async function find({ lookup, log, clock }: AdmissionDeps, namespace: string, na
     throw new Fault('Timeout', `no answer within ${lookupTimeoutMs} ms`)
   }
   try {
-    return await Promise.race([lookup(namespace, name, end.signal), late()])
+    return await Promise.race([lookup(asked, end.signal), late()])
   } catch (error) {
     const fault = asFault(error)
     log.warn({ namespace, reason: fault.reason, message: fault.message }, 'GatewaySync could not be looked up')

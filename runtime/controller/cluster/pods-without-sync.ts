@@ -3,6 +3,7 @@
  * the namespace once more later, after users had time to create a GatewaySync.
  */
 import { type Clock, pause } from '../../platform/clock.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 import { asFault } from '../../platform/fault.ts'
 import { agentPodLabel } from '../../api/names.ts'
 import type { Kube } from '../../kube/client.ts'
@@ -17,8 +18,8 @@ type Deps = { kube: Pick<Kube, 'listPages'>; store: Store; events: Pick<EventRec
 
 /** Namespaces to check once more. */
 export type Unfollowed = {
-  /** Call when an agent was injected in a namespace without a GatewaySync. */
-  note(namespace: string): void
+  /** Call when an agent was injected in a namespace without a GatewaySync. `peer`: the client of admission, who may have invented it. */
+  note(namespace: string, peer: string): void
   /** Runs until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>
 }
@@ -28,9 +29,9 @@ const pollIntervalMs = 30_000
 const reportAfterMs = 60_000
 const maxNamespaces = 1_000
 
-/** Keeps at most 1,000 namespaces; further ones are not checked. */
+/** Keeps at most 1,000 namespaces. Beyond that, the client that named the most loses one. */
 export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unfollowed {
-  const notedMs = new Map<string, number>()
+  const noted = new FairCache<{ namespace: string; atMs: number }>({ max: maxNamespaces })
 
   const poll = async (namespace: string, signal: AbortSignal): Promise<void> => {
     // The pods are watched now, so the leader reports their problems.
@@ -43,16 +44,16 @@ export function createUnfollowed({ kube, store, events, clock, log }: Deps): Unf
     }
   }
   return {
-    note(namespace) {
-      if (notedMs.size < maxNamespaces || notedMs.has(namespace)) notedMs.set(namespace, clock.monotonicMs())
+    note(namespace, peer) {
+      noted.set(peer, `${peer} ${namespace}`, { namespace, atMs: clock.monotonicMs() })
     },
     async run(signal) {
       while (!signal.aborted) {
         await pause(clock, pollIntervalMs, signal)
-        const due = [...notedMs].filter(([, atMs]) => clock.monotonicMs() - atMs >= reportAfterMs)
-        for (const [namespace] of due) {
+        const due = [...noted.entries()].filter(({ value: { atMs } }) => clock.monotonicMs() - atMs >= reportAfterMs)
+        for (const { key } of due) noted.delete(key)
+        for (const namespace of new Set(due.map(({ value }) => value.namespace))) {
           if (signal.aborted) return
-          notedMs.delete(namespace)
           await poll(namespace, signal).catch((error: unknown) => {
             const { reason, message } = asFault(error)
             if (!signal.aborted) log.info({ namespace, reason, message }, 'report pods without a GatewaySync failed')

@@ -27,7 +27,7 @@ function setup(changed: Partial<AdmissionDeps> = {}): {
       delivery: { url: 'https://delivery:9445' },
     },
     notReady: () => [],
-    lookup: (_namespace, name) => ({ kind: 'missing', name: name ?? 'x' }),
+    lookup: ({ name }) => ({ kind: 'missing', name: name ?? 'x' }),
     clock: systemClock,
     log: silentLog,
     observe: (outcome) => observed.push(outcome),
@@ -70,7 +70,7 @@ void t.test('a pod that does not request injection is allowed unchanged, without
 void t.test('the lookup gets the namespace of the request and the GatewaySync name of the pod', async (t) => {
   const asked: unknown[] = []
   const { post } = setup({
-    lookup(namespace, name) {
+    lookup({ namespace, name }) {
       asked.push([namespace, name])
       return { kind: 'ambiguous', count: 0 }
     },

@@ -22,7 +22,7 @@ const app = admissionApp({
     }),
     delivery: { url: 'https://delivery:9445' },
   },
-  lookup: (_namespace, name) => ({ kind: 'missing', name: name ?? 'plant' }),
+  lookup: ({ name }) => ({ kind: 'missing', name: name ?? 'plant' }),
   clock: systemClock,
   log: silentLog,
   observe() {},
