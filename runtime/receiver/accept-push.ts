@@ -9,6 +9,7 @@ import { printable } from '../api/values.ts'
 import { expectedBytes } from '../http/body.ts'
 import type { BodyBudget } from '../http/body-budget.ts'
 import type { ComputeTurns } from '../platform/async/compute-turns.ts'
+import type { Places } from '../platform/async/places.ts'
 import { redactUrls } from '../platform/log/redact.ts'
 import { ignored, tooMany } from './answers.ts'
 import type { ReceiverDeps } from './receiver-deps.ts'
@@ -22,7 +23,7 @@ import type { Dedupe } from './request/dedupe.ts'
 import type { RequestToWrite, WriteQueues } from './request/write-queue.ts'
 
 /** The state of an app. */
-export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget; turns: ComputeTurns }
+export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget; turns: ComputeTurns; places: Places }
 
 /** The GatewaySync that a call is about. */
 export type Resource = { namespace: string; name: string }

@@ -6,6 +6,7 @@ import { type Context, Hono } from 'hono'
 import pLimit from 'p-limit'
 import { type Clock, pause } from '../platform/clock.ts'
 import { ComputeTurns } from '../platform/async/compute-turns.ts'
+import { Places } from '../platform/async/places.ts'
 import { Fault } from '../platform/fault.ts'
 import { createBodyBudget } from '../http/body-budget.ts'
 import { createLimits } from '../http/limits.ts'
@@ -22,10 +23,11 @@ import {
   write,
   type Written,
 } from './accept-push.ts'
-import { defaultLimits } from './limits.ts'
+import { defaultLimits, maxWaitingCalls } from './limits.ts'
 import type { ReceiverDeps } from './receiver-deps.ts'
 import type { Answered, AskingPayload } from './read-call.ts'
 import { chooseRef, type ReceiverTarget } from './request/choose-ref.ts'
+import type { SyncIndex } from './request/sync-index.ts'
 import { createDedupe } from './request/dedupe.ts'
 import { createWriteQueues } from './request/write-queue.ts'
 
@@ -46,7 +48,14 @@ export function receiverApp(deps: ReceiverDeps): Hono {
       return deps.freeSlots?.(namespace, name) ?? Number.POSITIVE_INFINITY
     },
   })
-  const receiver = { ...deps, dedupe: createDedupe(), queues, bodies: createBodyBudget(), turns: new ComputeTurns(deps.clock) }
+  const receiver = {
+    ...deps,
+    dedupe: createDedupe(),
+    queues,
+    bodies: createBodyBudget(),
+    turns: new ComputeTurns(deps.clock),
+    places: new Places(maxWaitingCalls),
+  }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
   const callerOf = (context: Context): string => peerFrom(context, peers)
@@ -124,9 +133,22 @@ async function receive(receiver: Receiver, context: Context<object, '/:namespace
     explain(receiver, resource, payload, target, chosen)
     return answeredCall(ignored(receiver, context, chosen.why, payload.event))
   }
-  const request = await write(receiver, context, resource, { ...chosen, startedMs }, target)
-  if (call.proofs.get('')?.proof.kind === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
-  return answeredCall(context.json({ accepted: true, ...request }, 202))
+  return await inPlace(receiver, context, resource.namespace, async () => {
+    const request = await write(receiver, context, resource, { ...chosen, startedMs }, target)
+    if (call.proofs.get('')?.proof.kind === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
+    return context.json({ accepted: true, ...request }, 202)
+  })
+}
+
+/** Calls of one namespace that wait do not take the connections of others. */
+async function inPlace(receiver: Receiver, context: Context, namespace: string, answer: () => Promise<Response>): Promise<Answered> {
+  const release = receiver.places.take(namespace)
+  if (release === undefined) return answeredCall(tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }))
+  try {
+    return answeredCall(await answer())
+  } finally {
+    release()
+  }
 }
 
 /**
@@ -146,11 +168,24 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
   const repositories = [payload, ...(payload.others ?? [])].map(({ repository }) => repository)
   if (repositories.every((repository) => repository === undefined))
     return answeredCall(problem(context, 'PayloadUnrecognized', 'the body names no repository; send it to /webhook/{namespace}/{name}'))
+  const candidates = { syncs, names: syncs.following(repositories), proofs: call.proofs }
+  return await inPlace(receiver, context, namespace, () => askAll(receiver, context, candidates, { namespace, payload, startedMs }))
+}
+
+type Candidates = { syncs: SyncIndex; names: readonly string[] } & Pick<Authenticated, 'proofs'>
+
+/** Answers a call for those of the candidates that it concerns. */
+async function askAll(
+  receiver: Receiver,
+  context: Context,
+  { syncs, names, proofs }: Candidates,
+  { namespace, payload, startedMs }: { namespace: string; payload: AskingPayload; startedMs: number },
+): Promise<Response> {
   const limited = pLimit(writesAtOnce)
   const asked: Promise<Outcome>[] = []
   const refused: Refused[] = []
-  for await (const name of receiver.turns.each(namespace, syncs.following(repositories))) {
-    const own = call.proofs.get(syncs.keySourceOf(name) ?? '')
+  for await (const name of receiver.turns.each(namespace, names)) {
+    const own = proofs.get(syncs.keySourceOf(name) ?? '')
     if (own === undefined || (own.proof.kind === 'refused' && own.keys.fault === undefined)) continue
     const { proof, keys } = own
     const target = receiver.lookup(namespace, name)
@@ -166,8 +201,8 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
   }
   const outcomes = await Promise.all(asked)
   const keyFault = notifyKeyFaults(receiver, namespace, refused)
-  if (outcomes.length === 0 && keyFault !== undefined) return answeredCall(failed(receiver, context, keyFault, { namespace }))
-  if (outcomes.length === 0) return answeredCall(ignored(receiver, context, 'OtherRepository', payload.event))
+  if (outcomes.length === 0 && keyFault !== undefined) return failed(receiver, context, keyFault, { namespace })
+  if (outcomes.length === 0) return ignored(receiver, context, 'OtherRepository', payload.event)
   const reason = keyFault === undefined ? undefined : logFailure(receiver, keyFault, { namespace })
   const isAccepted = outcomes.some(({ accepted }) => accepted)
   // If other writes succeed, a forbidden one is permanent: an admission policy rejects it.
@@ -175,7 +210,7 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
   // The host repeats the call; what was accepted is then a duplicate.
   if (isIncomplete) context.header('retry-after', '5')
   const shown = outcomes.map(({ isFailed: _failed, ...result }) => result)
-  return answeredCall(context.json({ accepted: isAccepted, ...(reason && { reason }), results: shown }, isIncomplete ? 503 : 202))
+  return context.json({ accepted: isAccepted, ...(reason && { reason }), results: shown }, isIncomplete ? 503 : 202)
 }
 
 /** A GatewaySync of the repository for which the call is not authenticated, because a key cannot be read. */

@@ -3,6 +3,7 @@
  * arrives while the beginning is still held joins; one that falls behind continues with its own answer from its offset.
  */
 import { type Clock, deadline } from '../../platform/clock.ts'
+import { Places } from '../../platform/async/places.ts'
 import { Fault } from '../../platform/fault.ts'
 
 /** Makes the bytes of an answer, identical for every call; ends soon after its signal. */
@@ -55,36 +56,19 @@ type Making = {
   iterator: AsyncIterator<Uint8Array>
   cancel: AbortController
   startedMs: number
-  tenant: string
+  /** Frees its place among the answers in progress. */
+  release: () => void
   isBatched: boolean
   next: Promise<void> | undefined
   /** Called whenever a reader has advanced. */
   moved: () => void
 }
 
-/** The answers that are being made. */
-class InProgress {
-  readonly #max: number
-  readonly #answers = new Set<{ tenant: string }>()
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  get size(): number {
-    return this.#answers.size
-  }
-
-  /** A tenant may have twice as many as are free, so that some stay free for others. Throws TooManyRequests. */
-  add(answer: { tenant: string }): void {
-    const own = [...this.#answers].filter(({ tenant }) => tenant === answer.tenant)
-    if (own.length >= 2 * (this.#max - this.size)) throw new Fault('TooManyRequests', 'too many answers are being made; try again')
-    this.#answers.add(answer)
-  }
-
-  delete(answer: { tenant: string }): void {
-    this.#answers.delete(answer)
-  }
+/** Throws TooManyRequests. */
+function takePlace(beingMade: Places, tenant: string): () => void {
+  const release = beingMade.take(tenant)
+  if (release === undefined) throw new Fault('TooManyRequests', 'too many answers are being made; try again')
+  return release
 }
 
 /**
@@ -95,13 +79,13 @@ export class SharedAnswers {
   readonly #clock: Clock
   readonly #limits: SharedLimits
   readonly #makings = new Map<string, Making>()
-  readonly #beingMade: InProgress
+  readonly #beingMade: Places
   #keptBytes = 0
 
   constructor(clock: Clock, limits: SharedLimits = sharedLimits) {
     this.#clock = clock
     this.#limits = limits
-    this.#beingMade = new InProgress(limits.made)
+    this.#beingMade = new Places(limits.made)
   }
 
   /**
@@ -146,6 +130,7 @@ export class SharedAnswers {
 
   #begin(make: Make, { tenant, isBatched }: ReadOptions): Making {
     const cancel = new AbortController()
+    const release = takePlace(this.#beingMade, tenant)
     const making: Making = {
       chunks: [],
       from: 0,
@@ -156,12 +141,11 @@ export class SharedAnswers {
       iterator: make(cancel.signal)[Symbol.asyncIterator](),
       cancel,
       startedMs: this.#clock.monotonicMs(),
-      tenant,
+      release,
       isBatched,
       next: undefined,
       moved: () => undefined,
     }
-    this.#beingMade.add(making)
     return making
   }
 
@@ -193,7 +177,7 @@ export class SharedAnswers {
     if (making.ended) return
     making.ended = true
     making.failure = failure
-    this.#beingMade.delete(making)
+    making.release()
     const { keptBytes, allKeptBytes, keptMs } = this.#limits
     const size = making.to
     if (failure !== undefined || making.from > 0 || size > keptBytes || this.#keptBytes + size > allKeptBytes)
@@ -249,11 +233,10 @@ function trim(making: Making, windowBytes: number): void {
 }
 
 /** Makes an answer for one reader, without the first `skip` bytes. Throws TooManyRequests. */
-async function* alone(make: Make, skip: number, beingMade: InProgress, { tenant }: ReadOptions): AsyncGenerator<Uint8Array> {
+async function* alone(make: Make, skip: number, beingMade: Places, { tenant }: ReadOptions): AsyncGenerator<Uint8Array> {
   const cancel = new AbortController()
-  const own = { tenant }
+  const release = takePlace(beingMade, tenant)
   let at = 0
-  beingMade.add(own)
   try {
     for await (const bytes of make(cancel.signal)) {
       at += bytes.byteLength
@@ -261,7 +244,7 @@ async function* alone(make: Make, skip: number, beingMade: InProgress, { tenant 
     }
   } finally {
     cancel.abort(new Error('the reader has left'))
-    beingMade.delete(own)
+    release()
   }
 }
 

@@ -1,9 +1,11 @@
 /**
- * A webhook call for a namespace with thousands of GatewaySyncs takes no time from the calls for others.
+ * Webhook calls for a namespace take neither the time nor the connections of calls for others.
  */
 import t from 'tap'
 import type { ReceiverTarget } from '../../runtime/receiver/request/choose-ref.ts'
+import { connectionBounds } from '../../runtime/receiver/limits.ts'
 import { indexOf, serveReceiver } from '../support/receiver-app.ts'
+import { until } from '../support/world.ts'
 
 const many = Array.from({ length: 2_000 }, (_, index) => `line-${index}`)
 const plant = 'https://git.example/acme/plant'
@@ -65,4 +67,28 @@ void t.test('a call that names a thousand refs of thousands of GatewaySyncs does
   t.equal(status, 202)
   t.strictSame(await hostile, { status: 202, count: many.length })
   t.strictSame(answered, ['other', 'hostile'])
+})
+
+void t.test('calls that wait for the writes of their namespace leave connections to another namespace', async (t) => {
+  const release = Promise.withResolvers<void>()
+  const limits = { perSecond: 100_000, failuresPerPeer: 20 }
+  const { post, bearer } = await serveReceiver(t, {
+    bounds: connectionBounds,
+    more: {
+      limits,
+      lookup: () => targetOf(plant),
+      request: async (namespace) => (namespace === 'hostile' ? await release.promise : undefined),
+    },
+  })
+  const statuses = new Set<number>()
+  const call = async (index: number): Promise<void> => {
+    // One whose connection is closed has no status.
+    const answer = await post('{"ref":"main"}', bearer, `/webhook/hostile/line-${index}`).catch(() => undefined)
+    if (answer !== undefined) statuses.add(answer.status)
+  }
+  const calls = Array.from({ length: 2 * connectionBounds.maxConnections }, (_, index) => call(index))
+  await until(() => statuses.has(429) || undefined, 'the share of the namespace is taken')
+  for (let push = 0; push < 5; push += 1) t.equal((await post('{"ref":"main"}', bearer, '/webhook/other/plant')).status, 202)
+  release.resolve()
+  await Promise.all(calls)
 })
