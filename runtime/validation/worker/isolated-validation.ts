@@ -20,7 +20,7 @@ import type { Repository } from '../../git/content/mirror-listing.ts'
 import { version } from '../../platform/version.ts'
 import type { AttemptMarks } from './attempt-log.ts'
 import { KeptThread } from './kept-thread.ts'
-import { type Ended, startThread } from './thread.ts'
+import { type Ended, Thread } from './thread.ts'
 
 /** Validation, as its callers use it. */
 export type IsolatedValidator = {
@@ -85,77 +85,119 @@ export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, turnMs:
 
 /** No thread is started before the first commit that has to be validated. */
 export function openIsolatedValidator(options: IsolateOptions): IsolatedValidator {
-  const {
-    clock,
-    log,
-    marks,
-    maxBusyMs = defaultBusyMs,
-    restAfterMs = defaultRestMs,
-    heapMiB = defaultHeapMiB(constrainedMemory()),
-  } = options
-  const limiter = new FairLimiter({ ...checkSlots, clock })
-  const failures = openFailures(log)
-  /** Verdicts of reserve threads. */
-  const found = new FairCache<Verdict>({ max: maxFoundBytes })
-  let ended = 0
-  const hasEnded = (): void => void (ended += 1)
-  const kept = new KeptThread({ clock, heapMiB, maxBusyMs, restAfterMs }, hasEnded)
-  type Check = { repository: Repository; request: ValidationRequest; id: string }
-  const checkInThread = async ({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> => {
-    const answer = await kept.validate({ repository, request }, own)
-    if (answer.kind !== 'verdict' && answer.kind !== 'fault') own.throwIfAborted()
-    return failures.verdictOf(answer, id, request)
+  const limiter = new FairLimiter({ ...checkSlots, clock: options.clock })
+  const checks = new Checks(options)
+  return {
+    async validate(repository, asked, { namespace, name, again }, signal) {
+      if (asked.validation.policy === 'Off' || asked.profiles.length === 0) return { kind: 'notChecked' }
+      const request = { ...asked, namespace }
+      const check = { repository, request, id: validationId(request) }
+      // Two checks were under way when the process ended: the next attempt shows which one ends it, whoever waits for the other.
+      const amount = checks.wasInterrupted(check.id) ? checkSlots.total : 1
+      const turn = { tenant: namespace, key: request.line, owner: name, urgent: again, amount }
+      const done = await limiter.run(turn, signal, async (own, isReserve, leave) => {
+        if (again) checks.forget(check.id)
+        return await checks.run(check, own, isReserve ? leave : undefined)
+      })
+      if (done === undefined) throw new Fault('TooManyRequests', `too many commits of namespace "${namespace}" wait for validation`)
+      return done.result
+    },
+    prepare: () => checks.prepare(),
+    endedThreads: () => checks.endedThreads,
+    limiter,
+    close: () => checks.close(),
   }
-  const checkInSpareThread = async ({ repository, request, id }: Check, own: AbortSignal, leave: () => void): Promise<Verdict> => {
-    const spare = startThread({ heapMiB: Math.max(minHeapMiB, heapMiB / 2), memory: undefined }, hasEnded)
+}
+
+type Check = { repository: Repository; request: ValidationRequest; id: string }
+
+/** Runs checks in threads, and keeps their verdicts. */
+class Checks {
+  readonly #options: IsolateOptions & { heapMiB: number; maxBusyMs: number }
+  readonly #kept: KeptThread
+  readonly #failures: ReturnType<typeof openFailures>
+  readonly #attempts: ReturnType<typeof openAttempts>
+  /** Verdicts of reserve threads. */
+  readonly #found = new FairCache<Verdict>({ max: maxFoundBytes })
+  #endedThreads = 0
+
+  constructor(options: IsolateOptions) {
+    const { clock, log, marks, maxBusyMs = defaultBusyMs, restAfterMs = defaultRestMs } = options
+    const heapMiB = options.heapMiB ?? defaultHeapMiB(constrainedMemory())
+    this.#options = { ...options, heapMiB, maxBusyMs }
+    this.#kept = new KeptThread({ clock, heapMiB, maxBusyMs, restAfterMs }, () => this.#hasEnded())
+    this.#failures = openFailures(log)
+    this.#attempts = openAttempts(marks)
+  }
+
+  get endedThreads(): number {
+    return this.#endedThreads
+  }
+
+  prepare(): void {
+    this.#kept.prepare()
+  }
+
+  async close(): Promise<void> {
+    await this.#kept.close()
+  }
+
+  /** Whether the process ended during the last attempt. */
+  wasInterrupted(id: string): boolean {
+    return this.#attempts.wasInterrupted(id)
+  }
+
+  /** Earlier failures of a check no longer count. */
+  forget(id: string): void {
+    this.#failures.forget(id)
+    this.#attempts.forget(id)
+  }
+
+  /** Returns the known verdict, or runs the check: in a thread of its own, whose turn `leave` ends, or in the kept thread. */
+  async run(check: Check, own: AbortSignal, leave: (() => void) | undefined): Promise<Verdict> {
+    const { id, request } = check
+    const known = this.#known(id, verdictKey(request))
+    if (known !== undefined) return known
+    const verdict = await this.#attempts.run(id, () =>
+      leave === undefined ? this.#checkInThread(check, own) : this.#checkInSpareThread(check, own, leave),
+    )
+    return verdict ?? this.#failures.add(id, request, 'ended the controller itself twice and were not tried again', '')
+  }
+
+  /** A poll finds the commit that was checked before; if no thread runs, none is started for it. */
+  #known(id: string, key: string): Verdict | undefined {
+    return this.#failures.get(id) ?? this.#kept.verdict(key) ?? this.#found.get(key)
+  }
+
+  async #checkInThread({ repository, request, id }: Check, own: AbortSignal): Promise<Verdict> {
+    const answer = await this.#kept.validate({ repository, request }, own)
+    if (answer.kind !== 'verdict' && answer.kind !== 'fault') own.throwIfAborted()
+    return this.#failures.verdictOf(answer, id, request)
+  }
+
+  async #checkInSpareThread({ repository, request, id }: Check, own: AbortSignal, leave: () => void): Promise<Verdict> {
+    const heapMiB = Math.max(minHeapMiB, this.#options.heapMiB / 2)
+    const spare = new Thread({ heapMiB, memory: undefined }, () => this.#hasEnded())
     const end = (): void => void spare.end()
     own.addEventListener('abort', end, { once: true })
     try {
-      const answer = await spare.validate({ repository, request }, { ...options, maxBusyMs }, own)
+      const answer = await spare.validate({ repository, request }, this.#options, own)
       // It has less memory, so its end says nothing about the commit: the check is repeated in the other thread.
       if (answer.kind === 'gone') {
         leave()
         own.throwIfAborted()
       }
-      const verdict = failures.verdictOf(answer, id, request)
-      found.set(request.namespace ?? '', verdictKey(request), verdict, { size: verdictBytes(verdict) })
+      const verdict = this.#failures.verdictOf(answer, id, request)
+      this.#found.set(request.namespace ?? '', verdictKey(request), verdict, { size: verdictBytes(verdict) })
       return verdict
     } finally {
       own.removeEventListener('abort', end)
       await spare.end()
     }
   }
-  const attempts = openAttempts(marks)
-  /** A poll finds the commit that was checked before; if no thread runs, none is started for it. */
-  const knownOf = (id: string, request: ValidationRequest): Verdict | undefined =>
-    failures.get(id) ?? kept.verdict(verdictKey(request)) ?? found.get(verdictKey(request))
 
-  return {
-    async validate(repository, asked, { namespace, name, again }, signal) {
-      if (asked.validation.policy === 'Off' || asked.profiles.length === 0) return { kind: 'notChecked' }
-      const request = { ...asked, namespace }
-      const id = validationId(request)
-      // Two checks were under way when the process ended: the next attempt shows which one ends it, whoever waits for the other.
-      const amount = attempts.wasInterrupted(id) ? checkSlots.total : 1
-      const turn = { tenant: namespace, key: request.line, owner: name, urgent: again, amount }
-      const done = await limiter.run(turn, signal, async (own, isReserve, leave) => {
-        if (again) {
-          failures.forget(id)
-          attempts.forget(id)
-        }
-        const known = knownOf(id, request)
-        if (known !== undefined) return known
-        const check = { repository, request, id }
-        const verdict = await attempts.run(id, () => (isReserve ? checkInSpareThread(check, own, leave) : checkInThread(check, own)))
-        return verdict ?? failures.add(id, request, 'ended the controller itself twice and were not tried again', '')
-      })
-      if (done === undefined) throw new Fault('TooManyRequests', `too many commits of namespace "${namespace}" wait for validation`)
-      return done.result
-    },
-    prepare: () => kept.prepare(),
-    endedThreads: () => ended,
-    limiter,
-    close: () => kept.close(),
+  #hasEnded(): void {
+    this.#endedThreads += 1
   }
 }
 

@@ -6,7 +6,7 @@ import pLimit from 'p-limit'
 import type { Clock } from '../../platform/clock.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
 import type { ValidationMemory } from '../run/snapshot.ts'
-import { type Ended, type Question, startThread, type Thread } from './thread.ts'
+import { type Ended, type Question, Thread } from './thread.ts'
 
 /** As `IsolateOptions`. */
 type Options = { clock: Clock; heapMiB: number; maxBusyMs: number; restAfterMs: number }
@@ -69,7 +69,7 @@ export class KeptThread {
   #running(): Thread {
     if (this.#thread !== undefined) return this.#thread
     const memory = this.#memory
-    this.#thread = startThread({ heapMiB: this.#options.heapMiB, memory }, () => {
+    this.#thread = new Thread({ heapMiB: this.#options.heapMiB, memory }, () => {
       this.#thread = undefined
       this.#ended()
     })

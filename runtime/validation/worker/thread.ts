@@ -30,100 +30,115 @@ type Limits = { clock: Clock; maxBusyMs: number }
 type Answer = Ended | Extract<FromIsolate, { kind: 'rested' }>
 
 /** Takes one request at a time. */
-export type Thread = {
-  /** Ends a thread that takes too long. An aborted request settles once the thread has noticed. */
-  validate(question: Question, limits: Limits, signal: AbortSignal): Promise<Ended>
-  /** Ends the thread and returns its state; undefined when that takes too long. */
-  rest(limits: Limits): Promise<ValidationMemory | undefined>
-  end(): Promise<void>
-}
+export class Thread {
+  readonly #worker: Worker
+  readonly #heapMiB: number
+  /** Shared with the thread, which writes the path of the file that it reads. */
+  readonly #verdict = new SharedArrayBuffer(verdictBytes)
+  readonly #gone: () => void
+  #answer = Promise.withResolvers<Answer>()
+  #why = 'ended their thread'
+  #isReady = false
+  #isLate = false
 
-/** `memory`: the state of an earlier thread; its buffers are moved. `gone` is called when the thread has ended, in any way. */
-export function startThread({ heapMiB, memory }: { heapMiB: number; memory: ValidationMemory | undefined }, gone: () => void): Thread {
-  const verdict = new SharedArrayBuffer(verdictBytes)
-  const worker = new Worker(program, {
-    workerData: { verdict, memory } satisfies IsolateData,
-    transferList: memory === undefined ? [] : buffersOf(memory),
-    // Options of this process, such as the loader of a test runner, would take part of the heap.
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },
-  })
-  // An idle thread must not keep the process alive.
-  worker.unref()
-  let answer = Promise.withResolvers<Answer>()
-  let why = 'ended their thread'
-  let isReady = false
-  let isLate = false
-  const path = (): string => {
-    const bytes = Buffer.from(verdict)
-    return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), verdictBytes - 2))
+  /** `memory`: the state of an earlier thread; its buffers are moved. `gone` is called when the thread has ended, in any way. */
+  constructor({ heapMiB, memory }: { heapMiB: number; memory: ValidationMemory | undefined }, gone: () => void) {
+    this.#heapMiB = heapMiB
+    this.#gone = gone
+    this.#worker = new Worker(program, {
+      workerData: { verdict: this.#verdict, memory } satisfies IsolateData,
+      transferList: memory === undefined ? [] : buffersOf(memory),
+      // Options of this process, such as the loader of a test runner, would take part of the heap.
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },
+    })
+    // An idle thread must not keep the process alive.
+    this.#worker.unref()
+    this.#worker.on('message', (message: FromIsolate) => this.#received(message))
+    this.#worker.on('error', (error: Error & { code?: string }) => this.#failed(error))
+    this.#worker.on('exit', () => this.#exited())
   }
-  worker.on('message', (message: FromIsolate) => {
-    if (message.kind === 'ready') isReady = true
+
+  /** Ends a thread that takes too long. An aborted request settles once the thread has noticed. */
+  async validate(question: Question, limits: Limits, signal: AbortSignal): Promise<Ended> {
+    const ended = await this.#ask({ kind: 'validate', ...question }, limits, signal)
+    if (ended.kind === 'rested') throw new Error('the thread of the checks answered another question')
+    return ended
+  }
+
+  /** Ends the thread and returns its state; undefined when that takes too long. */
+  async rest(limits: Limits): Promise<ValidationMemory | undefined> {
+    const ended = await this.#ask({ kind: 'rest' }, limits)
+    await this.#worker.terminate()
+    return ended.kind === 'rested' ? ended.memory : undefined
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #received(message: FromIsolate): void {
+    if (message.kind === 'ready') this.#isReady = true
     else if (message.kind === 'git') runForThread(message.asked)
-    else answer.resolve(message.kind === 'bug' ? { ...message, path: path() } : message)
-  })
-  worker.on('error', (error: Error & { code?: string }) => {
-    why =
-      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-        ? `needed more than ${heapMiB} MiB of memory`
-        : `failed unexpectedly: ${printable(error.message, 512)}`
-  })
-  worker.on('exit', () => {
-    gone()
+    else this.#answer.resolve(message.kind === 'bug' ? { ...message, path: this.#path() } : message)
+  }
+
+  #failed({ code, message }: { code?: string; message: string }): void {
+    this.#why =
+      code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? `needed more than ${this.#heapMiB} MiB of memory`
+        : `failed unexpectedly: ${printable(message, 512)}`
+  }
+
+  #exited(): void {
+    this.#gone()
+    const why = this.#why
     // A thread that never started its work gives no verdict about the commit.
     const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the thread of the checks did not start: it ${why}` } as const
-    answer.resolve(isReady ? { kind: 'gone', why, path: path(), isLate } : notStarted)
-  })
-
-  const say = (message: ToIsolate): void => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
-    worker.postMessage(message)
+    this.#answer.resolve(this.#isReady ? { kind: 'gone', why, path: this.#path(), isLate: this.#isLate } : notStarted)
   }
-  const endWhenLate = async ({ clock, maxBusyMs }: Limits, over: AbortSignal, asked: AbortSignal | undefined): Promise<void> => {
+
+  #path(): string {
+    const bytes = Buffer.from(this.#verdict)
+    return bytes.toString('utf8', 2, 2 + Math.min(bytes.readUInt16LE(0), verdictBytes - 2))
+  }
+
+  async #ask(message: ToIsolate, limits: Limits, signal?: AbortSignal): Promise<Answer> {
+    this.#answer = Promise.withResolvers()
+    const over = new AbortController()
+    const cancel = (): void => this.#post({ kind: 'cancel' })
+    signal?.addEventListener('abort', cancel, { once: true })
+    this.#endWhenLate(limits, over.signal, signal).catch(() => undefined)
+    this.#worker.ref()
+    this.#post(message)
+    try {
+      return await this.#answer.promise
+    } finally {
+      this.#worker.unref()
+      over.abort()
+      signal?.removeEventListener('abort', cancel)
+    }
+  }
+
+  #post(message: ToIsolate): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- threads have no origin
+    this.#worker.postMessage(message)
+  }
+
+  async #endWhenLate({ clock, maxBusyMs }: Limits, over: AbortSignal, asked: AbortSignal | undefined): Promise<void> {
+    const worker = this.#worker
     let before: EventLoopUtilization | undefined
     for (;;) {
       const wasAborted = asked?.aborted === true
       await clock.wait(pollIntervalMs, over)
       // A thread that computes does not notice that its request was aborted.
       if (wasAborted) await worker.terminate()
-      if (!isReady) continue
+      if (!this.#isReady) continue
       before ??= worker.performance.eventLoopUtilization()
       if (worker.performance.eventLoopUtilization(before).active < maxBusyMs) continue
-      isLate = true
-      why = `took longer than ${Math.round(maxBusyMs / 1000)} s`
+      this.#isLate = true
+      this.#why = `took longer than ${Math.round(maxBusyMs / 1000)} s`
       await worker.terminate()
     }
-  }
-  const ask = async (message: ToIsolate, limits: Limits, signal?: AbortSignal): Promise<Answer> => {
-    answer = Promise.withResolvers()
-    const over = new AbortController()
-    const cancel = (): void => say({ kind: 'cancel' })
-    signal?.addEventListener('abort', cancel, { once: true })
-    endWhenLate(limits, over.signal, signal).catch(() => undefined)
-    worker.ref()
-    say(message)
-    try {
-      return await answer.promise
-    } finally {
-      worker.unref()
-      over.abort()
-      signal?.removeEventListener('abort', cancel)
-    }
-  }
-  return {
-    async validate(question, limits, signal) {
-      const ended = await ask({ kind: 'validate', ...question }, limits, signal)
-      if (ended.kind === 'rested') throw new Error('the thread of the checks answered another question')
-      return ended
-    },
-    async rest(limits) {
-      const ended = await ask({ kind: 'rest' }, limits)
-      await worker.terminate()
-      return ended.kind === 'rested' ? ended.memory : undefined
-    },
-    async end() {
-      await worker.terminate()
-    },
   }
 }
