@@ -4,7 +4,7 @@
 import { Fault } from '../platform/fault.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, gatewayNameOf, podAnnotations } from '../api/names.ts'
 import { defaultProfileName, resolveProfile, type ResolvedProfile, syncHash } from '../api/schema/profile.ts'
-import { type FollowedSpec, readFollowedSpec, readStartWish } from '../api/schema/followed-spec.ts'
+import { type FollowedSpec, readFollowedSpec, readStartFields } from '../api/schema/followed-spec.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import type { GatewaySyncSpec, HttpCheck } from '../api/schema/spec.ts'
 import { answersSpec } from '../reconcile/decide/request.ts'
@@ -91,13 +91,13 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   if (followed === undefined) return idle('Pending', 'NotFound', missingText(gatewaySync, pod))
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
   const read = readFollowedSpec(followed.spec, name)
-  const wish = readStartWish(followed.spec, name)
-  const start = startSettings(wish)
+  const startFields = readStartFields(followed.spec, name)
+  const start = startSettings(startFields)
   if (read.kind === 'invalid') return idle('Blocked', 'InvalidSpec', `spec.${read.path}: ${read.message}`, start)
   const { spec } = read
   if (!Object.hasOwn(spec.sync.profiles, name)) return idle('Blocked', 'UnknownProfile', unknownProfileText(name, read.profiles), start)
   const profile = resolveProfile(spec.sync, name)
-  const { paused } = wish
+  const { paused } = startFields
   const { published, delivery, source, rollout } = followed.status
   if (published === undefined || !isCommitHash(published.commit)) {
     return idle('Pending', 'CommitNotPublished', nothingPublished, start)
@@ -111,14 +111,14 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   const hash = syncHash(profile, spec.gateway)
   // A sync that writes nothing needs no stage.
   const isStaged = (spec.rollout !== undefined || spec.sync.rollbackOnFailedScan) && !paused && !profile.dryRun
-  const turn = isStaged
+  const admission = isStaged
     ? admissionOf(
         { published, ...(rollout === undefined ? {} : { rollout }) },
         { pod: pod.podName, profile: name, syncHash: hash, inPlace },
       )
     : ({ kind: 'go' } as const)
-  const waits = turn.kind === 'wait' ? waitsText(published.commit, turn.stage) : undefined
-  const { commit, ref } = turn.kind === 'wait' ? turn.keep : published
+  const waits = admission.kind === 'wait' ? waitsText(published.commit, admission.stage) : undefined
+  const { commit, ref } = admission.kind === 'wait' ? admission.keep : published
   const isKept = inPlace?.commit === undefined || (inPlace.commit === commit && inPlace.syncHash === hash)
   if (!isCommitHash(commit) || (waits !== undefined && !isKept)) {
     // It holds a complete commit and its turn may take long, so its start is not held.
@@ -137,7 +137,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     validation: spec.validation,
     confirmDeletions: confirmedCommit(followed, confirmDeletionsAnnotation),
     confirmOverwrites: confirmedCommit(followed, confirmOverwritesAnnotation),
-    check: isStaged && turn.kind === 'go' && isUnderWay(rollout) ? profile.check?.http : undefined,
+    check: isStaged && admission.kind === 'go' && isUnderWay(rollout) ? profile.check?.http : undefined,
     rolledOutBefore: isStaged ? rollout?.before?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,

@@ -142,9 +142,9 @@ export class Follower {
   }
 
   #noteHold(): void {
-    const { recovered, opened, whole } = this.#state
-    const isUnread = recovered && opened === undefined && whole === undefined
-    this.#take(isUnread ? { kind: 'volumeRead', whole: this.#deps.readSynced() !== undefined } : { kind: 'holdAsked' })
+    const { recovered, opened, hasCommit } = this.#state
+    const isUnread = recovered && opened === undefined && hasCommit === undefined
+    this.#take(isUnread ? { kind: 'volumeRead', hasCommit: this.#deps.readSynced() !== undefined } : { kind: 'holdAsked' })
   }
 
   #inPlace(): InPlace {

@@ -30,7 +30,7 @@ export type FollowerState = {
   /** The facts and the decision of the last sync. */
   lastSync: { pod: PodFacts; desired: Desired } | undefined
   /** Whether the volume holds a complete commit; undefined: not read yet. */
-  whole: boolean | undefined
+  hasCommit: boolean | undefined
   /** Whether this process put the published commit in place or found it there. */
   synced: boolean
   /** Why the gateway was allowed to start; it is not held again after that. */
@@ -50,7 +50,7 @@ export type FollowerEvent =
   | { kind: 'recovered' }
   /** An attempt to recover failed and will be retried. */
   | { kind: 'recoveryFailed'; fault: Fault; at: string }
-  | { kind: 'volumeRead'; whole: boolean }
+  | { kind: 'volumeRead'; hasCommit: boolean }
   /** A probe asks whether the gateway may start: the deadline may have passed. */
   | { kind: 'holdAsked' }
   | { kind: 'syncBegan' }
@@ -98,7 +98,7 @@ export function initialState({
     observed: undefined,
     pendingRequest: undefined,
     lastSync: undefined,
-    whole: undefined,
+    hasCommit: undefined,
     synced: false,
     opened: undefined,
     activity: { kind: 'resting' },
@@ -117,7 +117,7 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
     case 'recoveryFailed':
       return reportUnrecovered({ ...state, unrecovered: { fault: event.fault, at: event.at } }, nowMs)
     case 'volumeRead':
-      return openIfDue({ ...state, whole: event.whole }, nowMs)
+      return openIfDue({ ...state, hasCommit: event.hasCommit }, nowMs)
     case 'holdAsked':
       return openIfDue(state, nowMs)
     case 'syncBegan':
@@ -142,14 +142,14 @@ export function next(state: FollowerState, event: FollowerEvent, nowMs: number):
 
 /** Whether the gateway may start. */
 export function startupHoldOf(
-  { opened, lastSync, synced, whole = false, recovered, unrecovered, startedMs, recoveringSinceMs }: FollowerState,
+  { opened, lastSync, synced, hasCommit = false, recovered, unrecovered, startedMs, recoveringSinceMs }: FollowerState,
   nowMs: number,
 ): StartupHold {
   if (opened !== undefined) return opened
   const leftMs = recoveringSinceMs + maxRecoveryMs - nowMs
   // This holds however old the pod is: otherwise the gateway would start with a half-applied commit.
   if (!recovered && leftMs > 0) return { kind: 'held', forMs: leftMs, why: recoveryMessage(unrecovered?.fault) }
-  return startupHold({ settings: lastSync?.desired.start, synced, whole, sinceStartMs: nowMs - startedMs })
+  return startupHold({ settings: lastSync?.desired.start, synced, hasCommit, sinceStartMs: nowMs - startedMs })
 }
 
 /** The answer to probes. */
@@ -227,7 +227,7 @@ function afterCycleEnded(state: FollowerState, event: Extract<FollowerEvent, { k
   const after: FollowerState = {
     ...state,
     synced: state.synced || !isMove(desired, result),
-    whole: state.whole === true || result.commit !== undefined,
+    hasCommit: state.hasCommit === true || result.commit !== undefined,
     failures: result.phase === 'Failed' ? state.failures + 1 : 0,
   }
   const { syncHash, commit } = desired

@@ -3,7 +3,7 @@
  */
 import type { Fault } from '../platform/fault.ts'
 import { durationMs } from '../api/schema/fields.ts'
-import type { StartWish } from '../api/schema/followed-spec.ts'
+import type { StartFields } from '../api/schema/followed-spec.ts'
 
 /** `started` answers /startz, `live` answers /livez. */
 export type AgentHealth = {
@@ -27,7 +27,7 @@ export type StartSettings = {
 export const unknownStart: StartSettings = { policy: 'Block', deadlineMs: 600_000, graceMs: 30_000 }
 
 /** Returns the start settings of a profile. A paused or dry-run profile writes nothing, so its gateway is not held. */
-export function startSettings({ startPolicy, startDeadline, startGrace, dryRun, paused }: StartWish): StartSettings {
+export function startSettings({ startPolicy, startDeadline, startGrace, dryRun, paused }: StartFields): StartSettings {
   return {
     policy: paused || dryRun ? 'Start' : startPolicy,
     deadlineMs: durationMs(startDeadline) ?? unknownStart.deadlineMs,
@@ -41,7 +41,7 @@ type StartFacts = {
   /** Whether this process put the published commit in place or found it there. */
   synced: boolean
   /** Whether the volume holds a complete commit, the published one or another. */
-  whole: boolean
+  hasCommit: boolean
   /** Milliseconds since the agent of this pod first started. */
   sinceStartMs: number
 }
@@ -56,12 +56,12 @@ export type StartupHold =
  * Decides whether the gateway may start. A gateway whose volume holds no complete commit waits for the first one, up to `deadlineMs`; one
  * with a complete commit waits up to `graceMs` for the published commit and then starts, even if delivery, a check or a template fails.
  */
-export function startupHold({ settings = unknownStart, synced, whole, sinceStartMs }: StartFacts): StartupHold {
+export function startupHold({ settings = unknownStart, synced, hasCommit, sinceStartMs }: StartFacts): StartupHold {
   if (synced) return { kind: 'open', by: 'synced' }
   if (settings.policy === 'Start') return { kind: 'open', by: 'policy' }
-  const limitMs = whole ? settings.graceMs : settings.deadlineMs
-  if (sinceStartMs >= limitMs) return { kind: 'open', by: whole ? 'grace' : 'deadline' }
-  const why = whole
+  const limitMs = hasCommit ? settings.graceMs : settings.deadlineMs
+  if (sinceStartMs >= limitMs) return { kind: 'open', by: hasCommit ? 'grace' : 'deadline' }
+  const why = hasCommit
     ? 'the published commit is not in place yet; the gateway soon starts with the one that it has'
     : 'the data volume has no complete commit yet'
   return { kind: 'held', forMs: limitMs - sinceStartMs, why }

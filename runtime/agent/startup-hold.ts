@@ -4,7 +4,7 @@
 import { asFault } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
 import { sinceFirstRecovery, sinceFirstStart } from '../sync/disk/first-start.ts'
-import { interruptedPublish } from '../sync/apply/journal.ts'
+import { interruptedApply } from '../sync/apply/journal.ts'
 
 /**
  * Returns the time in ms since the first agent started (`waitedMs`) and since the first attempt to recover the interrupted apply
@@ -26,8 +26,8 @@ export function waitedBefore(
   return {
     waitedMs: recorded(() => sinceFirstStart(dataDir, podUid)),
     recoveringMs: recorded(() => {
-      const publish = interruptedPublish(dataDir)
-      return publish === undefined ? 0 : sinceFirstRecovery(dataDir, `${podUid} ${publish}`)
+      const apply = interruptedApply(dataDir)
+      return apply === undefined ? 0 : sinceFirstRecovery(dataDir, `${podUid} ${apply}`)
     }),
   }
 }

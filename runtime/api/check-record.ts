@@ -30,7 +30,7 @@ const wrongForMs = 30_000
 const answerCountsMs = 60_000
 
 /** Returns the state of a check now: unknown without an answer for a minute. */
-export function standingOf({ state, why, answeredMs }: CheckRecord, nowMs: number): Pick<CheckRecord, 'state' | 'why'> {
+export function stateAt({ state, why, answeredMs }: CheckRecord, nowMs: number): Pick<CheckRecord, 'state' | 'why'> {
   if (state === 'Unknown' || (answeredMs !== undefined && nowMs - answeredMs <= answerCountsMs))
     return { state, ...(why === undefined ? {} : { why }) }
   return { state: 'Unknown', why: 'there was no answer for a minute' }

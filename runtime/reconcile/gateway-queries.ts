@@ -28,7 +28,7 @@ type Deps = {
 type Entry = { question: CheckQuestion; known: StoredCheck | undefined; dueMs: number; isUnderWay: boolean }
 
 /** Each query runs this often; an answer is valid for a minute. */
-const eachMs = 10_000
+const intervalMs = 10_000
 const pollIntervalMs = 1_000
 const timeoutMs = 5_000
 /** Concurrent queries: a slow server delays only the GatewaySyncs that use it. */
@@ -123,7 +123,7 @@ export class GatewayQueries {
       signal.throwIfAborted()
       const { reason, message } = asFault(error)
       const why = reason === 'Unexpected' ? `no answer: ${causeOf(error)}` : message
-      this.#unreached.set(question.url, { why, untilMs: clock.monotonicMs() + eachMs / 2 })
+      this.#unreached.set(question.url, { why, untilMs: clock.monotonicMs() + intervalMs / 2 })
       return { kind: 'none', why }
     }
   }
@@ -135,7 +135,7 @@ export class GatewayQueries {
     const before = entry.known?.record
     const record = afterAnswer(before, answer, clock.now().epochMilliseconds)
     entry.known = { about, record }
-    entry.dueMs = clock.monotonicMs() + eachMs
+    entry.dueMs = clock.monotonicMs() + intervalMs
     if (record.state === before?.state && record.why === before.why) return
     const [namespace = '', name = ''] = key.split('/')
     log.info({ namespace, name, pod, message: record.why ?? record.state }, 'check of a gateway')

@@ -45,7 +45,7 @@ export type SignatureVerdict = { kind: 'notAsked' } | ({ kind: 'verified' } & Si
 /** Collaborators of a reconcile: the leader's in a cluster, the runner's in standalone mode. */
 export type ReconcileDeps = {
   store: Store
-  lookups: Resolutions
+  resolutions: Resolutions
   clock: Clock
   log: Log
   /** Accepts a path or a `file:` URL as the repository: standalone mode only. */
@@ -88,7 +88,7 @@ export type ReconcileDeps = {
   recordEvents(record: GatewaySyncRecord, events: readonly EventToRecord[]): void
   /** Updates the metrics; an undefined status removes the series of a deleted object. */
   observed(key: SyncKey, status: GatewaySyncStatus | undefined): void
-  gone(record: { namespace: string; name: string }): void
+  deleted(record: { namespace: string; name: string }): void
 }
 
 /** Longest wait for a rollout step; a later one is scheduled again. */
@@ -99,7 +99,7 @@ const maxWaitMs = 3_600_000
  * conditions and outcomes of requests.
  */
 export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: AbortSignal): Promise<ReconcileResult> {
-  const { store, lookups } = deps
+  const { store, resolutions } = deps
   const [namespace = '', name = ''] = key.split('/')
   const record = store.sync(namespace, name)
   if (record === undefined) return forget(deps, { namespace, name })
@@ -109,14 +109,14 @@ export async function reconcile(deps: ReconcileDeps, key: SyncKey, signal: Abort
     return await reportInvalidSpec(deps, record, invalidSpec(record, parsed.issues), signal)
   }
   const { spec } = parsed
-  const result = lookups.result(key)
+  const result = resolutions.result(key)
   const decision = decide(observe(deps, record, spec, result))
   deps.queries?.ask(key, decision.questions)
   // Starts before the status is written: a push must not wait for the API server, and a running resolution is not started twice.
   const next = resolveIfDue(deps, { ...record, status: decision.status }, spec)
   await apply(deps, record, decision, signal)
   // Only now: if the API server rejects the status, the result is used again.
-  if (result !== undefined) lookups.done(key, result)
+  if (result !== undefined) resolutions.done(key, result)
   return soonest(next, decision.wakeAt, deps.clock.now())
 }
 
@@ -129,21 +129,21 @@ function soonest({ wakeAfterMs }: ReconcileResult, wakeAt: Temporal.Instant | un
 
 function forget(deps: ReconcileDeps, gone: { namespace: string; name: string }): ReconcileResult {
   const key = syncKey(gone.namespace, gone.name)
-  deps.lookups.forget(key)
+  deps.resolutions.forget(key)
   deps.queries?.ask(key, [])
   deps.observed(key, undefined)
-  deps.gone(gone)
+  deps.deleted(gone)
   return { wakeAfterMs: undefined }
 }
 
 /** Collects everything that a decision depends on. A resolution result for a ref that is no longer desired is dropped. */
 function observe(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec, result: ResolutionResult | undefined): Observation {
-  const { store, lookups, clock } = deps
+  const { store, resolutions, clock } = deps
   const { namespace, name, generation, annotations, status } = record
   const desired = desiredRef(followedRef(spec.git), annotations, status)
   const key = syncKey(namespace, name)
   const specKey = specKeyOf(spec, record.uid, deps.secretChanges(key))
-  const last = lookups.last(key)
+  const last = resolutions.last(key)
   const { desired: answered, source } =
     result !== undefined && isStillDesired(result, specKey, desired)
       ? result
@@ -172,13 +172,13 @@ function isStillDesired(result: ResolutionResult, specKey: string, desired: Desi
 
 /** Starts a resolution if one is due and no running one will answer it; otherwise returns when the next one is due. */
 function resolveIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: GatewaySyncSpec): ReconcileResult {
-  const { lookups, clock } = deps
+  const { resolutions, clock } = deps
   const key = syncKey(record.namespace, record.name)
   const desired = desiredRef(followedRef(spec.git), record.annotations, record.status)
   const specKey = specKeyOf(spec, record.uid, deps.secretChanges(key))
   const resolutionKey = `${desired.ref} ${specKey}`
   const sharingKey = sharingKeyOf(record.namespace, spec, desired.ref)
-  const [last, shared] = [lookups.last(key), lookups.shared(key, sharingKey)]
+  const [last, shared] = [resolutions.last(key), resolutions.shared(key, sharingKey)]
   const pendingMs = pendingForMs(desired.request, record.status, clock.now())
   const due = dueForResolution({
     spec,
@@ -191,17 +191,17 @@ function resolveIfDue(deps: ReconcileDeps, record: GatewaySyncRecord, spec: Gate
     jitter: clock.random(),
   })
   if (due.kind === 'later') return { wakeAfterMs: due.inMs === undefined ? undefined : Math.max(due.inMs, 10) }
-  if (!lookups.isRunning(key, { resolutionKey, desired })) {
+  if (!resolutions.isRunning(key, { resolutionKey, desired })) {
     const { host = '', text: repository = '' } = readRepository(spec.git.repo, { allowLocal: true }) ?? {}
     const fresh = due.why === 'first' || due.why === 'changed' || due.why === 'request'
-    const run = lookUp(deps, record, spec, desired, fresh)
-    lookups.start(key, { specKey, resolutionKey, sharingKey, host, repository, desired, why: due.why, run })
+    const run = resolutionRun(deps, record, spec, desired, fresh)
+    resolutions.start(key, { specKey, resolutionKey, sharingKey, host, repository, desired, why: due.why, run })
   }
   return { wakeAfterMs: undefined }
 }
 
 /** One source resolution: resolve the ref at the git host, adopt the commit, verify its signatures, validate it. */
-function lookUp(
+function resolutionRun(
   deps: ReconcileDeps,
   record: GatewaySyncRecord,
   spec: GatewaySyncSpec,

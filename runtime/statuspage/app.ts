@@ -14,7 +14,7 @@ import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
 import { createPeers, headersOf, type Peers, peerFrom } from '../http/client-address.ts'
 import { problem } from '../http/problem.ts'
-import { createUnread, type UnreadLimits } from '../http/discard-body.ts'
+import { createUnread, type UnreadLimits } from '../http/unread-answers.ts'
 import { type ActionWords, actionWordsIn } from './locales/action-texts.ts'
 import { addActions } from './routes/action-routes.ts'
 import { icon, script, style } from './client/assets.ts'
@@ -67,7 +67,7 @@ const keptPages = 64
 const limits = { perSecond: 500, failuresPerPeer: 100 }
 const userLimits = { ...limits, callsPerPeer: 100 }
 /** Enough for the pages of two hundred viewers; only the data of large fleets exceeds some ten kilobytes. */
-const defaultUnread: UnreadLimits = { totalBytes: 16 * mebibyte, ofOneBytes: 8 * mebibyte, waitMs: 5_000, endAfterMs: 60_000 }
+const defaultUnread: UnreadLimits = { totalBytes: 16 * mebibyte, perReaderBytes: 8 * mebibyte, waitMs: 5_000, endAfterMs: 60_000 }
 /** Memory for decompression for a client without gzip, including the buffers of its connection. */
 const unpackingBytes = 96 * 1024
 

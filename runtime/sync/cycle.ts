@@ -5,7 +5,7 @@
 import type { Source } from '../content/protocol/protocol.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
-import { discard, manifestChanges, applyRun, type Run, type StagedRun } from './apply/publish.ts'
+import { discard, manifestChanges, applyRun, type Run, type StagedRun } from './apply/apply.ts'
 import { currentBootId, markCleanWhenSettled, mustVerify } from './disk/clean-marker.ts'
 import type { SyncTarget } from './model/desired.ts'
 import { type Ownership, ownershipOf } from './disk/disk.ts'
@@ -76,7 +76,7 @@ export async function runCycle(deps: CycleDeps, target: SyncTarget, signal: Abor
     const interrupted = mayBeInterrupted(target.dataDir)
     const state = interrupted ? undefined : memory.manifest?.state
     const unverified = interrupted
-      ? 'a publish was interrupted, and the folder may hold files of two commits'
+      ? 'an apply was interrupted, and the folder may hold files of two commits'
       : memory.manifest?.suspectReason
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error

@@ -175,11 +175,11 @@ void t.test(
       const validator = open(options)
       const answered = Promise.withResolvers<void>()
       const hosts = new FairLimiter({ total: 1, clock: systemClock })
-      const lookups = new Resolutions({ clock: systemClock, hosts, ready: () => answered.resolve(), signal: stop.signal })
+      const resolutions = new Resolutions({ clock: systemClock, hosts, ready: () => answered.resolve(), signal: stop.signal })
       const counted: IsolatedValidator = { ...validator, validate: async (...args) => ((checks += 1), await validator.validate(...args)) }
       const deps: ReconcileDeps = {
         store,
-        lookups,
+        resolutions,
         clock: systemClock,
         log: silentLog,
         allowLocal: true,
@@ -198,7 +198,7 @@ void t.test(
         writeStatus: async (before, next) => ({ ...before, resourceVersion: String((version += 1)), status: next }),
         recordEvents() {},
         observed() {},
-        gone() {},
+        deleted() {},
       }
       await reconcile(deps, 'plant/one', stop.signal)
       await answered.promise

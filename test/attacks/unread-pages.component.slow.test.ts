@@ -5,7 +5,7 @@ import * as http from 'node:http'
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
-import type { UnreadLimits } from '../../runtime/http/discard-body.ts'
+import type { UnreadLimits } from '../../runtime/http/unread-answers.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { serve } from '../../runtime/http/serve.ts'
 import { statusPageApp } from '../../runtime/statuspage/app.ts'
@@ -68,7 +68,7 @@ void t.test(
   async (t) => {
     const { askAndKeepSilent, read } = await opened(t, {
       totalBytes: 4 * mebibyte,
-      ofOneBytes: mebibyte / 2,
+      perReaderBytes: mebibyte / 2,
       waitMs: 200,
       endAfterMs: 15_000,
     })

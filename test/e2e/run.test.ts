@@ -79,7 +79,7 @@ void t.test('each further --once applies the difference: added, changed, deleted
   t.strictSame(
     listTree(path.join(dataDir, '.cluster-sync')).filter((name) => name.startsWith('run-') || name === 'journal'),
     [],
-    'nothing is left of the publish',
+    'nothing is left of the apply',
   )
 })
 

@@ -45,7 +45,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
   const [clock, log, stop] = [systemClock, silentLog, new AbortController()]
   const store = new Store((key) => queue.add(key))
   const mirrors = createMirrors({ folder, clock, log, network, needed: () => neededCommits(store) })
-  const lookups = new Resolutions({
+  const resolutions = new Resolutions({
     clock,
     hosts: new FairLimiter({ ...hostSlots, clock }),
     ready: (key) => queue.add(key),
@@ -55,7 +55,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
   let requests = 0
   const deps: ReconcileDeps = {
     store,
-    lookups,
+    resolutions,
     clock,
     log,
     allowLocal: true,
@@ -70,12 +70,12 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     writeStatus: async (record, status) => ({ ...record, resourceVersion: String((version += 1)).padStart(9, '0'), status }),
     recordEvents() {},
     observed() {},
-    gone() {},
+    deleted() {},
   }
   const queue = new Queue({
     clock,
     workers: 5,
-    pass: (key, signal) => reconcile(deps, key, signal),
+    reconcile: (key, signal) => reconcile(deps, key, signal),
     failed(_key, error) {
       throw error
     },
@@ -123,7 +123,7 @@ export function startFollowers({ folder, spec, count, remoteOf = anonymous, netw
     async stop() {
       stop.abort()
       await running
-      await lookups.settled()
+      await resolutions.settled()
       await mirrors.close()
     },
   }

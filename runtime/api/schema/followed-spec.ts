@@ -61,22 +61,22 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
 }
 
 /** The start settings of a profile, or the defaults without such a profile. */
-export type StartWish = Pick<SyncDefaults, 'startPolicy' | 'startDeadline' | 'startGrace' | 'dryRun' | 'paused'>
+export type StartFields = Pick<SyncDefaults, 'startPolicy' | 'startDeadline' | 'startGrace' | 'dryRun' | 'paused'>
 
 const { startPolicy, startDeadline, startGrace, dryRun, paused } = syncDefaults.entries
 const startDefaults = v.object({ startPolicy, startDeadline, startGrace, dryRun, paused })
 
 /** Reads them from any `spec`, even an invalid one or one without that profile: unreadable values have their default. Never throws. */
-export function readStartWish(document: unknown, profile: string): StartWish {
+export function readStartFields(document: unknown, profile: string): StartFields {
   const parts = [memberOf(document, 'sync', 'defaults'), memberOf(document, 'sync', 'profiles', profile)]
-  const wish = { ...v.parse(startDefaults, {}) }
+  const start = { ...v.parse(startDefaults, {}) }
   for (const part of parts)
     for (const [name, entry] of Object.entries(startDefaults.entries)) {
       const value = memberOf(part, name)
       const read = v.safeParse(entry, value)
-      if (value !== undefined && read.success) Object.assign(wish, { [name]: read.output })
+      if (value !== undefined && read.success) Object.assign(start, { [name]: read.output })
     }
-  return { ...wish, paused: wish.paused || memberOf(document, 'paused') === true }
+  return { ...start, paused: start.paused || memberOf(document, 'paused') === true }
 }
 
 function memberOf(value: unknown, ...names: readonly string[]): unknown {

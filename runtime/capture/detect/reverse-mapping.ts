@@ -30,7 +30,7 @@ export type ReverseMapping = { kind: 'source'; source: RelativePath; recipe: Rec
 /** Returns the source in the repository of a changed, removed or added file of the data directory. */
 export function reverseMapping(published: Published, path: string, op: 'added' | 'changed' | 'removed'): ReverseMapping {
   if (isGatewayIdentity(path)) return none('identifies this gateway, and every gateway of the sync would get it')
-  const index = op === 'added' ? takerOf(published, path) : published.desired.get(path)?.mapping
+  const index = op === 'added' ? mappingFor(published, path) : published.desired.get(path)?.mapping
   const mapping = index === undefined ? undefined : published.mappings[index]
   if (index === undefined || mapping === undefined) return none('is not below the destination of any mapping')
   const source = sourceOf(mapping, path)
@@ -56,7 +56,7 @@ function none(why: string): ReverseMapping {
 }
 
 /** The mapping that would deliver a new file: the last one that covers its path. */
-function takerOf({ mappings, absent }: Published, path: string): number | undefined {
+function mappingFor({ mappings, absent }: Published, path: string): number | undefined {
   const index = mappings.findLastIndex(
     (mapping, at) => !absent.includes(at) && mapping.type === 'Directory' && isBelow(path, mapping.destination),
   )

@@ -51,7 +51,7 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
   const ref = options.ref === undefined ? followedRef(sync.spec.git) : parseRefName(options.ref)
   const { commit } = await mirror.resolve(ref, { fresh: true }, signal)
   // A sync checks for local changes in the next cycle at the latest.
-  const target = { ...desiredAt(commit, ref), thorough: true }
+  const target = { ...desiredAt(commit, ref), checkDrift: true }
   const source = mirror.source(() => sourceRoots(target.profile))
   const manifest = readManifest(target.dataDir)
   const active = activeMode(target, manifest.state)

@@ -69,7 +69,7 @@ export function openSources(
   }
 }
 
-type DecisionDeps = Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'lookups'> & {
+type DecisionDeps = Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'resolutions'> & {
   sources: Sources
   commits: CommitCache
   named(ref: string, commit: string): void
@@ -77,7 +77,7 @@ type DecisionDeps = Pick<ReconcileDeps, 'clock' | 'log' | 'store' | 'lookups'> &
 
 /** The collaborators of a reconcile with one GatewaySync and no cluster. */
 export function decisionsOf(
-  { clock, log, store, lookups, sources, commits, named }: DecisionDeps,
+  { clock, log, store, resolutions, sources, commits, named }: DecisionDeps,
   { sync }: Pick<SourceSettings, 'sync'>,
 ): Omit<ReconcileDeps, 'writeStatus' | 'observed'> {
   const { mirrors, secrets, validator, folder } = sources
@@ -86,7 +86,7 @@ export function decisionsOf(
   const { verify } = createSignatureCheck({ readSecret, rawObject, folder, clock })
   return {
     store,
-    lookups,
+    resolutions,
     clock,
     log,
     allowLocal: true,
@@ -114,7 +114,7 @@ export function decisionsOf(
     recordEvents(_record, events) {
       for (const { reason, note } of events) log.info({ reason, message: note }, 'event')
     },
-    gone() {},
+    deleted() {},
   }
 }
 

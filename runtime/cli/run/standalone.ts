@@ -81,10 +81,10 @@ export function createStandalone(
   const { sync, targets } = settings
   const key = syncKey(sync.namespace, sync.name)
   const stopping = new AbortController()
-  const queue = openQueue({ clock, log, watcher }, (changed, signal) => reconcile(passDeps, changed, signal))
+  const queue = openQueue({ clock, log, watcher }, (changed, signal) => reconcile(reconcileDeps, changed, signal))
   const store = new Store((changed) => queue.add(changed))
   const keeper = new ObjectStore({ store, clock, log }, settings)
-  const lookups = new Resolutions({
+  const resolutions = new Resolutions({
     clock,
     hosts: new FairLimiter({ total: 1, clock }),
     ready: (changed) => queue.add(changed),
@@ -97,8 +97,8 @@ export function createStandalone(
   const followers = new Targets({ clock, log, source: sources.mirrors.source(sync), keeper, watcher }, settings)
   const failed = (_sync: unknown, { reason, message }: Fault): void => log.info({ reason, message }, 'event')
   const statuses = createCommitStatuses({ clock, log, open: sources.hostApi, delivered() {}, failed }, stopping.signal)
-  const passDeps: ReconcileDeps = {
-    ...decisionsOf({ clock, log, store, lookups, sources, commits, named: (...what) => watcher.named?.(...what) }, settings),
+  const reconcileDeps: ReconcileDeps = {
+    ...decisionsOf({ clock, log, store, resolutions, sources, commits, named: (...what) => watcher.named?.(...what) }, settings),
     queries,
     async writeStatus(_record, status) {
       const written = keeper.setStatus(status)
@@ -106,7 +106,7 @@ export function createStandalone(
       return written
     },
     observed(_key, status) {
-      const last = lookups.last(key)
+      const last = resolutions.last(key)
       if (last !== undefined) followers.release()
       statuses.observed({ namespace: sync.namespace, name: sync.name, git: sync.spec.git, status: keeper.record().status })
       if (status !== undefined) watcher.status(status, last?.fault, last !== undefined)
@@ -126,7 +126,7 @@ export function createStandalone(
       followers.observe()
       const parts = [queue.run(signal), queries.run(signal), sources.secrets.run(signal), ...followers.start(signal)]
       await settledAll(parts, stopping, async () => {
-        await Promise.all([lookups.settled(), statuses.settled()])
+        await Promise.all([resolutions.settled(), statuses.settled()])
         await sources.close()
       })
       log.info({ message: timestamp(clock.now()) }, 'stopped')
@@ -136,12 +136,12 @@ export function createStandalone(
 
 function openQueue(
   { clock, log, watcher }: Pick<Deps, 'clock' | 'log' | 'watcher'>,
-  pass: ConstructorParameters<typeof Queue>[0]['pass'],
+  reconcileOne: ConstructorParameters<typeof Queue>[0]['reconcile'],
 ): Queue {
   return new Queue({
     clock,
     workers: 1,
-    pass,
+    reconcile: reconcileOne,
     failed(_key, error) {
       log.error({ err: error }, 'reconcile failed')
       watcher.failed(asFault(error))
@@ -229,7 +229,7 @@ function followTarget(
           arrived: (done, total) => watcher.progress?.(name, done, total),
         }
         const own = logOf(log.child({ gateway: name }), target.requestId)
-        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...target, thorough: sourceFirst }, signal)
+        const result = await runCycle({ source, gateway, clock, log: own, memory, watch }, { ...target, checkDrift: sourceFirst }, signal)
         last = { ...last, durationMs: clock.monotonicMs() - startedMs }
         return result
       },

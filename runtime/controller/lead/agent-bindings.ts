@@ -49,7 +49,7 @@ export class AgentBindings {
     this.#queue = new Queue({
       clock: deps.clock,
       workers: 1,
-      pass: async (namespace, signal) => ({ wakeAfterMs: await this.#reconcile(namespace, signal) }),
+      reconcile: async (namespace, signal) => ({ wakeAfterMs: await this.#reconcile(namespace, signal) }),
       failed: (namespace, error) =>
         deps.log.warn({ namespace, reason: asFault(error).reason, message: asFault(error).message }, 'agents are not bound'),
     })

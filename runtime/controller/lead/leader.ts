@@ -28,7 +28,7 @@ import type { Network } from '../../git/remote/network.ts'
 import type { Tracing } from '../../telemetry/tracing/trace.ts'
 import type { Captures } from '../captures/captures.ts'
 import { logChanges } from './log-changes.ts'
-import { openRequestId, loggedSteps } from './lookup-steps.ts'
+import { openRequestId, loggedSteps } from './resolution-steps.ts'
 import { reportPodTroubles } from '../cluster/pod-events.ts'
 import { specOf } from '../../reconcile/store/spec-of.ts'
 import { readAnew } from '../cluster/change-sync.ts'
@@ -77,12 +77,12 @@ const maxAttempts = 3
 /** Runs until `signal` aborts, which also means that the Lease is lost. */
 export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log, metrics } = deps
-  const pass = (key: SyncKey, own: AbortSignal) =>
-    measured(clock, metrics.reconciled, own, () => retryOnConflict(deps, key, own, () => reconcile(passDeps, key, own)))
+  const reconcileOne = (key: SyncKey, own: AbortSignal) =>
+    measured(clock, metrics.reconciled, own, () => retryOnConflict(deps, key, own, () => reconcile(reconcileDeps, key, own)))
   const failed = (key: SyncKey, error: unknown): void => logFailedPass({ store, log }, key, error)
-  const queue: Queue = new Queue({ clock, workers, pass, failed, depth: metrics.queued, waited: metrics.waited })
+  const queue: Queue = new Queue({ clock, workers, reconcile: reconcileOne, failed, depth: metrics.queued, waited: metrics.waited })
   const hosts = new FairLimiter({ ...hostSlots, clock })
-  const lookups = new Resolutions({ clock, hosts, ready: (key) => queue.add(key), signal })
+  const resolutions = new Resolutions({ clock, hosts, ready: (key) => queue.add(key), signal })
   const limiters: SharedLimiters = new Map([...deps.limiters, ['source-resolution', hosts]])
   for (const [resource, limiter] of limiters) metrics.limiting(resource, limiter)
   const pollMs = (key: SyncKey): number => {
@@ -94,15 +94,15 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
   const throttling = new Throttling({
     clock,
     limiters,
-    resolving: (...of) => lookups.resolving(...of),
+    resolving: (...of) => resolutions.resolving(...of),
     pollMs,
     changed: (key) => queue.add(key),
   })
   const statuses = openCommitStatuses(deps, signal)
   const notifications = createNotifications({ ...deps, delivered: metrics.notified }, signal)
   const queries = new GatewayQueries({ ...deps, changed: (key) => queue.add(key) })
-  const passDeps = {
-    ...passDepsOf(deps, lookups, { statuses, notifications, queries }),
+  const reconcileDeps = {
+    ...reconcileDepsOf(deps, resolutions, { statuses, notifications, queries }),
     throttled: (key: SyncKey) => throttling.messageOf(key),
   }
   const bindings = openAgentBindings(deps)
@@ -124,16 +124,16 @@ export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<
       reportPodTroubles(deps, signal),
       capturing,
     ])
-    await Promise.all([lookups.settled(), statuses.settled(), notifications.settled()])
+    await Promise.all([resolutions.settled(), statuses.settled(), notifications.settled()])
   } finally {
     stop()
   }
 }
 
 /** Builds the collaborators of a reconcile in a cluster. */
-function passDepsOf(
+function reconcileDepsOf(
   deps: LeaderDeps,
-  lookups: Resolutions,
+  resolutions: Resolutions,
   { statuses, notifications, queries }: { statuses: CommitStatuses; notifications: Notifications; queries: GatewayQueries },
 ): ReconcileDeps {
   const { store, mirrors, metrics, tracing, clock, log } = deps
@@ -141,7 +141,7 @@ function passDepsOf(
   return {
     ...deps,
     ...loggedSteps(deps),
-    lookups,
+    resolutions,
     queries,
     observed(key, status) {
       metrics.observed(key, status)
@@ -180,7 +180,7 @@ function passDepsOf(
       const regarding = { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }
       for (const { type, reason, note } of events) deps.events.record({ regarding, type, reason, action: 'Sync', note })
     },
-    gone: ({ namespace, name }) => mirrors.forget(`${namespace}/${name}`),
+    deleted: ({ namespace, name }) => mirrors.forget(`${namespace}/${name}`),
   }
 }
 
@@ -248,11 +248,11 @@ async function retryOnConflict<Result>(
   { statusKube, store }: LeaderDeps,
   key: SyncKey,
   signal: AbortSignal,
-  pass: () => Promise<Result>,
+  work: () => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await pass()
+      return await work()
     } catch (error) {
       if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
       const [namespace = '', name = ''] = key.split('/')

@@ -15,7 +15,7 @@ type Options = {
   /** Maximum number of concurrent reconciles. */
   workers: number
   /** Reconciles one key. An exception is reported to `failed`, and the key is retried with backoff. */
-  pass(key: string, signal: AbortSignal): Promise<ReconcileResult>
+  reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult>
   failed(key: string, error: unknown): void
   /** `depth` receives the number of waiting keys when it changes, `waited` the waiting time of a key when it is taken. */
   depth?(count: number): void
@@ -148,13 +148,13 @@ export class Queue {
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<void> {
-    const { clock, pass, failed, waited } = this.#options
+    const { clock, reconcile, failed, waited } = this.#options
     const entry = this.#entryOf(key)
     entry.running = true
     entry.waiting = false
     waited?.(clock.monotonicMs() - entry.sinceMs)
     try {
-      const { wakeAfterMs } = await pass(key, signal)
+      const { wakeAfterMs } = await reconcile(key, signal)
       entry.failures = 0
       if (wakeAfterMs !== undefined && !entry.waiting) this.#addLater(entry, wakeAfterMs)
     } catch (error) {

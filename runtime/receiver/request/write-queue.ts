@@ -62,7 +62,7 @@ export type WriteQueueDeps = {
 export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst } = defaultBudget }: WriteQueueDeps): WriteQueues {
   const queues = new Map<string, WriteQueue>()
   const turns = new FairLimiter({ ...writeTurns, clock })
-  const eachMs = 1_000 / perSecond
+  const intervalMs = 1_000 / perSecond
 
   const queueOf = (resource: string): WriteQueue => {
     const known = queues.get(resource)
@@ -86,14 +86,14 @@ export function createWriteQueues({ clock, freeSlots, budget: { perSecond, burst
   const run = async (resource: string, queue: WriteQueue): Promise<void> => {
     queue.running = true
     while (queue.waiting.size > 0) {
-      const overMs = queue.freshAtMs - (burst - 1) * eachMs - clock.monotonicMs()
+      const overMs = queue.freshAtMs - (burst - 1) * intervalMs - clock.monotonicMs()
       if (overMs > 0) await clock.wait(overMs)
       const waited = await waitForSlot(resource)
       const turn = await turns.acquire({ tenant: resource.split('/')[0] ?? '' })
       const most = overMs > 0 || waited ? Math.max(1, freeSlots(resource) - reservedSlots) : 1
       const together = [...queue.waiting.values()].slice(0, most)
       for (const { ref } of together) queue.waiting.delete(ref)
-      queue.freshAtMs = Math.max(queue.freshAtMs, clock.monotonicMs()) + eachMs
+      queue.freshAtMs = Math.max(queue.freshAtMs, clock.monotonicMs()) + intervalMs
       await writeTogether(together, turn !== undefined)
       turn?.release()
     }

@@ -3,7 +3,7 @@
  */
 import { type Reason, reasons } from '../../platform/fault.ts'
 import { type CheckQuestion, questionOf } from '../rollout/check-question.ts'
-import { type CheckRecord, type StoredCheck, standingOf } from '../../api/check-record.ts'
+import { type CheckRecord, type StoredCheck, stateAt } from '../../api/check-record.ts'
 import { gatewayNameOf, podAnnotations } from '../../api/names.ts'
 import type { GatewayProgress, Target } from '../rollout/facts.ts'
 import { shortSyncHash } from '../rollout/stage-admission.ts'
@@ -37,7 +37,7 @@ export function progressOf(
     const isOff = state === 'paused' && paused(pod?.annotations[podAnnotations.profile] ?? defaultProfileName)
     if (isOff || state === 'dryRun') return { ...staged, progress: 'excluded' }
     // A missing agent is not an exclusion: without it, a stage could finish before any gateway has tried the commit.
-    if (state === 'missingAgent') return { ...staged, progress: 'moving', lacks: reason, isBare: true }
+    if (state === 'missingAgent') return { ...staged, progress: 'moving', lacks: reason, hasNoAgent: true }
     const isFailed = state === 'failed' || state === 'blocked'
     if (!isFailed || !isAbout(reports.get(gateway.pod), target)) return { ...staged, progress: 'moving' }
     // Local changes on one gateway say nothing about the commit.
@@ -75,7 +75,7 @@ function checkOf(
   const asks = questionOf(desired.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })
   if (asks === undefined) return checkedAs('Unknown', 'its name cannot be used in a query')
   const known = answers.get(pod.name)
-  const { state, why } = known?.about === asks.about ? standingOf(known.record, nowMs) : { state: undefined, why: undefined }
+  const { state, why } = known?.about === asks.about ? stateAt(known.record, nowMs) : { state: undefined, why: undefined }
   return { asks, ...checkedAs(state, why) }
 }
 

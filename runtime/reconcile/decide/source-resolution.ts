@@ -48,7 +48,7 @@ export function isNewAnswer(answer: SharedResolution, { hostAnswer }: LastResolu
 
 /** `why`: no resolution yet, spec changed, new request, another answer was shared (no query to the host), polling, retry. */
 export type Due =
-  | { kind: 'now'; why: 'first' | 'changed' | 'request' | 'news' | 'poll' | 'retry' }
+  | { kind: 'now'; why: 'first' | 'changed' | 'request' | 'shared' | 'poll' | 'retry' }
   /** Not due for this many milliseconds; undefined: not until something changes. */
   | { kind: 'later'; inMs: number | undefined }
 
@@ -75,7 +75,7 @@ export function dueForResolution({ spec, desired, pendingMs, resolutionKey, last
   // Without polling, answers shared by other GatewaySyncs count only while this one waits for an answer itself.
   const listens = spec.polling.enabled || last.fault?.retry === 'backoff'
   const newer = listens && shared !== undefined && shared.atMs > last.atMs ? shared : undefined
-  if (newer !== undefined && isNewAnswer(newer, last)) return { kind: 'now', why: 'news' }
+  if (newer !== undefined && isNewAnswer(newer, last)) return { kind: 'now', why: 'shared' }
   const { atMs, fault } = newer ?? last
   if (fault?.retry === 'backoff') {
     const firstMs = desired.undecided || last.commit === undefined ? awaitedRetryMs : firstRetryMs

@@ -20,8 +20,8 @@ export type GatewayProgress = StagedGateway & {
   asks?: CheckQuestion
 } & (
     | { progress: 'updated' }
-    /** `lacks`: what is missing if it is more than the commit, and why. `isBare`: the pod has no agent. */
-    | { progress: 'moving'; lacks?: string; why?: string; isBare?: true }
+    /** `lacks`: what is missing if it is more than the commit, and why. `hasNoAgent`: the pod has no agent. */
+    | { progress: 'moving'; lacks?: string; why?: string; hasNoAgent?: true }
     /** Taking the commit would lose local changes, so it waits for a capture or discard, without a deadline. */
     | { progress: 'held' }
     /** It cannot take the target; `reason` is CamelCase, `why` is the message. */

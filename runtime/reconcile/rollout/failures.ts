@@ -30,7 +30,7 @@ export function failuresOf(members: readonly GatewayProgress[], context: Failure
     if (progress === 'failed' && hasBegun(gateway)) return [{ pod, kind: 'refused', reason: gateway.reason, why: gateway.why }]
     if (progress !== 'moving' || !isOverdue || !isTimed(gateway)) return []
     const { lacks = 'ProgressDeadline', why } = gateway
-    return [{ pod, kind: gateway.isBare === true ? 'bare' : 'silent', reason: lacks, why }]
+    return [{ pod, kind: gateway.hasNoAgent === true ? 'bare' : 'silent', reason: lacks, why }]
   })
 }
 
@@ -50,7 +50,7 @@ export function countedFailures(members: readonly GatewayProgress[], context: Fa
 export function hasDeadline({ rollout, stage, spec }: Omit<FailureContext, 'now'>): (gateway: GatewayProgress) => boolean {
   const hasBegun = isAdmitted(rollout)
   const isAtWork = stage.startedAt !== undefined && stage.finishedAt === undefined && isOpen(spec.windows, lastProgress(rollout))
-  return (gateway) => gateway.progress === 'moving' && (hasBegun(gateway) || (gateway.isBare === true && isAtWork))
+  return (gateway) => gateway.progress === 'moving' && (hasBegun(gateway) || (gateway.hasNoAgent === true && isAtWork))
 }
 
 /** When a moving gateway counts as failed. */

@@ -144,7 +144,7 @@ function admitGateways(rollout: RolloutStatus, stage: Stage, members: readonly G
   const context = { rollout, stage: stageStatusOf(rollout, stage.name), spec, now }
   const failedPods = new Set(failuresOf(members, context).map(({ pod }) => pod))
   // A pod without an agent is not admitted: it would block the slot, and move out of order once it has an agent.
-  const waiting = members.filter((gateway) => !hasBegun(gateway) && needsMove(gateway) && !isBare(gateway))
+  const waiting = members.filter((gateway) => !hasBegun(gateway) && needsMove(gateway) && !hasNoAgent(gateway))
   // A gateway held by local changes keeps its slot: it continues as soon as they are resolved.
   const underWay = members.filter((gateway) => hasBegun(gateway) && isUnderWay(gateway) && !failedPods.has(gateway.pod)).length
   // Updated gateways need no admission, and excluded ones take no slot.
@@ -156,8 +156,8 @@ function admitGateways(rollout: RolloutStatus, stage: Stage, members: readonly G
   return { ...rollout, allowed, ...(next.length > 0 ? { progressAt: timestamp(now) } : {}) }
 }
 
-function isBare(gateway: GatewayProgress): boolean {
-  return gateway.progress === 'moving' && gateway.isBare === true
+function hasNoAgent(gateway: GatewayProgress): boolean {
+  return gateway.progress === 'moving' && gateway.hasNoAgent === true
 }
 
 function isUnderWay({ progress }: GatewayProgress): boolean {

@@ -27,12 +27,12 @@ export function isWaiting(rollout: RolloutStatus | undefined, pod: string): bool
 }
 
 /** `go`: the gateway may take what is published; `wait`: it keeps its commit. */
-export type Turn =
+export type Admission =
   | { kind: 'go' }
   /** The commit for a gateway with an empty volume, and the active stage. */
   | { kind: 'wait'; keep: { commit: string; ref: string }; stage: string | undefined }
 
-type TurnFacts = {
+type AdmissionFacts = {
   pod: string
   profile: string
   /** Of the configuration that the agent would apply. */
@@ -46,11 +46,11 @@ type TurnFacts = {
  */
 export function admissionOf(
   { published, rollout }: GatewaySyncStatus & { published: NonNullable<GatewaySyncStatus['published']> },
-  { pod, profile, syncHash, inPlace }: TurnFacts,
-): Turn {
+  { pod, profile, syncHash, inPlace }: AdmissionFacts,
+): Admission {
   const hasAll = inPlace?.commit === published.commit && inPlace.syncHash === syncHash
   if (hasAll) return { kind: 'go' }
-  const wait: Turn = { kind: 'wait', keep: rollout?.before ?? published, stage: rollout?.stage }
+  const wait: Admission = { kind: 'wait', keep: rollout?.before ?? published, stage: rollout?.stage }
   if (rollout === undefined || rollout.commit !== published.commit) return wait
   // A rollback never waits; a configuration that failed elsewhere does not justify a change where the commit is in place.
   if (rollout.state === 'RolledBack' && inPlace?.commit !== published.commit) return { kind: 'go' }

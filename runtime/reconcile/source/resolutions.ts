@@ -93,15 +93,15 @@ export class Resolutions {
   }
 
   /** Starts a resolution and cancels the one running for the key. */
-  start(key: SyncKey, lookup: Resolution): void {
+  start(key: SyncKey, resolution: Resolution): void {
     const entry = this.#entries.get(key) ?? { running: undefined, result: undefined, last: undefined }
     this.#entries.set(key, entry)
     entry.running?.cancel.abort()
     const cancel = new AbortController()
-    const { resolutionKey, repository, desired } = lookup
+    const { resolutionKey, repository, desired } = resolution
     entry.running = { resolutionKey, repository, requestId: requestIdOf(desired), cancel }
     const own = AbortSignal.any([this.#options.signal, cancel.signal])
-    const work: Promise<void> = this.#run(key, entry, lookup, own).finally(() => this.#underWay.delete(work))
+    const work: Promise<void> = this.#run(key, entry, resolution, own).finally(() => this.#underWay.delete(work))
     this.#underWay.add(work)
   }
 
@@ -135,13 +135,13 @@ export class Resolutions {
     await Promise.all(this.#underWay)
   }
 
-  async #run(key: SyncKey, entry: Entry, lookup: Resolution, own: AbortSignal): Promise<void> {
+  async #run(key: SyncKey, entry: Entry, resolution: Resolution, own: AbortSignal): Promise<void> {
     let source: SourceObservation
     let hostAnswer: string | undefined
     try {
-      const ask = this.#askHost(key, lookup, own)
+      const ask = this.#askHost(key, resolution, own)
       own.throwIfAborted()
-      source = await lookup.run(async (query) => {
+      source = await resolution.run(async (query) => {
         try {
           const resolved = await ask(query)
           hostAnswer = resolved.commit
@@ -157,30 +157,30 @@ export class Resolutions {
     }
     // A replaced resolution is obsolete.
     if (own.aborted || this.#entries.get(key) !== entry) return
-    const { specKey, desired, sharingKey } = lookup
+    const { specKey, desired, sharingKey } = resolution
     entry.running = undefined
     entry.result = { specKey, desired, source }
     const sharedFailures = this.#results.of(sharingKey)?.failures ?? 0
     const ended = { source, hostAnswer, sharedFailures, atMs: this.#options.clock.monotonicMs() }
-    entry.last = lastResolutionOf(lookup, ended, entry.last)
+    entry.last = lastResolutionOf(resolution, ended, entry.last)
     this.#options.ready(key)
   }
 
   /** Returns the function that queries the git host, in a slot of the namespace, or uses another resolution's answer. */
-  #askHost(key: SyncKey, lookup: Resolution, own: AbortSignal): Share {
+  #askHost(key: SyncKey, resolution: Resolution, own: AbortSignal): Share {
     const { clock, hosts, ready } = this.#options
     const results = this.#results
     const tell = (result: HostAnswer): void => {
-      const hearers = results.add(lookup.sharingKey, result, (hearer) => this.last(hearer), lookup.why === 'changed')
-      for (const hearer of hearers) if (hearer !== key) ready(hearer)
+      const listeners = results.add(resolution.sharingKey, result, (listener) => this.last(listener), resolution.why === 'changed')
+      for (const listener of listeners) if (listener !== key) ready(listener)
     }
-    const share = shareThrough({ clock, results, asking: this.#asking, tell }, lookup)
+    const share = shareThrough({ clock, results, asking: this.#asking, tell }, resolution)
     const [tenant = '', owner = ''] = key.split('/')
-    const request = { tenant, owner, key: lookup.host, urgent: lookup.why === 'request' }
+    const request = { tenant, owner, key: resolution.host, urgent: resolution.why === 'request' }
     return async (query) => {
       const shared = (signal: AbortSignal): Promise<ResolvedCommit> => share(() => query(signal), signal)
       // A shared answer needs no slot.
-      return await (lookup.why === 'news' ? shared(own) : inTurn(hosts, request, shared, own))
+      return await (resolution.why === 'shared' ? shared(own) : inTurn(hosts, request, shared, own))
     }
   }
 }
@@ -237,7 +237,7 @@ function shareThrough({ clock, results, asking, tell }: Sharing, { sharingKey, w
 
 /** Whether a resolution that began at `startedMs` may use another one's answer. */
 function mayShare(known: SharedResult, why: Resolution['why'], startedMs: number): boolean {
-  if (why === 'news') return true
+  if (why === 'shared') return true
   return (isPush(why) ? known.startedMs : known.atMs) >= startedMs
 }
 
@@ -253,11 +253,11 @@ type Ended = { source: SourceObservation; hostAnswer: string | undefined; shared
 
 /** Returns the record of a finished resolution. */
 function lastResolutionOf(
-  lookup: Resolution,
+  resolution: Resolution,
   { source, hostAnswer, sharedFailures, atMs }: Ended,
   before: LastResolution | undefined,
 ): LastResolution {
-  const { specKey, resolutionKey, desired } = lookup
+  const { specKey, resolutionKey, desired } = resolution
   const fault = 'fault' in source ? source.fault : undefined
   const requestId = requestIdOf(desired)
   // Failures with another host or other credentials, or from before a request, do not count.

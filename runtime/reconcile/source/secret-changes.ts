@@ -68,7 +68,7 @@ export function createSecretChanges({ readSecret, users, changed, clock }: Deps)
   const reads = new Queue({
     clock,
     workers: readAtOnce,
-    async pass(id, signal) {
+    async reconcile(id, signal) {
       const [namespace = '', name = ''] = id.split('/')
       // A Secret that cannot be read now counts as unchanged; the resolution that needs it reports the failure.
       await read(namespace, name, signal).catch(() => undefined)

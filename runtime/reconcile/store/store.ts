@@ -165,7 +165,7 @@ export class Store {
     this.#share(record)
     own.syncs.set(record.name, record)
     this.#seen(syncKey(record.namespace, record.name))
-    if (!isSameWish(before, record)) this.#changed(syncKey(record.namespace, record.name), 'other')
+    if (!isSameDesired(before, record)) this.#changed(syncKey(record.namespace, record.name), 'other')
     if (before === undefined) this.#onlyOneChanged(record.namespace, 2, record.name)
     return true
   }
@@ -302,7 +302,7 @@ function hasSpaceFor({ name }: GatewaySyncRecord, { syncs, others }: Namespace):
 }
 
 /** The controller's own status writes come back through the watch and trigger no reconcile. */
-function isSameWish(before: GatewaySyncRecord | undefined, after: GatewaySyncRecord): boolean {
+function isSameDesired(before: GatewaySyncRecord | undefined, after: GatewaySyncRecord): boolean {
   return before?.uid === after.uid && before.generation === after.generation && sameAnnotations(before.annotations, after.annotations)
 }
 

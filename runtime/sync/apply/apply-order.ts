@@ -66,8 +66,8 @@ function undoSteps(effects: Effects, steps: readonly Step[], cause: unknown): vo
   }
 }
 
-/** The manifest's state when recovery begins. `publish`: the id of the last apply that it records; null: none. */
-export type Recorded = { publish: string | null; suspectReason: string | undefined }
+/** The manifest's state when recovery begins. `apply`: the id of the last apply that it records; null: none. */
+export type Recorded = { apply: string | null; suspectReason: string | undefined }
 
 /** How an interrupted apply ended. `suspect`: it is unknown what is in place, and every file must be verified by its content. */
 export type Outcome = { kind: 'finished' } | { kind: 'undone' } | { kind: 'suspect'; why: string }
@@ -78,7 +78,7 @@ export type Leftovers = {
   hasRun(): boolean
   /** A path that holds something else than what was staged for it; undefined: none. */
   misplaced(): string | undefined
-  /** Whether every file that the publish was going to replace or delete is there as it was. */
+  /** Whether every file that the apply was going to replace or delete is there as it was. */
   isUndone(): boolean
 }
 
@@ -88,13 +88,13 @@ export type Leftovers = {
  */
 export function resumeSteps(
   effects: Omit<Effects, 'writeJournal'> & Leftovers,
-  { steps, base, publish }: { steps: readonly Step[]; base: string | null; publish: string },
+  { steps, base, apply }: { steps: readonly Step[]; base: string | null; apply: string },
   recorded: Recorded,
   boundary: Boundary,
 ): Outcome {
   if (!effects.hasRun()) return suspect('an interrupted sync lost the folder with its content')
-  const isRecorded = recorded.publish === publish
-  const isOther = !isRecorded && recorded.publish !== base
+  const isRecorded = recorded.apply === apply
+  const isOther = !isRecorded && recorded.apply !== base
   const unknown = recorded.suspectReason ?? (isOther ? 'the manifest is not the one from which an interrupted sync began' : undefined)
   try {
     carryOut(effects, steps, true, boundary)

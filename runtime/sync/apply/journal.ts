@@ -114,9 +114,9 @@ export function writeJournal(dataDir: string, journal: Journal, changed?: Iterab
   withEngineFolder(dataDir, (engine) => writeDurably(engine.at('journal'), encodeJournal(journal, changed)))
 }
 
-/** Whether an apply has neither ended nor been undone. Throws what `interruptedPublish` throws. */
+/** Whether an apply has neither ended nor been undone. Throws what `interruptedApply` throws. */
 export function isInterrupted(dataDir: string): boolean {
-  return interruptedPublish(dataDir) !== undefined
+  return interruptedApply(dataDir) !== undefined
 }
 
 /** The same after another failure, which must not be hidden: true if unknown. */
@@ -129,7 +129,7 @@ export function mayBeInterrupted(dataDir: string): boolean {
 }
 
 /** Identifies the interrupted apply; undefined: none. Throws NotWritable, SymbolicLink, PublishFailed. */
-export function interruptedPublish(dataDir: string): string | undefined {
+export function interruptedApply(dataDir: string): string | undefined {
   try {
     return withEngineFolder(dataDir, (engine) => {
       const stat = fs.lstatSync(engine.at('journal'), { throwIfNoEntry: false })

@@ -19,7 +19,7 @@ import { appendManifest, isSameFile, readManifest, markSuspect } from '../disk/m
 import { createObserver } from '../plan/observe.ts'
 import { type Boundary, removeRun } from './carry-out.ts'
 import { type Leftovers, resumeSteps } from './apply-order.ts'
-import { diskEffects } from './publish.ts'
+import { diskEffects } from './apply.ts'
 
 /** Kept between two cycles of one data directory, because reading 20,000 entries costs more than a small apply. */
 export type EngineMemory = {
@@ -156,7 +156,7 @@ function findJournal(dataDir: string): Journal | Fault | undefined {
 function resume(dataDir: string, journal: Journal, manifest: Manifest, log: Log, boundary: Boundary): void {
   const places = { dataDir, run: `${engineFolder}/${journal.run}` }
   const { state, changes, steps, base } = journal
-  const recorded = { publish: manifest.state?.publish ?? null, suspectReason: manifest.suspectReason }
+  const recorded = { apply: manifest.state?.publish ?? null, suspectReason: manifest.suspectReason }
   withFolders(dataDir, (folders) => {
     const effects = diskEffects(folders, places, journal, () => {
       // The manifest is rewritten as a whole: the lines that a failed write left may be in memory only.
@@ -168,7 +168,7 @@ function resume(dataDir: string, journal: Journal, manifest: Manifest, log: Log,
       misplaced: () => misplaced(dataDir, journal),
       isUndone: () => isUndone(dataDir, journal, manifest),
     }
-    const outcome = resumeSteps({ ...effects, ...leftovers }, { steps, base, publish: state.publish }, recorded, boundary)
+    const outcome = resumeSteps({ ...effects, ...leftovers }, { steps, base, apply: state.publish }, recorded, boundary)
     const commit = state.commit ?? ''
     if (outcome.kind === 'finished') log.info({ commit }, 'finished an interrupted sync')
     else if (outcome.kind === 'undone') log.warn({ commit }, 'rolled back an interrupted sync')

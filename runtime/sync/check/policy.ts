@@ -2,7 +2,7 @@
  * Decides whether a run rendered any resources and what their validation means: findings to report, or a refusal.
  */
 import { foldName, parentOf } from '../../api/values.ts'
-import type { StagedRun } from '../apply/publish.ts'
+import type { StagedRun } from '../apply/apply.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { Refused } from '../model/findings.ts'

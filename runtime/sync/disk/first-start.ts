@@ -24,9 +24,9 @@ export function sinceFirstStart(dataDir: string, pod: string): number {
   return sinceFirst(startFile, dataDir, pod)
 }
 
-/** The same since an agent first tried to recover an interrupted apply. `publish`: the pod's uid and the id of the apply. */
-export function sinceFirstRecovery(dataDir: string, publish: string): number {
-  return sinceFirst(recoveryFile, dataDir, publish)
+/** The same since an agent first tried to recover an interrupted apply. `apply`: the pod's uid and the id of the apply. */
+export function sinceFirstRecovery(dataDir: string, apply: string): number {
+  return sinceFirst(recoveryFile, dataDir, apply)
 }
 
 /** Removes the record of these attempts. Throws errors of the file system. */

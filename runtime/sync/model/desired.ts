@@ -38,7 +38,7 @@ export type SyncTarget = {
   /** How rendered resources of collections are validated. */
   validation: GatewaySyncSpec['validation']
   /** Check for local changes even with a new commit; otherwise the next cycle for the same commit does. */
-  thorough?: boolean
+  checkDrift?: boolean
   /** The push or request that triggered the commit, for the log. */
   requestId?: string | undefined
   /** Aborted if nothing more may be written: staged files are discarded, but an apply that has started is finished. */

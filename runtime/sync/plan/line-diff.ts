@@ -13,18 +13,18 @@ export function lineDiff(before: Uint8Array | undefined, after: Uint8Array): str
   const start = commonLength(old, made, (index) => index)
   const end = commonLength(old.slice(start), made.slice(start), (index) => -1 - index)
   const hunks = hunksOf(old.slice(start, old.length - end), made.slice(start, made.length - end))
-  return hunks.flatMap(({ gone, come }) => [...gone.map((line) => `-${line}`), ...come.map((line) => `+${line}`)]).join('\n')
+  return hunks.flatMap(({ removed, added }) => [...removed.map((line) => `-${line}`), ...added.map((line) => `+${line}`)]).join('\n')
 }
 
-type Hunk = { gone: string[]; come: string[] }
+type Hunk = { removed: string[]; added: string[] }
 
 /** If too much differs, all of it is one hunk. */
 function hunksOf(old: string[], made: string[]): Hunk[] {
-  if (old.length === 0 || made.length === 0 || old.length + made.length > maxComparedLines) return [{ gone: old, come: made }]
-  const hunks: Hunk[] = [{ gone: [], come: [] }]
+  if (old.length === 0 || made.length === 0 || old.length + made.length > maxComparedLines) return [{ removed: old, added: made }]
+  const hunks: Hunk[] = [{ removed: [], added: [] }]
   for (const [operation, line] of diff(made, old)) {
-    if (operation === 0) hunks.push({ gone: [], come: [] })
-    else hunks.at(-1)?.[operation === 1 ? 'come' : 'gone'].push(line)
+    if (operation === 0) hunks.push({ removed: [], added: [] })
+    else hunks.at(-1)?.[operation === 1 ? 'added' : 'removed'].push(line)
   }
   return hunks
 }

@@ -54,7 +54,7 @@ export async function prepare(
   const renderer = await loadRenderer(target, context)
   const diff = await diffDesired({ source, renderPath: pathRenderer(renderer), contents }, target, context, manifest, signal)
   const options = { like: target.commit, verifyContent: repair === 'verify-content' }
-  const isChecked = diff.from !== 'delta' || repair !== 'as-configured' || target.thorough === true
+  const isChecked = diff.from !== 'delta' || repair !== 'as-configured' || target.checkDrift === true
   const changes = isChecked ? await findDrift(target.dataDir, undecided(manifest, diff), options, signal) : undefined
   const classified =
     changes === undefined ? undefined : await classifyDrift({ source, renderer }, { target, manifest, diff }, changes, signal)

@@ -62,7 +62,7 @@ const observed = (sync: FollowedSync | undefined): FollowerEvent => ({ kind: 'ob
 const podRead: FollowerEvent = { kind: 'podRead', pod, inPlace: undefined, at }
 const cycleBegan: FollowerEvent = { kind: 'cycleBegan', inPlace: undefined, at }
 const cycleEnded = (result: CycleResult): FollowerEvent => ({ kind: 'cycleEnded', result, startedAt: at, at })
-const volumeRead = (whole: boolean): FollowerEvent => ({ kind: 'volumeRead', whole })
+const volumeRead = (hasCommit: boolean): FollowerEvent => ({ kind: 'volumeRead', hasCommit })
 const unreadable: FollowerEvent = { kind: 'recoveryFailed', fault: new Fault('NotWritable', 'this user may not read it'), at }
 const bug: FollowerEvent = { kind: 'syncFailed', fault: new Fault('Unexpected', 'a bug'), at }
 
@@ -177,7 +177,7 @@ const rows: Row[] = [
     atMs: 600_000,
     effects: [{ kind: 'startsWithoutCommit' }, { kind: 'wake' }],
   },
-  { name: 'a volume with a whole commit starts after a moment, in silence', events: [volumeRead(true)], atMs: 30_000, effects: [] },
+  { name: 'a volume with a complete commit starts after a moment, in silence', events: [volumeRead(true)], atMs: 30_000, effects: [] },
   { name: 'what has opened is not noted twice', events: [volumeRead(false), { kind: 'holdAsked' }], atMs: 600_000, effects: [] },
 ]
 
@@ -287,7 +287,7 @@ void t.test('the gateway of an old pod also waits for the recovery of an interru
   matchObject(t, healthOf(next(old, { kind: 'holdAsked' }, age).state, age), {
     started: false,
     live: true,
-    why: /publish that was interrupted/,
+    why: /recovering an interrupted apply/,
   })
   const recovered = next(old, { kind: 'recovered' }, age)
   t.strictSame(recovered.effects, [], 'nobody has read the volume yet')
@@ -311,7 +311,7 @@ void t.test('a failed recovery is reported while it is retried, and the gateway 
   matchObject(t, next(next(born(age), observed(followed()), age).state, unreadable, age).effects, [report], 'at once where one was seen')
   matchObject(t, startupHoldOf(seen.state, age + 9 * minute), {
     kind: 'held',
-    why: /interrupted, and tries again: this user may not read it \(NotWritable\)/,
+    why: /interrupted apply, and tries again: this user may not read it \(NotWritable\)/,
   })
   const over = next(seen.state, { kind: 'recovered' }, age).state
   matchObject(t, next(over, volumeRead(true), age).state.opened, { by: 'grace' })

@@ -20,7 +20,7 @@ const published: FollowedSync['status'] = {
 }
 
 void t.test('a gateway without a commit waits for one until startDeadline', async (t) => {
-  const base = { synced: false, whole: false, sinceStartMs: 599_999 }
+  const base = { synced: false, hasCommit: false, sinceStartMs: 599_999 }
   const rows: [string, ReturnType<typeof settings> | undefined][] = [
     ['before the GatewaySync was read', undefined],
     ['there is no GatewaySync', desiredSync('plant', undefined, pod, undefined).start],
@@ -39,7 +39,7 @@ void t.test('a gateway without a commit waits for one until startDeadline', asyn
 })
 
 void t.test('a gateway with a complete commit waits for the published one until startGrace', async (t) => {
-  const base = { synced: false, whole: true, sinceStartMs: 29_000 }
+  const base = { synced: false, hasCommit: true, sinceStartMs: 29_000 }
   for (const given of [undefined, settings({}), settings({}, {})]) {
     matchObject(t, startupHold({ ...base, settings: given }), { kind: 'held', forMs: 1_000 })
     matchObject(t, startupHold({ ...base, settings: given, sinceStartMs: 30_000 }), { kind: 'open', by: 'grace' })
@@ -48,7 +48,7 @@ void t.test('a gateway with a complete commit waits for the published one until 
 })
 
 void t.test('a gateway that has the published commit, or whose profile writes nothing, is not held', async (t) => {
-  const base = { synced: false, whole: false, sinceStartMs: 0 }
+  const base = { synced: false, hasCommit: false, sinceStartMs: 0 }
   matchObject(t, startupHold({ ...base, settings: settings({}), synced: true }), { kind: 'open', by: 'synced' })
   const rows: [string, ReturnType<typeof settings>][] = [
     ['start', settings({ startPolicy: 'Start' })],

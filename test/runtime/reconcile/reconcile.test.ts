@@ -36,7 +36,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
   let answered = 0
   const hosts = new FairLimiter({ total: 8, clock: systemClock })
   const start = () => new Resolutions({ clock: systemClock, hosts, ready: () => (answered += 1), signal: stop.signal })
-  let lookups = start()
+  let resolutions = start()
   const host: { ref: string; answer: PromiseWithResolvers<CommitHash> }[] = []
   let refuse: Fault | undefined
   let signatures: SignatureVerdict = { kind: 'notAsked' }
@@ -59,7 +59,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
   const record = () => store.sync('plant', 'one') as GatewaySyncRecord
   const deps = (): ReconcileDeps => ({
     store,
-    lookups,
+    resolutions,
     clock: systemClock,
     log: silentLog,
     allowLocal: false,
@@ -86,7 +86,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
     },
     recordEvents: (_record, events) => void told.events.push(...events.map(({ reason }) => reason)),
     observed() {},
-    gone() {},
+    deleted() {},
   })
   const pass = () => reconcile(deps(), key, stop.signal)
   return {
@@ -118,7 +118,7 @@ function setUp(given: Partial<GatewaySyncRecord> = {}) {
       while (answered === before) await turn()
     },
     /** Simulates another process or leader, which has no pending source resolutions. */
-    restart: () => (lookups = start()),
+    restart: () => (resolutions = start()),
   }
 }
 
@@ -461,7 +461,7 @@ void t.test('with a CRD that drops the columns, unchanged status and events are 
     await pass()
     restart()
   }
-  t.equal(told.writes, writes, 'three lookups that find the same')
+  t.equal(told.writes, writes, 'three resolutions that find the same')
 
   change({ generation: 2, spec: { ...spec(), polling: { interval: 'often' } } })
   for (let times = 0; times < 3; times += 1) await pass()

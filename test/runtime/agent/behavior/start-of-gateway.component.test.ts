@@ -193,7 +193,7 @@ void t.test('an unreadable data directory holds an old gateway no longer than on
   await reported('Blocked')
   ahead.ms = 30_000
   await until(() => follower.health().why === 'the data volume has no complete commit yet' || undefined, 'it is no longer tried first')
-  t.equal(await startz(), 503, 'nobody has seen a whole commit')
+  t.equal(await startz(), 503, 'no agent has found a complete commit')
   matchObject(t, await reported('Blocked'), { reason: 'SymbolicLink' })
   ahead.ms = 600_000
   await until(async () => ((await startz()) === 200 ? true : undefined), 'the gateway may start')

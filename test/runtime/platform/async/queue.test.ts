@@ -31,14 +31,14 @@ function manualClock() {
 
 void t.test('any number of triggers during a reconcile cause exactly one more', async (t) => {
   const stop = new AbortController()
-  const passes: string[] = []
+  const reconciled: string[] = []
   let release = (): void => {}
   const queue = new Queue({
     clock: systemClock,
     workers: 2,
-    async pass(key) {
-      passes.push(key)
-      if (passes.length === 1) await new Promise<void>((resolve) => (release = resolve))
+    async reconcile(key) {
+      reconciled.push(key)
+      if (reconciled.length === 1) await new Promise<void>((resolve) => (release = resolve))
       return { wakeAfterMs: undefined }
     },
     failed: (_key, error) => t.fail(String(error)),
@@ -48,11 +48,11 @@ void t.test('any number of triggers during a reconcile cause exactly one more', 
   await turn()
   for (let i = 0; i < 5; i++) queue.add('a')
   await turn()
-  t.strictSame(passes, ['a'], 'the second pass waits for the first')
+  t.strictSame(reconciled, ['a'], 'the second pass waits for the first')
   release()
-  while (passes.length < 2) await turn()
+  while (reconciled.length < 2) await turn()
   await turn()
-  t.strictSame(passes, ['a', 'a'])
+  t.strictSame(reconciled, ['a', 'a'])
   stop.abort()
   await done
 })
@@ -60,14 +60,14 @@ void t.test('any number of triggers during a reconcile cause exactly one more', 
 void t.test('a failed reconcile is retried with backoff, which a success resets', async (t) => {
   const stop = new AbortController()
   const { clock, next } = manualClock()
-  const passes: number[] = []
+  const reconciled: number[] = []
   const failures: string[] = []
   const queue = new Queue({
     clock,
     workers: 1,
-    async pass() {
-      passes.push(clock.monotonicMs())
-      if (passes.length < 3) throw new Error(`no ${passes.length}`)
+    async reconcile() {
+      reconciled.push(clock.monotonicMs())
+      if (reconciled.length < 3) throw new Error(`no ${reconciled.length}`)
       return { wakeAfterMs: 60_000 }
     },
     failed: (_key, error) => failures.push(String(error)),
@@ -75,7 +75,7 @@ void t.test('a failed reconcile is retried with backoff, which a success resets'
   const done = queue.run(stop.signal)
   queue.add('a')
   for (let i = 0; i < 3; i++) await next()
-  t.strictSame(passes, [0, 1_000, 3_000, 63_000])
+  t.strictSame(reconciled, [0, 1_000, 3_000, 63_000])
   t.strictSame(failures, ['Error: no 1', 'Error: no 2'])
   stop.abort()
   await done
@@ -84,13 +84,13 @@ void t.test('a failed reconcile is retried with backoff, which a success resets'
 void t.test('a trigger replaces the scheduled reconcile instead of adding a second one', async (t) => {
   const stop = new AbortController()
   const { clock, pending, next } = manualClock()
-  const passes: number[] = []
+  const reconciled: number[] = []
   const queue = new Queue({
     clock,
     workers: 1,
-    async pass() {
-      passes.push(clock.monotonicMs())
-      return { wakeAfterMs: passes.length < 3 ? passes.length * 1_000 : undefined }
+    async reconcile() {
+      reconciled.push(clock.monotonicMs())
+      return { wakeAfterMs: reconciled.length < 3 ? reconciled.length * 1_000 : undefined }
     },
     failed: (_key, error) => t.fail(String(error)),
   })
@@ -98,10 +98,10 @@ void t.test('a trigger replaces the scheduled reconcile instead of adding a seco
   queue.add('a')
   while (pending.length === 0) await turn()
   queue.add('a')
-  while (passes.length < 2) await turn()
+  while (reconciled.length < 2) await turn()
   await next()
   await next()
-  t.strictSame(passes, [0, 0, 2_000])
+  t.strictSame(reconciled, [0, 0, 2_000])
   t.equal(pending.length, 0, 'nobody waits for a key that asks for no other pass')
   stop.abort()
   await done
@@ -112,21 +112,21 @@ void t.test('each of many keys reconciles on time, with a single timer for all o
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 20 }), async (waits) => {
       const stop = new AbortController()
       const { clock, pending, next } = manualClock()
-      const passes = new Map<string, number[]>()
+      const reconciled = new Map<string, number[]>()
       let most = 0
       const queue = new Queue({
         clock,
         workers: 2,
-        async pass(key) {
-          const own = passes.get(key) ?? []
-          passes.set(key, [...own, clock.monotonicMs()])
+        async reconcile(key) {
+          const own = reconciled.get(key) ?? []
+          reconciled.set(key, [...own, clock.monotonicMs()])
           return { wakeAfterMs: own.length === 0 ? waits[Number(key)] : undefined }
         },
         failed: (_key, error) => t.fail(String(error)),
       })
       const done = queue.run(stop.signal)
       for (const index of waits.keys()) queue.add(String(index))
-      while (passes.size < waits.length) await turn()
+      while (reconciled.size < waits.length) await turn()
       await turn()
       while (pending.length > 0) {
         most = Math.max(most, pending.length)
@@ -136,7 +136,7 @@ void t.test('each of many keys reconciles on time, with a single timer for all o
       stop.abort()
       await done
       t.equal(most, 1)
-      t.strictSame(Object.fromEntries(passes), Object.fromEntries(waits.map((ms, key) => [key, [0, ms]])))
+      t.strictSame(Object.fromEntries(reconciled), Object.fromEntries(waits.map((ms, key) => [key, [0, ms]])))
     }),
     { numRuns: 50 },
   )
@@ -156,7 +156,7 @@ void t.test('a key reconciles one at a time, and no key is lost, for any order o
         const queue = new Queue({
           clock: systemClock,
           workers,
-          async pass(key) {
+          async reconcile(key) {
             overlap ||= running.has(key)
             running.add(key)
             seen.set(key, generation)
@@ -192,7 +192,7 @@ void t.test('no timer outlives the queue, even if a reconcile ends after the sig
   const queue = new Queue({
     clock,
     workers: 1,
-    async pass() {
+    async reconcile() {
       await new Promise<void>((resolve) => (release = resolve))
       return { wakeAfterMs: 60_000 }
     },
@@ -210,12 +210,12 @@ void t.test('no timer outlives the queue, even if a reconcile ends after the sig
 void t.test('delayed triggers share one reconcile, which comes on time or earlier with an immediate trigger', async (t) => {
   const { clock, next } = manualClock()
   const stop = new AbortController()
-  const passes: number[] = []
+  const reconciled: number[] = []
   const queue = new Queue({
     clock,
     workers: 1,
-    async pass() {
-      passes.push(clock.monotonicMs())
+    async reconcile() {
+      reconciled.push(clock.monotonicMs())
       return { wakeAfterMs: 60_000 }
     },
     failed: (_key, error) => t.fail(String(error)),
@@ -223,20 +223,20 @@ void t.test('delayed triggers share one reconcile, which comes on time or earlie
   const done = queue.run(stop.signal)
   for (let report = 0; report < 500; report++) queue.addSoon('a', 250)
   await turn()
-  t.strictSame(passes, [])
+  t.strictSame(reconciled, [])
   await next()
-  t.strictSame(passes, [250])
+  t.strictSame(reconciled, [250])
   queue.addSoon('a', 250)
   queue.add('a')
-  while (passes.length < 2) await turn()
-  t.strictSame(passes, [250, 250])
+  while (reconciled.length < 2) await turn()
+  t.strictSame(reconciled, [250, 250])
   await next()
-  t.strictSame(passes, [250, 250], 'the one that might wait has come already')
+  t.strictSame(reconciled, [250, 250], 'the one that might wait has come already')
   await next()
-  t.strictSame(passes, [250, 250, 60_250], 'nothing is left to wait for but the poll')
+  t.strictSame(reconciled, [250, 250, 60_250], 'nothing is left to wait for but the poll')
   queue.addSoon('a', 250)
   await next()
-  t.strictSame(passes.at(-1), 60_500, 'the poll is due later')
+  t.strictSame(reconciled.at(-1), 60_500, 'the poll is due later')
   stop.abort()
   await done
 })
@@ -249,7 +249,7 @@ void t.test('the queue reports its depth and how long each key has waited', asyn
   const queue = new Queue({
     clock: { ...systemClock, monotonicMs: () => nowMs },
     workers: 1,
-    async pass(key) {
+    async reconcile(key) {
       if (key === 'bad') throw new Error('no')
       return { wakeAfterMs: undefined }
     },
@@ -273,12 +273,12 @@ void t.test('the queue reports its depth and how long each key has waited', asyn
 
 void t.test('namespaces take turns, and keys of one namespace keep their order', async (t) => {
   const stop = new AbortController()
-  const passes: string[] = []
+  const reconciled: string[] = []
   const queue = new Queue({
     clock: systemClock,
     workers: 1,
-    async pass(key) {
-      passes.push(key)
+    async reconcile(key) {
+      reconciled.push(key)
       await turn()
       // It is busy without end.
       if (key.startsWith('busy/')) queue.add(key)
@@ -289,8 +289,8 @@ void t.test('namespaces take turns, and keys of one namespace keep their order',
   for (let index = 0; index < 1_000; index += 1) queue.add(`busy/${index}`)
   for (const key of ['plant/1', 'plant/2', 'other/1']) queue.add(key)
   const done = queue.run(stop.signal)
-  while (passes.length < 7) await turn()
+  while (reconciled.length < 7) await turn()
   stop.abort()
   await done
-  t.strictSame(passes.slice(0, 7), ['busy/0', 'plant/1', 'other/1', 'busy/1', 'plant/2', 'busy/2', 'busy/3'])
+  t.strictSame(reconciled.slice(0, 7), ['busy/0', 'plant/1', 'other/1', 'busy/1', 'plant/2', 'busy/2', 'busy/3'])
 })

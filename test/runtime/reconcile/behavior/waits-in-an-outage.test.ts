@@ -28,7 +28,7 @@ function fleet() {
   let [nowMs, isAway] = [0, false]
   const clock = { ...systemClock, monotonicMs: () => nowMs }
   const hosts = new FairLimiter({ total: 200, clock })
-  const lookups = new Resolutions({ clock, hosts, ready: () => undefined, signal: new AbortController().signal })
+  const resolutions = new Resolutions({ clock, hosts, ready: () => undefined, signal: new AbortController().signal })
   const wants = new Map<SyncKey, Want>()
   const askedMs: number[] = []
   const resolve = async () => {
@@ -37,10 +37,10 @@ function fleet() {
     return { commit, committedAt: Promise.resolve(undefined), fetchedAt: '2026-01-01T00:00:00Z', name: 'refs/heads/main', tag: undefined }
   }
   const poll = (key: SyncKey, { desired, jitter }: Want): void => {
-    const [last, shared] = [lookups.last(key), lookups.shared(key, sharingKey)]
+    const [last, shared] = [resolutions.last(key), resolutions.shared(key, sharingKey)]
     const due = dueForResolution({ spec, desired, resolutionKey: 'q', last, shared, nowMs, jitter })
     if (due.kind === 'later') return
-    lookups.start(key, {
+    resolutions.start(key, {
       specKey: 's',
       resolutionKey: 'q',
       sharingKey,
@@ -71,7 +71,7 @@ function fleet() {
       askedMs.length = 0
       for (; nowMs < startMs + seconds * 1000; nowMs += 1000) {
         for (const [key, want] of wants) poll(key, want)
-        await lookups.settled()
+        await resolutions.settled()
       }
       return askedMs.map((ms) => (ms - startMs) / 1000)
     },

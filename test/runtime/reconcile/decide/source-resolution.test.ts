@@ -110,11 +110,11 @@ void t.test('a source resolution starts when it is due and not before', async (t
     ],
     ['a lasting fault is looked at with the polls', { last: { ...good, failures: 1, fault: lasting } }, { kind: 'later', inMs: 59_000 }],
     ['somebody else was told the same since', { shared: shared({}), nowMs: 61_000 }, { kind: 'later', inMs: 30_000 }],
-    ['somebody else was told of another commit', { shared: shared({ hostAnswer: commitB }) }, { kind: 'now', why: 'news' }],
+    ['somebody else was told of another commit', { shared: shared({ hostAnswer: commitB }) }, { kind: 'now', why: 'shared' }],
     [
       'somebody else met a fault',
       { shared: shared({ hostAnswer: 'GitTimeout', failures: 1, fault: passing }) },
-      { kind: 'now', why: 'news' },
+      { kind: 'now', why: 'shared' },
     ],
     [
       'somebody else met the same fault again',
@@ -128,7 +128,7 @@ void t.test('a source resolution starts when it is due and not before', async (t
     [
       'somebody else reached the host again',
       { last: { ...good, hostAnswer: 'GitTimeout', failures: 3, fault: passing }, shared: shared({}) },
-      { kind: 'now', why: 'news' },
+      { kind: 'now', why: 'shared' },
     ],
     [
       'what somebody else was told before counts no more',
@@ -148,7 +148,7 @@ void t.test('a source resolution starts when it is due and not before', async (t
     [
       'somebody else reached the host again, polling off',
       { last: { ...good, hostAnswer: 'GitTimeout', failures: 3, fault: passing }, shared: shared({}), spec: spec({ enabled: false }) },
-      { kind: 'now', why: 'news' },
+      { kind: 'now', why: 'shared' },
     ],
     [
       'a request that has met a passing fault',

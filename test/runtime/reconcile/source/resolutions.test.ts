@@ -35,12 +35,12 @@ function setUp(concurrency = 2, limits: Partial<LimiterOptions> = {}) {
   const stop = new AbortController()
   const answered: string[] = []
   const hosts = new FairLimiter({ total: concurrency, clock: systemClock, ...limits })
-  const lookups = new Resolutions({ clock: systemClock, hosts, ready: (key) => answered.push(key), signal: stop.signal })
-  return { lookups, answered, stop }
+  const resolutions = new Resolutions({ clock: systemClock, hosts, ready: (key) => answered.push(key), signal: stop.signal })
+  return { resolutions, answered, stop }
 }
 
 /** A source resolution that is answered by the test or ends with its signal. */
-function openLookup(text: string, changes: Partial<Resolution> = {}): Resolution & { answer(): void; asked(): boolean } {
+function openResolution(text: string, changes: Partial<Resolution> = {}): Resolution & { answer(): void; asked(): boolean } {
   const gate = Promise.withResolvers<SourceObservation>()
   gate.promise.catch(() => undefined)
   let asked = false
@@ -68,68 +68,69 @@ function openLookup(text: string, changes: Partial<Resolution> = {}): Resolution
 }
 
 void t.test('a namespace with a thousand waiting resolutions gets no more, and delays no other', async (t) => {
-  const { lookups, answered, stop } = setUp(8, hostSlots)
+  const { resolutions, answered, stop } = setUp(8, hostSlots)
   const most = hostSlots.perTenant + hostSlots.maxWaiting
-  for (let index = 0; index <= most; index += 1) lookups.start(`loud/${index}`, openLookup(`l${index}`, { host: `h${index}.example` }))
-  const other = openLookup('o', { host: 'works.example' })
-  lookups.start('quiet/o', other)
+  for (let index = 0; index <= most; index += 1)
+    resolutions.start(`loud/${index}`, openResolution(`l${index}`, { host: `h${index}.example` }))
+  const other = openResolution('o', { host: 'works.example' })
+  resolutions.start('quiet/o', other)
   other.answer()
   for (let turns = 0; turns < 100 && answered.length < 2; turns += 1) await turn()
   t.strictSame(new Set(answered), new Set([`loud/${most}`, 'quiet/o']))
-  matchObject(t, lookups.last(`loud/${most}`), { fault: { reason: 'TooManyRequests' } })
+  matchObject(t, resolutions.last(`loud/${most}`), { fault: { reason: 'TooManyRequests' } })
   stop.abort()
-  await lookups.settled()
+  await resolutions.settled()
 })
 
 void t.test('a result is kept until a reconcile has handled it', async (t) => {
-  const { lookups, answered } = setUp()
-  const lookup = openLookup('q')
-  lookups.start('plant/a', lookup)
-  t.equal(lookups.isRunning('plant/a', lookup), true)
-  t.strictSame(lookups.resolving('plant', 'plant'), ['plant/a'])
-  t.strictSame([...lookups.resolving('plan', 'plant'), ...lookups.resolving('plant', 'other')], [])
-  lookup.answer()
+  const { resolutions, answered } = setUp()
+  const resolution = openResolution('q')
+  resolutions.start('plant/a', resolution)
+  t.equal(resolutions.isRunning('plant/a', resolution), true)
+  t.strictSame(resolutions.resolving('plant', 'plant'), ['plant/a'])
+  t.strictSame([...resolutions.resolving('plan', 'plant'), ...resolutions.resolving('plant', 'other')], [])
+  resolution.answer()
   while (answered.length === 0) await turn()
-  const answer = lookups.result('plant/a')
+  const answer = resolutions.result('plant/a')
   t.strictSame(answer, { specKey: 'plant.git', desired, source: found })
-  if (answer !== undefined) lookups.done('plant/a', answer)
-  t.equal(lookups.result('plant/a'), undefined)
-  matchObject(t, lookups.last('plant/a'), { resolutionKey: 'q', failures: 0, fault: undefined })
+  if (answer !== undefined) resolutions.done('plant/a', answer)
+  t.equal(resolutions.result('plant/a'), undefined)
+  matchObject(t, resolutions.last('plant/a'), { resolutionKey: 'q', failures: 0, fault: undefined })
 })
 
 void t.test('a git host that hangs delays only its own resource', async (t) => {
-  const { lookups, answered, stop } = setUp(2)
-  lookups.start('plant/hangs', openLookup('h'))
-  const other = openLookup('o')
-  lookups.start('plant/other', other)
+  const { resolutions, answered, stop } = setUp(2)
+  resolutions.start('plant/hangs', openResolution('h'))
+  const other = openResolution('o')
+  resolutions.start('plant/other', other)
   other.answer()
   while (answered.length === 0) await turn()
   t.strictSame(answered, ['plant/other'])
   stop.abort()
-  await lookups.settled()
+  await resolutions.settled()
 })
 
 void t.test('a git host that hangs does not delay other hosts, however many resources use it', async (t) => {
-  const { lookups, answered, stop } = setUp(4, { reserve: 1, perTenant: 2 })
-  const hanging = Array.from({ length: 20 }, (_, index) => openLookup(`h${index}`, { host: 'hangs.example' }))
-  for (const [index, lookup] of hanging.entries()) lookups.start(`plant/${index}`, lookup)
-  const others = [openLookup('o1', { host: 'works.example' }), openLookup('o2', { host: 'works.example' })]
+  const { resolutions, answered, stop } = setUp(4, { reserve: 1, perTenant: 2 })
+  const hanging = Array.from({ length: 20 }, (_, index) => openResolution(`h${index}`, { host: 'hangs.example' }))
+  for (const [index, resolution] of hanging.entries()) resolutions.start(`plant/${index}`, resolution)
+  const others = [openResolution('o1', { host: 'works.example' }), openResolution('o2', { host: 'works.example' })]
   for (const [index, other] of others.entries()) {
-    lookups.start(`other/${index}`, other)
+    resolutions.start(`other/${index}`, other)
     other.answer()
   }
   for (let turns = 0; turns < 100 && answered.length < 2; turns += 1) await turn()
   t.strictSame(answered, ['other/0', 'other/1'])
-  t.equal(hanging.filter((lookup) => lookup.asked()).length, 2, 'the share of their namespace')
+  t.equal(hanging.filter((resolution) => resolution.asked()).length, 2, 'the share of their namespace')
   stop.abort()
-  await lookups.settled()
+  await resolutions.settled()
 })
 
 void t.test('concurrency is limited, and each source resolution gets its turn', async (t) => {
-  const { lookups, answered } = setUp(1)
-  const [first, second] = [openLookup('1'), openLookup('2')]
-  lookups.start('plant/a', first)
-  lookups.start('plant/b', second)
+  const { resolutions, answered } = setUp(1)
+  const [first, second] = [openResolution('1'), openResolution('2')]
+  resolutions.start('plant/a', first)
+  resolutions.start('plant/b', second)
   await turn()
   t.strictSame([first.asked(), second.asked()], [true, false])
   first.answer()
@@ -140,35 +141,35 @@ void t.test('concurrency is limited, and each source resolution gets its turn', 
 })
 
 void t.test('a new source resolution cancels the running one, whose result is discarded', async (t) => {
-  const { lookups, answered } = setUp()
-  lookups.start('plant/a', openLookup('old'))
-  const fresh = openLookup('new')
-  lookups.start('plant/a', fresh)
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'old', desired }), false)
+  const { resolutions, answered } = setUp()
+  resolutions.start('plant/a', openResolution('old'))
+  const fresh = openResolution('new')
+  resolutions.start('plant/a', fresh)
+  t.equal(resolutions.isRunning('plant/a', { resolutionKey: 'old', desired }), false)
   fresh.answer()
   while (answered.length === 0) await turn()
-  t.equal(lookups.last('plant/a')?.resolutionKey, 'new')
-  await lookups.settled()
+  t.equal(resolutions.last('plant/a')?.resolutionKey, 'new')
+  await resolutions.settled()
   t.strictSame(answered, ['plant/a'])
 })
 
 void t.test('a request does not wait for a poll of its ref, but shares the resolution of another request', async (t) => {
-  const { lookups, stop } = setUp()
+  const { resolutions, stop } = setUp()
   const of = (id: string): DesiredRef => {
     const request = { id, ref: parseRefName('main'), specRef: 'main', by: undefined, at: undefined }
     return { ...desired, request, undecided: true }
   }
-  lookups.start('plant/a', openLookup('q'))
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', desired: of('r1') }), false)
-  lookups.start('plant/a', openLookup('q', { desired: of('r1') }))
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'q', desired: of('r2') }), true)
-  t.equal(lookups.isRunning('plant/a', { resolutionKey: 'another ref', desired: of('r2') }), false)
+  resolutions.start('plant/a', openResolution('q'))
+  t.equal(resolutions.isRunning('plant/a', { resolutionKey: 'q', desired: of('r1') }), false)
+  resolutions.start('plant/a', openResolution('q', { desired: of('r1') }))
+  t.equal(resolutions.isRunning('plant/a', { resolutionKey: 'q', desired: of('r2') }), true)
+  t.equal(resolutions.isRunning('plant/a', { resolutionKey: 'another ref', desired: of('r2') }), false)
   stop.abort()
-  await lookups.settled()
+  await resolutions.settled()
 })
 
 void t.test('failures are counted until a success', async (t) => {
-  const { lookups, answered } = setUp()
+  const { resolutions, answered } = setUp()
   const failing = {
     specKey: 's',
     host: 'h',
@@ -180,12 +181,12 @@ void t.test('failures are counted until a success', async (t) => {
     run: () => Promise.reject(new Fault('GitTimeout', 'slow')),
   }
   for (let i = 1; i <= 2; i++) {
-    lookups.start('plant/a', failing)
+    resolutions.start('plant/a', failing)
     while (answered.length < i) await turn()
-    matchObject(t, lookups.last('plant/a'), { failures: i, fault: { reason: 'GitTimeout' } })
+    matchObject(t, resolutions.last('plant/a'), { failures: i, fault: { reason: 'GitTimeout' } })
   }
-  matchObject(t, lookups.result('plant/a'), { source: { kind: 'fault' } })
-  lookups.start('plant/a', {
+  matchObject(t, resolutions.result('plant/a'), { source: { kind: 'fault' } })
+  resolutions.start('plant/a', {
     specKey: 's',
     host: 'h',
     repository: 'plant',
@@ -196,23 +197,23 @@ void t.test('failures are counted until a success', async (t) => {
     run: async () => found,
   })
   while (answered.length < 3) await turn()
-  matchObject(t, lookups.last('plant/a'), { failures: 0 })
-  lookups.forget('plant/a')
-  t.equal(lookups.last('plant/a'), undefined)
+  matchObject(t, resolutions.last('plant/a'), { failures: 0 })
+  resolutions.forget('plant/a')
+  t.equal(resolutions.last('plant/a'), undefined)
 })
 
 void t.test('failures are counted per source: after a change the first retry wait is short again', async (t) => {
-  const { lookups, answered } = setUp()
+  const { resolutions, answered } = setUp()
   const failing = (text: string): Resolution => ({
-    ...openLookup(text),
+    ...openResolution(text),
     async run() {
       throw new Fault('GitTimeout', 'slow')
     },
   })
   for (const [index, text] of ['old', 'old', 'new', 'new'].entries()) {
-    lookups.start('plant/a', failing(text))
+    resolutions.start('plant/a', failing(text))
     while (answered.length <= index) await turn()
-    t.equal(lookups.last('plant/a')?.failures, 1 + (index % 2), text)
+    t.equal(resolutions.last('plant/a')?.failures, 1 + (index % 2), text)
   }
 })
 
@@ -243,7 +244,7 @@ function sharedResolution(why: Resolution['why'], host: () => Promise<string>, c
 }
 
 void t.test('a hundred concurrent source resolutions of one ref cause at most two fetches', async (t) => {
-  const { lookups, answered } = setUp(8)
+  const { resolutions, answered } = setUp(8)
   let asked = 0
   let [running, fetches] = [undefined as Promise<string> | undefined, 0]
   // A mirror shares a running lookup with equal ones.
@@ -258,17 +259,17 @@ void t.test('a hundred concurrent source resolutions of one ref cause at most tw
   }
   const keys = Array.from({ length: 100 }, (_, index) => `plant/${index}` as const)
   for (const key of keys) {
-    lookups.shared(key, 'plant.git main')
-    lookups.start(key, sharedResolution('first', host))
+    resolutions.shared(key, 'plant.git main')
+    resolutions.start(key, sharedResolution('first', host))
   }
   while (answered.length < keys.length) await turn()
   t.ok(fetches <= 2, `${fetches} fetches`)
   t.ok(asked <= 12, `${asked} resources asked for themselves`)
-  for (const key of keys) t.equal(lookups.last(key)?.commit, 'a'.repeat(40))
+  for (const key of keys) t.equal(resolutions.last(key)?.commit, 'a'.repeat(40))
 })
 
 void t.test('polls join a running query of the host, and one of them starts over if it is abandoned', async (t) => {
-  const { lookups, answered } = setUp(8)
+  const { resolutions, answered } = setUp(8)
   const answers: PromiseWithResolvers<string>[] = []
   const host = async (): Promise<string> => {
     const answer = Promise.withResolvers<string>()
@@ -276,16 +277,16 @@ void t.test('polls join a running query of the host, and one of them starts over
     return await answer.promise
   }
   const keys = ['plant/a', 'plant/b', 'plant/c'] as const
-  for (const key of keys) lookups.shared(key, 'plant.git main')
+  for (const key of keys) resolutions.shared(key, 'plant.git main')
   for (const key of keys) {
-    lookups.start(key, sharedResolution('poll', host))
+    resolutions.start(key, sharedResolution('poll', host))
     await turn()
   }
   t.equal(answers.length, 1)
-  lookups.forget('plant/a')
+  resolutions.forget('plant/a')
   answers[0]?.reject(new Error('nobody waits'))
   while (answers.length < 2) await turn()
-  lookups.start('plant/a', sharedResolution('request', host))
+  resolutions.start('plant/a', sharedResolution('request', host))
   while (answers.length < 3) await turn()
   answers[1]?.resolve('a')
   while (!answered.includes('plant/b') || !answered.includes('plant/c')) await turn()
@@ -296,7 +297,7 @@ void t.test('polls join a running query of the host, and one of them starts over
 })
 
 void t.test('a result for one follower is news for all followers of the ref, without another query', async (t) => {
-  const { lookups, answered } = setUp(8)
+  const { resolutions, answered } = setUp(8)
   let commit = 'a'
   let asked = 0
   const host = async (): Promise<string> => {
@@ -305,30 +306,30 @@ void t.test('a result for one follower is news for all followers of the ref, wit
   }
   const keys = ['plant/a', 'plant/b', 'plant/c'] as const
   for (const key of keys) {
-    lookups.shared(key, 'plant.git main')
-    lookups.start(key, sharedResolution('first', host))
+    resolutions.shared(key, 'plant.git main')
+    resolutions.start(key, sharedResolution('first', host))
   }
   while (answered.length < 3) await turn()
   answered.length = 0
   commit = 'b'
   asked = 0
-  lookups.start('plant/a', sharedResolution('request', host))
+  resolutions.start('plant/a', sharedResolution('request', host))
   while (answered.length < 3) await turn()
   t.strictSame(answered.toSorted(), [...keys], 'who asked has an answer, the others have news')
-  matchObject(t, lookups.shared('plant/b', 'plant.git main'), { hostAnswer: 'b'.repeat(40), fault: undefined })
-  for (const key of ['plant/b', 'plant/c'] as const) lookups.start(key, sharedResolution('news', host))
-  while (lookups.last('plant/c')?.commit !== 'b'.repeat(40)) await turn()
+  matchObject(t, resolutions.shared('plant/b', 'plant.git main'), { hostAnswer: 'b'.repeat(40), fault: undefined })
+  for (const key of ['plant/b', 'plant/c'] as const) resolutions.start(key, sharedResolution('shared', host))
+  while (resolutions.last('plant/c')?.commit !== 'b'.repeat(40)) await turn()
   t.equal(asked, 1)
-  lookups.forget('plant/b')
+  resolutions.forget('plant/b')
   commit = 'c'
   answered.length = 0
-  lookups.start('plant/a', sharedResolution('poll', host))
+  resolutions.start('plant/a', sharedResolution('poll', host))
   while (!answered.includes('plant/a')) await turn()
   t.strictSame(answered.toSorted(), ['plant/a', 'plant/c'], 'who is gone hears of nothing')
 })
 
 void t.test('a shared fault counts as one failure, and clears for all when the host answers', async (t) => {
-  const { lookups, answered } = setUp(8)
+  const { resolutions, answered } = setUp(8)
   let down = true
   const host = async (): Promise<string> => {
     await turn()
@@ -337,46 +338,46 @@ void t.test('a shared fault counts as one failure, and clears for all when the h
   }
   const keys = ['plant/a', 'plant/b', 'plant/c'] as const
   for (const key of keys) {
-    lookups.shared(key, 'plant.git main')
-    lookups.start(key, sharedResolution('poll', host))
+    resolutions.shared(key, 'plant.git main')
+    resolutions.start(key, sharedResolution('poll', host))
   }
-  while (keys.some((key) => lookups.last(key) === undefined)) await turn()
-  matchObject(t, lookups.shared('plant/a', 'plant.git main'), { failures: 1, fault: { reason: 'GitUnreachable' } })
-  lookups.start('plant/a', sharedResolution('retry', host))
-  while (lookups.shared('plant/a', 'plant.git main')?.failures !== 2) await turn()
+  while (keys.some((key) => resolutions.last(key) === undefined)) await turn()
+  matchObject(t, resolutions.shared('plant/a', 'plant.git main'), { failures: 1, fault: { reason: 'GitUnreachable' } })
+  resolutions.start('plant/a', sharedResolution('retry', host))
+  while (resolutions.shared('plant/a', 'plant.git main')?.failures !== 2) await turn()
   down = false
   answered.length = 0
-  lookups.start('plant/b', sharedResolution('retry', host))
+  resolutions.start('plant/b', sharedResolution('retry', host))
   while (answered.length < 3) await turn()
-  matchObject(t, lookups.shared('plant/c', 'plant.git main'), { failures: 0, fault: undefined })
+  matchObject(t, resolutions.shared('plant/c', 'plant.git main'), { failures: 0, fault: undefined })
 })
 
 void t.test('a push is not answered by an earlier result, and goes before waiting polls', async (t) => {
-  const { lookups, answered, stop } = setUp(1)
+  const { resolutions, answered, stop } = setUp(1)
   let commit = 'a'
   const host = async (): Promise<string> => commit
-  lookups.shared('plant/a', 'plant.git main')
-  lookups.start('plant/a', sharedResolution('poll', host))
+  resolutions.shared('plant/a', 'plant.git main')
+  resolutions.start('plant/a', sharedResolution('poll', host))
   while (answered.length === 0) await turn()
   commit = 'b'
-  const held = openLookup('holds the only place')
-  lookups.start('plant/held', held)
-  const polls = [openLookup('p1'), openLookup('p2')]
-  for (const [index, poll] of polls.entries()) lookups.start(`plant/p${index}`, poll)
+  const held = openResolution('holds the only place')
+  resolutions.start('plant/held', held)
+  const polls = [openResolution('p1'), openResolution('p2')]
+  for (const [index, poll] of polls.entries()) resolutions.start(`plant/p${index}`, poll)
   answered.length = 0
-  lookups.start('plant/a', sharedResolution('request', host))
+  resolutions.start('plant/a', sharedResolution('request', host))
   held.answer()
   while (!answered.includes('plant/a')) await turn()
-  t.equal(lookups.last('plant/a')?.commit, 'b'.repeat(40))
+  t.equal(resolutions.last('plant/a')?.commit, 'b'.repeat(40))
   stop.abort()
-  await lookups.settled()
+  await resolutions.settled()
 })
 
 void t.test('a host is polled at the shortest interval of its followers, and less often while it fails', async (t) => {
   let nowMs = 0
   const stop = new AbortController()
   const clock = { ...systemClock, monotonicMs: () => nowMs }
-  const lookups = new Resolutions({ clock, hosts: new FairLimiter({ total: 8, clock }), ready: () => undefined, signal: stop.signal })
+  const resolutions = new Resolutions({ clock, hosts: new FairLimiter({ total: 8, clock }), ready: () => undefined, signal: stop.signal })
   let [asked, isAway] = [0, false]
   let running: Promise<string> | undefined
   // A mirror shares a running lookup with equal ones.
@@ -403,11 +404,11 @@ void t.test('a host is polled at the shortest interval of its followers, and les
     for (let second = 0; second < seconds; second += 1) {
       nowMs += 1_000
       for (const { key, spec } of followers) {
-        const [last, shared] = [lookups.last(key), lookups.shared(key, 'plant.git main')]
+        const [last, shared] = [resolutions.last(key), resolutions.shared(key, 'plant.git main')]
         const due = dueForResolution({ spec, desired, resolutionKey: 'q', last, shared, nowMs, jitter: clock.random() })
-        if (due.kind === 'now') lookups.start(key, sharedResolution(due.why, host))
+        if (due.kind === 'now') resolutions.start(key, sharedResolution(due.why, host))
       }
-      await lookups.settled()
+      await resolutions.settled()
     }
     return asked - before
   }

@@ -20,16 +20,16 @@ import { layOut } from '../../../../runtime/sync/apply/steps.ts'
 type Tree = Readonly<Record<string, string>>
 
 const run = '.cluster-sync/run-0'
-const publishIds = ['older', 'old', 'new'] as const
-const stateOf = (publish: (typeof publishIds)[number]): State => ({
-  commit: parseCommitHash({ older: 'c', old: 'a', new: 'b' }[publish].repeat(40)),
+const applyIds = ['older', 'old', 'new'] as const
+const stateOf = (apply: (typeof applyIds)[number]): State => ({
+  commit: parseCommitHash({ older: 'c', old: 'a', new: 'b' }[apply].repeat(40)),
   ref: 'main',
   syncHash: 'h',
   treeKey: 't',
   mappings: ['projects -> projects'],
   chain: [],
   absent: [],
-  publish,
+  publish: apply,
   bootId: 'boot',
   scanPending: [],
   scanned: {},
@@ -267,9 +267,9 @@ class Disk {
   }
 }
 
-function manifestOf(files: Tree, publish: (typeof publishIds)[number]): Buffer {
+function manifestOf(files: Tree, apply: (typeof applyIds)[number]): Buffer {
   const changes = Object.entries(files).map(([path, content]): ManifestChange => ({ path, owned: ownedAs(content) }))
-  const text = [...changeLines(changes), encodeState(stateOf(publish))].join('')
+  const text = [...changeLines(changes), encodeState(stateOf(apply))].join('')
   return Buffer.from(`${encodeHead(encodeHead(0).length + Buffer.byteLength(text))}${text}`)
 }
 
@@ -290,10 +290,10 @@ function recover(disk: Disk): 'sure' | 'suspect' {
         return owned === undefined || idOf(disk.files.get(path) ?? '0') === owned.id
       }),
   }
-  const recorded = { publish: manifest.state?.publish ?? null, suspectReason: manifest.suspectReason }
+  const recorded = { apply: manifest.state?.publish ?? null, suspectReason: manifest.suspectReason }
   const outcome = resumeSteps(
     effectsOn,
-    { steps: journal.steps, base: journal.base, publish: journal.state.publish },
+    { steps: journal.steps, base: journal.base, apply: journal.state.publish },
     recorded,
     () => undefined,
   )

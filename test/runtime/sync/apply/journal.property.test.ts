@@ -11,7 +11,7 @@ import {
   decodeJournal,
   dropJournal,
   encodeJournal,
-  interruptedPublish,
+  interruptedApply,
   isInterrupted,
   type Journal,
   mayBeInterrupted,
@@ -172,7 +172,7 @@ void t.test('a journal on the disk marks an interrupted sync until it is dropped
   const folder = t.testdir({ '.cluster-sync': {} })
   const file = `${folder}/.cluster-sync/journal`
   t.strictSame(
-    [readJournal(folder), interruptedPublish(folder), isInterrupted(folder), mayBeInterrupted(folder)],
+    [readJournal(folder), interruptedApply(folder), isInterrupted(folder), mayBeInterrupted(folder)],
     [undefined, undefined, false, false],
   )
   const [given] = fc.sample(journal, 1)
@@ -183,12 +183,12 @@ void t.test('a journal on the disk marks an interrupted sync until it is dropped
     writeJournal(folder, { ...given, steps })
     t.strictSame(readJournal(folder), { ...given, steps })
     const { ino, mtimeMs } = lstatSync(file)
-    t.equal(interruptedPublish(folder), `${ino} ${mtimeMs}`)
+    t.equal(interruptedApply(folder), `${ino} ${mtimeMs}`)
     t.strictSame([isInterrupted(folder), mayBeInterrupted(folder)], [true, true])
   }
   dropJournal(folder)
   t.equal(existsSync(file), false)
-  t.strictSame([readJournal(folder), interruptedPublish(folder)], [undefined, undefined])
+  t.strictSame([readJournal(folder), interruptedApply(folder)], [undefined, undefined])
 })
 
 void t.test('what is not a journal on the disk is refused before it is read', async (t) => {
@@ -220,9 +220,9 @@ void t.test('what is not a journal on the disk is refused before it is read', as
   throwsError(t, () => readJournal(folder), { reason: 'SymbolicLink', message: /^"\.cluster-sync\/journal": / })
 })
 
-void t.test('a publish counts as interrupted while its journal cannot be seen', async (t) => {
+void t.test('an apply counts as interrupted while its journal cannot be seen', async (t) => {
   const folder = t.testdir({ other: {}, '.cluster-sync': t.fixture('symlink', 'other') })
-  throwsError(t, () => interruptedPublish(folder), { reason: 'SymbolicLink' })
+  throwsError(t, () => interruptedApply(folder), { reason: 'SymbolicLink' })
   throwsError(t, () => isInterrupted(folder), { reason: 'SymbolicLink' })
   t.equal(mayBeInterrupted(folder), true)
 })

@@ -74,7 +74,7 @@ function runProgram(
 
 for (const from of ['differences', 'listing']) {
   void t.test(
-    `killed at each boundary of a publish, the folder is one commit after the next start, and the next cycle ends well (${from})`,
+    `killed at each boundary of an apply, the folder is one commit after the next start, and the next cycle ends well (${from})`,
     { timeout: 600_000 },
     async (t) => {
       if (requires(t, 'env')) await killEverywhere(t, from)

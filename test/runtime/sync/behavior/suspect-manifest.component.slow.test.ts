@@ -141,7 +141,7 @@ void t.test(
     if (!requires(t, 'env')) return
     const folder = temporaryFolder(t, 'suspect')
     const killed = await kills(folder)
-    t.ok(killed.length > 8, `${killed.length} places within a publish`)
+    t.ok(killed.length > 8, `${killed.length} places within an apply`)
     const dataDir = path.join(folder, 'tried')
     const restore = (from: string): void => {
       rmSync(dataDir, { recursive: true, force: true })

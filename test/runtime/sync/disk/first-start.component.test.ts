@@ -7,7 +7,7 @@ import t from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import { currentBootId, sinceBootMs } from '../../../../runtime/sync/disk/clean-marker.ts'
 import { forgetRecovery, sinceFirstRecovery, sinceFirstStart } from '../../../../runtime/sync/disk/first-start.ts'
-import { interruptedPublish } from '../../../../runtime/sync/apply/journal.ts'
+import { interruptedApply } from '../../../../runtime/sync/apply/journal.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
@@ -45,13 +45,13 @@ void t.test('an interrupted apply is distinguished from the next one', (t) => {
   const dataDir = temporaryFolder(t, 'first-start')
   const [file, next] = ['journal', 'next'].map((name) => path.join(dataDir, '.cluster-sync', name)) as [string, string]
   mkdirSync(path.dirname(file))
-  t.equal(interruptedPublish(dataDir), undefined)
+  t.equal(interruptedApply(dataDir), undefined)
   writeFileSync(file, '')
-  const first = interruptedPublish(dataDir)
-  t.equal(interruptedPublish(dataDir), first)
+  const first = interruptedApply(dataDir)
+  t.equal(interruptedApply(dataDir), first)
   writeFileSync(next, '')
   renameSync(next, file)
-  t.not(interruptedPublish(dataDir), first)
+  t.not(interruptedApply(dataDir), first)
   t.end()
 })
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
-import { loggedSteps } from '../../../../runtime/controller/lead/lookup-steps.ts'
+import { loggedSteps } from '../../../../runtime/controller/lead/resolution-steps.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import { requestAnnotations } from '../../../../runtime/api/names.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
