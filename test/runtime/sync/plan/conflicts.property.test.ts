@@ -5,7 +5,7 @@ import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldName, parentOf } from '../../../../runtime/api/values.ts'
-import { findConflicts } from '../../../../runtime/sync/plan/conflicts.ts'
+import { describeConflict, findConflicts } from '../../../../runtime/sync/plan/conflicts.ts'
 
 const name = fc.constantFrom('a', 'A', 'b', 'ä', 'Ä', 'a\u0308', 'c.json')
 const paths = fc.uniqueArray(
@@ -32,4 +32,16 @@ void t.test('conflicts are exactly paths that fold to one name, and files that a
     }),
     { numRuns: 2_000 },
   )
+})
+
+void t.test('a conflict is described with both paths, and letters that look alike by their code points', (t) => {
+  const describe = (...all: string[]) => findConflicts({ each: () => all, has: (path) => all.includes(path) }).map(describeConflict)
+  t.strictSame(describe('a', 'a/b'), ['"a" would be a file and a folder at once'])
+  t.strictSame(describe('a/B', 'a/b'), [
+    '"a/b" and "a/B" differ in case only; rename one, because the gateway and some volumes treat them as one',
+  ])
+  t.strictSame(describe('a\u0308', 'ä'), [
+    'two spellings of "ä" differ only in how Unicode composes their letters (U+00E4, U+0308); rename one, because some volumes treat them as one',
+  ])
+  t.end()
 })

@@ -10,7 +10,7 @@ import type { Owned } from '../../../../runtime/sync/model/manifest.ts'
 import { noAliases } from '../../../../runtime/sync/plan/aliases.ts'
 import type { Observed } from '../../../../runtime/sync/plan/observed.ts'
 import { layOut } from '../../../../runtime/sync/apply/steps.ts'
-import { type Plan, plan, type PlanInput } from '../../../../runtime/sync/plan/plan.ts'
+import { maybeEmptied, type Plan, plan, type PlanInput } from '../../../../runtime/sync/plan/plan.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
 
 type Files = ReadonlyMap<string, string>
@@ -260,4 +260,12 @@ void t.test('the counts add up to the managed and desired files', async () => {
     }),
     { numRuns: 1_000 },
   )
+})
+
+void t.test('folders that deletions may leave empty are listed once, deepest first', (t) => {
+  const of = (...paths: string[]) => maybeEmptied(paths.map((path) => ({ path })))
+  t.strictSame(of(), [])
+  t.strictSame(of('a'), [])
+  t.strictSame(of('b/c/x', 'b/c/y', 'b/d/x', 'a/x'), ['b/c', 'b/d', 'a', 'b'])
+  t.end()
 })
