@@ -1,12 +1,13 @@
 /**
- * `npm run import [folder] [group...]`: writes imports/, typed constructs of the project's kinds, of those of cert-manager and of the
- * Prometheus operator, and of Kubernetes kinds that are newer than cdk8s-plus-28. crds/ holds the CRDs without descriptions, which `npx
- * cdk8s import` reads too; src/ holds the sources, which are compiled beside it, because Node does not run their enums.
+ * `npm run import -- [--output FOLDER] [GROUP...]`: writes imports/, typed constructs of the project's kinds, of those of cert-manager and of
+ * the Prometheus operator, and of Kubernetes kinds that are newer than cdk8s-plus-28. crds/ holds the CRDs, those of others without
+ * descriptions, which `npx cdk8s import` reads too; src/ holds the sources, which are compiled beside it, because Node does not run their enums.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { gatewaySyncCrd, syncReportCrd } from '../infra/crd.ts'
 import { group as ownGroup } from '../runtime/api/names.ts'
@@ -40,19 +41,41 @@ const native = {
   file: 'api/openapi-spec/v3/apis__admissionregistration.k8s.io__v1_openapi.json',
 } as const
 
-const [folder = path.join(root, 'imports'), ...groups] = process.argv.slice(2)
-for (const group of groups.length > 0 ? groups : [ownGroup, native.group, ...Object.keys(foreign)]) {
-  writeDefinitions(group, await definitionsOf(group))
-  generate(group)
+const allGroups: readonly string[] = [ownGroup, native.group, ...Object.keys(foreign)]
+
+const usage = `Usage: npm run import -- [--output FOLDER] [GROUP...]
+
+Writes the typed constructs of imports/ again. Run it after a change to a CRD, then run npm run generate.
+
+  --output FOLDER  writes to this folder instead of imports/
+  GROUP            ${allGroups.join(', ')} (default: all)
+`
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { output: { type: 'string', default: path.join(root, 'imports') }, help: { type: 'boolean', short: 'h', default: false } },
+  })
+  if (values.help) process.stdout.write(usage)
+  else await importGroups(positionals.length > 0 ? positionals : allGroups, path.resolve(values.output))
+} catch (error) {
+  process.stderr.write(`import: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 2
 }
-compile()
+
+async function importGroups(groups: readonly string[], folder: string): Promise<void> {
+  const unknown = groups.find((group) => !allGroups.includes(group))
+  if (unknown !== undefined) throw new Error(`unknown group ${unknown}; known groups: ${allGroups.join(', ')}`)
+  for (const group of groups) {
+    writeDefinitions(folder, group, await definitionsOf(group))
+    generate(folder, group)
+  }
+  compile(folder)
+}
 
 async function definitionsOf(group: string): Promise<Definition[]> {
-  if (group === ownGroup) return [gatewaySyncCrd(), syncReportCrd()]
-  if (group === native.group) return nativeDefinitions()
   const source = foreign[group]
-  if (source === undefined)
-    throw new Error(`no definitions of ${group} are known; there are: ${[native.group, ...Object.keys(foreign)].join(', ')}`)
+  if (source === undefined) return group === native.group ? nativeDefinitions() : [gatewaySyncCrd(), syncReportCrd()]
   const texts = await Promise.all(
     source.kinds.map(async (kind) => read(path.join(copies, `${group}_${kind}.yaml`), `${source.home}/${group}_${kind}.yaml`)),
   )
@@ -71,7 +94,10 @@ async function nativeDefinitions(): Promise<Definition[]> {
 /** A copy on this machine, or what is published. */
 async function read(copy: string, url: string): Promise<string> {
   if (existsSync(copy)) return readFileSync(copy, 'utf8')
-  const answer = await fetch(url, { signal: AbortSignal.timeout(downloadTimeoutMs) })
+  const answer = await fetch(url, { signal: AbortSignal.timeout(downloadTimeoutMs) }).catch((error: unknown) => {
+    const { cause = error } = error as Error
+    throw new Error(`${url}: cannot be downloaded: ${cause instanceof Error ? cause.message : String(cause)}`, { cause: error })
+  })
   if (!answer.ok) throw new Error(`${url}: answered ${answer.status}`)
   return answer.text()
 }
@@ -90,19 +116,19 @@ function slim(value: unknown, keysAreNames = false): unknown {
 }
 
 /** Writes crds/<group>.yaml, which cdk8s.yaml lists. */
-function writeDefinitions(group: string, definitions: readonly Definition[]): void {
+function writeDefinitions(folder: string, group: string, definitions: readonly Definition[]): void {
   const text = definitions.map((definition) => stringify(definition, { aliasDuplicateObjects: false })).join('---\n')
   mkdirSync(path.join(folder, 'crds'), { recursive: true })
   writeFileSync(path.join(folder, 'crds', `${group}.yaml`), text)
 }
 
 /** Writes src/<group>.ts, as `npx cdk8s import` does. */
-function generate(group: string): void {
+function generate(folder: string, group: string): void {
   const definitions = path.join(folder, 'crds', `${group}.yaml`)
   run('cdk8s', ['import', '--no-save', '--check-upgrade=false', `--output=${path.join(folder, 'src')}`, definitions])
 }
 
-function compile(): void {
+function compile(folder: string): void {
   const sources = readdirSync(path.join(folder, 'src')).map((file) => path.join(folder, 'src', file))
   const options = '--ignoreConfig --target es2024 --module nodenext --declaration --skipLibCheck --types node'.split(' ')
   run('tsc', [...options, '--typeRoots', path.join(root, 'node_modules/@types'), '--outDir', folder, ...sources])

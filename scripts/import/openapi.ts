@@ -2,7 +2,7 @@
  * Kubernetes kinds as CRDs for the importer: those that are newer than the types of cdk8s-plus-28. Pure.
  */
 
-type Schema = { $ref?: string; allOf?: Schema[]; properties?: Record<string, Schema>; items?: Schema; [word: string]: unknown }
+type Schema = { $ref?: string; allOf?: Schema[]; properties?: Record<string, Schema>; items?: Schema; [keyword: string]: unknown }
 /** The OpenAPI document of one group and version, as an API server answers it. */
 export type OpenApi = { components: { schemas: Record<string, Schema> } }
 
@@ -37,12 +37,12 @@ function isOf(schema: Schema, group: string, version: string, kind: string): boo
 
 /** No schema of these kinds contains itself. */
 function writtenOut(schema: Schema, all: OpenApi['components']['schemas']): Schema {
-  const { $ref, allOf, properties, items, ...words } = schema
+  const { $ref, allOf, properties, items, ...keywords } = schema
   const [only] = allOf ?? []
   const referred = $ref ?? only?.$ref
-  if (referred !== undefined) return { ...words, ...writtenOut(all[referred.replace('#/components/schemas/', '')] ?? {}, all) }
+  if (referred !== undefined) return { ...keywords, ...writtenOut(all[referred.replace('#/components/schemas/', '')] ?? {}, all) }
   return {
-    ...words,
+    ...keywords,
     ...(items === undefined ? {} : { items: writtenOut(items, all) }),
     ...(properties === undefined
       ? {}

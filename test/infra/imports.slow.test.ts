@@ -59,7 +59,7 @@ void t.test('every imported group has its kinds', async (t) => {
 void t.test('the generated constructs match the current schemas', { timeout: 600_000 }, async (t) => {
   const folder = t.testdir()
   // The compiler does not start with the test runner's loader, which every child process of a test inherits.
-  const command = ['NODE_OPTIONS=', process.execPath, path.join(root, 'scripts/import.ts'), folder, group]
+  const command = ['NODE_OPTIONS=', process.execPath, path.join(root, 'scripts/import.ts'), '--output', folder, group]
   const { status, stderr } = spawnSync('env', command, { encoding: 'utf8' })
   t.equal(status, 0, stderr)
   for (const file of [`crds/${group}.yaml`, `src/${group}.ts`, `${group}.js`, `${group}.d.ts`]) {
