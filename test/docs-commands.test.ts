@@ -235,16 +235,19 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'docs/tutorials/cdk8s.md': {
     by: {
-      'test/infra/package.slow.test.ts': [
-        'npm run package:infra',
-        'npm install ../cluster-sync-operator/build/cluster-sync-operator-infra-0.1.0.tgz',
+      'test/infra/package.slow.test.ts': ['npm install ../cluster-sync-operator/build/cluster-sync-operator-infra-0.1.0.tgz'],
+      'test/integration/cdk8s-docs.test.ts': [
+        'kubectl create namespace plant',
+        'kubectl apply -f dist/crds.k8s.yaml',
+        'kubectl wait --for=condition=Established -f dist/crds.k8s.yaml',
+        'kubectl apply -f dist/operator.k8s.yaml',
+        'openssl rand -hex 32 >webhook-secret',
+        'kubectl create secret generic push --namespace cluster-sync --from-file=webhook-secret',
+        'kubectl apply -f dist/plant.k8s.yaml',
       ],
     },
     left: leftOut(
-      'other pages have the same commands, which are run',
-      'npx cdk8s synth',
-      'kubectl apply -f dist/crds.k8s.yaml',
-      'kubectl apply -f dist/',
+      'other pages have the same command, which is run',
       'kubectl wait gatewaysync/plant --namespace plant --for=condition=Ready --timeout=120s',
     ),
   },

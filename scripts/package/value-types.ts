@@ -33,11 +33,14 @@ function objectType({ properties, required = [], additionalProperties }: ValueSc
     const type = typeOf(schema, inner)
     return `${comment(schema, inner)}${inner}${name}${required.includes(name) ? `: ${type}` : `?: ${type} | undefined`};\n`
   })
-  return `{\n${members.join('')}${indent}}`
+  const others = additionalProperties === false ? '' : `${inner}[other: string]: unknown;\n`
+  return `{\n${members.join('')}${others}${indent}}`
 }
 
-function comment({ properties, description, default: initial }: ValueSchema, indent: string): string {
-  if (properties !== undefined || description === undefined) return ''
-  const words = initial === undefined ? description : `${description} Default: ${JSON.stringify(initial)}.`
-  return `${indent}/** ${words.replaceAll('*/', '* /')} */\n`
+function comment({ properties, description, default: defaultValue }: ValueSchema, indent: string): string {
+  if (description === undefined) return ''
+  // The schema's default of a value that "defaults to" another one only marks it as absent.
+  const hasOwnDefault = defaultValue !== undefined && properties === undefined && !description.includes('Defaults to')
+  const text = hasOwnDefault ? `${description} Default: ${JSON.stringify(defaultValue)}.` : description
+  return `${indent}/** ${text.replaceAll('*/', '* /')} */\n`
 }

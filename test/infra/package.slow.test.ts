@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { textsIn } from '../support/page.ts'
+import { everything } from './installed.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { absent } from '../support/requires.ts'
 
@@ -24,6 +25,7 @@ void t.test('the packed constructs work in a plain cdk8s app on Node 22', { time
   t.match((await run(app, 'node', ['--version'])).output, /^v22[.]/)
 
   succeeds(t, await run(app, 'tsc', ['--noEmit']))
+  t.notMatch(read(app, 'node_modules/cluster-sync-operator/infra/values.d.ts'), /Defaults to .* Default: /, 'a comment has one default')
   // Both programs were type-checked above, so their runs skip the check.
   const checked = { TS_NODE_TRANSPILE_ONLY: 'true' }
   const synth = await run(app, 'node', [path.join(root, 'node_modules/cdk8s-cli/bin/cdk8s'), 'synth', '--check-upgrade=false'], checked)
@@ -46,7 +48,10 @@ const strict = '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --
   .concat(' --allowImportingTsExtensions --resolveJsonModule --skipLibCheck')
   .split(' ')
 
-/** A program that compiles only if the packed types of the values equal those of the schema. */
+/**
+ * A program that compiles only if the packed types of the values equal those of the schema. TypeScript refuses unknown keys only in literals, so
+ * one of them has every kind of value.
+ */
 function writeComparison(folder: string): string {
   const file = path.join(folder, 'same.mts')
   const lines = [
@@ -54,12 +59,13 @@ function writeComparison(folder: string): string {
     `import type { ValuesInput } from '${path.join(root, 'infra/values.ts')}'`,
     'export const there = (values: Packed): ValuesInput => values',
     'export const back = (values: ValuesInput): Packed => values',
+    `export const literal: Packed = ${JSON.stringify(everything)}`,
   ]
   writeFileSync(file, lines.join('\n'))
   return file
 }
 
-/** The app of the template with its tools, and the two programs of the documentation. */
+/** The app of the template with its tools, and the programs of the documentation. */
 function writeApp(app: string): void {
   const { dependencies } = JSON.parse(read(root, 'package.json')) as { dependencies: Record<string, string> }
   const { devDependencies: tools } = JSON.parse(read(template, 'package.json').replaceAll(/\{\{.*?\}\}/g, '1')) as {
@@ -77,7 +83,9 @@ function writeApp(app: string): void {
   writeFileSync(path.join(app, 'tsconfig.json'), read(template, 'tsconfig.json'))
   writeFileSync(path.join(app, 'cdk8s.yaml'), 'language: typescript\napp: npx ts-node main.ts\n')
   writeFileSync(path.join(app, 'main.ts'), textsIn('docs/tutorials/cdk8s.md', 'ts').join(''))
-  writeFileSync(path.join(app, 'committed.ts'), textsIn('infra/README.md', 'ts').join(''))
+  const [install = '', ...changes] = textsIn('infra/README.md', 'ts')
+  writeFileSync(path.join(app, 'committed.ts'), `${install}void operator\n`)
+  writeFileSync(path.join(app, 'changed.ts'), [install, ...changes].join(''))
 }
 
 /** Runs the install command of the page; false if the registry is unreachable, which skips the test. */
