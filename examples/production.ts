@@ -1,6 +1,6 @@
 /**
- * Values for a production cluster: two replicas on two machines, of which an eviction never takes the last, and a monitoring
- * system that collects the figures and knows when to call someone. `CLUSTER_SYNC_VALUES=examples/production.ts npx cdk8s synth`
+ * Values for production: two replicas, monitoring, alerts, network policy. `CLUSTER_SYNC_VALUES=examples/production.ts npx cdk8s synth`.
+ * Set `prometheusRule.runbookUrl` to your copy of docs/how-to/runbook.md, so that alerts link to it.
  */
 import { chartName } from '../infra/names.ts'
 import type { ValuesInput } from '../infra/values.ts'
@@ -10,7 +10,7 @@ const labelSelector = { matchLabels: { 'app.kubernetes.io/name': chartName } }
 
 export const values = {
   replicaCount: 2,
-  // Preferred only: with as many machines as replicas, an update could not place its new pod otherwise.
+  // Preferred only: otherwise an update in a cluster with two nodes could not place its new pod.
   affinity: {
     podAntiAffinity: {
       preferredDuringSchedulingIgnoredDuringExecution: [

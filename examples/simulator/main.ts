@@ -1,6 +1,6 @@
 /**
- * `node examples/simulator/main.ts --data <dir> [--port 8088] [--name gw] [--mode dev] [--api-key name:secret]`. In a pod it takes what a
- * gateway's container is given too: `-n <name> -a <address> -- -Dignition.config.mode=<mode>`.
+ * `node examples/simulator/main.ts --data <dir> [--port 8088] [--name gw] [--mode dev] [--api-key name:secret]`. In a pod it also takes the
+ * arguments of a gateway's container: `-n <name> -a <address> -- -Dignition.config.mode=<mode>`.
  */
 import { parseArgs } from 'node:util'
 import { startSimulator } from './simulator.ts'

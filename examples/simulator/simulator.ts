@@ -1,6 +1,6 @@
 /**
- * Stands for an Ignition 8.3 gateway where none is to be had: the HTTP surface that this product uses, over a real data directory. It
- * reads that directory at start and at each scan, and does not start on the faults that are documented.
+ * Simulates an Ignition 8.3 gateway: the HTTP API that this product uses, over a real data directory. It reads that directory at start
+ * and at each scan, and does not start on the documented faults.
  */
 import * as http from 'node:http'
 import * as https from 'node:https'
@@ -15,12 +15,12 @@ export type SimulatorOptions = {
   port?: number
   host?: string
   mode?: string
-  /** `<name>:<secret>`; without one every call is let in. */
+  /** `<name>:<secret>`; without one every call is accepted. */
   apiKey?: string
   tls?: { cert: string; key: string }
   startupMs?: number
   scanMs?: number
-  /** False: a scan reads nothing, for whoever measures how long others take. */
+  /** False: a scan reads nothing, for benchmarks of other programs. */
   readsFiles?: boolean
   /** False: an older gateway without the lock route. */
   lockRoute?: boolean
@@ -35,21 +35,21 @@ export type Simulator = {
   url: string
   requests: SimulatorRequest[]
   state(): SimulatorState
-  /** What the gateway had to say when it did not start. */
+  /** Why the gateway did not start. */
   faults(): string[]
   /** What it read last: at its start, or at the end of a scan. */
   reading(): Reading
   setDesigners(designers: readonly SimulatedDesigner[]): void
-  /** What the gateway complains of from now on. */
+  /** The problems that the gateway reports from now on. */
   setProblems(problems: readonly string[]): void
-  /** Modules that it does not start. */
+  /** Modules that the gateway does not start. */
   setQuarantined(modules: readonly string[]): void
-  /** The key that it takes from now on. */
+  /** The key that it accepts from now on. */
   setApiKey(apiKey: string): void
   /** Answers the next so many calls of a path with this status. */
   failNext(failure: { path: string; status: number; times: number }): void
   finishCommissioning(): void
-  /** Starts anew over the same directory. */
+  /** Restarts over the same directory. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -172,7 +172,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
 type Reply = { status: number; body?: unknown; text?: string; location?: string }
 
-/** 401 for no or an unknown key, in HTML as the gateway gives it. A bare secret is no key. */
+/** Refuses a missing or unknown key with 401 and HTML, as a gateway does. A secret without its name is not a key. */
 function authorize(expected: string | undefined, given: string | string[] | undefined): Reply | undefined {
   if (expected === undefined || given === expected) return undefined
   return { status: 401, text: '<html><body>HTTP ERROR 401 Unauthorized</body></html>' }

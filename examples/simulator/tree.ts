@@ -7,15 +7,15 @@ import path from 'node:path'
 /** Effective resources by `<module>/<type>[/<name>]`, each with the collection that it comes from. */
 export type Effective = ReadonlyMap<string, string>
 
-/** `problems`: what the gateway complains of and runs on. */
+/** `problems`: what the gateway reports while it runs. */
 export type Reading = { effective: Effective; projects: string[]; faults: string[]; problems: string[] }
 
 type Collection = { name: string; folder: string; parent: string; resources: Map<string, ResourceFolder> }
 type ResourceFolder = { manifest: string; singleton: boolean }
 
 /**
- * What keeps a gateway from starting, as far as it is documented: by the rule of the collection checks that finds
- * the same in a commit, what the gateway says.
+ * Documented faults that keep a gateway from starting: by the rule that finds the fault in a commit (docs/reference/rules.md), the message
+ * of the gateway.
  */
 export const startFaults = {
   'missing-config-mode': (folder: string) => `Resource collection path ${folder} exists but is not empty`,
@@ -87,7 +87,7 @@ function unmanaged(root: string): string[] {
     .map(startFaults['missing-config-mode'])
 }
 
-/** Singletons that a gateway makes in local by itself, so that no other collection needs them. */
+/** Singletons that a gateway creates in the collection local, so that no other collection needs them. */
 const localSingletons = new Set([
   'ignition/local-system-properties',
   'com.inductiveautomation.opcua/client-keystore',
