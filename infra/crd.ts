@@ -10,47 +10,47 @@ import { type CelRule, celRuleOf } from '../runtime/api/schema/rule.ts'
 import { gatewaySyncSpec } from '../runtime/api/schema/spec.ts'
 import { gatewaySyncStatus } from '../runtime/api/schema/status.ts'
 
-type Words = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
 /** A structural schema as `apiextensions.k8s.io/v1` takes it. */
-function structuralSchema(schema: v.GenericSchema): Words {
+function structuralSchema(schema: v.GenericSchema): JsonObject {
   const generated = toJsonSchema(schema, {
     typeMode: 'input',
     errorMode: 'ignore',
     overrideAction({ valibotAction, jsonSchema }) {
       const rule = celRuleOf(valibotAction)
-      const present = jsonSchema as Words
+      const present = jsonSchema as JsonObject
       if (rule !== undefined) return { ...present, 'x-kubernetes-validations': [...rulesOf(present), rule] } as typeof jsonSchema
       return undefined
     },
   })
-  return structural(generated as Words)
+  return structural(generated as JsonObject)
 }
 
-function rulesOf(words: Words): CelRule[] {
-  return (words['x-kubernetes-validations'] as CelRule[] | undefined) ?? []
+function rulesOf(keywords: JsonObject): CelRule[] {
+  return (keywords['x-kubernetes-validations'] as CelRule[] | undefined) ?? []
 }
 
 /** Keywords of JSON schema that the API server refuses or silently drops. */
-const refusedWords = new Set(['$schema', '$defs', '$ref', 'propertyNames', 'const'])
+const refusedKeywords = new Set(['$schema', '$defs', '$ref', 'propertyNames', 'const'])
 
-/** The same schema in the API server's dialect, which has no `additionalProperties: false` beside properties and hardly any unions. */
-function structural(generated: Words): Words {
-  // Metadata of a pipe lands in the schema under its own name.
+/** The schema as the API server accepts it: without `additionalProperties: false` beside properties, and with hardly any unions. */
+function structural(generated: JsonObject): JsonObject {
+  // valibot copies pipe metadata into the schema.
   const { crd: own, ...others } = generated
-  const words: Words = { ...others, ...(own as Words | undefined) }
-  const result: Words = {}
-  for (const [name, value] of Object.entries(words)) {
-    if (refusedWords.has(name) || value === undefined) continue
+  const keywords: JsonObject = { ...others, ...(own as JsonObject | undefined) }
+  const result: JsonObject = {}
+  for (const [name, value] of Object.entries(keywords)) {
+    if (refusedKeywords.has(name) || value === undefined) continue
     if (name === 'properties' || name === 'patternProperties') {
-      result[name] = Object.fromEntries(Object.entries(value as Record<string, Words>).map(([key, inner]) => [key, structural(inner)]))
-    } else if (name === 'items') result[name] = structural(value as Words)
+      result[name] = Object.fromEntries(Object.entries(value as Record<string, JsonObject>).map(([key, inner]) => [key, structural(inner)]))
+    } else if (name === 'items') result[name] = structural(value as JsonObject)
     else if (name === 'additionalProperties') {
-      if (typeof value === 'object' && words['properties'] === undefined) result[name] = structural(value as Words)
+      if (typeof value === 'object' && keywords['properties'] === undefined) result[name] = structural(value as JsonObject)
     } else if (name === 'required' && (value as string[]).length === 0) continue
     else result[name] = value
   }
-  if ('const' in words) result['enum'] = [words['const']]
+  if ('const' in keywords) result['enum'] = [keywords['const']]
   return result
 }
 
@@ -97,7 +97,7 @@ type CustomResource = {
   apiVersion: string
   kind: string
   metadata: { name: string; annotations: Record<string, string> }
-  spec: { names: { kind: string } & Words; versions: object[] } & Words
+  spec: { names: { kind: string } & JsonObject; versions: object[] } & JsonObject
 }
 
 /** Deleting a CRD deletes every object of its kind, so no tool may prune it because it is missing in a newer list. */
@@ -135,8 +135,8 @@ export function syncReportCrd(): CustomResource {
 function definition(
   { kind, plural, singular, short }: { kind: string; plural: string; singular: string; short: string },
   description: string,
-  spec: Words,
-  status: Words,
+  spec: JsonObject,
+  status: JsonObject,
   columns: Column[],
 ): CustomResource {
   const schema = {

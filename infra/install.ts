@@ -1,5 +1,5 @@
 /**
- * What this repository's own `dist/` installs: reviewed in pull requests, where a change of it is a change of the manifests beside it.
+ * The installation in this repository's own `dist/`. Commit a change to it with the manifests that it changes.
  */
 import type { OperatorProps } from './operator-chart.ts'
 

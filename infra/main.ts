@@ -8,8 +8,8 @@ import { pathToFileURL } from 'node:url'
 import { App } from 'cdk8s'
 import { parse } from 'yaml'
 import { writeChart } from './chart/files.ts'
+import { createCharts } from './charts.ts'
 import { install } from './install.ts'
-import { installation } from './operator-chart.ts'
 import { publishManifests } from './publish.ts'
 import type { ValuesInput } from './values.ts'
 
@@ -33,7 +33,7 @@ try {
   // The command line emptied the folder that `--output` names; the chart depends on no values, so that refused ones do not remove it.
   if (path.resolve(outdir) === path.resolve(dist)) writeChart(path.join(dist, 'chart'))
   const app = new App({ outdir })
-  installation(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
+  createCharts(app, { ...install, values: await readValues(process.env['CLUSTER_SYNC_VALUES']) })
   app.synth()
   if (publishing) for (const file of publishManifests(scratch, dist)) report(`wrote ${file}`)
 } catch (error) {

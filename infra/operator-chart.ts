@@ -18,7 +18,7 @@ import { Policies } from './constructs/policies.ts'
 import { Receiver } from './constructs/receiver.ts'
 import { StatusPage } from './constructs/status-page.ts'
 import { gatewaySyncCrd, syncReportCrd } from './crd.ts'
-import type { Installation } from './installation.ts'
+import type { SharedProps } from './constructs/shared-props.ts'
 import { namesOf, type Release } from './names.ts'
 import { checkRelease, checkValues } from './values/check.ts'
 import type { ValuesInput } from './values.ts'
@@ -61,25 +61,25 @@ export class OperatorChart extends Chart {
     this.warnings = warnings
     this.reportWarnings(onWarning)
 
-    const installation: Installation = { names: namesOf(release, values, version), values, version }
+    const props: SharedProps = { names: namesOf(release, values, version), values, version }
     // Objects are written in this order, so that referenced objects come first.
-    if (createNamespace) this.namespaceObject = this.createNamespace(installation)
-    this.permissions = new ControllerPermissions(this, 'Permissions', installation)
-    this.agentPermissions = new AgentPermissions(this, 'AgentPermissions', installation)
-    this.policies = new Policies(this, 'Policies', installation)
-    this.certificates = new Certificates(this, 'Certificates', installation)
-    this.contentServer = new ContentServer(this, 'ContentServer', installation)
-    this.receiver = new Receiver(this, 'Receiver', installation)
-    this.statusPage = new StatusPage(this, 'StatusPage', installation)
-    this.monitoring = new Monitoring(this, 'Monitoring', installation)
-    this.networkPolicy = new NetworkPolicy(this, 'NetworkPolicy', installation)
+    if (createNamespace) this.namespaceObject = this.createNamespace(props)
+    this.permissions = new ControllerPermissions(this, 'Permissions', props)
+    this.agentPermissions = new AgentPermissions(this, 'AgentPermissions', props)
+    this.policies = new Policies(this, 'Policies', props)
+    this.certificates = new Certificates(this, 'Certificates', props)
+    this.contentServer = new ContentServer(this, 'ContentServer', props)
+    this.receiver = new Receiver(this, 'Receiver', props)
+    this.statusPage = new StatusPage(this, 'StatusPage', props)
+    this.monitoring = new Monitoring(this, 'Monitoring', props)
+    this.networkPolicy = new NetworkPolicy(this, 'NetworkPolicy', props)
     this.controller = new Controller(this, 'Controller', {
-      ...installation,
+      ...props,
       serviceAccount: this.permissions.serviceAccount,
       service: this.contentServer.service,
     })
     // Last: once it is there, pods that request an agent wait for the controller.
-    this.admission = new Admission(this, 'Admission', installation)
+    this.admission = new Admission(this, 'Admission', props)
     for (const object of this.apiObjects) patchable(object)
     // Objects that an app adds, such as the Ingress of `exposeViaIngress`, belong beside the Services. Set only now: cdk8s would also give
     // this namespace to the objects above that have none.
@@ -91,7 +91,7 @@ export class OperatorChart extends Chart {
     return this.node.findAll().filter((construct): construct is ApiObject => ApiObject.isApiObject(construct))
   }
 
-  private createNamespace({ names, values }: Installation): kplus.Namespace {
+  private createNamespace({ names, values }: SharedProps): kplus.Namespace {
     const { commonLabels: labels, commonAnnotations: annotations } = values
     // Other things may be in the namespace too, so it does not have the labels of this installation.
     const namespace = new kplus.Namespace(this, 'Namespace', { metadata: { name: names.namespace, labels, annotations } })
@@ -114,13 +114,6 @@ export class OperatorChart extends Chart {
 
 function warn(warning: string): void {
   process.stderr.write(`warning: ${warning}\n`)
-}
-
-/** Charts `crds` and `operator`, in the order in which they are applied. Throws as `OperatorChart` does. */
-export function installation(app: Construct, props: OperatorProps): Chart[] {
-  const { values } = checkValues(props.values ?? {})
-  const crds = values.crds.install ? [new CrdChart(app, 'crds')] : []
-  return [...crds, new OperatorChart(app, 'operator', props)]
 }
 
 /** The CRDs, which are applied before everything else and outlive an installation. */

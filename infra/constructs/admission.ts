@@ -5,7 +5,7 @@ import { k8s } from 'cdk8s-plus-28'
 import type * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import { injectionNamespaceLabel, podAnnotations } from '../../runtime/api/names.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { clusterMetadata } from '../names.ts'
 import type { Values } from '../values.ts'
 import { certificateSource } from './certificates.ts'
@@ -14,12 +14,12 @@ import { createService } from './service.ts'
 /** In these namespaces injection must be requested by label, so that a controller that is down cannot block the cluster itself. */
 const excludedNamespaces = ['kube-system', 'kube-node-lease']
 
-/** The injection webhook. Creates nothing while `webhook.enabled` is false. */
+/** The injection webhook, configured by the values of `webhook`. Creates nothing while `webhook.enabled` is false. */
 export class Admission extends Construct {
   readonly service: kplus.Service | undefined
   readonly webhookConfiguration: k8s.KubeMutatingWebhookConfiguration | undefined
 
-  constructor(scope: Construct, id: string, { names, values }: Installation) {
+  constructor(scope: Construct, id: string, { names, values }: SharedProps) {
     super(scope, id)
     const { webhook, controller } = values
     if (!webhook.enabled) return

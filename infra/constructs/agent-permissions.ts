@@ -4,7 +4,7 @@
 import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import { gatewaySyncKind, syncReportKind } from '../../runtime/api/names.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { clusterMetadata } from '../names.ts'
 import { createClusterRole, customResource } from './roles.ts'
 
@@ -16,7 +16,7 @@ import { createClusterRole, customResource } from './roles.ts'
 export class AgentPermissions extends Construct {
   readonly clusterRole: kplus.ClusterRole
 
-  constructor(scope: Construct, id: string, { names }: Installation) {
+  constructor(scope: Construct, id: string, { names }: SharedProps) {
     super(scope, id)
     this.clusterRole = createClusterRole(this, 'ClusterRole', clusterMetadata(names, names.agentRole), [
       { verbs: ['list', 'watch'], endpoints: [customResource(gatewaySyncKind.plural)] },

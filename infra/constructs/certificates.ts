@@ -1,5 +1,5 @@
 /**
- * The certificate of the secure ports, issued by cert-manager.
+ * The certificate of the TLS ports, issued by cert-manager.
  */
 import { Construct } from 'constructs'
 import {
@@ -9,22 +9,22 @@ import {
   CertificateSpecUsages,
   Issuer,
 } from '../../imports/cert-manager.io.js'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { metadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
 
 /**
  * A self-signed certificate authority of this installation signs the leaf, so that renewing the leaf does not change what
- * agents and the API server trust. Creates nothing if the certificate comes from elsewhere.
+ * agents and the API server trust. Creates nothing if the certificate has another source.
  */
 export class Certificates extends Construct {
   readonly selfSignedIssuer: Issuer | undefined
   readonly authority: Certificate | undefined
   readonly issuer: Issuer | undefined
-  /** Used by every secure port of the controller. */
+  /** Used by every TLS port of the controller. */
   readonly certificate: Certificate | undefined
 
-  constructor(scope: Construct, id: string, { names, values }: Installation) {
+  constructor(scope: Construct, id: string, { names, values }: SharedProps) {
     super(scope, id)
     if (certificateSource(values) !== 'cert-manager') return
     const selfSigned = `${names.fullname}-selfsigned`
@@ -61,7 +61,7 @@ export class Certificates extends Construct {
   }
 }
 
-/** The issuer of the certificate of the secure ports. A Secret in the values takes precedence. */
+/** The issuer of the certificate of the TLS ports. A Secret in the values takes precedence. */
 export function certificateSource({ webhook, certManager }: Values): 'existing-secret' | 'cert-manager' | 'controller' {
   if (webhook.existingSecret !== '') return 'existing-secret'
   return certManager.enabled ? 'cert-manager' : 'controller'

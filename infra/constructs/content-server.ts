@@ -3,13 +3,14 @@
  */
 import type * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { createService } from './service.ts'
 
+/** Configured by the values of `delivery`. */
 export class ContentServer extends Construct {
   readonly service: kplus.Service
 
-  constructor(scope: Construct, id: string, { names, values: { delivery } }: Installation) {
+  constructor(scope: Construct, id: string, { names, values: { delivery } }: SharedProps) {
     super(scope, id)
     this.service = createService(this, names, {
       name: names.deliveryService,

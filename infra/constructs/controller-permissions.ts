@@ -4,7 +4,7 @@
 import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import { gatewaySyncKind, syncReportKind } from '../../runtime/api/names.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { clusterMetadata, metadata } from '../names.ts'
 import type { Values } from '../values.ts'
 import { certificateSource } from './certificates.ts'
@@ -12,32 +12,31 @@ import { addSubject, createClusterRole, customResource, named } from './roles.ts
 
 const events = kplus.ApiResource.custom({ apiGroup: 'events.k8s.io', resourceType: 'events' })
 
-/**
- * Each role is bound only where it is needed. The assertions to interfaces are there because the declarations of cdk8s-plus are not made for
- * TypeScript's `exactOptionalPropertyTypes`.
- */
+// cdk8s-plus is not declared for TypeScript's `exactOptionalPropertyTypes`, so its classes are asserted to its interfaces below.
+
+/** Each role is bound only where it is needed. */
 export class ControllerPermissions extends Construct {
   readonly serviceAccount: kplus.IServiceAccount
-  /** Objects without a namespace. */
+  /** For cluster-scoped objects. */
   readonly clusterRole: kplus.ClusterRole
   readonly clusterRoleBinding: kplus.ClusterRoleBinding
-  /** The namespaces that the controller watches. */
+  /** For the namespaces that the controller watches. */
   readonly watchedRole: kplus.ClusterRole
   /** One for the whole cluster, or one in each of `watchNamespaces`. */
   readonly watchedBindings: readonly (kplus.ClusterRoleBinding | kplus.RoleBinding)[]
-  /** The namespace of the release. */
+  /** For the release namespace. */
   readonly ownRole: kplus.Role
   readonly ownRoleBinding: kplus.RoleBinding
-  /** Secrets that GatewaySyncs name; never a list of them. A role of its own, because it may be bound in fewer namespaces. */
+  /** For the Secrets that GatewaySyncs name, without permission to list them. It may be bound in fewer namespaces than `watchedRole`. */
   readonly secretsRole: kplus.ClusterRole | undefined
   readonly secretsBindings: readonly (kplus.ClusterRoleBinding | kplus.RoleBinding)[]
 
-  private readonly installation: Installation
+  private readonly props: SharedProps
 
-  constructor(scope: Construct, id: string, installation: Installation) {
+  constructor(scope: Construct, id: string, props: SharedProps) {
     super(scope, id)
-    this.installation = installation
-    const { names, values } = installation
+    this.props = props
+    const { names, values } = props
     const { serviceAccount, watchNamespaces, rbac } = values
     this.serviceAccount = serviceAccount.create
       ? (new kplus.ServiceAccount(this, 'ServiceAccount', {
@@ -45,17 +44,17 @@ export class ControllerPermissions extends Construct {
         }) as kplus.IServiceAccount)
       : kplus.ServiceAccount.fromServiceAccountName(this, 'ServiceAccount', names.serviceAccount, { namespaceName: names.namespace })
 
-    this.clusterRole = createClusterRole(this, 'ClusterRole', clusterMetadata(names, names.controllerRole), clusterRules(installation))
+    this.clusterRole = createClusterRole(this, 'ClusterRole', clusterMetadata(names, names.controllerRole), clusterRules(props))
     this.clusterRoleBinding = new kplus.ClusterRoleBinding(this, 'ClusterRoleBinding', {
       metadata: clusterMetadata(names, names.controllerRole),
       role: this.clusterRole as kplus.IClusterRole,
     })
     addSubject(this.clusterRoleBinding, this.serviceAccount)
 
-    this.watchedRole = createClusterRole(this, 'WatchedRole', clusterMetadata(names, names.watchedRole), watchedRules(installation))
+    this.watchedRole = createClusterRole(this, 'WatchedRole', clusterMetadata(names, names.watchedRole), watchedRules(props))
     this.watchedBindings = this.bind('Watched', this.watchedRole, watchNamespaces)
 
-    this.ownRole = new kplus.Role(this, 'OwnRole', { metadata: metadata(names, names.fullname), rules: ownRules(installation) })
+    this.ownRole = new kplus.Role(this, 'OwnRole', { metadata: metadata(names, names.fullname), rules: ownRules(props) })
     this.ownRoleBinding = new kplus.RoleBinding(this, 'OwnRoleBinding', {
       metadata: metadata(names, names.fullname),
       role: this.ownRole as kplus.IRole,
@@ -73,7 +72,7 @@ export class ControllerPermissions extends Construct {
 
   /** Binds a role in the given namespaces, or in all if none is given. */
   private bind(id: string, role: kplus.ClusterRole, namespaces: readonly string[]): (kplus.ClusterRoleBinding | kplus.RoleBinding)[] {
-    const { names } = this.installation
+    const { names } = this.props
     const bindings =
       namespaces.length === 0
         ? [
@@ -94,7 +93,7 @@ export class ControllerPermissions extends Construct {
   }
 }
 
-function clusterRules({ names, values }: Installation): kplus.ClusterRolePolicyRule[] {
+function clusterRules({ names, values }: SharedProps): kplus.ClusterRolePolicyRule[] {
   const rules: kplus.ClusterRolePolicyRule[] = [
     // Checks the tokens of agents that request content, and of clients that scrape metrics.
     { verbs: ['create'], endpoints: [kplus.ApiResource.TOKEN_REVIEWS, kplus.ApiResource.SUBJECT_ACCESS_REVIEWS] },
@@ -109,7 +108,7 @@ function clusterRules({ names, values }: Installation): kplus.ClusterRolePolicyR
   return rules
 }
 
-function watchedRules({ names, values }: Installation): kplus.ClusterRolePolicyRule[] {
+function watchedRules({ names, values }: SharedProps): kplus.ClusterRolePolicyRule[] {
   const rules: kplus.ClusterRolePolicyRule[] = [
     // The watch, and the request annotations of a push.
     { verbs: ['list', 'watch', 'patch'], endpoints: [customResource(gatewaySyncKind.plural)] },
@@ -130,7 +129,7 @@ function watchedRules({ names, values }: Installation): kplus.ClusterRolePolicyR
   return rules
 }
 
-function ownRules({ names, values }: Installation): kplus.RolePolicyRule[] {
+function ownRules({ names, values }: SharedProps): kplus.RolePolicyRule[] {
   const rules: kplus.RolePolicyRule[] = []
   if (values.leaderElection.enabled) {
     rules.push(

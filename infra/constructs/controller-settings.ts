@@ -3,13 +3,13 @@
  */
 import { ports } from '../../runtime/api/names.ts'
 import type { ControllerSettingsInput } from '../../runtime/settings/controller.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import type { Names } from '../names.ts'
 import type { Values } from '../values.ts'
 import { certificateNames, certificateSource } from './certificates.ts'
 import { mountPaths, receiverKeys } from './volumes.ts'
 
-export function controllerSettings({ names, values, version }: Installation): ControllerSettingsInput {
+export function controllerSettings({ names, values, version }: SharedProps): ControllerSettingsInput {
   const { fullname, namespace, deliveryService } = names
   const { image, agentImage, agent, webhook, webhookReceiver, metrics, delivery, source, statusPage } = values
   const keyFiles = receiverKeys(values).map((name) => [`${name}File`, `${mountPaths.receiver}/${name}/value`])
@@ -103,7 +103,7 @@ function statusPageSettings({
   }
 }
 
-/** JSON with a line for each member and sorted keys, so that the change of a setting is the change of a line. */
+/** JSON with a line for each member and sorted keys, so that changing a setting changes one line. */
 export function settingsJson(settings: ControllerSettingsInput): string {
   const lines = Object.entries(sorted(settings) as object).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`)
   return `{\n${lines.join(',\n')}\n}`

@@ -7,15 +7,15 @@ import { Construct } from 'constructs'
 import { nodeOptions, ports } from '../../runtime/api/names.ts'
 import { controllerSettingsVariable } from '../../runtime/settings/controller.ts'
 import { tracingVariables } from '../../runtime/telemetry/tracing/settings.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { metadata } from '../names.ts'
 import { openPorts } from '../values/open-ports.ts'
 import type { Values } from '../values.ts'
 import { controllerSettings, imageOf, settingsJson } from './controller-settings.ts'
-import { appendTo, isEmpty, setFields } from './fields.ts'
+import { addToField, appendTo, isEmpty, setFields } from './fields.ts'
 import { otherVolumes, volumeMounts } from './volumes.ts'
 
-export type ControllerProps = Installation & {
+export type ControllerProps = SharedProps & {
   serviceAccount: kplus.IServiceAccount
   /** Governs the StatefulSet. */
   service: kplus.Service
@@ -45,7 +45,7 @@ export class Controller extends Construct {
         '/spec/volumeClaimTemplates': [claimTemplate(names.selector, persistence)],
       })
       // A StatefulSet of cdk8s-plus adds its own label to the selector of its Service.
-      setFields(service, { '/spec/selector': names.selector })
+      ApiObject.of(service).addJsonPatch(JsonPatch.remove(`/spec/selector/${kplus.Pod.ADDRESS_LABEL.replace('/', '~1')}`))
     }
     const { podDisruptionBudget: budget, replicaCount } = values
     if (budget.enabled && replicaCount > 1) {
@@ -71,8 +71,10 @@ export class Controller extends Construct {
       [`${podSpec}/securityContext`]: podSecurityContext,
       [`${podSpec}/imagePullSecrets`]: values.imagePullSecrets,
       [`${podSpec}/nodeSelector`]: values.nodeSelector,
-      [`${podSpec}/tolerations`]: values.tolerations,
-      [`${podSpec}/affinity`]: values.affinity,
+    })
+    addToField(this.deployment, `${podSpec}/tolerations`, values.tolerations)
+    addToField(this.deployment, `${podSpec}/affinity`, values.affinity)
+    setFields(this.deployment, {
       [`${podSpec}/topologySpreadConstraints`]: values.topologySpreadConstraints,
       [`${podSpec}/priorityClassName`]: values.priorityClassName,
       [`${container}/resources`]: values.resources,
@@ -145,15 +147,15 @@ function workloadProps(
   }
 }
 
-function environment(installation: Installation): Record<string, kplus.EnvValue> {
-  const { tracing } = installation.values
+function environment(props: SharedProps): Record<string, kplus.EnvValue> {
+  const { tracing } = props.values
   const field = (path: kplus.EnvFieldPaths) => kplus.EnvValue.fromFieldRef(path, { apiVersion: 'v1' })
   return {
     POD_NAME: field(kplus.EnvFieldPaths.POD_NAME),
     // The other replicas connect to the leader at this address.
     POD_IP: field(kplus.EnvFieldPaths.POD_IP),
     NODE_OPTIONS: kplus.EnvValue.fromValue(nodeOptions),
-    [controllerSettingsVariable]: kplus.EnvValue.fromValue(settingsJson(controllerSettings(installation))),
+    [controllerSettingsVariable]: kplus.EnvValue.fromValue(settingsJson(controllerSettings(props))),
     ...(tracing.endpoint !== '' && {
       [tracingVariables.endpoint]: kplus.EnvValue.fromValue(tracing.endpoint),
       [tracingVariables.ratio]: kplus.EnvValue.fromValue(String(tracing.samplingRatio)),

@@ -16,8 +16,39 @@ export function appendTo(construct: IConstruct, list: string, elements: readonly
 }
 
 /**
+ * Adds to a field by JSON pointer, beside what a method of the construct sets there, such as those of `scheduling`: the members of objects
+ * and the elements of lists, so that both apply.
+ */
+export function addToField(construct: IConstruct, pointer: string, value: object): void {
+  if (isEmpty(value)) return
+  const object = ApiObject.of(construct)
+  const toJson = object.toJson.bind(object)
+  object.toJson = () => {
+    const json: unknown = toJson()
+    const present = pointer
+      .split('/')
+      .slice(1)
+      .reduce((at, member) => (at as Record<string, unknown> | undefined)?.[member], json)
+    return JsonPatch.apply(json, JsonPatch.add(pointer, combined(present, value))) as unknown
+  }
+}
+
+function combined(present: unknown, added: unknown, member = ''): unknown {
+  if (Array.isArray(present) && Array.isArray(added)) {
+    // A node has to match one of the terms, so only each term combined with each other one applies both.
+    if (member === 'nodeSelectorTerms') return present.flatMap((one) => added.map((other) => combined(one, other)))
+    return [...(present as unknown[]), ...(added as unknown[])]
+  }
+  if (typeof present !== 'object' || present === null || typeof added !== 'object' || added === null) return added
+  const members = Object.entries(added).map(([name, value]) => [name, combined((present as Record<string, unknown>)[name], value, name)])
+  return { ...present, ...(Object.fromEntries(members) as object) }
+}
+
+/**
  * Lets patches set any field, as the API spells it. The classes of cdk8s-plus and of `cdk8s import` apply patches first and then map the fields
  * that they know, in a spelling of their own, which drops everything else: a field that is newer than the classes, a quantity, a named port.
+ * Each call wraps the object again, so that later patches apply to the result of earlier ones. Objects that an app creates, such as the Ingress
+ * of `exposeViaIngress`, keep the behavior of cdk8s.
  */
 export function patchable(object: ApiObject): ApiObject {
   const toJson = object.toJson.bind(object)

@@ -6,7 +6,7 @@ import { Construct } from 'constructs'
 import { PodMonitor, PrometheusRule, ServiceMonitor, ServiceMonitorSpecEndpointsScheme } from '../../imports/monitoring.coreos.com.js'
 import { agentPortName } from '../../runtime/settings/agent.ts'
 import { agentPodLabel } from '../../runtime/api/names.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { clusterMetadata, metadata } from '../names.ts'
 import type { Values } from '../values.ts'
 import { alertGroups } from './alerts.ts'
@@ -25,9 +25,9 @@ export class Monitoring extends Construct {
   readonly dashboards: kplus.ConfigMap | undefined
   readonly alerts: PrometheusRule | undefined
 
-  constructor(scope: Construct, id: string, installation: Installation) {
+  constructor(scope: Construct, id: string, props: SharedProps) {
     super(scope, id)
-    const { names, values } = installation
+    const { names, values } = props
     const { metrics, serviceMonitor, podMonitor, grafanaDashboard, prometheusRule } = values
     this.metricsReaderRole = createClusterRole(this, 'MetricsReaderRole', clusterMetadata(names, names.metricsReaderRole), [
       { verbs: ['get'], endpoints: [kplus.NonApiResource.of('/metrics')] },
@@ -40,9 +40,9 @@ export class Monitoring extends Construct {
         values: metrics.service,
       })
     }
-    if (serviceMonitor.enabled) this.serviceMonitor = createServiceMonitor(this, installation)
-    if (podMonitor.enabled) this.podMonitor = createPodMonitor(this, installation)
-    if (grafanaDashboard.enabled) this.dashboards = createDashboards(this, installation)
+    if (serviceMonitor.enabled) this.serviceMonitor = createServiceMonitor(this, props)
+    if (podMonitor.enabled) this.podMonitor = createPodMonitor(this, props)
+    if (grafanaDashboard.enabled) this.dashboards = createDashboards(this, props)
     if (prometheusRule.enabled) {
       this.alerts = new PrometheusRule(this, 'Alerts', {
         metadata: metadata(names, names.fullname, { labels: prometheusRule.labels }),
@@ -53,7 +53,7 @@ export class Monitoring extends Construct {
 }
 
 /** Prometheus sends the token of its own pod, or one from a Secret. The token's account needs the role of metrics readers. */
-function createServiceMonitor(scope: Construct, { names, values: { serviceMonitor } }: Installation): ServiceMonitor {
+function createServiceMonitor(scope: Construct, { names, values: { serviceMonitor } }: SharedProps): ServiceMonitor {
   const { name, key } = serviceMonitor.tokenSecret
   const monitor = new ServiceMonitor(scope, 'ServiceMonitor', {
     metadata: metadata(names, names.fullname, { labels: serviceMonitor.labels }),
@@ -81,7 +81,7 @@ function createServiceMonitor(scope: Construct, { names, values: { serviceMonito
   return monitor
 }
 
-function createPodMonitor(scope: Construct, { names, values }: Installation): PodMonitor {
+function createPodMonitor(scope: Construct, { names, values }: SharedProps): PodMonitor {
   const { podMonitor, watchNamespaces, controller } = values
   const { matchLabels, matchExpressions } = controller.watchLabelSelector
   const monitor = new PodMonitor(scope, 'PodMonitor', {
@@ -109,7 +109,7 @@ function setScraping(monitor: Construct, endpoint: string, values: Values['podMo
   })
 }
 
-function createDashboards(scope: Construct, { names, values: { grafanaDashboard } }: Installation): kplus.ConfigMap {
+function createDashboards(scope: Construct, { names, values: { grafanaDashboard } }: SharedProps): kplus.ConfigMap {
   const { namespace, labels, annotations } = grafanaDashboard
   const discovery = Object.entries({ grafana_dashboard: '1', ...labels }).filter(([, value]) => value !== '')
   const own = { labels: Object.fromEntries(discovery), annotations }

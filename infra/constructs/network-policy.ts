@@ -4,7 +4,7 @@
 import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import { agentPodLabel, metricsReaderLabel } from '../../runtime/api/names.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { metadata } from '../names.ts'
 import { appendTo } from './fields.ts'
 
@@ -12,7 +12,7 @@ import { appendTo } from './fields.ts'
 export class NetworkPolicy extends Construct {
   readonly policy: kplus.NetworkPolicy | undefined
 
-  constructor(scope: Construct, id: string, { names, values }: Installation) {
+  constructor(scope: Construct, id: string, { names, values }: SharedProps) {
     super(scope, id)
     const { metrics, webhook, webhookReceiver, delivery, statusPage, networkPolicy } = values
     if (!networkPolicy.enabled) return
@@ -42,7 +42,7 @@ export class NetworkPolicy extends Construct {
     policy.addIngressRule(controller, [kplus.NetworkPolicyPort.tcp(delivery.port)])
     allow(delivery.port, networkPolicy.delivery.from, [agents])
     if (metrics.enabled) allow(metrics.service.port, networkPolicy.metrics.from, metricsReaders)
-    // A page without a login is open only to pods that the values name, such as those of the Ingress controller. Scripts of gateways may be anyone's.
+    // A page without a login is open only to pods that the values name, such as those of the Ingress controller. Gateway scripts are untrusted.
     if (statusPage.enabled) allow(statusPage.port, networkPolicy.statusPage.from, [withoutAgent])
     // API servers have no labels, and often no address that is known in advance.
     if (webhook.enabled) allowAnyone(webhook.port)

@@ -12,7 +12,7 @@ import {
 import type { FollowedMembers } from '../../runtime/api/followed-ref.ts'
 import { gatewaySyncKind, group, skipStagesAnnotation, skipStagesVerb, syncReportKind } from '../../runtime/api/names.ts'
 import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { clusterMetadata, type Names } from '../names.ts'
 import type { Values } from '../values.ts'
 import { labelSelector, namespaceIs } from './admission.ts'
@@ -35,7 +35,7 @@ export class Policies extends Construct {
 
   private readonly names: Names
 
-  constructor(scope: Construct, id: string, { names, values }: Installation) {
+  constructor(scope: Construct, id: string, { names, values }: SharedProps) {
     super(scope, id)
     this.names = names
     const { watchNamespaces, controller } = values
@@ -129,7 +129,7 @@ function statusPolicy(names: Names, objectSelector: LabelSelector): Spec {
     validations: [
       {
         expression: `request.userInfo.username == '${userOf(names)}'`,
-        message: `only the controller (${userOf(names)}) writes the status of a GatewaySync`,
+        message: `only the controller (${userOf(names)}) may write the status of a GatewaySync`,
         reason: 'Forbidden',
       },
     ],
@@ -173,7 +173,7 @@ function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Valu
         expression: hasActions ? specUnchanged : 'object.spec == oldObject.spec',
         message: hasActions
           ? 'the controller may change only spec.paused and the followed ref of a GatewaySync'
-          : 'the controller never changes the spec of a GatewaySync',
+          : 'the controller may not change the spec of a GatewaySync',
         reason: 'Forbidden',
       },
       {
@@ -229,12 +229,12 @@ function ownPolicy(names: Names): Spec {
     validations: [
       {
         expression: `request.resource.resource != 'leases' || object.metadata.name == '${names.fullname}'`,
-        message: `the controller creates only the Lease ${names.fullname}`,
+        message: `the controller may create only the Lease ${names.fullname}`,
         reason: 'Forbidden',
       },
       {
         expression: `request.resource.resource != 'secrets' || (object.metadata.name == '${names.certificateSecret}' && object.type == 'kubernetes.io/tls')`,
-        message: `the controller creates only the Secret ${names.certificateSecret} of type kubernetes.io/tls`,
+        message: `the controller may create only the Secret ${names.certificateSecret} of type kubernetes.io/tls`,
         reason: 'Forbidden',
       },
     ],

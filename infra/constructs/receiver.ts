@@ -4,7 +4,7 @@
 import { k8s } from 'cdk8s-plus-28'
 import type * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { metadata } from '../names.ts'
 import type { Values } from '../values.ts'
 import { createIngress } from './ingress.ts'
@@ -18,7 +18,7 @@ export class Receiver extends Construct {
   readonly service: kplus.Service | undefined
   readonly ingress: kplus.Ingress | undefined
 
-  constructor(scope: Construct, id: string, { names, values: { webhookReceiver } }: Installation) {
+  constructor(scope: Construct, id: string, { names, values: { webhookReceiver } }: SharedProps) {
     super(scope, id)
     const { enabled, hmac, token, port, service, ingress } = webhookReceiver
     if (!enabled) return

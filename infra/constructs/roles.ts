@@ -1,5 +1,5 @@
 /**
- * Roles as the manifests write them.
+ * Helpers for RBAC objects.
  */
 import { ApiObject, type ApiObjectMetadata, JsonPatch } from 'cdk8s'
 import * as kplus from 'cdk8s-plus-28'

@@ -3,17 +3,17 @@
  */
 import type * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
-import type { Installation } from '../installation.ts'
+import type { SharedProps } from './shared-props.ts'
 import { createIngress } from './ingress.ts'
 import { createService } from './service.ts'
 
 /** How people reach the status page. Creates nothing while `statusPage.enabled` is false. */
 export class StatusPage extends Construct {
-  /** HTTPS with the certificate of all secure ports, so an Ingress in front of it must use HTTPS too. */
+  /** HTTPS with the certificate of all TLS ports, so an Ingress in front of it must use HTTPS too. */
   readonly service: kplus.Service | undefined
   readonly ingress: kplus.Ingress | undefined
 
-  constructor(scope: Construct, id: string, { names, values: { statusPage } }: Installation) {
+  constructor(scope: Construct, id: string, { names, values: { statusPage } }: SharedProps) {
     super(scope, id)
     if (!statusPage.enabled) return
     this.service = createService(this, names, {

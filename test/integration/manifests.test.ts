@@ -8,7 +8,7 @@ import path from 'node:path'
 import { App, type Chart } from 'cdk8s'
 import t, { type Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { installation } from '../../infra/operator-chart.ts'
+import { createCharts } from '../../infra/charts.ts'
 import type { Manifest } from '../support/manifest.ts'
 import type { ValuesInput } from '../../infra/values.ts'
 import { type Json, type KubeObject, podType } from '../../runtime/kube/types.ts'
@@ -30,7 +30,7 @@ async function openCluster(t: Test): Promise<World> {
 }
 
 function objectsOf(where: string, values: ValuesInput): Manifest[] {
-  const charts = installation(new App(), { release: { name: where, namespace: where }, values, onWarning: () => {} })
+  const charts = createCharts(new App(), { release: { name: where, namespace: where }, values, onWarning: () => {} })
   return charts.flatMap((chart: Chart) => chart.toJson() as Manifest[])
 }
 

@@ -1,5 +1,5 @@
 /**
- * The source of the certificate of the secure ports, and its key on renewal.
+ * The source of the certificate of the TLS ports, and its key on renewal.
  */
 import t from 'tap'
 import type { ValuesInput } from '../../../infra/values.ts'

@@ -5,6 +5,7 @@ import { ApiObject, App, JsonPatch, Testing } from 'cdk8s'
 import * as kplus from 'cdk8s-plus-28'
 import { Construct } from 'constructs'
 import t from 'tap'
+import { createCharts } from '../../../infra/charts.ts'
 import { OperatorChart } from '../../../infra/operator-chart.ts'
 import type { ValuesInput } from '../../../infra/values.ts'
 import type { Manifest } from '../../support/manifest.ts'
@@ -61,6 +62,66 @@ void t.test('members have the methods of cdk8s-plus', async (t) => {
   t.equal(term?.topologyKey, 'topology.kubernetes.io/zone')
   for (const [key, value] of Object.entries(term?.labelSelector.matchLabels ?? {}))
     t.equal(metadata.labels[key], value, 'the pods have the label by which they are spread')
+})
+
+void t.test('scheduling and the values both apply: each node affinity term has both conditions', async (t) => {
+  const zone = { key: 'zone', operator: 'In', values: ['north'] }
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution'
+  const preferred = 'preferredDuringSchedulingIgnoredDuringExecution'
+  const spare = { weight: 1, preference: { matchExpressions: [{ key: 'spare', operator: 'Exists' }] } }
+  const { controller } = operatorOf({
+    tolerations: [{ key: 'plant', operator: 'Exists' }],
+    affinity: {
+      nodeAffinity: {
+        [required]: { nodeSelectorTerms: [{ matchExpressions: [zone] }, { matchFields: [zone] }] },
+        [preferred]: [spare],
+      },
+      podAffinity: { [preferred]: [] },
+    },
+  })
+  const { scheduling } = controller.deployment
+  scheduling.attract(kplus.Node.labeled(kplus.NodeLabelQuery.is('arch', 'amd64')))
+  scheduling.attract(kplus.Node.labeled(kplus.NodeLabelQuery.exists('ssd')), { weight: 5 })
+  scheduling.tolerate(kplus.Node.tainted(kplus.NodeTaintQuery.is('dedicated', 'gitops')))
+  const podOf = () =>
+    (ApiObject.of(controller.deployment).toJson() as Manifest & { spec: { template: { spec: object } } }).spec.template.spec
+  const arch = { key: 'arch', operator: 'In', values: ['amd64'] }
+  const { affinity, tolerations } = podOf() as { affinity: object; tolerations: object[] }
+  t.strictSame(tolerations, [
+    { key: 'dedicated', operator: 'Equal', value: 'gitops' },
+    { key: 'plant', operator: 'Exists' },
+  ])
+  t.strictSame(affinity, {
+    nodeAffinity: {
+      [required]: { nodeSelectorTerms: [{ matchExpressions: [arch, zone] }, { matchExpressions: [arch], matchFields: [zone] }] },
+      [preferred]: [{ weight: 5, preference: { matchExpressions: [{ key: 'ssd', operator: 'Exists' }] } }, spare],
+    },
+    podAffinity: { [preferred]: [] },
+  })
+  ApiObject.of(controller.deployment).addJsonPatch(JsonPatch.remove('/spec/template/spec/affinity'))
+  t.notOk('affinity' in podOf(), 'a patch of the app comes last')
+})
+
+void t.test('the Service that governs a StatefulSet keeps the labels by which an app selects', async (t) => {
+  const operator = operatorOf({ source: { persistence: { enabled: true } } })
+  operator.contentServer.service.selectLabel('role', 'leader')
+  const { spec } = one(operator.toJson() as Manifest[], 'Service', `${fullname}-delivery`)
+  t.strictSame((spec as unknown as { selector: object }).selector, {
+    'app.kubernetes.io/name': 'cluster-sync-operator',
+    'app.kubernetes.io/instance': 'plant',
+    role: 'leader',
+  })
+})
+
+void t.test('crds.install has no effect on the chart of the operator, which warns of it', async (t) => {
+  const warned = (values: ValuesInput): string[] => operatorOf(values).warnings.filter((warning) => warning.startsWith('crds.'))
+  t.strictSame(warned({ crds: { install: false } }), ['crds.install: no effect here; leave out CrdChart, or run Helm with --skip-crds'])
+  t.strictSame(warned({}), [])
+  const reported: string[] = []
+  const app = Testing.app()
+  createCharts(app, { release, values: { crds: { install: false } }, onWarning: (warning) => reported.push(warning) })
+  app.synth()
+  t.ok(reported.length > 0 && !reported.some((warning) => warning.startsWith('crds.')), 'both charts together omit the CRDs')
 })
 
 type Selector = { matchLabels: Record<string, string> }
