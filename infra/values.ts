@@ -35,8 +35,8 @@ const logLevel = (what: string) =>
 
 const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 
-const image = (usual: string, what: string) => ({
-  repository: repository(`Image of the ${what}.`, usual),
+const image = (defaultRepository: string, what: string) => ({
+  repository: repository(`Image of the ${what}.`, defaultRepository),
   tag: tag('Tag of the image. Defaults to the version of this package.'),
 })
 /** The default images; a release uses the registry that it pushes them to instead. */
@@ -67,8 +67,8 @@ export const valuesSchema = v.strictObject({
   leaderElection: v.optional(v.strictObject({ enabled: flag('Disable only for single-replica development.', true) }), {}),
   resources: v.optional(
     v.strictObject({
-      requests: quantities('Requests of the controller by resource; null removes a default.', { cpu: '10m', memory: '64Mi' }),
-      limits: quantities('Limits of the controller by resource; null removes a default.', { cpu: '500m', memory: '128Mi' }),
+      requests: quantities('Request', 'Requests of the controller by resource; null removes a default.', { cpu: '10m', memory: '64Mi' }),
+      limits: quantities('Limit', 'Limits of the controller by resource; null removes a default.', { cpu: '500m', memory: '128Mi' }),
     }),
     {},
   ),
@@ -242,8 +242,8 @@ export const valuesSchema = v.strictObject({
     v.strictObject({
       resources: v.optional(
         v.strictObject({
-          requests: quantities('Resource requests of agents. Defaults to 10m and 64Mi if no limits are set either.'),
-          limits: quantities('Resource limits of agents. Defaults to 256Mi of memory if no requests are set either.'),
+          requests: quantities('Request', 'Resource requests of agents. Defaults to 10m and 64Mi if no limits are set either.'),
+          limits: quantities('Limit', 'Resource limits of agents. Defaults to 256Mi of memory if no requests are set either.'),
         }),
         {},
       ),
@@ -277,7 +277,12 @@ export const valuesSchema = v.strictObject({
   ),
   extraEnv: environment('Extra environment variables of the controller: entries {name, value} or {name, valueFrom}.'),
   crds: v.optional(
-    v.strictObject({ install: flag('Includes the CRDs in the manifests. Helm always installs them unless --skip-crds is set.', true) }),
+    v.strictObject({
+      install: flag(
+        'Includes the CRDs in the manifests that npx cdk8s synth writes in this repository. Helm always installs them unless --skip-crds is set; apps use CrdChart.',
+        true,
+      ),
+    }),
     {},
   ),
 })

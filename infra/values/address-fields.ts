@@ -9,14 +9,14 @@ const repositoryPattern = new RegExp(`^(?:(?:[A-Za-z0-9.-]+|\\[[0-9a-fA-F:]+\\])
 const tagPattern = /^(?:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127}(?:@[a-z0-9]+:[0-9a-f]{32,})?)?$/
 
 /** An image without tag and digest, at a registry with or without a port. */
-export const repository = (description: string, initial: string) =>
+export const repository = (description: string, defaultValue: string) =>
   v.optional(
     v.pipe(
       v.string(),
       v.regex(repositoryPattern, 'must be an image without tag and digest, such as registry.example.com/team/name'),
       v.description(description),
     ),
-    initial,
+    defaultValue,
   )
 /** Empty: the version of this package. A digest may follow. */
 export const tag = (description: string) =>

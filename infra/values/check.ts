@@ -2,6 +2,7 @@
  * Whether values can be installed: an error that names every wrong key, and warnings. Pure.
  */
 import * as v from 'valibot'
+import { schemaProblem } from '../../runtime/api/schema/problems.ts'
 import { nearestTo } from '../../runtime/platform/text/edit-distance.ts'
 import { impossible, impossibleRelease } from './combinations.ts'
 import type { Release } from '../names.ts'
@@ -33,11 +34,11 @@ function throwIfAny(errors: readonly string[]): void {
 /** The parts of a valibot schema that are read here; every member may be absent. */
 type Walked = { type?: string; wrapped?: Walked; entries?: Record<string, Walked>; item?: Walked }
 
-/** A list has no keys, so that the schema's own check of objects would let an empty one pass as an object with every default. */
+/** The schema's own check would accept `[]` as an object with every default. */
 function listsForObjects(schema: unknown, input: unknown, path: readonly string[]): string[] {
   const { type, entries, item } = unwrapped(schema)
   if (type === 'strict_object' || type === 'object_with_rest' || type === 'record') {
-    if (Array.isArray(input)) return [`${path.length === 0 ? 'values' : path.join('.')}: must be an object with keys, not a list`]
+    if (Array.isArray(input)) return [`${path.length === 0 ? 'values' : path.join('.')}: must be an object, not a list`]
     const present = (input ?? {}) as Record<string, unknown>
     return Object.entries(entries ?? {}).flatMap(([name, inner]) => listsForObjects(inner, present[name], [...path, name]))
   }
@@ -53,15 +54,8 @@ function unwrapped(schema: unknown): Walked {
 function issueLine(issue: v.BaseIssue<unknown>): string {
   const path = (issue.path ?? []).map(({ key }) => String(key))
   const where = path.length === 0 ? 'values' : path.join('.')
-  if (issue.type !== 'strict_object' || issue.expected !== 'never') return `${where}: ${messageOf(issue)}`
+  if (issue.type !== 'strict_object' || issue.expected !== 'never') return `${where}: ${schemaProblem(issue)}`
   return `${where}: unknown key; ${help(path.slice(0, -1), path.at(-1) ?? '')}`
-}
-
-/** In plain words where valibot writes types, such as `("Fail" | "Ignore")`. */
-function messageOf({ message, expected, received }: v.BaseIssue<unknown>): string {
-  if (expected === null || !message.startsWith('Invalid type: ')) return message
-  const wanted = expected === 'boolean' ? 'true or false' : expected.replaceAll(/[()"]/g, '').replaceAll(' | ', ' or ')
-  return `must be ${wanted}, not ${received}`
 }
 
 function help(parent: readonly string[], key: string): string {

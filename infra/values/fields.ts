@@ -27,9 +27,9 @@ export function isNamespaceName(name: string): boolean {
   return labelPattern.test(name)
 }
 
-export const text = (description: string, initial: string) => v.optional(v.pipe(v.string(), v.description(description)), initial)
-const matching = (description: string, pattern: RegExp, message: string, initial: string) =>
-  v.optional(v.pipe(v.string(), v.regex(pattern, message), v.description(description)), initial)
+export const text = (description: string, defaultValue: string) => v.optional(v.pipe(v.string(), v.description(description)), defaultValue)
+const matching = (description: string, pattern: RegExp, message: string, defaultValue: string) =>
+  v.optional(v.pipe(v.string(), v.regex(pattern, message), v.description(description)), defaultValue)
 
 /** A bearer token, as a header of HTTP carries it; empty for none. */
 export const bearerToken = (description: string) =>
@@ -55,12 +55,12 @@ const objectNameMessage = 'must be the name of an object: lower-case letters, di
 export const objectName = v.pipe(v.string(), v.maxLength(253), v.regex(subdomainPattern, objectNameMessage))
 export const optionalObjectName = (description: string) => matching(description, emptyOr(subdomainPattern), objectNameMessage, '')
 /** A key within a Secret. */
-export const dataKey = (description: string, initial: string) =>
-  matching(description, /^[-._a-zA-Z0-9]{1,253}$/, 'must be a key of a Secret: letters, digits, "-", "_" and "."', initial)
+export const dataKey = (description: string, defaultValue: string) =>
+  matching(description, /^[-._a-zA-Z0-9]{1,253}$/, 'must be a key of a Secret: letters, digits, "-", "_" and "."', defaultValue)
 
 /** The name of a header of HTTP. */
-export const header = (description: string, initial: string) =>
-  matching(description, /^[-A-Za-z0-9]{1,100}$/, 'must be the name of a header: letters, digits and "-"', initial)
+export const header = (description: string, defaultValue: string) =>
+  matching(description, /^[-A-Za-z0-9]{1,100}$/, 'must be the name of a header: letters, digits and "-"', defaultValue)
 
 /** An HTTPS address, in the form in which OpenID Connect names providers (Discovery 1.0, 3); empty: none. */
 export const issuerAddress = (description: string) =>
@@ -69,23 +69,23 @@ export const issuerAddress = (description: string) =>
 export const originAddress = (description: string) =>
   matching(description, /^(?:https:\/\/[^\s/?#]+)?$/, 'must be https:// and a host, optionally with a port, without a path', '')
 /** The duration of a login session. */
-export const sessionDuration = (description: string, initial: string) =>
-  matching(description, /^(?:[1-9][0-9]{0,2}m|[1-9][0-9]?h)$/, 'must be minutes or hours such as 30m or 8h, at most 99h', initial)
+export const sessionDuration = (description: string, defaultValue: string) =>
+  matching(description, /^(?:[1-9][0-9]{0,2}m|[1-9][0-9]?h)$/, 'must be minutes or hours such as 30m or 8h, at most 99h', defaultValue)
 /** Scope tokens of OAuth 2.0 (RFC 6749, 3.3). */
-export const oauthScopes = (description: string, initial: string[]) =>
+export const oauthScopes = (description: string, defaultValue: string[]) =>
   v.optional(
     v.pipe(
       v.array(v.pipe(v.string(), v.regex(/^[!#-[\]-~]+$/, 'must be a scope: letters, digits and signs, no white space'))),
       v.description(description),
     ),
-    initial,
+    defaultValue,
   )
-export const requiredText = (description: string, initial: string) =>
-  matching(description, /^\S+$/, 'must be a text without white space', initial)
+export const requiredText = (description: string, defaultValue: string) =>
+  matching(description, /^\S+$/, 'must be a text without white space', defaultValue)
 
-/** Where a page is read; a section of it is named behind it. */
-export const pageAddress = (description: string, initial: string) =>
-  matching(description, /^(?:https?:\/\/[^\s#]+)?$/, 'must be empty or an http or https URL, without white space and "#"', initial)
+/** The address of a page, to which the fragment of a section is appended. */
+export const pageAddress = (description: string, defaultValue: string) =>
+  matching(description, /^(?:https?:\/\/[^\s#]+)?$/, 'must be empty or an http or https URL, without white space and "#"', defaultValue)
 
 /** A host of an Ingress; empty matches every host, `*.` matches one label. */
 export const ingressHost = v.pipe(
@@ -94,19 +94,20 @@ export const ingressHost = v.pipe(
   v.regex(new RegExp(`^(?:(?:\\*\\.)?${subdomain})?$`), 'must be a host name in lower case, without scheme and port'),
 )
 
-export const flag = (description: string, initial: boolean) => v.optional(v.pipe(v.boolean(), v.description(description)), initial)
+export const flag = (description: string, defaultValue: boolean) =>
+  v.optional(v.pipe(v.boolean(), v.description(description)), defaultValue)
 
 /** A whole number of something. */
-export const count = (description: string, initial: number, least: number, most: number) =>
-  v.optional(v.pipe(v.number(), v.integer(), v.minValue(least), v.maxValue(most), v.description(description)), initial)
+export const count = (description: string, defaultValue: number, min: number, max: number) =>
+  v.optional(v.pipe(v.number(), v.integer(), v.minValue(min), v.maxValue(max), v.description(description)), defaultValue)
 
 const portNumber = v.pipe(v.number(), v.integer(), v.minValue(1, 'must be from 1 to 65535'), v.maxValue(65_535, 'must be from 1 to 65535'))
-export const port = (description: string, initial: number) => v.optional(v.pipe(portNumber, v.description(description)), initial)
+export const port = (description: string, defaultValue: number) => v.optional(v.pipe(portNumber, v.description(description)), defaultValue)
 /** From 1 to 65535, and at least one. */
-export const portList = (description: string, initial: number[]) =>
-  v.optional(v.pipe(v.array(portNumber), v.minLength(1, 'must name at least one port'), v.description(description)), initial)
+export const portList = (description: string, defaultValue: number[]) =>
+  v.optional(v.pipe(v.array(portNumber), v.minLength(1, 'must name at least one port'), v.description(description)), defaultValue)
 
-/** A key of labels or annotations: a name, after a DNS name and a slash if any. The DNS name of an annotation may be in capitals. */
+/** A key of labels or annotations: a name, optionally prefixed with a DNS name and a slash. The DNS name of an annotation may be in capitals. */
 const metadataKey = (what: string, domain: string) =>
   v.pipe(
     v.string(),
@@ -164,9 +165,11 @@ export const objectWith = (names: readonly string[], description: string) =>
 export const anything = (description: string) => v.optional(v.pipe(v.record(v.string(), v.unknown()), v.description(description)), {})
 /** Of objects whose members only the API server checks. */
 export const items = (description: string) => v.optional(v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(description)), [])
-export const peers = (what: string, usual: string) =>
+export const peers = (what: string, defaultPeers: string) =>
   v.optional(
-    v.strictObject({ from: items(`Allowed clients of ${what}: entries {namespaceSelector, podSelector, ipBlock}. Defaults to ${usual}.`) }),
+    v.strictObject({
+      from: items(`Allowed clients of ${what}: entries {namespaceSelector, podSelector, ipBlock}. Defaults to ${defaultPeers}.`),
+    }),
     {},
   )
 /** Objects in the namespace of the release, by name. */
@@ -181,21 +184,22 @@ const removableQuantity = v.pipe(
   v.union([v.string(), v.number(), v.null()], quantityMessage),
   v.check((quantity) => quantity === null || isQuantity(quantity), quantityMessage),
 )
-export const quantity = (description: string, initial: string) => v.optional(v.pipe(anyQuantity, v.description(description)), initial)
+export const quantity = (description: string, defaultValue: string) =>
+  v.optional(v.pipe(anyQuantity, v.description(description)), defaultValue)
 /** Names of resources that a container may request. The API server refuses a pod that requests any other. */
 const resourceName = new RegExp(
   `^(?:cpu|memory|ephemeral-storage|hugepages-[0-9]+[KMGTPE]i|${subdomain}/[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)$`,
 )
 type Quantities = Record<string, string | number>
-/** An amount for each resource that a container may request. `null` removes a default. */
-export const quantities = (description: string, initial: Readonly<Record<string, string>> = {}) =>
+/** An amount for each resource that a container may request. `null` removes a default. `what` is a member of the map. */
+export const quantities = (what: string, description: string, defaultValue: Readonly<Record<string, string>> = {}) =>
   v.optional(
     v.pipe(
       v.objectWithRest(
         Object.fromEntries(
-          Object.entries(initial).map(([name, amount]) => [
+          Object.entries(defaultValue).map(([name, amount]) => [
             name,
-            v.optional(v.pipe(removableQuantity, v.description(`Amount of ${name}; null removes the default.`)), amount),
+            v.optional(v.pipe(removableQuantity, v.description(`${what} for ${name}; null removes the default.`)), amount),
           ]),
         ),
         removableQuantity,
@@ -219,7 +223,7 @@ export const quantities = (description: string, initial: Readonly<Record<string,
 export const duration = (description: string) =>
   matching(description, durationPattern, 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d', '')
 const requiredDurationMessage = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
-export const requiredDuration = (description: string, initial: string) =>
+export const requiredDuration = (description: string, defaultValue: string) =>
   v.optional(
     v.pipe(
       v.string(),
@@ -227,7 +231,7 @@ export const requiredDuration = (description: string, initial: string) =>
       v.regex(durationPattern, requiredDurationMessage),
       v.description(description),
     ),
-    initial,
+    defaultValue,
   )
 
 /** Volumes of a pod. Only their names are checked here; the API server checks everything else. */
@@ -239,7 +243,7 @@ export const podVolumeMounts = (description: string) =>
       v.array(
         v.strictObject({
           name: volumeName,
-          mountPath: v.pipe(v.string(), v.regex(/^\/[^:]+$/, 'must begin with / and hold no ":"')),
+          mountPath: v.pipe(v.string(), v.regex(/^\/[^:]+$/, 'must begin with / and not contain ":"')),
           subPath: v.optional(v.string()),
           readOnly: v.optional(v.boolean()),
         }),

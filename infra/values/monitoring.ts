@@ -77,7 +77,7 @@ export const monitoringValues = {
         {},
       ),
       runbookUrl: pageAddress(
-        'URL of docs/how-to/runbook.md, such as in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. If empty, it is omitted.',
+        'URL of docs/how-to/runbook.md, such as in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. If empty, the annotation is omitted.',
         docsUrl('docs/how-to/runbook.md') ?? '',
       ),
     }),

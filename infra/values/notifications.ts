@@ -17,7 +17,7 @@ export const notificationValues = v.optional(
       }),
     ),
     v.description(
-      'Receivers {name, type: webhook|slack|msteams, secretName, events, namespaces}. The Secret in the namespace of the release has the key address, for a webhook also hmac-key, and optionally ca.crt.',
+      `Receivers {name, type: webhook|slack|msteams, secretName, events, namespaces}. The events are ${noticeKinds.join(', ')}; without the key, all except NotReady are sent. Without namespaces, events of all are sent. The Secret in the namespace of the release has the key address, for a webhook also hmac-key, and optionally ca.crt.`,
     ),
   ),
   [],

@@ -21,6 +21,7 @@ export function warningsOf(values: Values): string[] {
     ...hostNetwork(values),
     ...labels(values),
     ...watches(values),
+    ...when(!values.crds.install, 'crds.install: no effect here; leave out CrdChart, or run Helm with --skip-crds'),
   ]
 }
 
@@ -32,14 +33,14 @@ const defaults: Values = v.parse(valuesSchema, {})
 const independent: readonly string[] = ['webhook.existingSecret']
 
 /** Changed values in sections that are turned off. `path` leads to the section; `off` is the switch of the outermost section that is off. */
-function withoutEffect(section: Section, usual: Section, path: readonly string[] = [], off?: string): string[] {
+function withoutEffect(section: Section, defaultSection: Section, path: readonly string[] = [], off?: string): string[] {
   const keyOf = (name: string): string => [...path, name].join('.')
   const outer = off ?? (section['enabled'] === false ? keyOf('enabled') : undefined)
-  return Object.entries(usual).flatMap(([name, initial]) => {
+  return Object.entries(defaultSection).flatMap(([name, defaultValue]) => {
     const value = section[name]
-    if (isSection(initial)) return withoutEffect(value as Section, initial, [...path, name], outer)
+    if (isSection(defaultValue)) return withoutEffect(value as Section, defaultValue, [...path, name], outer)
     const turnedOff = name === 'enabled' ? off : outer
-    const isChanged = JSON.stringify(value) !== JSON.stringify(initial) && !independent.includes(keyOf(name))
+    const isChanged = JSON.stringify(value) !== JSON.stringify(defaultValue) && !independent.includes(keyOf(name))
     return when(isChanged && turnedOff !== undefined, `${keyOf(name)}: no effect while ${turnedOff} is false`)
   })
 }
@@ -52,7 +53,7 @@ function isSection(value: unknown): value is Section {
 /** A release uses the registry that it pushed its images to. Images with the default names are never published. */
 function images({ image, agentImage, webhook }: Values): string[] {
   const unpublished = (key: string): string =>
-    `${key}: no image is published at the default; build and push them with npm run images -- --push <registry>/<path>, which writes their names into the values`
+    `${key}: no image is published at the default; build and push the images as docs/how-to/install.md#images describes, and set this value to their location`
   return [
     ...when(image.repository === defaultRepositories.controller, unpublished('image.repository')),
     ...when(webhook.enabled && agentImage.repository === defaultRepositories.agent, unpublished('agentImage.repository')),
@@ -145,7 +146,7 @@ function replicas({ replicaCount, webhook, podDisruptionBudget: budget }: Values
     ),
     ...when(
       budget.enabled && budget.minAvailable > 1 && replicaCount === 1,
-      'podDisruptionBudget.minAvailable: no effect with one replica: no budget is created',
+      'podDisruptionBudget.minAvailable: no effect with one replica; no budget is created',
     ),
     ...when(
       waits && replicaCount === 1,

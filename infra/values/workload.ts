@@ -7,11 +7,11 @@ import { annotations, count, flag, objectWith, optionalObjectName, podVolumeMoun
 
 const secondsOfDay = 86_400
 
-const probe = (what: string, usual: { initialDelaySeconds: number; periodSeconds: number }) =>
+const probe = (what: string, defaults: { initialDelaySeconds: number; periodSeconds: number }) =>
   v.optional(
     v.strictObject({
-      initialDelaySeconds: count(`Seconds before the first ${what} probe.`, usual.initialDelaySeconds, 0, secondsOfDay),
-      periodSeconds: count(`Seconds between ${what} probes.`, usual.periodSeconds, 1, secondsOfDay),
+      initialDelaySeconds: count(`Seconds before the first ${what} probe.`, defaults.initialDelaySeconds, 0, secondsOfDay),
+      periodSeconds: count(`Seconds between ${what} probes.`, defaults.periodSeconds, 1, secondsOfDay),
       timeoutSeconds: count(`Timeout of a ${what} probe, in seconds.`, 5, 1, secondsOfDay),
       failureThreshold: count(`Consecutive failures after which the ${what} probe counts as failed.`, 3, 1, 1000),
     }),
@@ -33,7 +33,7 @@ const ofContainersAlone = ['allowPrivilegeEscalation', 'readOnlyRootFilesystem',
 export const containerSecurity = (description: string) => objectWith([...ofContainers, ...ofContainersAlone], description)
 
 /** Seconds that a controller may take from SIGTERM to its end. */
-export const leastGraceSeconds = defaultShutdownDelaySeconds + stopWithinSeconds
+export const minGraceSeconds = defaultShutdownDelaySeconds + stopWithinSeconds
 
 const picked = <const Choices extends readonly string[]>(choices: Choices, description: string) =>
   v.pipe(v.picklist(choices), v.description(description))
@@ -68,7 +68,7 @@ export const workloadValues = {
   terminationGracePeriodSeconds: count(
     `Seconds until a controller pod is killed if it is still running. After the termination signal it serves requests for ${defaultShutdownDelaySeconds} s and then ends within ${stopWithinSeconds} s.`,
     30,
-    leastGraceSeconds,
+    minGraceSeconds,
     secondsOfDay,
   ),
   revisionHistoryLimit: count('Number of old revisions that are kept for a rollback.', 10, 0, 1000),

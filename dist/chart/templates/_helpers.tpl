@@ -62,7 +62,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "cluster-sync-operator
 {{- $image.repository }}:{{ $image.tag | default $root.Chart.AppVersion }}
 {{- end }}
 
-{{/* Who issues the certificate of the secure ports: existing-secret, cert-manager or controller. */}}
+{{/* Who issues the certificate of the TLS ports: existing-secret, cert-manager or controller. */}}
 {{- define "cluster-sync-operator.certificateSource" -}}
 {{- if .Values.webhook.existingSecret }}existing-secret{{ else if .Values.certManager.enabled }}cert-manager{{ else }}controller{{ end }}
 {{- end }}

@@ -5,7 +5,7 @@ same, and besides warns of values in sections that are turned off, for which Hel
 {{- define "cluster-sync-operator.warnings" -}}
 {{- $warnings := list }}
 {{- $v := .Values }}
-{{- $unpublished := "no image is published at the default; build and push them with npm run images -- --push <registry>/<path>, which writes their names into the values" }}
+{{- $unpublished := "no image is published at the default; build and push the images as docs/how-to/install.md#images describes, and set this value to their location" }}
 {{- /* A release has the name of its registry in the place of clustersync/. */}}
 {{- if hasPrefix "clustersync/" $v.image.repository }}
 {{- $warnings = append $warnings (printf "image.repository: %s" $unpublished) }}
@@ -73,7 +73,7 @@ same, and besides warns of values in sections that are turned off, for which Hel
 {{- $warnings = append $warnings (printf "replicaCount: with 0 replicas nothing is synced%s" (ternary ", and pods that request an agent are refused" "" $waits)) }}
 {{- else if eq $replicas 1 }}
 {{- if and $v.podDisruptionBudget.enabled (gt (int $v.podDisruptionBudget.minAvailable) 1) }}
-{{- $warnings = append $warnings "podDisruptionBudget.minAvailable: no effect with one replica: no budget is created" }}
+{{- $warnings = append $warnings "podDisruptionBudget.minAvailable: no effect with one replica; no budget is created" }}
 {{- end }}
 {{- if $waits }}
 {{- $warnings = append $warnings "webhook.failurePolicy: with one replica, pods that request an agent are refused while the controller restarts" }}
@@ -110,6 +110,9 @@ same, and besides warns of values in sections that are turned off, for which Hel
 {{- $namespaces := len $v.watchNamespaces }}
 {{- if gt $namespaces 32 }}
 {{- $warnings = append $warnings (printf "watchNamespaces: %d namespaces need two or three watches each; leave it empty to watch all namespaces, or raise resources.limits.memory by 512Ki for each" $namespaces) }}
+{{- end }}
+{{- if not $v.crds.install }}
+{{- $warnings = append $warnings "crds.install: no effect here; leave out CrdChart, or run Helm with --skip-crds" }}
 {{- end }}
 {{- toYaml $warnings }}
 {{- end }}

@@ -31,14 +31,14 @@ const resourceName = 'must be cpu, memory, ephemeral-storage, hugepages-… or a
 const ingress = (members: object): object => ({ webhookReceiver: { enabled: true, ingress: { enabled: true, hosts: [host], ...members } } })
 
 const refused: Record<string, readonly [values: unknown, message: string]> = {
-  'a list instead of values': [[], 'values: must be an object with keys, not a list'],
-  'a list instead of a section': [{ metrics: { service: [] } }, 'metrics.service: must be an object with keys, not a list'],
+  'a list instead of values': [[], 'values: must be an object, not a list'],
+  'a list instead of a section': [{ metrics: { service: [] } }, 'metrics.service: must be an object, not a list'],
   'a list and a wrong number, both at once': [
     { metrics: { service: [] }, replicaCuont: 2 },
-    'metrics.service: must be an object with keys, not a list\nreplicaCuont: unknown key; did you mean replicaCount?',
+    'metrics.service: must be an object, not a list\nreplicaCuont: unknown key; did you mean replicaCount?',
   ],
-  'a list instead of labels': [{ podLabels: ['a'] }, 'podLabels: must be an object with keys, not a list'],
-  'text instead of values': ['replicaCount', 'values: must be Object, not "replicaCount"'],
+  'a list instead of labels': [{ podLabels: ['a'] }, 'podLabels: must be an object, not a list'],
+  'text instead of values': ['replicaCount', 'values: must be an object, and is "replicaCount"'],
   'a misspelt key': [{ replicaCuont: 2 }, 'replicaCuont: unknown key; did you mean replicaCount?'],
   'a shortened key': [{ replicas: 2 }, 'replicas: unknown key; did you mean replicaCount?'],
   'a misspelt key inside': [{ metrics: { service: { prot: 1 } } }, 'metrics.service.prot: unknown key; did you mean metrics.service.port?'],
@@ -61,9 +61,14 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'two wrong keys': [
     { replicaCount: -1, delivery: { port: 0 } },
-    'replicaCount: Invalid value: Expected >=0 but received -1\ndelivery.port: must be from 1 to 65535',
+    'replicaCount: must be at least 0, and is -1\ndelivery.port: must be from 1 to 65535',
   ],
-  'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: must be true or false, not "true"'],
+  'a flag as text': [{ metrics: { enabled: 'true' } }, 'metrics.enabled: must be true or false, and is "true"'],
+  'half a replica': [{ replicaCount: 1.5 }, 'replicaCount: must be a whole number, and is 1.5'],
+  'a ratio above its maximum': [{ tracing: { samplingRatio: 2 } }, 'tracing.samplingRatio: must be at most 1, and is 2'],
+  'a list that is too long': [{ source: { noProxy: 'a'.repeat(4097) } }, 'source.noProxy: must be at most 4096 long, and is 4097'],
+  'a certificate without hosts': [ingress({ tls: [{ secretName: 'page' }] }), 'webhookReceiver.ingress.tls.0.hosts: is missing'],
+  'an unknown failure policy': [{ webhook: { failurePolicy: 'Retry' } }, 'webhook.failurePolicy: must be Fail or Ignore, and is "Retry"'],
   'an agent for the controller': [
     { podAnnotations: { 'clustersync.io/inject': 'true' }, commonAnnotations: { 'clustersync.io/inject': 'false' } },
     ['podAnnotations', 'commonAnnotations']
@@ -73,7 +78,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'development logs as a flag': [{ controller: { logDevMode: true } }, 'controller.logDevMode: must be the string "true" or "false"'],
   'an unknown path type': [
     ingress({ hosts: [{ ...host, paths: [{ path: '/', pathType: 'prefix' }] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.0.pathType: must be Prefix or Exact or ImplementationSpecific, not "prefix"',
+    'webhookReceiver.ingress.hosts.0.paths.0.pathType: must be Prefix, Exact or ImplementationSpecific, and is "prefix"',
   ],
   'a relative path': [
     ingress({ hosts: [{ ...host, paths: [{ path: 'webhook', pathType: 'Prefix' }] }] }),
@@ -321,12 +326,9 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'less grace than a controller may take to end': [
     { terminationGracePeriodSeconds: 21 },
-    'terminationGracePeriodSeconds: Invalid value: Expected >=22 but received 21',
+    'terminationGracePeriodSeconds: must be at least 22, and is 21',
   ],
-  'a probe without end': [
-    { readinessProbe: { timeoutSeconds: 0 } },
-    'readinessProbe.timeoutSeconds: Invalid value: Expected >=1 but received 0',
-  ],
+  'a probe without end': [{ readinessProbe: { timeoutSeconds: 0 } }, 'readinessProbe.timeoutSeconds: must be at least 1, and is 0'],
   'a label value that cannot be': [
     { podLabels: { team: 'plant one' } },
     'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit',

@@ -104,7 +104,7 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
   ],
   'a budget for one replica': [
     { podDisruptionBudget: { minAvailable: 2 } },
-    ['podDisruptionBudget.minAvailable: no effect with one replica: no budget is created', oneReplica],
+    ['podDisruptionBudget.minAvailable: no effect with one replica; no budget is created', oneReplica],
   ],
   'a budget that is off': [
     { replicaCount: 2, podDisruptionBudget: { enabled: false, minAvailable: 2 } },

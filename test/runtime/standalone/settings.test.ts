@@ -55,7 +55,7 @@ void t.test('an invalid file is refused with the file, key and cause', async (t)
     ['metadata: {name: plant}', 'metadata: {name: plant', /not YAML: .*[^:]$/],
     ['ref: main', 'ref: 10', /spec\.git\.ref: must be text, and is 10$/],
     ['sync:\n', 'polling: {interval: 10}\n  sync:\n', /spec\.polling\.interval: must be text, and is 10$/],
-    ['sync:\n', 'validation: {policy: Report}\n  sync:\n', /spec\.validation\.policy: must be Enforce or Warn or Off, and is "Report"$/],
+    ['sync:\n', 'validation: {policy: Report}\n  sync:\n', /spec\.validation\.policy: must be Enforce, Warn or Off, and is "Report"$/],
     ['sync:\n', 'paused: maybe\n  sync:\n', /spec\.paused: must be true or false, and is "maybe"$/],
     ['kind: GatewaySync', 'kind GatewaySync', /not YAML: a key needs a colon after it, as in "ref: main", at line \d+, column \d+$/],
     ['  git:', '\tgit:', /not YAML: a line begins with a tab; indent with spaces, at line \d+, column \d+$/],
