@@ -40,18 +40,10 @@ const refusedAfterMs = 200
 export function receiverApp(deps: ReceiverDeps): Hono {
   // A trailing slash, which some load balancers and forms add, makes no difference.
   const app = new Hono({ strict: false })
-  const queues = createWriteQueues({
-    clock: deps.clock,
-    budget: deps.budget,
-    freeSlots(resource) {
-      const [namespace = '', name = ''] = resource.split('/')
-      return deps.freeSlots?.(namespace, name) ?? Number.POSITIVE_INFINITY
-    },
-  })
   const receiver = {
     ...deps,
     dedupe: createDedupe(),
-    queues,
+    queues: writeQueues(deps),
     bodies: createBodyBudget(),
     turns: new ComputeTurns(deps.clock),
     places: new Places(maxWaitingCalls),
@@ -100,6 +92,17 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   })
   app.notFound(async (context) => await refuseUnread(context, noSuchRoute(context)))
   return app
+}
+
+function writeQueues({ clock, budget, freeSlots }: ReceiverDeps): ReturnType<typeof createWriteQueues> {
+  return createWriteQueues({
+    clock,
+    budget,
+    freeSlots(resource) {
+      const [namespace = '', name = ''] = resource.split('/')
+      return freeSlots?.(namespace, name) ?? Number.POSITIVE_INFINITY
+    },
+  })
 }
 
 /** Whether the call's path equals the routed path: a proxy in front of the receiver checks the path as sent. */
