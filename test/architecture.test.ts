@@ -194,6 +194,7 @@ const effects: Effect[] = [
       'http/serve.ts',
       'sync/disk/lock.ts',
       'git/command/git.ts',
+      'git/command/reading-memory.ts',
       // The script that a kubelet runs.
       'injection/container.ts',
       // The script that a browser runs.

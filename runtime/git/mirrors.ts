@@ -8,6 +8,7 @@ import { Fault } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { GitLimits } from './command/git.ts'
 import { createGitMemory, type GitMemory } from './command/memory.ts'
+import { ReadingMemory } from './command/reading-memory.ts'
 import { type Network, openNetwork } from './remote/network.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
@@ -81,6 +82,7 @@ export function createMirrors({
   const recentBlobs = rememberBlobs()
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
+  const readingMemory = new ReadingMemory()
   const volume = new Volume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
     requireFewOpened(openedBy, namespace)
@@ -96,6 +98,7 @@ export function createMirrors({
       reserve: (namespace, size) => volume.reserve(key, namespace, size),
       listedBlobs,
       recentBlobs,
+      readingMemory,
       needed,
       clock,
       log,

@@ -7,7 +7,7 @@ import { fileHeaderFormat, fileLineFormat } from '../../content/protocol/file-fr
 import { Fault } from '../../platform/fault.ts'
 import type { CommitHash, RelativePath } from '../../api/values.ts'
 import { openPipeline } from '../command/batched-pipe.ts'
-import { waitForEnd, type GitLimits, type GitRun, startGit } from '../command/git.ts'
+import { waitForEnd, type GitLimits, type GitProcess, type GitRun, startGit, type StartGit } from '../command/git.ts'
 
 const timeoutMs = 600_000
 
@@ -20,7 +20,7 @@ type Programs = { list: GitRun; read: GitRun }
  * of git.
  */
 export async function* frameFiles(
-  { folder, limits }: { folder: string; limits: GitLimits },
+  { folder, limits, start = startGit }: { folder: string; limits: GitLimits; start?: StartGit },
   commit: CommitHash,
   roots: readonly RelativePath[],
   signal: AbortSignal,
@@ -34,7 +34,7 @@ export async function* frameFiles(
   const list = { folder, settings, environment, args, timeoutMs }
   const read = { folder, args: ['cat-file', `--batch=${fileHeaderFormat}`, '--buffer'], timeoutMs }
   const own = new AbortController()
-  const running = await start({ list, read }, limits, AbortSignal.any([signal, own.signal]))
+  const running = await startBoth({ list, read }, (program) => start(program, limits), AbortSignal.any([signal, own.signal]))
   try {
     yield* running.output.chunks()
     await running.ended
@@ -44,7 +44,7 @@ export async function* frameFiles(
 }
 
 /** `ended` settles when both have ended, and throws the fault of the one that failed first. */
-async function start({ list, read }: Programs, limits: GitLimits, signal: AbortSignal) {
+async function startBoth({ list, read }: Programs, start: (program: GitRun) => GitProcess, signal: AbortSignal) {
   const pipes = await openPipeline(list.folder)
   if (pipes === undefined) throw new Fault('ToolMissing', `mkfifo makes no pipes in ${list.folder}`)
   const { between, output } = pipes
@@ -53,7 +53,7 @@ async function start({ list, read }: Programs, limits: GitLimits, signal: AbortS
     const failed = new AbortController()
     const either = AbortSignal.any([signal, failed.signal])
     const run = (program: GitRun): Promise<void> => {
-      const end = waitForEnd(startGit(program, limits), program, either)
+      const end = waitForEnd(start(program), program, either)
       // A failure also ends the other program, which would wait endlessly.
       end.catch((error: unknown) => failed.abort(error))
       return end

@@ -16,7 +16,7 @@ import { Fault } from '../../platform/fault.ts'
 import { type CommitHash, isWithin, type RelativePath } from '../../api/values.ts'
 import { frameFiles } from './frame-files.ts'
 import { frameBlobs, readBlobs } from './read-blobs.ts'
-import { type GitLimits, runGit } from '../command/git.ts'
+import { type GitLimits, runGit, type StartGit } from '../command/git.ts'
 import { type ChangedFile, compareCommits, listCommit } from './list-files.ts'
 import type { ListedBlobs } from './listed-blobs.ts'
 import { findNearPath } from './near-path.ts'
@@ -27,6 +27,8 @@ import type { RecentBlobs } from './recent-blobs.ts'
 export type MirrorSourceDeps = {
   folder: string
   limits: GitLimits
+  /** Starts the processes whose memory can be large. Default: `startGit`. */
+  start?: StartGit
   /** The namespace that the caches account for what they keep. */
   namespace: string
   listedBlobs: ListedBlobs
