@@ -72,7 +72,7 @@ void t.test('a user logs in to the requested page, confirms an action, and logs 
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   await page.waitForURL(`${url}${line}`)
   matchObject(t, patched, [{ body: { spec: { paused: true } } }])
-  await page.locator('.banner.ok', { hasText: 'Done' }).waitFor()
+  await page.locator('.banner.ok', { hasText: 'Requested' }).waitFor()
   await page.goto(`${url}/account`)
   await withoutFindings(t, page, 'the account')
   await page.getByRole('button', { name: 'Log out' }).click()
