@@ -136,17 +136,17 @@ async function receive(receiver: Receiver, context: Context<object, '/:namespace
     explain(receiver, resource, payload, target, chosen)
     return answeredCall(ignored(receiver, context, chosen.why, payload.event))
   }
-  return await inPlace(receiver, context, resource.namespace, async () => {
+  return await inPlace(receiver, resource.namespace, async () => {
     const request = await write(receiver, context, resource, { ...chosen, startedMs }, target)
     if (call.proofs.get('')?.proof.kind === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
     return context.json({ accepted: true, ...request }, 202)
   })
 }
 
-/** Calls of one namespace that wait do not take the connections of others. */
-async function inPlace(receiver: Receiver, context: Context, namespace: string, answer: () => Promise<Response>): Promise<Answered> {
+/** Calls of one namespace that wait do not take the connections of others. Throws ApiUnavailable, after which hosts try again. */
+async function inPlace(receiver: Receiver, namespace: string, answer: () => Promise<Response>): Promise<Answered> {
   const release = receiver.places.take(namespace)
-  if (release === undefined) return answeredCall(tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }))
+  if (release === undefined) throw new Fault('ApiUnavailable', 'too many calls for the namespace wait for the API server')
   try {
     return answeredCall(await answer())
   } finally {
@@ -172,7 +172,7 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
   if (repositories.every((repository) => repository === undefined))
     return answeredCall(problem(context, 'PayloadUnrecognized', 'the body names no repository; send it to /webhook/{namespace}/{name}'))
   const candidates = { syncs, names: syncs.following(repositories), proofs: call.proofs }
-  return await inPlace(receiver, context, namespace, () => askAll(receiver, context, candidates, { namespace, payload, startedMs }))
+  return await inPlace(receiver, namespace, () => askAll(receiver, context, candidates, { namespace, payload, startedMs }))
 }
 
 type Candidates = { syncs: SyncIndex; names: readonly string[] } & Pick<Authenticated, 'proofs'>

@@ -87,7 +87,7 @@ void t.test('calls that wait for the writes of their namespace leave connections
     if (answer !== undefined) statuses.add(answer.status)
   }
   const calls = Array.from({ length: 2 * connectionBounds.maxConnections }, (_, index) => call(index))
-  await until(() => statuses.has(429) || undefined, 'the share of the namespace is taken')
+  await until(() => statuses.has(503) || undefined, 'the share of the namespace is taken')
   for (let push = 0; push < 5; push += 1) t.equal((await post('{"ref":"main"}', bearer, '/webhook/other/plant')).status, 202)
   release.resolve()
   await Promise.all(calls)
