@@ -130,7 +130,7 @@ void t.test('an unreachable but running leader answers through the Lease and kee
   const cutOff = async () => 'gone' as const
   const standbys = ['b', 'c'].map((identity) => contend(t, world, namespace, { identity, contact: cutOff }))
   for (const standby of standbys) {
-    await soon(() => (standby.said('is there, but cannot be reached') >= 2 ? true : undefined), 'the leader has answered twice')
+    await soon(() => (standby.said('is alive, but cannot be reached') >= 2 ? true : undefined), 'the leader has answered twice')
     t.notOk(standby.leads())
   }
   t.ok(leader.leads())
