@@ -22,7 +22,7 @@ function held(): number {
     }
   })
   const folders = readdirSync(os.tmpdir()).filter((name) => name.startsWith(`cluster-sync-ssh-${process.pid}-`))
-  return open.filter((file) => file.startsWith(`${os.tmpdir()}/cluster-sync-`)).length + folders.length
+  return open.filter((file) => file.startsWith(`${os.tmpdir()}/.cluster-sync-`)).length + folders.length
 }
 
 void t.test('a call holds no certificate or key in a file until git starts', async (t) => {
