@@ -74,7 +74,11 @@ export const captureSpec = v.pipe(
     "!has(self.quiet) || self.trigger == 'Drift'",
     ({ trigger, quiet }) => quiet === undefined || trigger === 'Drift',
   ),
-  rule('pullRequest requires api.provider', '!self.pullRequest || has(self.api)', ({ pullRequest, api }) => !pullRequest || api !== undefined),
+  rule(
+    'pullRequest requires api.provider',
+    '!self.pullRequest || has(self.api)',
+    ({ pullRequest, api }) => !pullRequest || api !== undefined,
+  ),
   rule(
     'api needs a secretRef of its own, or an auth of kind token, basic or githubApp',
     '!has(self.api) || has(self.api.secretRef) || has(self.auth.token) || has(self.auth.basic) || has(self.auth.githubApp)',

@@ -7,7 +7,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { agentContainerName, ports } from '../../../../runtime/api/names.ts'
 import { containsText } from '../../../support/assertions.ts'
-import { follow, openShell } from '../../../support/docs-shell.ts'
+import { follow, linesOf, openShell } from '../../../support/docs-shell.ts'
 import { blocksOf } from '../../../support/page.ts'
 import { pushTo } from '../../../support/push.ts'
 import type { Repository } from '../../../support/repository.ts'
@@ -58,7 +58,8 @@ export async function growByValues(t: Test, cluster: Cluster): Promise<void> {
   }
   writeFileSync(path.join(shell.folder, 'my-values.yaml'), JSON.stringify(values))
   const [synthAndApply, , synthWithValues] = blocksOf('docs/how-to/install.md').filter(({ section }) => section === 'Option 1: cdk8s')
-  await follow(t, shell, synthWithValues?.text)
+  // The second command takes the values of the production profile.
+  await follow(t, shell, linesOf(synthWithValues?.text ?? '')[0])
   await follow(t, shell, synthAndApply?.text.replace(/^.*(?:npm ci|cdk8s synth)\n/gm, ''))
   t.strictSame(await gatewaysOf(cluster, plant.namespace), before, 'gateways are not touched')
 }
