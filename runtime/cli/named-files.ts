@@ -9,7 +9,7 @@ const maxManifestBytes = 1024 * 1024
 
 const causes: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
   EACCES: 'this user may not read it',
   EPERM: 'this user may not read it',
@@ -34,7 +34,7 @@ export function readManifestFile(file: string): string {
 export function requireFolder(folder: string, label: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (stat?.isDirectory() === true) return
-  throw new Fault('InvalidConfiguration', `${label}: "${folder}" ${stat === undefined ? 'does not exist' : 'is no folder'}`)
+  throw new Fault('InvalidConfiguration', `${label}: "${folder}" ${stat === undefined ? 'does not exist' : 'is not a folder'}`)
 }
 
 function causeOf(error: unknown): string {

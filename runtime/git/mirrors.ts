@@ -75,7 +75,7 @@ export function createMirrors({
   figures,
 }: Options): Mirrors {
   const mirrors = new Map<string, (namespace: string) => Mirror>()
-  const openedBy = new Map<string, string>()
+  const opened = new Map<string, number>()
   const stopping = new AbortController()
   let hasCountedLeftovers = false
   const listedBlobs = rememberListedBlobs()
@@ -85,7 +85,7 @@ export function createMirrors({
   const readingMemory = new ReadingMemory()
   const volume = new Volume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
-    requireFewOpened(openedBy, namespace)
+    const count = requireFewOpened(opened, namespace)
     requireOwnFolder(folder)
     if (!hasCountedLeftovers) countLeftovers(folder, volume, (name) => mirrors.has(name))
     hasCountedLeftovers = true
@@ -105,7 +105,7 @@ export function createMirrors({
       signal: stopping.signal,
     })
     mirrors.set(key, mirror)
-    openedBy.set(key, namespace)
+    opened.set(namespace, count)
     return mirror
   }
   return {
@@ -116,7 +116,7 @@ export function createMirrors({
       volume.use(key, mirror.tenant, namespace)
       return mirror
     },
-    prune: (named) => pruneMirrors({ folder, mirrors, openedBy, volume }, named),
+    prune: (named) => pruneMirrors({ folder, mirrors, opened, volume }, named),
     async close() {
       stopping.abort(new Error('closing'))
       await Promise.all([...mirrors.values()].map((of) => of('').settled()))
@@ -124,9 +124,10 @@ export function createMirrors({
   }
 }
 
-/** Throws SourceVolumeFull. `openedBy`: the namespace of each open mirror. */
-function requireFewOpened(openedBy: ReadonlyMap<string, string>, namespace: string): void {
-  if (openedBy.values().reduce((count, by) => count + Number(by === namespace), 0) < maxOpened) return
+/** Returns the count with one more. Throws SourceVolumeFull. `opened`: how many mirrors each namespace has opened since the last prune. */
+function requireFewOpened(opened: ReadonlyMap<string, number>, namespace: string): number {
+  const count = (opened.get(namespace) ?? 0) + 1
+  if (count <= maxOpened) return count
   throw new Fault(
     'SourceVolumeFull',
     `namespace "${namespace}" has used ${maxOpened} repositories; unused ones are removed every ten minutes`,
@@ -150,11 +151,11 @@ function countLeftovers(folder: string, volume: Volume, isOpen: (name: string) =
 type Opened = {
   folder: string
   mirrors: Map<string, (namespace: string) => Mirror>
-  openedBy: Map<string, string>
+  opened: Map<string, number>
   volume: Volume
 }
 
-async function pruneMirrors({ folder, mirrors, openedBy, volume }: Opened, named: readonly NamedRemote[]): Promise<void> {
+async function pruneMirrors({ folder, mirrors, opened, volume }: Opened, named: readonly NamedRemote[]): Promise<void> {
   const kept = new Set(named.map(({ url, access }) => (access === undefined ? repositoryKey(url) : mirrorKey({ url, access }))))
   for (const name of existsSync(folder) ? readdirSync(folder) : []) {
     const [, key, repository = ''] = /^(([0-9a-f]{32})(?:-[0-9a-f]{32})?)(?:\.new)?$/.exec(name) ?? []
@@ -167,6 +168,6 @@ async function pruneMirrors({ folder, mirrors, openedBy, volume }: Opened, named
   for (const [key, of] of mirrors) {
     if (kept.has(key) || kept.has(key.replace(/-.*/, '')) || !of('').close()) continue
     mirrors.delete(key)
-    openedBy.delete(key)
   }
+  opened.clear()
 }

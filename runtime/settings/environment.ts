@@ -86,7 +86,8 @@ export function readJson<Schema extends v.GenericSchema>(environment: Environmen
   try {
     document = JSON.parse(text, (key, value: unknown) => {
       // Records would drop such keys, so a selector would select more than it specifies.
-      if (key === '__proto__' || key === 'constructor' || key === 'prototype') throw new Fault('InvalidConfiguration', `"${key}" is no key`)
+      if (key === '__proto__' || key === 'constructor' || key === 'prototype')
+        throw new Fault('InvalidConfiguration', `"${key}" is not a key`)
       return value
     })
   } catch (error) {

@@ -36,7 +36,7 @@ export const blobsBody = v.object({
   ids: v.pipe(v.array(id), v.maxLength(maxIdsPerRequest)),
 })
 
-const relativePath = v.pipe(v.string(), v.maxLength(4096), v.check(isRelativePath, 'is no path below a folder'))
+const relativePath = v.pipe(v.string(), v.maxLength(4096), v.check(isRelativePath, 'is not a path below a folder'))
 /** The body of `capture`. */
 export const captureBody = v.object({
   commit: id,

@@ -322,7 +322,7 @@ async function readRequest(request: Request, limits: BodyLimits, bodies: BodyBud
 /** The reason and message for an invalid body. */
 const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [Reason, string]> = {
   malformed: ['PayloadMalformed', 'the body is not JSON in UTF-8'],
-  tooComplex: ['PayloadMalformed', 'the body is no request of delivery'],
+  tooComplex: ['PayloadMalformed', 'the body is not a request for content'],
   tooLarge: ['PayloadTooLarge', 'the body is larger than a request of this kind may be'],
   cutOff: ['PayloadMalformed', 'the body ended early'],
   busy: ['TooManyRequests', 'too many large requests are being read; try again'],

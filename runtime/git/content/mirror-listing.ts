@@ -58,5 +58,5 @@ export function isOrdinary({ mode }: { mode: string }): boolean {
 /** The blob of an entry. Throws Unexpected for an entry of another listing. */
 export function idOf({ id, path }: Entry): CommitHash {
   if (id !== undefined && isCommitHash(id)) return id
-  throw new Fault('Unexpected', `"${path}" is no entry of this listing`)
+  throw new Fault('Unexpected', `"${path}" is not an entry of this listing`)
 }

@@ -44,7 +44,7 @@ void t.test('a prototype key is refused, because a selector that lost it would m
     throwsError(
       t,
       () => readControllerConfig({ CLUSTER_SYNC_SETTINGS: settings }),
-      new Fault('InvalidConfiguration', `environment variable CLUSTER_SYNC_SETTINGS: "${key}" is no key`),
+      new Fault('InvalidConfiguration', `environment variable CLUSTER_SYNC_SETTINGS: "${key}" is not a key`),
     )
   }
 })
