@@ -99,7 +99,7 @@ const steps: Readonly<Record<Reason, string>> = {
   HealthCheckFailed:
     'Compare `check` of the profile with the response that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
   HealthCheckUnanswered:
-    'Read in the rollout or in the report of the gateway why there is no response, and correct `check`, the gateway or Prometheus; then `cluster-sync resume <name>`.',
+    'Find the cause in the rollout or in the report of the gateway, correct `check`, the gateway or Prometheus, and run `cluster-sync resume <name>`.',
   GatewayRestarted:
     "See the last log lines of the gateway's container before it ended; correct the commit, or continue with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to Proceed.',

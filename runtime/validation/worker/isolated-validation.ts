@@ -92,7 +92,7 @@ export function openIsolatedValidator(options: IsolateOptions): IsolatedValidato
       if (asked.validation.policy === 'Off' || asked.profiles.length === 0) return { kind: 'notChecked' }
       const request = { ...asked, namespace }
       const check = { repository, request, id: validationId(request) }
-      // Two checks were under way when the process ended: the next attempt shows which one ends it, whoever waits for the other.
+      // Several validations may have been running when the process ended. Running each alone shows which one ends it.
       const amount = checks.wasInterrupted(check.id) ? checkSlots.total : 1
       const turn = { tenant: namespace, key: request.line, owner: name, urgent: again, amount }
       const done = await limiter.run(turn, signal, async (own, isReserve, leave) => {
