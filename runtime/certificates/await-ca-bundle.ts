@@ -22,7 +22,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
   const untilMs = clock.monotonicMs() + patienceMs
   let isDone = false
   let lastFault: Fault | undefined
-  const tell = (reason: string, message: string): void =>
+  const warn = (reason: string, message: string): void =>
     log.warn({ component: 'certificates', name, reason, message }, 'whether the API server trusts this certificate is not known')
   const isWritten = async (signal: AbortSignal): Promise<boolean> => {
     try {
@@ -35,7 +35,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
       const { reason, message } = lastFault
       if (reason !== 'Forbidden') return false
       // Roles of an earlier release: waiting would not help.
-      tell(reason, message)
+      warn(reason, message)
       return true
     }
   }
@@ -45,7 +45,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
       if (isDone) return
       if (clock.monotonicMs() >= untilMs) {
         const waited = "cert-manager's injector has not written the caBundle of the webhook; look at its log"
-        tell(lastFault?.reason ?? 'Timeout', lastFault?.message ?? waited)
+        warn(lastFault?.reason ?? 'Timeout', lastFault?.message ?? waited)
         isDone = true
         return
       }

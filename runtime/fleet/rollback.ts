@@ -8,7 +8,7 @@ import { isCommitHash, shortCommit } from '../api/values.ts'
 import { named, type NamedSync, shellWord } from './named-sync.ts'
 
 type History = NonNullable<GatewaySyncStatus['history']>
-type Facts = NamedSync & { specRef: string; status: GatewaySyncStatus }
+type RollbackInput = NamedSync & { specRef: string; status: GatewaySyncStatus }
 
 /** A shorter prefix is too ambiguous. */
 const minDigits = 7
@@ -17,7 +17,7 @@ const minDigits = 7
  * `ref` is the new value of `spec.git.ref`: without `to` the previously published commit; with `to` a commit of the history by hash prefix, a full
  * hash, or any other ref unchanged. `notes` explain how to undo the rollback. Throws InvalidConfiguration that lists the available commits.
  */
-export function rollbackTarget({ specRef, status, ...sync }: Facts, to: string | undefined): { ref: string; notes: string[] } {
+export function rollbackTarget({ specRef, status, ...sync }: RollbackInput, to: string | undefined): { ref: string; notes: string[] } {
   const ref = to === undefined ? commitBefore(status) : commitMeant(status.history ?? [], to)
   const back = `Follow ${specRef} again: cluster-sync rollback ${named(sync)} --to ${shellWord(specRef)}`
   const isFixed = isCommitHash(ref) && !isCommitHash(specRef)

@@ -85,7 +85,7 @@ export async function runListWatch<Item, Kind extends KubeObject>(
   const { clock, log, observe, longestRetryMs = defaultLongestRetryMs, longestForbiddenMs = longestRetryMs } = deps
   const known: Known = new Map()
   const notifier = createNotifier(set, handlers, known)
-  const place: Place = { version: undefined, delivered: undefined }
+  const place: ListPosition = { version: undefined, delivered: undefined }
   let failures = 0
   let refusals = 0
   const wait = (maxMs: number): Promise<void> => pause(clock, spreadBackoffMs(failures, firstRetryMs, maxMs, clock.random()), signal)
@@ -178,7 +178,7 @@ function keyOf(id: string): ObjectKey {
 }
 
 /** Where a watch resumes; undefined: everything must be listed first. The consumer has received every change up to `delivered`. */
-type Place = { version: string | undefined; delivered: string | undefined }
+type ListPosition = { version: string | undefined; delivered: string | undefined }
 
 /**
  * Lists everything, and moves `place` to where a watch resumes. Changes while nothing was watched are not counted as missed: only a change
@@ -189,7 +189,7 @@ async function listAll<Item, Kind extends KubeObject>(
   { kube, log, observe }: ListWatchDeps,
   set: WatchedSet<Item, Kind>,
   notifier: Notifier<Kind>,
-  place: Place,
+  place: ListPosition,
   signal: AbortSignal,
 ): Promise<void> {
   const present = new Set<string>()
@@ -235,7 +235,7 @@ async function watchOnce<Item, Kind extends KubeObject>(
   { kube, clock, silenceMs = defaultSilenceMs }: ListWatchDeps,
   set: WatchedSet<Item, Kind>,
   notifier: Notifier<Kind>,
-  place: Place,
+  place: ListPosition,
   signal: AbortSignal,
 ): Promise<void> {
   const timeoutSeconds = Math.round(watchSeconds.least + watchSeconds.spread * clock.random())

@@ -10,7 +10,7 @@ import { describeErrors } from '../reconcile/decide/summary.ts'
 /** `waiting`: not decided yet. */
 export type Outcome = { kind: 'waiting' } | { kind: 'inPlace' } | { kind: 'failed'; reason: string; message: string }
 
-type Facts = {
+type RunState = {
   /** The git host responded, with or without success. */
   answered: boolean
   fault: Fault | undefined
@@ -28,7 +28,7 @@ const inPlace: ReadonlySet<string> = new Set(['Synced'])
 const unanswered: ReadonlySet<string> = new Set<Reason>(['GatewayUnreachable', 'ModeUnknown'])
 
 /** In place means that the condition Ready is true, and that each target reported it in this run. */
-export function outcomeOf({ answered, fault, status, reports }: Facts): Outcome {
+export function outcomeOf({ answered, fault, status, reports }: RunState): Outcome {
   if (!answered) return { kind: 'waiting' }
   if (fault !== undefined) return { kind: 'failed', reason: fault.reason, message: fault.message }
   if (status.source?.held !== undefined)

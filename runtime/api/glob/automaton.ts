@@ -6,7 +6,7 @@
 import type { Glob, Letters } from './grammar.ts'
 
 /** A position in the globs: the letters that lead to `next`, and the transitions without a letter. */
-type Place = { letters: Letters | undefined; next: number; free: readonly number[] }
+type AutomatonState = { letters: Letters | undefined; next: number; free: readonly number[] }
 
 /** A set of positions; `next` by class of letters; `isEnd`: a glob matches the text so far. */
 export type State = { places: readonly number[]; isEnd: boolean; next: (State | undefined)[] }
@@ -24,7 +24,7 @@ export type Automaton = {
 
 /** Returns an automaton that matches when any of the globs does. */
 export function createAutomaton(globs: readonly Glob[]): Automaton {
-  const places: Place[] = [{ letters: undefined, next: end, free: [] }]
+  const places: AutomatonState[] = [{ letters: undefined, next: end, free: [] }]
   const starts = globs.map((glob) => place(glob, end))
   const classes = createClasses(places)
   const known = new Map<string, State>()
@@ -90,7 +90,7 @@ function holds(letters: Letters, letter: number): boolean {
 const asciiLetters = 128
 
 /** Letters that no glob distinguishes form one class. */
-function createClasses(places: readonly Place[]): { count: number; of(letter: number): number } {
+function createClasses(places: readonly AutomatonState[]): { count: number; of(letter: number): number } {
   const bounds = new Set([0])
   for (const { letters } of places) for (const [from, to] of letters ?? []) bounds.add(from).add(to + 1)
   const sorted = [...bounds].toSorted((a, b) => a - b)

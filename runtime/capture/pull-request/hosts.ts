@@ -10,9 +10,9 @@ import { namePart as part } from '../../git/api/authorization.ts'
 /** From one branch to another of the same repository; both without `refs/heads/`. */
 export type Branches = { branch: string; base: string }
 /** Title and body of a pull request; `text` is Markdown. */
-export type Words = { title: string; text: string }
+export type PullRequestText = { title: string; text: string }
 /** `from`: the response item that it was read from. */
-export type Found = { id: number; page: string | undefined; from: Readonly<Record<string, unknown>> }
+export type OpenPullRequest = { id: number; page: string | undefined; from: Readonly<Record<string, unknown>> }
 
 type Names = readonly string[]
 type Path = { path: string }
@@ -29,9 +29,9 @@ export type PullRequestHost = {
   items(answer: unknown): unknown
   /** Whether an item is a pull request between these branches, and not from another repository with a branch of that name. */
   isBetween(item: Item, branches: Branches): boolean
-  read(item: Item): Found | undefined
-  create(names: Names, branches: Branches, words: Words): Write
-  change(names: Names, found: Found, words: Words): Write & { method: 'PUT' | 'PATCH' }
+  read(item: Item): OpenPullRequest | undefined
+  create(names: Names, branches: Branches, words: PullRequestText): Write
+  change(names: Names, found: OpenPullRequest, words: PullRequestText): Write & { method: 'PUT' | 'PATCH' }
   /** Its path below the repository's page, if the host does not return it. */
   pageOf(id: number): string
 }
@@ -49,7 +49,7 @@ function at(value: unknown, ...names: readonly (string | number)[]): unknown {
   return found
 }
 
-function found(item: Item, id: unknown, page: unknown): Found | undefined {
+function found(item: Item, id: unknown, page: unknown): OpenPullRequest | undefined {
   if (typeof id !== 'number' || !Number.isSafeInteger(id)) return undefined
   const isPage = typeof page === 'string' && page.length <= 1024 && /^https:\/\/[\x21-\x7e]+$/.test(page)
   return { id, page: isPage ? page : undefined, from: item }

@@ -11,7 +11,7 @@ import { apiAuthorization } from '../../git/api/authorization.ts'
 import type { ApiAnswer, ApiCall } from '../../git/credentials/api-call.ts'
 import type { HostApi } from '../../git/api/host-api.ts'
 import { hostedRepository } from '../../git/api/hosted-repository.ts'
-import { type Branches, type Found, pullRequestHosts, type Words } from './hosts.ts'
+import { type Branches, type OpenPullRequest, pullRequestHosts, type PullRequestText } from './hosts.ts'
 
 /** `later`: the same call may succeed later, not before `afterMs`. */
 export type Opened = { kind: 'open'; url: string } | { kind: 'later'; fault: Fault; afterMs: number } | { kind: 'refused'; fault: Fault }
@@ -29,7 +29,7 @@ const maxTitle = 200
 export async function openPullRequest(
   api: HostApi,
   { provider, apiURL, ...branches }: Asked,
-  write: (maxText: number) => Words,
+  write: (maxText: number) => PullRequestText,
   signal: AbortSignal,
 ): Promise<Opened> {
   const repository = hostedRepository(api.url, provider, apiURL)
@@ -44,7 +44,7 @@ export async function openPullRequest(
     const call: ApiCall = { url: `${repository.api}/${path}`, method, headers, maxBodyBytes }
     return await api.call(body === undefined ? call : { ...call, body: JSON.stringify(body) }, signal)
   }
-  const openState = (found: Found): Opened => ({ kind: 'open', url: found.page ?? `${page}/${host.pageOf(found.id)}` })
+  const openState = (found: OpenPullRequest): Opened => ({ kind: 'open', url: found.page ?? `${page}/${host.pageOf(found.id)}` })
   try {
     for (let number = 1; number <= host.pages; number += 1) {
       const answer = await ask('GET', host.list(names, branches, number).path)

@@ -11,7 +11,7 @@ import { Fault } from '../../platform/fault.ts'
 import { lineDiff } from '../../sync/plan/line-diff.ts'
 import { maskSecrets } from '../../sync/plan/mask.ts'
 import { subjectOf } from '../submit/commit.ts'
-import type { Words } from './hosts.ts'
+import type { PullRequestText } from './hosts.ts'
 
 /** `undefined`: the file does not exist on that side. */
 export type ComparedFile = { path: string; before: Uint8Array | undefined; after: Uint8Array | undefined }
@@ -32,7 +32,7 @@ const maxLinesOfFile = 120
 const maxLine = 400
 
 /** Returns at most `maxText` characters; differences beyond that are counted. */
-export function pullRequestWords(capture: CaptureSummary, maxText: number): Words {
+export function pullRequestWords(capture: CaptureSummary, maxText: number): PullRequestText {
   const { gateway, on, findings, leftOut } = capture
   const title = printable(subjectOf(capture.changed, gateway), 150)
   const closing = (missing: number): string => (missing === 0 ? '' : `${counted(missing, 'more file')} not shown here.`)

@@ -5,7 +5,7 @@
 import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../../platform/fault.ts'
-import type { ContentSink, Entry, Listing } from '../../validation/model/listing.ts'
+import type { ContentSink, FileEntry, Listing } from '../../validation/model/listing.ts'
 
 const batchSize = 1_000
 const chunkBytes = 256 * 1024
@@ -20,7 +20,7 @@ const notEntered = new Set(['.git', 'node_modules'])
 export function directoryListing(folder: string, below = ''): Listing {
   return {
     async *list(signal) {
-      let batch: Entry[] = []
+      let batch: FileEntry[] = []
       let count = 0
       for (const entry of walk(folder, below)) {
         if ((count += 1) > maxFiles) throw new Fault('InvalidConfiguration', `${folder} holds more than ${maxFiles} files`)
@@ -48,7 +48,7 @@ export function directoryListing(folder: string, below = ''): Listing {
 }
 
 /** Nearly every file fits into one chunk, and the read then shows its size: a stat call costs as much as the read. */
-function readFile(file: number, entry: Entry, chunk: Buffer, sink: ContentSink): void {
+function readFile(file: number, entry: FileEntry, chunk: Buffer, sink: ContentSink): void {
   let filled = fill(file, chunk)
   sink.begin(entry, filled < chunk.length ? filled : fstatSync(file).size)
   for (; filled === chunk.length; filled = fill(file, chunk)) sink.data(chunk)
@@ -63,13 +63,13 @@ function fill(file: number, chunk: Buffer): number {
   return filled
 }
 
-function* walk(folder: string, below: string): Generator<Entry> {
+function* walk(folder: string, below: string): Generator<FileEntry> {
   const self = lstatSync(path.join(folder, below), { throwIfNoEntry: false })
   if (self?.isFile() === true) yield { path: below }
   else if (self?.isDirectory() === true) yield* walkFolder(folder, below)
 }
 
-function* walkFolder(folder: string, below: string, isTop = true): Generator<Entry> {
+function* walkFolder(folder: string, below: string, isTop = true): Generator<FileEntry> {
   const entries = readFolder(path.join(folder, below))
   // A folder with a `.git` of its own is another repository; that of a submodule is a file.
   if (!isTop && entries.some(({ name }) => name === '.git')) return

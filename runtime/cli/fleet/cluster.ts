@@ -32,15 +32,15 @@ export async function inCluster<Result>(options: ClusterOptions, work: (cluster:
 }
 
 /** At least one. */
-export type Several = readonly [Cluster, ...Cluster[]]
+export type Clusters = readonly [Cluster, ...Cluster[]]
 
 /** Like `inCluster` with the clusters of several contexts, in order; errors of the API servers are not translated. */
 export async function inClusters<Result>(
   options: Omit<ClusterOptions, 'context'>,
   [first, ...more]: readonly [string | undefined, ...string[]],
-  work: (clusters: Several) => Promise<Result>,
+  work: (clusters: Clusters) => Promise<Result>,
 ): Promise<Result> {
-  const clusters: Several = [connect(options, first), ...more.map((context) => connect(options, context))]
+  const clusters: Clusters = [connect(options, first), ...more.map((context) => connect(options, context))]
   try {
     return await work(clusters)
   } finally {

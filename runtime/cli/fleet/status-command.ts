@@ -10,7 +10,7 @@ import { fleetView } from '../../fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../fleet/status-text.ts'
 import type { FleetView } from '../../fleet/view.ts'
 import { stopSignal } from '../stop.ts'
-import { type Cluster, explainApiError, inClusters, type Several } from './cluster.ts'
+import { type Cluster, explainApiError, inClusters, type Clusters } from './cluster.ts'
 import { exitNo, exitUnknown, exitYes, explained } from './exit.ts'
 import type { StatusOptions } from './options.ts'
 import { type Output, print } from './output.ts'
@@ -48,7 +48,7 @@ export async function statusCommand(name: string | undefined, options: StatusOpt
 type Read = (cluster: Cluster, signal: AbortSignal) => Promise<FleetFacts>
 
 /** One cluster: throws what reading throws. Of several, those that cannot be read become failures of the view. */
-async function viewOf(clusters: Several, read: Read, signal: AbortSignal): Promise<FleetView> {
+async function viewOf(clusters: Clusters, read: Read, signal: AbortSignal): Promise<FleetView> {
   const viewOfOne = async (cluster: Cluster, signal: AbortSignal): Promise<FleetView> => {
     try {
       return fleetView(await read(cluster, signal), systemClock.now())

@@ -54,7 +54,7 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
   const settled = (name: string): void => {
     if (waiting.delete(name) && waiting.size === 0) ready()
   }
-  const tell = (change: () => void): void => {
+  const warnOfChange = (change: () => void): void => {
     const before = without.size
     change()
     if (without.size !== before) watching.forbidden?.(new Set([...without].map((name) => name.split('/')[0])).size)
@@ -64,7 +64,7 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
     waiting.add(name)
     return {
       synced() {
-        tell(() => without.delete(name))
+        warnOfChange(() => without.delete(name))
         settled(name)
       },
       failed({ reason, message }) {
@@ -73,7 +73,7 @@ export async function watchCluster(deps: Deps, watching: Watching, signal: Abort
         if (scope === undefined || !isLate || (reason !== 'Forbidden' && reason !== 'NotFound')) return
         if (!without.has(name))
           deps.log.warn({ namespace: scope, reason, message }, 'a watched namespace cannot be listed; the others are served')
-        tell(() => without.add(name))
+        warnOfChange(() => without.add(name))
         settled(name)
       },
     }

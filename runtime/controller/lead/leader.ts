@@ -162,14 +162,14 @@ function reconcileDepsOf(
       // not decided from: a delayed request or a paused process must not bring back an old commit after its Lease is lost.
       const body = { metadata: { uid, resourceVersion }, status: patch }
       const subresource = { subresource: 'status' }
-      const tell = (reason: 'ok' | Reason, durationMs: number): void => {
+      const observe = (reason: 'ok' | Reason, durationMs: number): void => {
         const requestId = status.source?.requested?.id
         const commit = status.published?.commit
         if (requestId === undefined || commit === undefined || commit === record.status.published?.commit) return
         const attributes = { namespace, name, commit }
         tracing.ended(requestId, { name: 'commit published', kind: 'client', endedAtMs: now(), durationMs, reason, attributes })
       }
-      const written = await measured(clock, tell, signal, () =>
+      const written = await measured(clock, observe, signal, () =>
         deps.statusKube.mergePatch(gatewaySyncType, { namespace, name }, body, subresource, signal),
       )
       logChanges(log, record, status)
@@ -187,7 +187,7 @@ function reconcileDepsOf(
 /** Queries git hosts, and measures, logs and traces that. */
 function resolveThrough({ mirrors, metrics, tracing, clock, log }: LeaderDeps): ReconcileDeps['resolve'] {
   return async ({ namespace, name }, spec, desired, fresh, signal) => {
-    const tell = (reason: 'ok' | Reason, durationMs: number): void => {
+    const observe = (reason: 'ok' | Reason, durationMs: number): void => {
       metrics.fetched(reason, durationMs)
       const requestId = desired.request?.id
       const about = { namespace, name, ref: desired.ref, reason, durationMs: Math.round(durationMs) }
@@ -203,7 +203,7 @@ function resolveThrough({ mirrors, metrics, tracing, clock, log }: LeaderDeps): 
         attributes,
       })
     }
-    const { mirror, resolved } = await measured(clock, tell, signal, async () => {
+    const { mirror, resolved } = await measured(clock, observe, signal, async () => {
       const mirror = await mirrors.of({ namespace, name, spec }, signal)
       return { mirror, resolved: await mirror.resolve(desired.ref, { fresh }, signal) }
     })
@@ -264,17 +264,17 @@ async function retryOnConflict<Result>(
 /** Runs `work` and reports its duration and result: `ok` or the reason. Aborted work is not reported. */
 async function measured<Result>(
   clock: Clock,
-  tell: (ended: 'ok' | Reason, durationMs: number) => void,
+  observe: (ended: 'ok' | Reason, durationMs: number) => void,
   signal: AbortSignal,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const startedMs = clock.monotonicMs()
   try {
     const result = await work()
-    tell('ok', clock.monotonicMs() - startedMs)
+    observe('ok', clock.monotonicMs() - startedMs)
     return result
   } catch (error) {
-    if (!signal.aborted) tell(asFault(error).reason, clock.monotonicMs() - startedMs)
+    if (!signal.aborted) observe(asFault(error).reason, clock.monotonicMs() - startedMs)
     throw error
   }
 }

@@ -15,7 +15,7 @@ type Deps = Pick<ReconcileDeps, 'validate' | 'verify'> & { tracing: Pick<Tracing
 
 /** Wraps both steps with a debug log line that gives result and duration. */
 export function loggedSteps({ validate, verify, tracing, clock, log }: Deps): Pick<ReconcileDeps, 'validate' | 'verify'> {
-  const telling = async <Result>(
+  const traced = async <Result>(
     message: string,
     about: { namespace: string; name: string; commit: string; requestId: string | undefined },
     reasonOf: (result: Result) => 'ok' | Reason,
@@ -41,7 +41,7 @@ export function loggedSteps({ validate, verify, tracing, clock, log }: Deps): Pi
   return {
     async verify(record, spec, resolved, signal) {
       if (spec.git.verify === undefined) return await verify(record, spec, resolved, signal)
-      return await telling(
+      return await traced(
         'signatures checked',
         aboutOf(record, spec, resolved.commit),
         ({ kind }) => (kind === 'refused' ? 'NotVerified' : 'ok'),
@@ -49,7 +49,7 @@ export function loggedSteps({ validate, verify, tracing, clock, log }: Deps): Pi
       )
     },
     async validate(record, spec, commit, signal) {
-      return await telling(
+      return await traced(
         'commit checked',
         aboutOf(record, spec, commit),
         (verdict) => (verdict.kind === 'checked' && verdict.errors > 0 ? 'CollectionsInvalid' : 'ok'),

@@ -36,8 +36,8 @@ export function createReadiness(leaving: AbortSignal): Readiness {
       isListed = true
       listed.resolve()
     },
-    trustedWhen(tells) {
-      isTrusted = tells
+    trustedWhen(isTrustedNow) {
+      isTrusted = isTrustedNow
     },
     async whenListed(signal) {
       await unlessAborted(listed.promise, signal).catch(() => undefined)

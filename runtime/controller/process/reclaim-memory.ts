@@ -63,13 +63,13 @@ export async function reclaimMemory(
   if (signal.aborted) return
   collector.collect()
   let collected: { atMs: number; leftBytes: number; threads: number } | undefined
-  const tell = createWarning({ clock, log })
+  const warn = createWarning({ clock, log })
   while (!signal.aborted) {
     await pause(clock, pollIntervalMs, signal)
     if (signal.aborted) return
     const faults = collector.majorFaults()
     const isPressed = faults > pressedFaults
-    tell(isPressed, faults)
+    warn(isPressed, faults)
     const isQuiet = collector.busyMs() <= pollIntervalMs * quietShare
     if (!isPressed && !isQuiet) continue
     const isSoon = collected !== undefined && clock.monotonicMs() - collected.atMs < (isPressed ? minPressedMs : minMs)

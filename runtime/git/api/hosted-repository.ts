@@ -8,7 +8,7 @@ import { percentDecoded } from '../../platform/text/percent-encoding.ts'
 /** `api`: base URL of the host's API. `page`: URL of the repository for users. `names`: its names, as the API expects them. */
 export type HostedRepository = { api: string; page: string; names: readonly string[] }
 
-type Place = {
+type ParsedUrl = {
   /** `https://` with host, and port where the URL names one for https. */
   origin: string
   host: string
@@ -16,7 +16,7 @@ type Place = {
   segments: readonly string[]
 }
 
-type Reading = (place: Place) => HostedRepository | undefined
+type Reading = (place: ParsedUrl) => HostedRepository | undefined
 
 const readings: Record<StatusProvider, Reading> = {
   github({ origin, host, segments }) {

@@ -1,7 +1,7 @@
 /**
  * Lists the regular files of a commit in a mirror for validation, and reads their contents on demand.
  */
-import type { ContentSink, Entry, Listing } from '../../validation/model/listing.ts'
+import type { ContentSink, FileEntry, Listing } from '../../validation/model/listing.ts'
 import type { BlobSink } from '../../content/protocol/protocol.ts'
 import { Fault } from '../../platform/fault.ts'
 import { type CommitHash, isCommitHash, type RelativePath } from '../../api/values.ts'
@@ -24,7 +24,7 @@ export function mirrorListing(repository: Read, commit: CommitHash, roots: reado
   return {
     async *list(signal) {
       for await (const batch of reading.batches(commit, () => listCommit(repository, commit, roots, signal, false), signal)) {
-        yield batch.filter(isOrdinary).map(({ path, id }): Entry => ({ path, id }))
+        yield batch.filter(isOrdinary).map(({ path, id }): FileEntry => ({ path, id }))
       }
     },
     async read(entries, sink, signal) {
@@ -36,7 +36,7 @@ export function mirrorListing(repository: Read, commit: CommitHash, roots: reado
 }
 
 /** Passes blobs on, each with its entry: they arrive in the order in which they were requested. */
-export function entrySink(entries: readonly Entry[], sink: ContentSink): BlobSink {
+export function entrySink(entries: readonly FileEntry[], sink: ContentSink): BlobSink {
   let index = 0
   return {
     begin(_id, size) {
@@ -56,7 +56,7 @@ export function isOrdinary({ mode }: { mode: string }): boolean {
 }
 
 /** The blob of an entry. Throws Unexpected for an entry of another listing. */
-export function idOf({ id, path }: Entry): CommitHash {
+export function idOf({ id, path }: FileEntry): CommitHash {
   if (id !== undefined && isCommitHash(id)) return id
   throw new Fault('Unexpected', `"${path}" is not an entry of this listing`)
 }

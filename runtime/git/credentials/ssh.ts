@@ -58,9 +58,9 @@ function writeAskProgram(folder: string): string {
   return file
 }
 
-type Place = { folder: string; socket: string; address: string | undefined }
+type SshConnection = { folder: string; socket: string; address: string | undefined }
 
-function sshCommand(url: RepositoryUrl, { knownHosts }: SshCredentials, { folder, socket, address }: Place): string {
+function sshCommand(url: RepositoryUrl, { knownHosts }: SshCredentials, { folder, socket, address }: SshConnection): string {
   const hostsFile = knownHosts === undefined ? '/dev/null' : path.join(folder, 'known_hosts')
   if (knownHosts !== undefined) writeFileSync(hostsFile, `${knownHosts}\n`, { mode: 0o600 })
   const alias = url.port === undefined || url.port === 22 ? url.host : `[${url.host}]:${url.port}`

@@ -18,8 +18,8 @@ import type { Reservation } from './volume.ts'
 export type RunLocal = (at: string, args: readonly string[], signal: AbortSignal, input?: string) => Promise<Buffer>
 
 /** A folder of a mirror, and the namespace that the call is for, which its cost is charged to. */
-type Place = { at: string; namespace: string }
-type Into = Place & { format: ObjectFormat }
+type MirrorFolder = { at: string; namespace: string }
+type Into = MirrorFolder & { format: ObjectFormat }
 
 /** Only the one writer of a mirror may call these. */
 export type Fetches = {
@@ -36,12 +36,12 @@ export type Fetches = {
    * The object format of the host, `fallback` if the host shows no object; a mirror with the other format cannot fetch from it. Throws the faults of
    * git.
    */
-  formatOfHost(place: Place, what: string, fallback: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
+  formatOfHost(place: MirrorFolder, what: string, fallback: ObjectFormat, signal: AbortSignal): Promise<ObjectFormat>
   /**
    * Creates a branch at the host for a commit of the folder, or moves one that points to an ancestor. Throws PushRefused if the branch is
    * something else by then, and the faults of git.
    */
-  push(place: Place, what: Push, signal: AbortSignal): Promise<void>
+  push(place: MirrorFolder, what: Push, signal: AbortSignal): Promise<void>
 }
 
 /** A commit to push. `moves`: the branch exists and moves to this commit; otherwise it must be new. `as`: with other credentials. */

@@ -19,7 +19,7 @@ import type { FolderOptions } from './folder-state.ts'
 import { type MirrorFiles, openMirrorFiles } from './mirror-files.ts'
 import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
 import { createResolve, type Resolve } from './resolve.ts'
-import type { Tenant } from './volume.ts'
+import type { StoredFolder } from './volume.ts'
 
 /** A mirror as one namespace uses it. Namespaces share its files and take turns in changing them. */
 export type Mirror = {
@@ -53,7 +53,7 @@ export type Mirror = {
   /** Removes everything from the disk; the next use creates the mirror again. */
   drop(): Promise<void>
   /** The mirror as a tenant of the volume, which may tidy it up or drop it to free space. */
-  readonly tenant: Tenant
+  readonly tenant: StoredFolder
   /** Refuses all changes from now on with GitKilled, unless one is running or waiting. Returns whether it does. */
   close(): boolean
   /** Settles when no work is running. */

@@ -8,7 +8,7 @@ export type StoredMirror = { key: string; bytes: number; namespaces: readonly st
 /** Bytes that a running fetch of a namespace may still write. */
 export type Reserved = { namespace: string; bytes: number }
 
-type Facts = {
+type VolumeState = {
   mirrors: readonly StoredMirror[]
   reserved: Iterable<Reserved>
   /** Limit of all mirrors together. */
@@ -24,7 +24,7 @@ type Facts = {
  * goes only when every namespace that uses it holds more than its share; running fetches and the requested space count towards the share of
  * their namespaces.
  */
-export function planRoom(facts: Facts): { drop: string[] } {
+export function planRoom(facts: VolumeState): { drop: string[] } {
   const { mirrors, reserved, maxBytes, needed, key } = facts
   const holdings = holdingsOf(facts)
   let free = maxBytes - sum(mirrors) - sum([...reserved])
@@ -47,12 +47,12 @@ export function planRoom(facts: Facts): { drop: string[] } {
 export const maxLeftBytes = 64 * 1024 * 1024
 
 /** The bytes that a fetch leaves free for other namespaces: none within the share of its own. */
-export function leftToOthers(facts: Facts): number {
+export function leftToOthers(facts: VolumeState): number {
   return holdingsOf(facts).exceedsShare(facts.namespace) ? Math.min(maxLeftBytes, facts.maxBytes / 16) : 0
 }
 
 /** What each namespace holds, including the requested space. There is always a share for one more namespace than one. */
-function holdingsOf({ mirrors, reserved, maxBytes, needed, namespace: asking }: Facts) {
+function holdingsOf({ mirrors, reserved, maxBytes, needed, namespace: asking }: VolumeState) {
   const used = new Map([[asking, needed]])
   const add = ({ bytes, namespaces }: Pick<StoredMirror, 'bytes' | 'namespaces'>, sign: 1 | -1): void => {
     for (const namespace of namespaces) used.set(namespace, (used.get(namespace) ?? 0) + (sign * bytes) / namespaces.length)

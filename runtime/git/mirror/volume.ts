@@ -8,7 +8,7 @@ import { Fault } from '../../platform/fault.ts'
 import { leftToOthers, maxLeftBytes, planRoom, type Reserved, type StoredMirror } from './volume-plan.ts'
 
 /** A mirror as a tenant of the volume. Both `IfIdle` act only while the mirror is not in use, and return whether they did. */
-export type Tenant = {
+export type StoredFolder = {
   /** The current disk usage in bytes. */
   measure(): number
   packs(): number
@@ -40,7 +40,7 @@ const defaultBytes = 64 * mebibyte
 /** How long mirrors are tidied up for one reservation; others wait for it if they need space as well. */
 const tidyMs = 20_000
 
-type Entry = { tenant: Tenant; bytes: number; namespaces: Set<string>; usedAtMs: number }
+type Entry = { folder: StoredFolder; bytes: number; namespaces: Set<string>; usedAtMs: number }
 
 /** Accounts for all mirrors of one process. */
 export class Volume {
@@ -55,10 +55,10 @@ export class Volume {
   }
 
   /** Records a mirror and the namespace that uses it; call it on each use. */
-  use(key: string, tenant: Tenant, namespace: string): void {
+  use(key: string, folder: StoredFolder, namespace: string): void {
     const known = this.#entries.get(key)
-    const entry = known ?? { tenant, bytes: tenant.measure(), namespaces: new Set<string>(), usedAtMs: 0 }
-    entry.tenant = tenant
+    const entry = known ?? { folder, bytes: folder.measure(), namespaces: new Set<string>(), usedAtMs: 0 }
+    entry.folder = folder
     entry.usedAtMs = this.#options.nowMs()
     if (namespace !== '') entry.namespaces.add(namespace)
     if (known === undefined) this.#entries.set(key, entry)
@@ -125,18 +125,18 @@ export class Volume {
     const { drop } = planRoom({ mirrors: this.#stored(), reserved: this.#reserved, maxBytes, needed, key, namespace })
     for (const victim of drop) {
       const entry = this.#entries.get(victim)
-      if (entry !== undefined && (await entry.tenant.dropIfIdle())) this.#measure(entry)
+      if (entry !== undefined && (await entry.folder.dropIfIdle())) this.#measure(entry)
     }
   }
 
   /** Repacks idle mirrors, which drops unneeded objects; while it runs it needs as much additional space as the mirror has. */
   async #tidyUp(needed: number): Promise<void> {
-    const worth = [...this.#entries].flatMap(([key, entry]) => (!this.#isBusy(key) && entry.tenant.packs() > 1 ? [entry] : []))
+    const worth = [...this.#entries].flatMap(([key, entry]) => (!this.#isBusy(key) && entry.folder.packs() > 1 ? [entry] : []))
     const signal = deadline(tidyMs)
     for (const entry of worth.toSorted((a, b) => b.bytes - a.bytes)) {
       const free = this.#options.maxBytes - this.#used()
       if (free >= needed || signal.aborted) return
-      if (free >= entry.bytes && (await entry.tenant.tidyIfIdle(signal))) this.#measure(entry)
+      if (free >= entry.bytes && (await entry.folder.tidyIfIdle(signal))) this.#measure(entry)
     }
   }
 
@@ -149,7 +149,7 @@ export class Volume {
   }
 
   #measure(entry: Entry): void {
-    entry.bytes = entry.tenant.measure()
+    entry.bytes = entry.folder.measure()
     this.#options.figures?.volume({ usedBytes: this.#used(), limitBytes: this.#options.maxBytes })
   }
 

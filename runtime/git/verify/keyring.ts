@@ -49,11 +49,11 @@ export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyrin
   return { kind: 'keyring', keyring: { pgp: Buffer.concat(blocks), pgpKeys, sshKeys } }
 }
 
-type Found = { blocks: Buffer[]; pgpKeys: PgpKey[]; sshKeys: SshKey[] }
+type KeyringContents = { blocks: Buffer[]; pgpKeys: PgpKey[]; sshKeys: SshKey[] }
 
 /** The blocks and lines of one file; empty lines and comments are skipped. */
-function readFile(text: string): Found | { why: string } {
-  const found: Found = { blocks: [], pgpKeys: [], sshKeys: [] }
+function readFile(text: string): KeyringContents | { why: string } {
+  const found: KeyringContents = { blocks: [], pgpKeys: [], sshKeys: [] }
   const lines = text.split('\n').map((line) => line.trim())
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? ''

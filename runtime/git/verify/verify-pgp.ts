@@ -60,9 +60,9 @@ function statusLines(output: string): Status[] {
     })
 }
 
-type Facts = { signature: PgpSignature; fingerprint: string; code: number }
+type Verification = { signature: PgpSignature; fingerprint: string; code: number }
 
-function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: Facts): SignatureResult {
+function verdictOf(lines: readonly Status[], { signature, fingerprint, code }: Verification): SignatureResult {
   const all = (keyword: string): Status[] => lines.filter((line) => line.keyword === keyword)
   if (all('REVKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which is revoked`)
   if (all('EXPKEYSIG').length > 0) return bad(`is signed by PGP key ${fingerprint}, which has expired`)

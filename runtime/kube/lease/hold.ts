@@ -26,13 +26,13 @@ const pausedAfter = 0.5
 export async function leadWhileHeld(
   deps: LeaseDeps,
   options: LeaseOptions,
-  { taken, sight }: { taken: Taken; sight: LeaseObserver },
+  { taken, observer }: { taken: Taken; observer: LeaseObserver },
   lead: Lead,
   signal: AbortSignal,
 ): Promise<void> {
   const lost = new AbortController()
   const own = AbortSignal.any([signal, lost.signal])
-  const holding = new Holding(deps, options, sight)
+  const holding = new Holding(deps, options, observer)
   const running = holding.run(taken, (reason) => lost.abort(new Error(reason)), own)
   try {
     await lead(own, (calling) => holding.confirm(calling))
@@ -47,17 +47,17 @@ export async function leadWhileHeld(
 class Holding {
   readonly #deps: LeaseDeps
   readonly #options: LeaseOptions
-  readonly #sight: LeaseObserver
+  readonly #observer: LeaseObserver
   readonly #times: ReturnType<typeof timesOf>
   #turnedMs: number
   #failingSinceMs: number | undefined
   #now = new AbortController()
   #proof = Promise.withResolvers<void>()
 
-  constructor(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObserver) {
+  constructor(deps: LeaseDeps, options: LeaseOptions, observer: LeaseObserver) {
     this.#deps = deps
     this.#options = options
-    this.#sight = sight
+    this.#observer = observer
     this.#times = timesOf(options)
     this.#turnedMs = deps.clock.monotonicMs()
   }
@@ -91,8 +91,8 @@ class Holding {
 
   async #listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.#sight.next(this.#times.renewEveryMs, signal)
-      const lease = this.#sight.lease()
+      await this.#observer.next(this.#times.renewEveryMs, signal)
+      const lease = this.#observer.lease()
       if (isAsked(lease) || holderOf(lease)?.identity !== this.#options.identity) this.#now.abort()
     }
   }

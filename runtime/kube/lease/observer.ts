@@ -66,17 +66,17 @@ export function createLeaseObserver(clock: Clock, { identity, onHolder }: Pick<L
   }
 }
 
-/** Feeds `sight` from a watch until `signal` aborts. Never throws. */
+/** Feeds `observer` from a watch until `signal` aborts. Never throws. */
 export async function watchLease(
   deps: LeaseDeps,
   { namespace, name }: LeaseOptions,
-  sight: LeaseObserver,
+  observer: LeaseObserver,
   signal: AbortSignal,
 ): Promise<void> {
   await runListWatch(
     { ...deps, silenceMs: watchSilenceMs, longestRetryMs },
     { type: leaseType, namespace, fieldSelector: `metadata.name=${name}`, project: (lease) => lease },
-    { upsert: (_key, lease) => sight.see(lease), remove: () => sight.see(undefined), synced() {} },
+    { upsert: (_key, lease) => observer.see(lease), remove: () => observer.see(undefined), synced() {} },
     signal,
   )
 }

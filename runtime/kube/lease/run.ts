@@ -20,23 +20,23 @@ const againMs = { least: 800, spread: 400 }
  */
 export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead: Lead, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
-  const sight = createLeaseObserver(clock, options)
-  const watching = watchLease(deps, options, sight, signal)
+  const observer = createLeaseObserver(clock, options)
+  const watching = watchLease(deps, options, observer, signal)
   while (!signal.aborted) {
     try {
-      const { lease } = await standBy(deps, options, sight, signal)
+      const { lease } = await standBy(deps, options, observer, signal)
       const taken = await take(deps, options, lease, deadline(callMs, signal))
       if (taken === undefined) continue
-      sight.leads(true)
+      observer.leads(true)
       log.info({ name: options.identity }, 'leading')
-      await leadWhileHeld(deps, options, { taken, sight }, lead, signal)
+      await leadWhileHeld(deps, options, { taken, observer }, lead, signal)
       log.info({ name: options.identity }, 'no longer leading')
     } catch (error) {
       if (signal.aborted) break
       const fault = asFault(error)
       log.warn({ reason: fault.reason, message: fault.message }, 'the Lease could not be taken')
     } finally {
-      sight.leads(false)
+      observer.leads(false)
     }
     await pause(clock, againMs.least + againMs.spread * clock.random(), signal)
   }

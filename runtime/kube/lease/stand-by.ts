@@ -26,40 +26,40 @@ const maxAttempts = 3
 export type Free = { lease: KubeObject | undefined }
 
 /** Settles when the Lease may be taken. Throws what reading and writing it throws. */
-export async function standBy(deps: LeaseDeps, options: LeaseOptions, sight: LeaseObserver, signal: AbortSignal): Promise<Free> {
+export async function standBy(deps: LeaseDeps, options: LeaseOptions, observer: LeaseObserver, signal: AbortSignal): Promise<Free> {
   const { kube, clock, log } = deps
   let answered = 0
   for (;;) {
     const lease = await kube.get(leaseType, options, deadline(callMs, signal))
-    sight.see(lease)
-    if (sight.isFree()) return { lease }
+    observer.see(lease)
+    if (observer.isFree()) return { lease }
     const holder = holderOf(lease)
     const startedMs = clock.monotonicMs()
-    const lost = holder === undefined ? undefined : await loseTouch(deps, options, sight, holder, signal)
+    const lost = holder === undefined ? undefined : await untilUnanswered(deps, options, observer, holder, signal)
     if (holder === undefined || lost === undefined) continue
     log.info({ name: holder.identity }, 'leader does not answer; probing it through the Lease')
     const asked = await ask(deps, options, holder, signal)
     if (asked === undefined) continue
-    if (!(await isAnswered(deps, options, sight, { asked, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))
+    if (!(await isAnswered(deps, options, observer, { asked, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))
       return { lease: asked }
     answered = clock.monotonicMs() - startedMs > goodContactMs ? 1 : answered + 1
     log.warn({ name: holder.identity, reason: 'DeliveryUnreachable' }, 'the leader is alive, but cannot be reached from here')
-    await untilOccasion(deps, sight, holder, signal, backoffMs(answered, leaveAloneMs.first, leaveAloneMs.most, clock.random()))
+    await untilOccasion(deps, observer, holder, signal, backoffMs(answered, leaveAloneMs.first, leaveAloneMs.most, clock.random()))
   }
 }
 
 /** Monitors the holder until something must be checked. Returns how contact was lost; undefined when the Lease itself must be read. */
-async function loseTouch(
+async function untilUnanswered(
   deps: LeaseDeps,
   { contact }: LeaseOptions,
-  sight: LeaseObserver,
+  observer: LeaseObserver,
   holder: Holder,
   signal: AbortSignal,
 ): Promise<'gone' | 'silent' | undefined> {
   const { identity, address, answersWithinMs } = holder
   const own = new AbortController()
   const ending = AbortSignal.any([signal, own.signal])
-  const occasion = untilOccasion(deps, sight, holder, ending).then(() => undefined)
+  const occasion = untilOccasion(deps, observer, holder, ending).then(() => undefined)
   const canBeAsked = contact !== undefined && address !== undefined && answersWithinMs !== undefined
   const lost = canBeAsked ? contact({ identity, address }, ending) : occasion
   try {
@@ -75,17 +75,17 @@ async function loseTouch(
 /** Settles when the Lease seems free or has another holder, when it has not been observed for 6 s, or after `atMostMs`. */
 async function untilOccasion(
   { clock }: LeaseDeps,
-  sight: LeaseObserver,
+  observer: LeaseObserver,
   holder: Holder,
   signal: AbortSignal,
   atMostMs = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const endMs = clock.monotonicMs() + atMostMs
-  const isQuiet = (): boolean => !sight.isFree() && isSameHolder(holderOf(sight.lease()), holder) && sight.silentMs() < unseenMs
+  const isQuiet = (): boolean => !observer.isFree() && isSameHolder(holderOf(observer.lease()), holder) && observer.silentMs() < unseenMs
   while (!signal.aborted && isQuiet()) {
     const leftMs = endMs - clock.monotonicMs()
     if (leftMs <= 0) return
-    await sight.next(Math.min(pollIntervalMs, leftMs), signal)
+    await observer.next(Math.min(pollIntervalMs, leftMs), signal)
   }
 }
 
@@ -110,20 +110,20 @@ async function ask({ kube }: LeaseDeps, options: LeaseOptions, holder: Holder, s
 async function isAnswered(
   { kube, clock }: LeaseDeps,
   options: LeaseOptions,
-  sight: LeaseObserver,
+  observer: LeaseObserver,
   { asked, withinMs }: { asked: KubeObject; withinMs: number },
   signal: AbortSignal,
 ): Promise<boolean> {
   const endMs = clock.monotonicMs() + withinMs
-  sight.see(asked)
+  observer.see(asked)
   for (;;) {
-    for (let leftMs = withinMs; leftMs > 0 && isAsked(sight.lease()); leftMs = endMs - clock.monotonicMs()) {
-      await sight.next(leftMs, signal)
+    for (let leftMs = withinMs; leftMs > 0 && isAsked(observer.lease()); leftMs = endMs - clock.monotonicMs()) {
+      await observer.next(leftMs, signal)
       signal.throwIfAborted()
     }
     // The watch may lag behind: only a read is certain.
     const lease = await kube.get(leaseType, options, deadline(callMs, signal))
-    sight.see(lease)
+    observer.see(lease)
     if (lease?.metadata.resourceVersion !== asked.metadata.resourceVersion) return true
     if (clock.monotonicMs() >= endMs) return false
   }

@@ -71,7 +71,7 @@ export function createCommitStatuses(deps: Deps, signal: AbortSignal): CommitSta
     log.warn({ ...about, reason, message }, 'commit status dropped')
     deps.failed({ namespace, name }, how.fault)
   }
-  const send = async (_key: string, message: Message, own: AbortSignal): Promise<Tried> => await tell(deps.open, message, own)
+  const send = async (_key: string, message: Message, own: AbortSignal): Promise<Tried> => await postStatus(deps.open, message, own)
   const outbox: Outbox<Message> = new Outbox(
     { clock, send, join: (_before, next) => next, delivered, ...defaultPace, ...deps.pace },
     signal,
@@ -111,7 +111,11 @@ function isOld({ conditions = [], published }: GatewaySyncStatus, { state }: Com
   return since !== undefined && now.since(since).total('milliseconds') > recentMs
 }
 
-async function tell(open: OpenHostApi, { sync: { namespace, name, git }, asked, state }: Message, signal: AbortSignal): Promise<Tried> {
+async function postStatus(
+  open: OpenHostApi,
+  { sync: { namespace, name, git }, asked, state }: Message,
+  signal: AbortSignal,
+): Promise<Tried> {
   try {
     const { url, credentials, call } = await open(namespace, git, { ...asked, field: 'spec.git.commitStatus' }, signal)
     const repository = hostedRepository(url, asked.provider, asked.apiURL)
@@ -139,10 +143,10 @@ function advice(status: number): string {
   return ''
 }
 
-type Words = Readonly<Record<CommitState['state'], string>>
+type StateTexts = Readonly<Record<CommitState['state'], string>>
 
 type Host = {
-  words: Words
+  words: StateTexts
   /** Characters. */
   maxDescription: number
   /** The path of the call, below the API, and its body. */
@@ -152,8 +156,8 @@ type Host = {
 /** `page`: the commit's web page. */
 type CommitStatus = { commit: string; state: string; description: string; context: string; page: string }
 
-const defaultWords: Words = { pending: 'pending', success: 'success', failure: 'failure' }
-const buildWords: Words = { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED' }
+const defaultWords: StateTexts = { pending: 'pending', success: 'success', failure: 'failure' }
+const buildWords: StateTexts = { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED' }
 
 /**
  * Sources: the REST references of GitHub (commit statuses), GitLab (commits), Gitea and Forgejo (CreateStatusOption), Bitbucket Cloud (commit

@@ -245,7 +245,7 @@ export class FairLimiter {
       const hasUsedLess = (waiter: Waiter): boolean => waiter.account !== account && waiter.account.debt(nowMs) < account.debt(nowMs)
       const needsPlace = (waiter: Waiter): boolean =>
         isReserve
-          ? this.#shares.mayUseReserve(waiter) && (waiter.account.standing(waiter.key, nowMs) !== 'slow' || hasUsedLess(waiter))
+          ? this.#shares.mayUseReserve(waiter) && (waiter.account.speedOf(waiter.key, nowMs) !== 'slow' || hasUsedLess(waiter))
           : hasUsedLess(waiter) && !this.#shares.exceedsShare(waiter)
       if (waiters.some(needsPlace)) end()
     }

@@ -51,7 +51,7 @@ export class Shares {
 
   hold(work: Work, pool: Pool): Held {
     const { account, key, amount } = work
-    const held: Held = { ...work, pool, sinceMs: this.#now(), beganSlow: account.standing(key, this.#now()) === 'slow' }
+    const held: Held = { ...work, pool, sinceMs: this.#now(), beganSlow: account.speedOf(key, this.#now()) === 'slow' }
     account.add(held)
     this.#holding.add(account)
     this.#held[pool] += amount
@@ -82,20 +82,20 @@ export class Shares {
 
   /** Whether the work may take its amount from the reserve when that is free. */
   mayUseReserve(work: Work): boolean {
-    const standing = work.account.standing(work.key, this.#now())
+    const speed = work.account.speedOf(work.key, this.#now())
     if (this.isLimited(work) || work.noReserve) return false
-    return standing === 'quick' || (work.account.held === 0 && (standing === 'unknown' || this.#limits.turnMs !== undefined))
+    return speed === 'quick' || (work.account.held === 0 && (speed === 'unknown' || this.#limits.turnMs !== undefined))
   }
 
   /** Whether the work must wait for other work of its tenant, or because it is slow, however much is free. */
   isLimited(work: Work): boolean {
     const { perKey = Infinity } = this.#limits
     const { account, key, amount } = work
-    const standing = account.standing(key, this.#now())
-    if (standing === 'quick') return isOver(account.heldBy(key), amount, perKey)
+    const speed = account.speedOf(key, this.#now())
+    if (speed === 'quick') return isOver(account.heldBy(key), amount, perKey)
     if (this.exceedsShare(work)) return true
     const slow = [...this.#holding].reduce((sum, tenant) => sum + tenant.heldSlow(this.#now()), 0)
-    return standing === 'slow' && isOver(slow, amount, this.#maxSlow)
+    return speed === 'slow' && isOver(slow, amount, this.#maxSlow)
   }
 
   /**
@@ -104,7 +104,7 @@ export class Shares {
    */
   exceedsShare({ account, key, amount }: Work): boolean {
     const { reserve = 0, perTenant = this.#total - reserve, perKey = Infinity } = this.#limits
-    const isSlow = account.standing(key, this.#now()) === 'slow'
+    const isSlow = account.speedOf(key, this.#now()) === 'slow'
     if (isSlow && isOver(account.heldSlow(this.#now()), amount, this.#maxSlow - amount)) return true
     const ofKey = isSlow ? Math.min(perKey, perTenant / 2) : perKey
     return isOver(account.held, amount, perTenant) || isOver(account.heldBy(key), amount, ofKey)
@@ -119,7 +119,7 @@ export class Shares {
   /** Slow work lets `late` go first. Other work does too, unless `late` has to wait for slow work in any case. */
   #wouldDelay(work: Work, late: Work | undefined): boolean {
     if (late === undefined || late === work) return false
-    const isSlow = work.account.standing(work.key, this.#now()) === 'slow'
+    const isSlow = work.account.speedOf(work.key, this.#now()) === 'slow'
     return isSlow || this.#longestMs() < this.#slowAfterMs
   }
 

@@ -9,7 +9,7 @@ export type Pool = 'general' | 'reserve'
 /** Work that holds its amount. `beganSlow`: it was expected to be slow when it began. */
 export type Held = Work & { pool: Pool; sinceMs: number; beganSlow: boolean }
 /** The speed of the last work; `unknown`: there was none. */
-export type Standing = 'quick' | 'unknown' | 'slow'
+export type WorkSpeed = 'quick' | 'unknown' | 'slow'
 
 /** Half-life of recorded use. */
 const halfLifeMs = 60_000
@@ -59,7 +59,7 @@ export class TenantAccount {
   }
 
   /** A new key has the standing of its tenant, because tenants choose their keys. */
-  standing(key: string, nowMs: number): Standing {
+  speedOf(key: string, nowMs: number): WorkSpeed {
     if (this.#last.slow.get(key) === true) return 'slow'
     const wasQuick = this.#last.quick.get(key) === true
     for (const held of this.#holds) {

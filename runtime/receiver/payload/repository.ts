@@ -70,10 +70,10 @@ function nameIn(path: string | undefined): string {
   return path?.split('/').at(-1)?.toLowerCase() ?? anyName
 }
 
-const located = new WeakMap<NamedRepository, Place[]>()
+const located = new WeakMap<NamedRepository, RepositoryAddress[]>()
 
 /** Parsed once: a call may be compared with thousands of GatewaySyncs. */
-function placesIn(named: NamedRepository | undefined): readonly Place[] {
+function placesIn(named: NamedRepository | undefined): readonly RepositoryAddress[] {
   if (named === undefined) return []
   const places = located.get(named) ?? named.urls.map(locate).filter((place) => place !== undefined)
   located.set(named, places)
@@ -87,7 +87,7 @@ export function isRepository(url: string): (named: NamedRepository) => boolean {
   return (repository) => isSameRepository(repository, own)
 }
 
-function isSameRepository(repository: NamedRepository, own: Place): boolean {
+function isSameRepository(repository: NamedRepository, own: RepositoryAddress): boolean {
   const { path, ignoresCase } = repository
   const fold = (text: string): string => (ignoresCase || publicHosts.has(own.host) ? text.toLowerCase() : text)
   const named = placesIn(repository)
@@ -100,7 +100,7 @@ function isSameRepository(repository: NamedRepository, own: Place): boolean {
   )
 }
 
-type Place = { protocol: string; host: string; port: string; path: string }
+type RepositoryAddress = { protocol: string; host: string; port: string; path: string }
 
 const defaultPorts: Readonly<Record<string, string>> = { https: '443', http: '80', ssh: '22', git: '9418' }
 const otherNames: Readonly<Record<string, string>> = {
@@ -121,7 +121,7 @@ const publicHosts: ReadonlySet<string> = new Set([
 ])
 
 /** Undefined if the text is not a repository URL, but for example an API URL. */
-function locate(text: string): Place | undefined {
+function locate(text: string): RepositoryAddress | undefined {
   const scp = /^(?:[^@/:\s]+@)?([^@/:\s]+):(?!\/\/)(\S+)$/.exec(text)
   const [, host = '', rest = ''] = scp ?? []
   const asUrl = scp === null ? text : `ssh://${host}/${rest}`
@@ -137,7 +137,7 @@ function locate(text: string): Place | undefined {
 }
 
 /** Normalizes the forms of a repository path: with `.git`, a Bitbucket Data Center page, an Azure DevOps page. */
-function canonicalPath(hostname: string, given: readonly string[]): Pick<Place, 'host' | 'path'> {
+function canonicalPath(hostname: string, given: readonly string[]): Pick<RepositoryAddress, 'host' | 'path'> {
   const host = otherNames[hostname] ?? hostname
   const segments = given.map((segment, index) => (index === given.length - 1 ? segment.replace(/\.git$/i, '') : segment))
   const organization = /^([^.]+)\.visualstudio\.com$/.exec(host)?.[1]

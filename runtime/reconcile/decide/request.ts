@@ -119,13 +119,13 @@ export function moveText({ before, after }: Move = { before: '', after: '' }): s
 }
 
 /** A git host's answer: the full ref name and the objects it points at. */
-type Found = { name: string; commit: string; tag: string | undefined }
+type HostRef = { name: string; commit: string; tag: string | undefined }
 
 /**
  * Whether the git host does not serve an announced push yet: the ref still has its value from before the push or one that this GatewaySync
  * already knows (earlier pushes may be unknown too), or the pushed tag would be newer than the newest one.
  */
-export function isBehind(desired: DesiredRef, { name, commit, tag }: Found, status: GatewaySyncStatus): boolean {
+export function isBehind(desired: DesiredRef, { name, commit, tag }: HostRef, status: GatewaySyncStatus): boolean {
   if (desired.request === undefined || !desired.undecided) return false
   const { ref, move } = desired.request
   // A call without a tag requests the selector itself, so nothing can be missing on the host.

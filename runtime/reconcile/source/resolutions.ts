@@ -170,11 +170,11 @@ export class Resolutions {
   #askHost(key: SyncKey, resolution: Resolution, own: AbortSignal): Share {
     const { clock, hosts, ready } = this.#options
     const results = this.#results
-    const tell = (result: HostAnswer): void => {
+    const notify = (result: HostAnswer): void => {
       const listeners = results.add(resolution.sharingKey, result, (listener) => this.last(listener), resolution.why === 'changed')
       for (const listener of listeners) if (listener !== key) ready(listener)
     }
-    const share = shareThrough({ clock, results, asking: this.#asking, tell }, resolution)
+    const share = shareThrough({ clock, results, asking: this.#asking, notify }, resolution)
     const [tenant = '', owner = ''] = key.split('/')
     const request = { tenant, owner, key: resolution.host, urgent: resolution.why === 'request' }
     return async (query) => {
@@ -198,13 +198,13 @@ async function inTurn(
 }
 
 /** `asking`: running queries to hosts, by sharing key. */
-type Sharing = { clock: Clock; results: SharedResults; asking: Map<string, Promise<unknown>>; tell(result: HostAnswer): void }
+type Sharing = { clock: Clock; results: SharedResults; asking: Map<string, Promise<unknown>>; notify(result: HostAnswer): void }
 
 /**
  * Shares the host's answers. For a push, an earlier answer counts only if the query started after the push arrived; a poll joins any
  * running query.
  */
-function shareThrough({ clock, results, asking, tell }: Sharing, { sharingKey, why }: Resolution) {
+function shareThrough({ clock, results, asking, notify }: Sharing, { sharingKey, why }: Resolution) {
   const startedMs = clock.monotonicMs()
   return async (ask: () => Promise<ResolvedCommit>, signal: AbortSignal): Promise<ResolvedCommit> => {
     for (;;) {
@@ -223,10 +223,10 @@ function shareThrough({ clock, results, asking, tell }: Sharing, { sharingKey, w
     asking.set(sharingKey, ended.promise)
     try {
       const resolved = await ask()
-      tell({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
+      notify({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
       return resolved
     } catch (error) {
-      if (!signal.aborted) tell({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
+      if (!signal.aborted) notify({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
       throw error
     } finally {
       if (asking.get(sharingKey) === ended.promise) asking.delete(sharingKey)

@@ -8,7 +8,7 @@ import type { GatewayState } from '../../reconcile/decide/gateways.ts'
 
 export type Language = 'en' | 'de'
 
-export type Words = {
+export type Texts = {
   language: Language
   title: string
   allGatewaySyncs: string
@@ -63,7 +63,7 @@ export type Words = {
   refused: Readonly<Record<'unidentified' | 'unavailable' | 'busy', string>>
 }
 
-const english: Words = {
+const english: Texts = {
   language: 'en',
   title: 'Gateways',
   allGatewaySyncs: 'All GatewaySyncs',
@@ -150,7 +150,7 @@ export function ageIn(language: Language, age: string): string {
   return language === 'de' ? inGerman(age) : age
 }
 
-const german: Words = {
+const german: Texts = {
   language: 'de',
   title: 'Gateways',
   allGatewaySyncs: 'Alle GatewaySyncs',
@@ -223,7 +223,7 @@ const german: Words = {
 }
 
 /** Selects the language from `Accept-Language`; English if no supported language is listed. */
-export function wordsFor(acceptLanguage: string | undefined): Words {
+export function wordsFor(acceptLanguage: string | undefined): Texts {
   const named = (acceptLanguage ?? '').split(',').map((part) => {
     const [tag = '', ...parameters] = part.trim().toLowerCase().split(';')
     const quality = parameters.map((one) => /^\s*q=([0-9.]+)\s*$/.exec(one)?.[1]).find((one) => one !== undefined)

@@ -7,12 +7,12 @@ import type { StatusFinding } from '../../api/schema/status.ts'
 import { shownPlace } from '../../api/shown-place.ts'
 import { shortHashes } from '../../api/values.ts'
 import { type Html, translated, symbols } from './page.ts'
-import type { Words } from '../locales/texts.ts'
+import type { Texts } from '../locales/texts.ts'
 
 type Shown = Omit<StatusFinding, 'severity'> & { severity?: StatusFinding['severity'] }
 
 /** The fix appears at the first finding of each rule only: a commit may violate one a hundred times. `more`: the number of omitted findings. */
-export function findingsList(findings: readonly Shown[], words: Words, more = 0): Html {
+export function findingsList(findings: readonly Shown[], words: Texts, more = 0): Html {
   const first = new Map(findings.toReversed().map((finding) => [finding.rule, finding]))
   return html`<ul class="entries">
     ${findings.map((finding) => {

@@ -15,7 +15,7 @@ import { meaningIn } from '../locales/reason-texts.ts'
 import { queryOf, select, type Selected, type Selection } from './selection.ts'
 import { actionOfStep, stepWordsIn } from '../locales/step-texts.ts'
 import { asOf, joined, timed } from './times.ts'
-import type { Language, Words } from '../locales/texts.ts'
+import type { Language, Texts } from '../locales/texts.ts'
 
 /** HTML with escaped values. */
 export type Html = ReturnType<typeof html>
@@ -26,7 +26,7 @@ export type Html = ReturnType<typeof html>
  * an account.
  */
 export type PageContext = {
-  words: Words
+  words: Texts
   now: Temporal.Instant
   isOpen: boolean
   account?: string | undefined
@@ -38,7 +38,7 @@ export type PageContext = {
 export const symbols: Readonly<Record<Level, string>> = { ok: '✓', working: '…', warning: '!', error: '✗' }
 
 /** Marks messages and findings as English on a page of another language. */
-export function translated(text: string, { language }: Words): Html {
+export function translated(text: string, { language }: Texts): Html {
   return language === 'en' ? html`${text}` : html`<span lang="en">${text}</span>`
 }
 
@@ -73,7 +73,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
   return frame(words.title, body, context)
 }
 
-function warningsOf({ warnings = [] }: FleetView, { language }: Words): Html[] {
+function warningsOf({ warnings = [] }: FleetView, { language }: Texts): Html[] {
   const { warnings: sentences } = detailWordsIn(language)
   return warnings.map((warning) => {
     const until = warning.kind === 'certificate' ? warning.until : ''
@@ -121,14 +121,14 @@ export function frame(title: string, body: Html, { words, isOpen, account, isSti
 }
 
 /** What the script shows while the page is not live. The empty link reloads the page, and so leads through the login. */
-function liveness(words: Words): Html {
+function liveness(words: Texts): Html {
   return html`<div role="status">
     <p id="stale" class="banner error" hidden>${words.stale}</p>
     <p id="out" class="banner error" hidden>${words.signedOut} <a href="">${words.logInAgain}</a></p>
   </div>`
 }
 
-function searchForm({ query, trouble }: Selection, words: Words): Html {
+function searchForm({ query, trouble }: Selection, words: Texts): Html {
   return html`<div class="bar">
     <form method="get" action="/" role="search">
       <span class="field">
@@ -157,7 +157,7 @@ export function gatewayLink(sync: SyncView, pod: string): string {
   return `${linkOf(sync)}/gateways/${encodeURIComponent(pod)}`
 }
 
-function headOf(sync: SyncView, words: Words): Html {
+function headOf(sync: SyncView, words: Texts): Html {
   return html`<header>
     <h2><a href="${linkOf(sync)}">${sync.namespace}/${sync.name}</a></h2>
     ${light(sync.level, words)} <span class="quiet">${sync.reason}</span>
@@ -165,18 +165,18 @@ function headOf(sync: SyncView, words: Words): Html {
 }
 
 /** A level as symbol and text, because color alone is not accessible. */
-export function light(level: Level, words: Words): Html {
+export function light(level: Level, words: Texts): Html {
   return html`<span class="light ${level}">${symbols[level]} ${words.levels[level]}</span>`
 }
 
 /** One tile for each gateway, in the given order. */
-export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: Words, now: Temporal.Instant): Html {
+export function tiles(sync: SyncView, gateways: readonly GatewayView[], words: Texts, now: Temporal.Instant): Html {
   return html`<ul class="tiles">
     ${gateways.map((gateway) => tile(sync, gateway, words, now))}
   </ul>`
 }
 
-function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.Instant): Html {
+function tile(sync: SyncView, gateway: GatewayView, words: Texts, now: Temporal.Instant): Html {
   const { pod, level, state, mode, commit, since, message, reason, remarks } = gateway
   const meaning = message === undefined ? meaningIn(words.language, reason) : undefined
   const [step] = gateway.steps
@@ -202,7 +202,7 @@ function tile(sync: SyncView, gateway: GatewayView, words: Words, now: Temporal.
 }
 
 /** The text of a tile: the meaning of its reason or the first message, cut to keep the page small; the gateway's own page shows all. */
-function tileText(meaning: string | undefined, messages: readonly string[], words: Words): Html {
+function tileText(meaning: string | undefined, messages: readonly string[], words: Texts): Html {
   const [first, ...others] = messages
   if (meaning === undefined && first === undefined) return html``
   const text = shortHashes(first ?? '')
@@ -220,7 +220,7 @@ export function published({ published }: SyncView, { words, now }: PageContext):
 }
 
 /** Links to the previous and next page; empty if there is only one page. */
-export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Words): Html {
+export function pagesOf({ page, pages }: Selected, linkTo: (page: number) => string, words: Texts): Html {
   if (pages === 1) return html``
   return html`<nav class="pages" aria-label="${words.pages}">
     ${page > 1 ? html`<a rel="prev" href="${linkTo(page - 1)}">${words.previous}</a>` : ''}

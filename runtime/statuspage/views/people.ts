@@ -6,13 +6,13 @@ import { fleetViewOf } from '../../fleet/fleet-view.ts'
 import type { FleetView } from '../../fleet/view.ts'
 import type { Action } from '../actions/action.ts'
 import type { PageContext } from './page.ts'
-import type { Words } from '../locales/texts.ts'
+import type { Texts } from '../locales/texts.ts'
 
 /** The data that middleware attaches to a request. */
 export type Env = { Variables: { person?: Person } }
 
 /** How to render pages for the requesting user. */
-export type PagesOf = { contextOf(words: Words): PageContext; wordsOf(context: Context): Words }
+export type PagesOf = { contextOf(words: Texts): PageContext; wordsOf(context: Context): Texts }
 
 /** A user, as Kubernetes identifies it. */
 export type Person = { name: string; groups: readonly string[] }

@@ -6,10 +6,10 @@ import type { Reason } from '../../platform/fault.ts'
 import { problem } from '../../http/problem.ts'
 import { messagePage } from './page.ts'
 import type { Env, PagesOf } from './people.ts'
-import type { Words } from '../locales/texts.ts'
+import type { Texts } from '../locales/texts.ts'
 
 /** Why a request is refused: not authenticated, permissions cannot be read, or unread responses fill the memory. */
-export type RefusedFor = keyof Words['refused']
+export type RefusedFor = keyof Texts['refused']
 
 const responses = {
   unidentified: { status: 401, detail: 'the login in front of this page must identify the user' },

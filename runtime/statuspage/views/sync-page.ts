@@ -29,7 +29,7 @@ import {
 import { meaningIn } from '../locales/reason-texts.ts'
 import { select } from './selection.ts'
 import { asOf, joined, left, timed } from './times.ts'
-import type { Words } from '../locales/texts.ts'
+import type { Texts } from '../locales/texts.ts'
 import { aboutCommit } from './commits.ts'
 
 const maxFindings = 50
@@ -131,7 +131,7 @@ function asked({ polling, lastPoll, nextPoll }: SyncDetail, { words, now }: Page
   return html`${joined([timed(lastPoll?.toString(), now, words.askedAgo), again], ', ')}${next ?? ''}`
 }
 
-function rolloutOf({ level, summary, message, stages }: RolloutView, words: Words): Html {
+function rolloutOf({ level, summary, message, stages }: RolloutView, words: Texts): Html {
   const own = detailWordsIn(words.language)
   return html`<p><span class="light ${level}">${symbols[level]}</span> ${translated(summary, words)}</p>
     ${message === undefined ? '' : html`<p>${translated(shortHashes(message), words)}</p>`}
@@ -189,7 +189,7 @@ function historyOf(
   </ol>`
 }
 
-function findingsPart({ errors, warnings, items }: NonNullable<SyncView['findings']>, words: Words): Html {
+function findingsPart({ errors, warnings, items }: NonNullable<SyncView['findings']>, words: Texts): Html {
   const shown = items.slice(0, maxFindings)
   const more = errors + warnings - shown.length
   const title = `${words.findings}: ${words.countOf(errors, warnings)}`
@@ -212,7 +212,7 @@ function shownOnce(first: string): (message: string) => boolean {
 function whyOf(
   { message, reason }: { message: string | undefined; reason: string | undefined },
   isNew: (message: string) => boolean,
-  words: Words,
+  words: Texts,
 ): Html | string | undefined {
   if (message === undefined) return meaningIn(words.language, reason)
   return isNew(message) ? translated(shortHashes(message), words) : ''

@@ -6,7 +6,7 @@ import * as fs from 'node:fs'
 import { checkCollections } from '../../validation/run/check-root.ts'
 import { resourceChecks } from '../../validation/rules/checks.ts'
 import type { CheckFinding as CollectionFinding } from '../../validation/rules/findings.ts'
-import type { Entry, Listing } from '../../validation/model/listing.ts'
+import type { FileEntry, Listing } from '../../validation/model/listing.ts'
 import type { Level, RuleId } from '../../validation/rules/rules.ts'
 import { modeManifest } from '../../validation/model/tree.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
@@ -65,7 +65,7 @@ export async function checkRendered(content: RenderedContent, signal: AbortSigna
     for (const key of keys.slice(start, start + resourcesAtATime)) {
       for (const name of chain) for (const file of listFiles(view, `${collectionsFolder}/${name}/${key}`)) paths.add(file)
     }
-    const entries = [...paths].map((path): Entry => ({ path }))
+    const entries = [...paths].map((path): FileEntry => ({ path }))
     const { findings } = await checkCollections(listingOf(view, entries), optionsOf(content), signal)
     for (const finding of findings.filter(isConcerned)) {
       if (found.size < maxFindings || isError(finding)) found.set(`${finding.rule} ${finding.path} ${finding.message}`, finding)
@@ -111,7 +111,7 @@ function keyOf(folder: string): string {
     .join('/')
 }
 
-function listingOf(view: StagedView, entries: readonly Entry[]): Listing {
+function listingOf(view: StagedView, entries: readonly FileEntry[]): Listing {
   return {
     async *list() {
       yield entries

@@ -61,17 +61,17 @@ export async function takeLock(dataDir: string, clock: Clock, signal: AbortSigna
   throw new Fault('FolderLocked', `several processes request the lock of "${dataDir}" at once; retrying`)
 }
 
-function refusal(dataDir: string, { holder }: Found): Fault {
+function refusal(dataDir: string, { holder }: HeldLock): Fault {
   const who = holder === undefined ? 'an unknown process' : `process ${holder.pid} on "${holder.host}"`
   const stop = holder !== undefined && holder.host === hostname() ? `stop it (kill ${holder.pid})` : 'stop it'
   const where = path.join(dataDir, '.cluster-sync/lock')
   return new Fault('FolderLocked', `${who} writes to "${dataDir}"; ${stop}, or give each its own data directory (the lock is "${where}")`)
 }
 
-type Found = { holder: Holder | undefined; text: string; verdict: 'alive' | 'dead' | 'unseen' }
+type HeldLock = { holder: Holder | undefined; text: string; verdict: 'alive' | 'dead' | 'unseen' }
 
 /** Undefined if this process got the lock; otherwise its holder. */
-function tryLock(dataDir: string, self: Holder): Found | undefined {
+function tryLock(dataDir: string, self: Holder): HeldLock | undefined {
   return withEngineFolder(dataDir, (engine) => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       // Read first: a lock already held needs no space on a volume that may be full.
@@ -91,7 +91,7 @@ function tryLock(dataDir: string, self: Holder): Found | undefined {
 }
 
 /** Watches a holder that is not visible until it sends a heartbeat, or has been silent for too long. */
-async function showsLife(dataDir: string, { text, verdict }: Found, clock: Clock, signal: AbortSignal): Promise<boolean> {
+async function showsLife(dataDir: string, { text, verdict }: HeldLock, clock: Clock, signal: AbortSignal): Promise<boolean> {
   if (verdict === 'alive') return true
   const before = signOfLife(dataDir)
   const endMs = clock.monotonicMs() + silentMs

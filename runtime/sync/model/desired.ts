@@ -9,7 +9,7 @@ import { baseCollections } from '../../validation/model/inheritance.ts'
 import type { State } from './manifest.ts'
 
 /** Known facts about one gateway. `mode.name` is `''` if it runs without a mode. */
-export type Facts = {
+export type GatewayFacts = {
   gatewayName: string
   podName: string
   ordinal: number
@@ -25,7 +25,7 @@ export type SyncTarget = {
   profile: ResolvedProfile
   syncHash: string
   dataDir: string
-  facts: Facts
+  facts: GatewayFacts
   /** The commit whose deletions beyond `maxDeletions` a user has confirmed. */
   confirmDeletions?: CommitHash | undefined
   /** The commit that may undo local changes although `drift` is `Hold`. */

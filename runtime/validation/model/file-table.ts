@@ -2,7 +2,7 @@
  * A long list of files, kept from one commit to the next. Files are sorted by the bytes of their paths, so the files of a folder are consecutive.
  * Changed in place, because copying some megabytes at each commit would take more memory than the list itself.
  */
-import type { Entry, Listing } from './listing.ts'
+import type { FileEntry, Listing } from './listing.ts'
 import { PackedFiles, type PackedTable } from './packed-files.ts'
 
 const slash = 0x2f
@@ -10,7 +10,7 @@ const slash = 0x2f
 /** A sorted list of files; paths are compared byte by byte. */
 export class FileTable extends PackedFiles {
   /** Takes the files of a listing in any order. */
-  static of(entries: Iterable<Entry>): FileTable {
+  static of(entries: Iterable<FileEntry>): FileTable {
     const table = new FileTable()
     for (const entry of entries) table.append(entry)
     return table.sorted()
@@ -51,8 +51,8 @@ export class FileTable extends PackedFiles {
   }
 
   /** The files from `start` to before `end`. */
-  entries(start = 0, end = this.length): Entry[] {
-    const entries: Entry[] = []
+  entries(start = 0, end = this.length): FileEntry[] {
+    const entries: FileEntry[] = []
     for (let index = start; index < end; index += 1) entries.push(this.entry(index))
     return entries
   }
@@ -71,7 +71,7 @@ export class FileTable extends PackedFiles {
     return { start, end: this.#lowerBound(prefix) }
   }
 
-  entriesBelow(folder: string): Entry[] {
+  entriesBelow(folder: string): FileEntry[] {
     const { start, end } = this.rangeBelow(folder)
     return this.entries(start, end)
   }
@@ -82,14 +82,14 @@ export class FileTable extends PackedFiles {
   }
 
   /** The file with this path; undefined without one. */
-  find(path: string): Entry | undefined {
+  find(path: string): FileEntry | undefined {
     const expected = Buffer.from(path)
     const index = this.#lowerBound(expected)
     return this.#isAt(index, expected) ? this.entry(index) : undefined
   }
 
   /** Adds a file, or changes the id of an existing one. */
-  put({ path, id = '' }: Entry): void {
+  put({ path, id = '' }: FileEntry): void {
     const bytes = Buffer.from(path)
     const at = this.#lowerBound(bytes)
     if (this.#isAt(at, bytes)) this.replaceId(at, id)
@@ -103,7 +103,7 @@ export class FileTable extends PackedFiles {
   }
 
   /** A new table with the changes that replaces this one and releases its memory at once: for many changes, which are slow one by one. */
-  merged(gone: readonly string[], puts: readonly Entry[]): FileTable {
+  merged(gone: readonly string[], puts: readonly FileEntry[]): FileTable {
     const removed = new Set(gone)
     const changes = FileTable.of([...gone.map((path) => ({ path })), ...puts])
     const merged = new FileTable()

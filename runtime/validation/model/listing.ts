@@ -4,14 +4,14 @@
  */
 
 /** One ordinary file. `path` is relative and uses `/`; `id` identifies the content within the listing. */
-export type Entry = { path: string; id?: string }
+export type FileEntry = { path: string; id?: string }
 
 /**
  * Receives contents in the order of the request. `size` is in bytes and known only now: a list of sizes would need every file opened. A
  * chunk is valid only during its call.
  */
 export type ContentSink = {
-  begin(entry: Entry, size: number): void
+  begin(entry: FileEntry, size: number): void
   data(chunk: Uint8Array): void
   end(): void
 }
@@ -19,9 +19,9 @@ export type ContentSink = {
 /** A source of files. Both methods throw what the source throws (a fault of git or of the disk), and the reason of the signal. */
 export type Listing = {
   /** Every ordinary file, in batches; links and submodules are left out, because they are never delivered. */
-  list(signal: AbortSignal): AsyncIterable<readonly Entry[]>
+  list(signal: AbortSignal): AsyncIterable<readonly FileEntry[]>
   /** Streams the contents of entries of this listing. */
-  read(entries: readonly Entry[], sink: ContentSink, signal: AbortSignal): Promise<void>
+  read(entries: readonly FileEntry[], sink: ContentSink, signal: AbortSignal): Promise<void>
 }
 
 /** A file that differs in another commit. `gone`: it is no longer an ordinary file. */
@@ -57,7 +57,7 @@ export function listingOf(files: Readonly<Record<string, string | Uint8Array>>):
 /** The text of each entry up to `maxBytes`; a larger one is undefined. */
 export async function readTexts(
   listing: Listing,
-  entries: readonly Entry[],
+  entries: readonly FileEntry[],
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Map<string, Buffer>> {

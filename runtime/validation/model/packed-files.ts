@@ -2,7 +2,7 @@
  * Many files as bytes: some 100 bytes for each file instead of several objects. The encoding is private: a file is identified by its index, a part
  * of its path by an offset in bytes. file-table.ts keeps them in order.
  */
-import type { Entry } from './listing.ts'
+import type { FileEntry } from './listing.ts'
 
 const slash = 0x2f
 /** Space for some additional files. */
@@ -52,7 +52,7 @@ export class PackedFiles {
   }
 
   /** Adds a file at the end. Throws a RangeError for an id that has the length of a hash but is not one. */
-  append({ path, id = '' }: Entry): void {
+  append({ path, id = '' }: FileEntry): void {
     const start = this.#startOf(this.#length)
     // A UTF-16 unit is at most three bytes.
     this.#reserve(start + path.length * 3 + id.length, this.#length + 1)
@@ -63,7 +63,7 @@ export class PackedFiles {
     this.#length += 1
   }
 
-  entry(index: number): Entry {
+  entry(index: number): FileEntry {
     const end = this.#pathEndOf(index)
     const idEnd = this.#startOf(index + 1)
     const path = this.#bytes.toString('utf8', this.#startOf(index), end)

@@ -80,7 +80,7 @@ export function isProjectFolder(root: string, name: string): boolean {
 }
 
 /** Whether a file may make its folder a project. */
-export function tellsOfProject(path: string): boolean {
+export function isProjectFile(path: string): boolean {
   const name = nameOf(path)
   // Rules out most names first, because that is cheapest.
   if (name !== projectManifest && !isOfResource(path, name)) return false

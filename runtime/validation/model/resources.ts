@@ -2,7 +2,7 @@
  * The resources of a collection: three numbers each. An object for a resource is created on access and short-lived; as permanent objects,
  * tens of thousands of them would survive the collector's quick cycles and stay until its next long one.
  */
-import type { Entry } from './listing.ts'
+import type { FileEntry } from './listing.ts'
 import { FileTable } from './file-table.ts'
 
 /** One resource of one collection. */
@@ -14,9 +14,9 @@ export type Resource = {
   /** Relative to the collections root. */
   readonly folder: string
   readonly kind: 'singleton' | 'named' | 'unary'
-  readonly manifest: Entry
+  readonly manifest: FileEntry
   /** The files beside the manifest and, unless it is unary, below it. */
-  readonly files: readonly Entry[]
+  readonly files: readonly FileEntry[]
 }
 
 /** Many resources, each created when it is requested. `at` throws a RangeError beyond the end. */
@@ -30,10 +30,10 @@ export type Resources = Iterable<Resource> & {
 }
 
 /** The position of a resource in the list: the files below its folder, and its manifest among them. */
-export type Place = { start: number; end: number; manifest: number; kind: Resource['kind'] }
+export type ResourceRange = { start: number; end: number; manifest: number; kind: Resource['kind'] }
 
 /** A list that still grows; resources of one type must be added one after the other. */
-export type ResourceList = Resources & { add(module: string, type: string, place: Place): void }
+export type ResourceList = Resources & { add(module: string, type: string, place: ResourceRange): void }
 
 const kinds = ['singleton', 'named', 'unary'] as const
 /** Last part of the key of a unary resource. */
@@ -118,8 +118,8 @@ class ListedResource implements Resource {
   readonly #at: number
   #folder: string | undefined
   #key: string | undefined
-  #manifest: Entry | undefined
-  #files: readonly Entry[] | undefined
+  #manifest: FileEntry | undefined
+  #files: readonly FileEntry[] | undefined
 
   constructor(
     { files, offset }: { files: FileTable; offset: number },
@@ -160,12 +160,12 @@ class ListedResource implements Resource {
     return this.#key
   }
 
-  get manifest(): Entry {
+  get manifest(): FileEntry {
     this.#manifest ??= this.#list.entry(this.#manifestIndex)
     return this.#manifest
   }
 
-  get files(): readonly Entry[] {
+  get files(): readonly FileEntry[] {
     this.#files ??= filesOf(this.#list, { start: this.#number(0), end: this.#number(1), manifest: this.#manifestIndex, kind: this.kind })
     return this.#files
   }
@@ -183,8 +183,8 @@ function keyOf(folder: string, kind: Resource['kind']): string {
   return kind === 'unary' ? `${key}/${unaryName}` : key
 }
 
-function filesOf(list: FileTable, { start, end, manifest, kind }: Place): Entry[] {
-  const files: Entry[] = []
+function filesOf(list: FileTable, { start, end, manifest, kind }: ResourceRange): FileEntry[] {
+  const files: FileEntry[] = []
   const own = list.path(manifest)
   const folder = own.lastIndexOf('/') + 1
   for (let index = start; index < end; index += 1) {

@@ -52,9 +52,9 @@ export function tagNotesOf(
 }
 
 /** `names` are those of the sibling tags, in every file of the folder. */
-type Place = { folder: string; by: string; names: Set<string> }
+type TagFolder = { folder: string; by: string; names: Set<string> }
 
-function tagsBelow(value: unknown, { folder, by, names }: Place, depth: number, walk: Walk): void {
+function tagsBelow(value: unknown, { folder, by, names }: TagFolder, depth: number, walk: Walk): void {
   if (depth > maxDepth || folder.length > maxPath) {
     walk.isPartial = true
     return

@@ -2,21 +2,21 @@
  * The files of a list in the structure of a gateway: collections, and in each the resources of its modules and types. The traversal follows
  * the gateway's own. Pure.
  */
-import type { Entry } from './listing.ts'
+import type { FileEntry } from './listing.ts'
 import { FileTable } from './file-table.ts'
 import { createResources, isLitter, isPlaceholder, isReadme, type ResourceList, type Resources, unaryName } from './resources.ts'
 
 /** Files outside resources: `data` is in a place of resource files, `loose` anywhere else. */
-export type Stray = { folder: string; kind: 'data' | 'loose'; files: Entry[] }
+export type Stray = { folder: string; kind: 'data' | 'loose'; files: FileEntry[] }
 
 /** A folder of the collections root, or a project. */
 export type Collection = {
   name: string
-  manifest: Entry | undefined
+  manifest: FileEntry | undefined
   resources: Resources
   strays: Stray[]
   /** Files in folders that a gateway ignores. */
-  skipped: Entry[]
+  skipped: FileEntry[]
 }
 
 /** Every file below a root, each in exactly one place. */
@@ -24,11 +24,11 @@ export type Tree = {
   /** By name, sorted. */
   collections: Collection[]
   /** Files directly in the root, except those that gateways leave there. */
-  loose: Entry[]
+  loose: FileEntry[]
   /** Files that gateways, git or desktop systems leave there, and files for readers. */
-  ignored: Entry[]
+  ignored: FileEntry[]
   /** Files of the cache `.resources` and of other folders that begin with a dot. */
-  skipped: Entry[]
+  skipped: FileEntry[]
 }
 
 export const modeManifest = 'config-mode.json'
@@ -51,7 +51,7 @@ export function isModule(name: string): boolean {
 type Folder = { files: FileTable; start: number; end: number; offset: number }
 
 /** Builds the tree of the files below `root` (`''` is the top); the order of the entries does not matter. */
-export function buildTree(entries: Iterable<Entry>, root: string): Tree {
+export function buildTree(entries: Iterable<FileEntry>, root: string): Tree {
   return treeOf(FileTable.of(entries), root)
 }
 
@@ -105,10 +105,10 @@ function addCollection(tree: Tree, name: string, folder: Folder, manifestFile: s
   if (manifest !== undefined || resources.length + strays.length + skipped.length > 0) tree.collections.push(collection)
 }
 
-type Place = { tree: Tree; collection: Collection; resources: ResourceList; offset: number; module: string; type: string }
+type TypeFolder = { tree: Tree; collection: Collection; resources: ResourceList; offset: number; module: string; type: string }
 
 /** One folder of a type, or of a name `depth` below it. */
-function walk(place: Place, depth: number, folder: Folder): void {
+function walk(place: TypeFolder, depth: number, folder: Folder): void {
   const { tree, collection, resources, module, type } = place
   const { files, start, end } = folder
   const here = filesOf(folder)
@@ -151,7 +151,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 
-function addStray({ strays }: Collection, tree: Tree, folder: string, kind: Stray['kind'], files: readonly Entry[]): void {
+function addStray({ strays }: Collection, tree: Tree, folder: string, kind: Stray['kind'], files: readonly FileEntry[]): void {
   for (const file of files) if (isMeantForOthers(file.path)) tree.ignored.push(file)
   const real = files.filter(({ path }) => !isMeantForOthers(path))
   if (real.length > 0) strays.push({ folder, kind, files: real })
@@ -205,10 +205,10 @@ function isNamed({ files, offset }: Folder, index: number, name: string): boolea
   return files.isRest(index, offset, name)
 }
 
-function entriesAt(files: FileTable, indexes: readonly number[]): Entry[] {
+function entriesAt(files: FileTable, indexes: readonly number[]): FileEntry[] {
   return indexes.map((index) => files.entry(index))
 }
 
-function collect({ files, start, end }: Folder, into: Entry[]): void {
+function collect({ files, start, end }: Folder, into: FileEntry[]): void {
   for (const entry of files.entries(start, end)) into.push(entry)
 }

@@ -4,13 +4,13 @@
 import { foldName } from '../../api/values.ts'
 import { isExplained } from './about-json.ts'
 import { findCycles, shownCycle } from './cycles.ts'
-import type { Found, TreeFacts } from './input.ts'
+import type { Violation, TreeFacts } from './input.ts'
 import { inRoot } from './input.ts'
 import { declaredParent, exists, type CollectionsByName, isUserMode, missingParent } from '../model/inheritance.ts'
 import type { ModeManifest } from '../model/manifests.ts'
 import { type Collection, modeManifest, nameOf } from '../model/tree.ts'
 
-export function* missingConfigMode(facts: TreeFacts): Generator<Found> {
+export function* missingConfigMode(facts: TreeFacts): Generator<Violation> {
   if (facts.isLaidOver) return
   for (const collection of facts.tree.collections) {
     const { name, manifest, resources, strays } = collection
@@ -34,7 +34,7 @@ export function nestedIn({ strays }: Collection): string[] {
   })
 }
 
-export function* nestedCollection(facts: TreeFacts): Generator<Found> {
+export function* nestedCollection(facts: TreeFacts): Generator<Violation> {
   for (const collection of facts.tree.collections) {
     const [first, ...others] = nestedIn(collection)
     if (first === undefined) continue
@@ -44,7 +44,7 @@ export function* nestedCollection(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* invalidConfigMode(facts: TreeFacts): Generator<Found> {
+export function* invalidConfigMode(facts: TreeFacts): Generator<Violation> {
   for (const { name, manifest } of facts.tree.collections) {
     const mode = facts.modes.get(name)
     // Another rule reports what it holds instead.
@@ -53,7 +53,7 @@ export function* invalidConfigMode(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* unknownCollectionKey(facts: TreeFacts): Generator<Found> {
+export function* unknownCollectionKey(facts: TreeFacts): Generator<Violation> {
   for (const { name, manifest } of facts.tree.collections) {
     for (const key of facts.modes.get(name)?.unknownKeys ?? []) {
       yield {
@@ -65,13 +65,13 @@ export function* unknownCollectionKey(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* unknownParent(facts: TreeFacts): Generator<Found> {
+export function* unknownParent(facts: TreeFacts): Generator<Violation> {
   for (const { name, path, parent } of parents(facts)) {
     if (!exists(facts.family, parent)) yield { path, collection: name, message: missingParent(parent) }
   }
 }
 
-export function* unexpectedParent(facts: TreeFacts): Generator<Found> {
+export function* unexpectedParent(facts: TreeFacts): Generator<Violation> {
   const usual = new Map([
     ['external', 'system'],
     ['core', 'external'],
@@ -88,7 +88,7 @@ export function* unexpectedParent(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* parentCycle(facts: TreeFacts): Generator<Found> {
+export function* parentCycle(facts: TreeFacts): Generator<Violation> {
   for (const cycle of cycles(facts.family)) {
     const first = facts.family.byName.get(cycle[0] ?? '')?.collection
     if (first === undefined) continue
@@ -101,7 +101,7 @@ export function* parentCycle(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* parentDisabled(facts: TreeFacts): Generator<Found> {
+export function* parentDisabled(facts: TreeFacts): Generator<Violation> {
   for (const { name, path, parent } of parents(facts)) {
     if (manifestOf(facts, parent)?.enabled === false)
       yield {
@@ -112,7 +112,7 @@ export function* parentDisabled(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* parentNotInheritable(facts: TreeFacts): Generator<Found> {
+export function* parentNotInheritable(facts: TreeFacts): Generator<Violation> {
   for (const { name, path, parent } of parents(facts)) {
     if (manifestOf(facts, parent)?.inheritable !== false) continue
     yield {
@@ -123,7 +123,7 @@ export function* parentNotInheritable(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* collectionDisabled(facts: TreeFacts): Generator<Found> {
+export function* collectionDisabled(facts: TreeFacts): Generator<Violation> {
   const inherited = new Set([...parents(facts)].map(({ parent }) => foldName(parent)))
   for (const collection of facts.tree.collections) {
     if (manifestOf(facts, collection.name)?.enabled !== false || inherited.has(foldName(collection.name))) continue
@@ -135,7 +135,7 @@ export function* collectionDisabled(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* modeWithoutFolder(facts: TreeFacts): Generator<Found> {
+export function* modeWithoutFolder(facts: TreeFacts): Generator<Violation> {
   for (const mode of facts.modesInUse ?? []) {
     if (mode === '' || !isUserMode(mode) || facts.family.byName.has(foldName(mode))) continue
     yield {
@@ -146,7 +146,7 @@ export function* modeWithoutFolder(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* reservedCollection(facts: TreeFacts): Generator<Found> {
+export function* reservedCollection(facts: TreeFacts): Generator<Violation> {
   for (const { name } of facts.tree.collections) {
     if (foldName(name) === 'system')
       yield { path: inRoot(facts, name), collection: name, message: '"system" is built into the gateway: this folder is ignored' }

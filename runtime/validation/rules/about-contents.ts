@@ -7,7 +7,7 @@ import { isObject } from '../../platform/text/json.ts'
 import { isUserMode } from '../model/inheritance.ts'
 import { tagDefinitionType, tagTypeType, userSourceType, viewType } from '../model/references.ts'
 import { localSingletons } from '../model/resource-types.ts'
-import { type Found, inRoot, type ResourceCheck, type ResourceFacts, type TreeFacts, typeOf } from './input.ts'
+import { type Violation, inRoot, type ResourceCheck, type ResourceFacts, type TreeFacts, typeOf } from './input.ts'
 import type { Noted, Overview } from './overview.ts'
 
 /** The parts of a JSON Web Encryption, in each secret that a gateway wrote. */
@@ -15,7 +15,7 @@ const secretParts = ['protected', 'encrypted_key', 'iv', 'ciphertext', 'tag'] as
 const maxDepth = 64
 const maxPlace = 512
 
-export const brokenSecret: ResourceCheck = function* (facts: ResourceFacts): Generator<Found> {
+export const brokenSecret: ResourceCheck = function* (facts: ResourceFacts): Generator<Violation> {
   for (const [file, value] of facts.json) {
     const [first] = brokenIn(value, '', 0)
     if (first !== undefined)
@@ -42,7 +42,7 @@ function lackingParts(data: unknown): string | undefined {
   return lacking.length === 0 ? undefined : `holds an encrypted secret without its ${lacking.join(', ')}`
 }
 
-export const viewWithoutRoot: ResourceCheck = function* (facts: ResourceFacts): Generator<Found> {
+export const viewWithoutRoot: ResourceCheck = function* (facts: ResourceFacts): Generator<Violation> {
   if (typeOf(facts.resource) !== viewType) return
   const view = facts.json.get('view.json')
   if (isObject(view) && !isObject(view['root']))
@@ -60,7 +60,7 @@ const shapes: readonly Shape[] = [
   ...[tagDefinitionType, tagTypeType].flatMap((type) => ['tags.json', 'udts.json'].map((file) => ({ file, type, isList: true as const }))),
 ]
 
-export const wrongShape: ResourceCheck = function* (facts: ResourceFacts): Generator<Found> {
+export const wrongShape: ResourceCheck = function* (facts: ResourceFacts): Generator<Violation> {
   const type = typeOf(facts.resource)
   for (const { file, type: of = type, isList = false } of shapes) {
     const value = of === type ? facts.json.get(file) : undefined
@@ -108,12 +108,12 @@ function fileAt({ resource }: ResourceFacts, file: string): string {
 }
 
 /** Gateways never get `local`, so nothing in it is an error. */
-function found({ collection }: ResourceFacts, path: string, message: string): Found {
+function found({ collection }: ResourceFacts, path: string, message: string): Violation {
   const all = { path, collection: collection.name, message }
   return foldName(collection.name) === 'local' ? { ...all, severity: 'warning' } : all
 }
 
-export function* duplicateUuid(overview: Overview): Generator<Found> {
+export function* duplicateUuid(overview: Overview): Generator<Violation> {
   const withUuid = overview.noted.filter(({ notes }) => notes?.uuid !== undefined)
   const byUuid = Map.groupBy(withUuid, ({ collection, notes }) => `${foldName(collection)} ${foldName(notes?.uuid ?? '')}`)
   for (const same of byUuid.values()) {
@@ -125,7 +125,7 @@ export function* duplicateUuid(overview: Overview): Generator<Found> {
   }
 }
 
-export function* sameValueInModes(overview: Overview): Generator<Found> {
+export function* sameValueInModes(overview: Overview): Generator<Violation> {
   const seen = new Map<string, Noted[]>()
   for (const noted of overview.noted) {
     if (!isUserMode(noted.collection)) continue
@@ -149,7 +149,7 @@ function areApart({ ancestors }: Overview, some: string, other: string): boolean
 }
 
 /** Resources that a gateway keeps in `local`, found in a collection that every gateway reads. */
-export function* machineIdentity(facts: TreeFacts): Generator<Found> {
+export function* machineIdentity(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     if (foldName(name) !== 'core' && foldName(name) !== 'external') continue
     for (const resource of resources) {
@@ -161,7 +161,7 @@ export function* machineIdentity(facts: TreeFacts): Generator<Found> {
 }
 
 /** The identity of a machine as one of several settings of a resource. */
-export function* machineSetting({ collection, resource, path, json }: ResourceFacts): Generator<Found> {
+export function* machineSetting({ collection, resource, path, json }: ResourceFacts): Generator<Violation> {
   if (foldName(collection.name) !== 'core' && foldName(collection.name) !== 'external') return
   if (localSingletons.has(typeOf(resource))) return
   const config = json.get('config.json')
@@ -177,7 +177,7 @@ export function* machineSetting({ collection, resource, path, json }: ResourceFa
 /** Gateway, Designer, client, all, none. */
 const scopes = /^[GDCAN]+$/
 
-export const invalidManifestField: ResourceCheck = function* ({ collection, parsed, resource }: ResourceFacts): Generator<Found> {
+export const invalidManifestField: ResourceCheck = function* ({ collection, parsed, resource }: ResourceFacts): Generator<Violation> {
   // No gateway reads the `local` of a repository.
   if (parsed.kind !== 'ok' || foldName(collection.name) === 'local') return
   const problems = [...problemsOf(parsed.value)]

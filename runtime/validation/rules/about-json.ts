@@ -3,7 +3,7 @@
  */
 import { foldName } from '../../api/values.ts'
 import type { Damage, DamageKind } from '../model/json-damage.ts'
-import { type Found, nameInResource, type ResourceCheck, type ResourceFacts, type TreeCheck, type TreeFacts } from './input.ts'
+import { type Violation, nameInResource, type ResourceCheck, type ResourceFacts, type TreeCheck, type TreeFacts } from './input.ts'
 
 export const damageRules = [
   'encrypted-file',
@@ -31,7 +31,7 @@ export function damagedFile(kind: DamageKind): ResourceCheck {
   return (facts) => (facts.damaged.size === 0 ? [] : findDamaged(facts, kind))
 }
 
-function* findDamaged({ collection, damaged, parsed, resource }: ResourceFacts, kind: DamageKind): Generator<Found> {
+function* findDamaged({ collection, damaged, parsed, resource }: ResourceFacts, kind: DamageKind): Generator<Violation> {
   const listed = parsed.kind === 'ok' ? new Set(parsed.manifest.files) : undefined
   for (const [path, damage] of damaged) {
     if (damage.kind !== kind) continue
@@ -53,7 +53,7 @@ function messageOf({ kind, problem, isTemplate, isReadable }: Damage): string {
 
 /** Returns the check of collection manifests for one kind of damage. */
 export function damagedMode(kind: DamageKind): TreeCheck {
-  return function* ({ tree, damagedModes }: TreeFacts): Generator<Found> {
+  return function* ({ tree, damagedModes }: TreeFacts): Generator<Violation> {
     for (const { name, manifest } of tree.collections) {
       const damage = damagedModes.get(name)
       if (manifest === undefined || damage?.kind !== kind || !isExplained(damage)) continue

@@ -3,7 +3,7 @@
  */
 import { counted } from '../../platform/text/counted.ts'
 import { foldName } from '../../api/values.ts'
-import { type Found, inRoot, type TreeFacts, typeOf } from './input.ts'
+import { type Violation, inRoot, type TreeFacts, typeOf } from './input.ts'
 import { nestedIn } from './about-collections.ts'
 import { likelyPlace, unaryTypes } from '../model/known-types.ts'
 import { isUserMode, userModes } from '../model/inheritance.ts'
@@ -21,7 +21,7 @@ import {
 } from '../model/resource-types.ts'
 import { lacksName } from './about-resources.ts'
 
-export function* singletonOnlyInMode(facts: TreeFacts): Generator<Found> {
+export function* singletonOnlyInMode(facts: TreeFacts): Generator<Violation> {
   const based = new Set(['external', 'core'].flatMap((name) => singletonsOf(facts, name)))
   for (const { name, resources } of facts.tree.collections) {
     if (!isUserMode(name)) continue
@@ -42,7 +42,7 @@ export function* singletonOnlyInMode(facts: TreeFacts): Generator<Found> {
 /** A tree with at least this many of them is meant to be complete. */
 const fewestOfWhole = 3
 
-export function* missingSingletons(facts: TreeFacts): Generator<Found> {
+export function* missingSingletons(facts: TreeFacts): Generator<Violation> {
   const { family, isFragment } = facts
   if (isFragment) return
   if (!family.byName.has('core')) {
@@ -63,7 +63,7 @@ export function* missingSingletons(facts: TreeFacts): Generator<Found> {
 }
 
 /** Without deployment modes, one finding counts all resources that belong in one. */
-export function* belongsInSomeMode(overview: Overview): Generator<Found> {
+export function* belongsInSomeMode(overview: Overview): Generator<Violation> {
   if (!overview.isWhole) return
   const all = overview.noted.filter(({ notes }) => notes?.belongs !== undefined)
   if (all.length === 0) return
@@ -74,7 +74,7 @@ export function* belongsInSomeMode(overview: Overview): Generator<Found> {
   yield { path: inRoot(overview, collection), collection, message }
 }
 
-export function* singletonWithName(facts: TreeFacts): Generator<Found> {
+export function* singletonWithName(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     for (const resource of resources) {
       if (resource.kind !== 'named' || !singletonTypes.has(typeOf(resource))) continue
@@ -87,7 +87,7 @@ export function* singletonWithName(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* sharedTypeInMode(facts: TreeFacts): Generator<Found> {
+export function* sharedTypeInMode(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     if (!isUserMode(name)) continue
     const counts = new Map<string, number>()
@@ -105,7 +105,7 @@ export function* sharedTypeInMode(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* firstBootConflict(facts: TreeFacts): Generator<Found> {
+export function* firstBootConflict(facts: TreeFacts): Generator<Violation> {
   const core = facts.family.byName.get('core')?.collection
   for (const resource of core?.resources ?? []) {
     const type = typeOf(resource)
@@ -117,7 +117,7 @@ export function* firstBootConflict(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* hiddenByCore(facts: TreeFacts): Generator<Found> {
+export function* hiddenByCore(facts: TreeFacts): Generator<Violation> {
   const external = facts.family.byName.get('external')?.collection
   for (const type of hiddenInExternal) {
     const first = external?.resources.find((resource) => typeOf(resource) === type)
@@ -130,7 +130,7 @@ export function* hiddenByCore(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* cacheCommitted({ tree }: TreeFacts): Generator<Found> {
+export function* cacheCommitted({ tree }: TreeFacts): Generator<Violation> {
   const skipped = [...tree.skipped, ...tree.collections.flatMap((collection) => collection.skipped)]
   const cached = skipped.find(({ path }) => /(?:^|\/)\.resources\//.test(path))
   if (cached === undefined) return
@@ -142,7 +142,7 @@ export function* cacheCommitted({ tree }: TreeFacts): Generator<Found> {
   }
 }
 
-export function* localCommitted(facts: TreeFacts): Generator<Found> {
+export function* localCommitted(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     if (foldName(name) !== 'local') continue
     const what = resources.length === 0 ? 'files' : counted(resources.length, 'resource')
@@ -150,7 +150,7 @@ export function* localCommitted(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* forbiddenName(facts: TreeFacts): Generator<Found> {
+export function* forbiddenName(facts: TreeFacts): Generator<Violation> {
   const isProjects = facts.kind === 'projects'
   for (const { name, resources } of facts.tree.collections) {
     // Many projects that run do not follow the vendor's advice for names.
@@ -182,7 +182,7 @@ export function nameProblem(name: string): string | undefined {
   return Buffer.byteLength(name) >= 255 ? 'has 255 bytes or more' : undefined
 }
 
-export function* caseCollision(facts: TreeFacts): Generator<Found> {
+export function* caseCollision(facts: TreeFacts): Generator<Violation> {
   const names = new Map<string, string>()
   for (const { name, resources } of facts.tree.collections) {
     const other = names.get(foldName(name))
@@ -205,7 +205,7 @@ export function* caseCollision(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* missingResourceJson(facts: TreeFacts): Generator<Found> {
+export function* missingResourceJson(facts: TreeFacts): Generator<Violation> {
   for (const [name, { folder, files }] of straysOf(facts, 'data')) {
     const example = nameOf(files[0]?.path ?? '')
     const expected = unaryTypes.has(folder.split('/').slice(1, 3).join('/')) ? unaryManifestName : manifestName
@@ -213,7 +213,7 @@ export function* missingResourceJson(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* orphanFile(facts: TreeFacts): Generator<Found> {
+export function* orphanFile(facts: TreeFacts): Generator<Violation> {
   for (const { path } of facts.tree.loose) yield { path, message: 'is directly in the collections root: the gateway ignores it' }
   const nested = new Set(facts.tree.collections.flatMap(nestedIn))
   for (const [name, { folder, files }] of straysOf(facts, 'loose')) {

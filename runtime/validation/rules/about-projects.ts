@@ -6,10 +6,10 @@ import { isExplained } from './about-json.ts'
 import { findCycles, shownCycle } from './cycles.ts'
 import { nameOf, projectManifest } from '../model/tree.ts'
 import { viewType } from '../model/references.ts'
-import { type Found, inRoot, type TreeFacts, typeOf } from './input.ts'
+import { type Violation, inRoot, type TreeFacts, typeOf } from './input.ts'
 import type { Overview } from './overview.ts'
 
-export function* missingProjectJson(facts: TreeFacts): Generator<Found> {
+export function* missingProjectJson(facts: TreeFacts): Generator<Violation> {
   for (const { name, manifest, resources } of facts.tree.collections) {
     if (manifest !== undefined || resources.length === 0) continue
     const path = inRoot(facts, name)
@@ -20,7 +20,7 @@ export function* missingProjectJson(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* invalidProjectJson(facts: TreeFacts): Generator<Found> {
+export function* invalidProjectJson(facts: TreeFacts): Generator<Violation> {
   for (const { name, manifest } of facts.tree.collections) {
     const parsed = facts.modes.get(name)
     if (manifest === undefined || parsed?.kind !== 'invalid' || isExplained(facts.damagedModes.get(name))) continue
@@ -28,7 +28,7 @@ export function* invalidProjectJson(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* unknownProjectParent(facts: TreeFacts): Generator<Found> {
+export function* unknownProjectParent(facts: TreeFacts): Generator<Violation> {
   for (const { path, parent } of children(facts)) {
     if (parentAt(facts, parent) !== undefined || facts.isElsewhere(parent)) continue
     const folded = facts.tree.collections.filter(({ name }) => foldName(name) === foldName(parent))
@@ -43,7 +43,7 @@ export function* unknownProjectParent(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* projectParentNotInheritable(facts: TreeFacts): Generator<Found> {
+export function* projectParentNotInheritable(facts: TreeFacts): Generator<Violation> {
   for (const { path, parent } of children(facts)) {
     const mode = facts.modes.get(parent)
     if (mode?.kind === 'ok' && !mode.manifest.inheritable)
@@ -51,7 +51,7 @@ export function* projectParentNotInheritable(facts: TreeFacts): Generator<Found>
   }
 }
 
-export function* projectCycle(facts: TreeFacts): Generator<Found> {
+export function* projectCycle(facts: TreeFacts): Generator<Violation> {
   const names = facts.tree.collections.map(({ name }) => name)
   for (const cycle of findCycles(names, (name) => [parentOf(facts, name)].filter((parent) => parent !== undefined))) {
     yield {
@@ -62,7 +62,7 @@ export function* projectCycle(facts: TreeFacts): Generator<Found> {
 }
 
 /** Below `projects/<name>` a project of that name is a copy one folder too deep, unless other folders beside it hold projects too. */
-export function* nestedProject(facts: TreeFacts): Generator<Found> {
+export function* nestedProject(facts: TreeFacts): Generator<Violation> {
   const { root, tree, otherRoots } = facts
   const outer = nameOf(root)
   const above = root.slice(0, -outer.length)
@@ -78,11 +78,11 @@ export function* nestedProject(facts: TreeFacts): Generator<Found> {
   }
 }
 
-function nested(path: string, outer: string): Found {
+function nested(path: string, outer: string): Violation {
   return { path, message: `is a project inside "${outer}", one folder too deep: the gateway does not load it` }
 }
 
-export function* sameProjectTitle(facts: TreeFacts): Generator<Found> {
+export function* sameProjectTitle(facts: TreeFacts): Generator<Violation> {
   const titles = new Map<string, string>()
   for (const { name, manifest } of facts.tree.collections) {
     const mode = facts.modes.get(name)
@@ -102,7 +102,7 @@ export function* sameProjectTitle(facts: TreeFacts): Generator<Found> {
 /** Files that only a resource of a project has. */
 const dataFiles: ReadonlySet<string> = new Set(['view.json', 'code.py', 'query.sql', 'style.json', 'stylesheet.css', 'data.bin'])
 
-export function* lostProjectResource(facts: TreeFacts): Generator<Found> {
+export function* lostProjectResource(facts: TreeFacts): Generator<Violation> {
   for (const { strays } of facts.tree.collections) {
     for (const { folder, kind, files } of strays) {
       const file = files.find(({ path }) => dataFiles.has(nameOf(path)))
@@ -113,7 +113,7 @@ export function* lostProjectResource(facts: TreeFacts): Generator<Found> {
 }
 
 /** Compares the views that pages, docks and views show with those that the project has or inherits, if all its parents are here. */
-export function unknownViews(facts: TreeFacts): (overview: Overview) => Generator<Found> {
+export function unknownViews(facts: TreeFacts): (overview: Overview) => Generator<Violation> {
   const views = new Map<string, Set<string>>()
   for (const { name, resources } of facts.tree.collections) {
     const own = new Set<string>()

@@ -4,13 +4,13 @@
 import { foldName } from '../../api/values.ts'
 import { isBuiltIn, projectType, type Reference, tagGroupType, tagProviderType, targets } from '../model/references.ts'
 import { nearest } from '../model/known-types.ts'
-import { type Found, inRoot } from './input.ts'
+import { type Violation, inRoot } from './input.ts'
 import { isEffective, type Noted, type Overview, type View } from './overview.ts'
 
 /** More would not help, and each compares the name with others letter by letter. */
 const maxSuggestions = 50
 
-export function* missingReference(overview: Overview): Generator<Found> {
+export function* missingReference(overview: Overview): Generator<Violation> {
   if (!overview.isWhole) return
   let suggestions = 0
   for (const noted of overview.noted) {
@@ -45,7 +45,7 @@ function gatewaysWithout(overview: Overview, noted: Noted, reference: Reference)
 }
 
 /** The folder of a provider's tags is named after it. */
-function* missingTagProvider(overview: Overview): Generator<Found> {
+function* missingTagProvider(overview: Overview): Generator<Violation> {
   for (const { collection, provider, folder } of overview.tagFolders) {
     const reference = { type: tagProviderType, name: provider, at: '' }
     if (isBuiltIn(tagProviderType, provider) || isLeftOut(overview, reference)) continue

@@ -2,7 +2,7 @@
  * Checks of one resource: its place in the folders of a module, a type and a name, and its content. Pure.
  */
 import { foldName } from '../../api/values.ts'
-import { type Found, inRoot, nameInResource, type ResourceContext, type ResourceFacts, type TreeFacts, typeOf } from './input.ts'
+import { type Violation, inRoot, nameInResource, type ResourceContext, type ResourceFacts, type TreeFacts, typeOf } from './input.ts'
 import { isExplained } from './about-json.ts'
 import { findHosts, isOnlyLocal, type Sighting } from './hosts.ts'
 import { baseCollections, isUserMode } from '../model/inheritance.ts'
@@ -15,7 +15,7 @@ import { isObject } from '../../platform/text/json.ts'
 import { likelyPlace, namedTypes, nestedTypes } from '../model/known-types.ts'
 import { isLitter, type Resource } from '../model/resources.ts'
 
-export function* invalidResourceJson(facts: ResourceFacts): Generator<Found> {
+export function* invalidResourceJson(facts: ResourceFacts): Generator<Violation> {
   const { parsed, resource, damaged, pointers } = facts
   const { path } = resource.manifest
   // Another rule reports what it holds instead.
@@ -23,7 +23,7 @@ export function* invalidResourceJson(facts: ResourceFacts): Generator<Found> {
   if (parsed.kind === 'invalid') yield at(facts, path, `${parsed.problem}, so the gateway does not load the resource`)
 }
 
-export function* missingAttributes(facts: ResourceFacts, { kind }: ResourceContext): Generator<Found> {
+export function* missingAttributes(facts: ResourceFacts, { kind }: ResourceContext): Generator<Violation> {
   const { parsed, resource } = facts
   if (parsed.kind !== 'ok' || parsed.manifest.attributes !== undefined) return
   const { path } = resource.manifest
@@ -33,7 +33,7 @@ export function* missingAttributes(facts: ResourceFacts, { kind }: ResourceConte
   else yield at(facts, path, 'has no "attributes": a gateway that starts with this collection fails with a NullPointerException')
 }
 
-export function* listedFileMissing(facts: ResourceFacts, { isFragment, isLaidOver }: ResourceContext): Generator<Found> {
+export function* listedFileMissing(facts: ResourceFacts, { isFragment, isLaidOver }: ResourceContext): Generator<Violation> {
   const { parsed, resource } = facts
   // Git often ignores the files of one machine, such as its key store.
   if (parsed.kind !== 'ok' || isLaidOver || foldName(facts.collection.name) === 'local') return
@@ -81,7 +81,7 @@ function childFolders(resource: Resource): string[] {
   })
 }
 
-export function* resourceInResource(facts: ResourceFacts): Generator<Found> {
+export function* resourceInResource(facts: ResourceFacts): Generator<Violation> {
   const { resource, path } = facts
   const [first, ...others] = childFolders(resource)
   // Without the folder of its name, all resources of the type are below it.
@@ -94,12 +94,12 @@ export function* resourceInResource(facts: ResourceFacts): Generator<Found> {
   yield at(facts, path, message)
 }
 
-export function* lfsPointer(facts: ResourceFacts): Generator<Found> {
+export function* lfsPointer(facts: ResourceFacts): Generator<Violation> {
   for (const path of facts.pointers)
     yield at(facts, path, 'is a Git LFS pointer: the gateway would read the text of the pointer instead of the file')
 }
 
-export function* staleSignature(facts: ResourceFacts): Generator<Found> {
+export function* staleSignature(facts: ResourceFacts): Generator<Violation> {
   const { collection, parsed, resource, hash } = facts
   // No gateway reads the `local` of a repository.
   if (parsed.kind !== 'ok' || foldName(collection.name) === 'local') return
@@ -111,13 +111,13 @@ export function* staleSignature(facts: ResourceFacts): Generator<Found> {
     yield at(facts, resource.manifest.path, 'the signature does not match the content: a gateway may skip the change when it scans')
 }
 
-export function* overrideIdentical(facts: ResourceFacts): Generator<Found> {
+export function* overrideIdentical(facts: ResourceFacts): Generator<Violation> {
   const { base, own, path } = facts
   if (base !== undefined && base.digest === own?.digest)
     yield at(facts, path, `equals the resource of "${base.collection}" that it overrides: it only hides later changes there`)
 }
 
-export function* overrideForbidden(facts: ResourceFacts): Generator<Found> {
+export function* overrideForbidden(facts: ResourceFacts): Generator<Violation> {
   const { base, path } = facts
   if (base?.overridable === false)
     yield at(facts, path, `overrides a resource of "${base.collection}" with overridable: false: what a gateway does with it is unknown`)
@@ -128,7 +128,7 @@ function isShared(name: string): boolean {
   return baseCollections.includes(foldName(name))
 }
 
-export function* hostOrCredentialShared(facts: ResourceFacts, { hasModes }: ResourceContext): Generator<Found> {
+export function* hostOrCredentialShared(facts: ResourceFacts, { hasModes }: ResourceContext): Generator<Violation> {
   // Without modes, one finding counts them.
   if (!isShared(facts.collection.name) || !hasModes || facts.overridden === 'everywhere') return
   const environment = environmentSpecific(facts)
@@ -157,7 +157,7 @@ const wording: Record<Sighting['kind'], { what: string; why: string }> = {
   encrypted: { what: 'holds a value encrypted with a custom key', why: 'gateways without that key cannot read it' },
 }
 
-export function* belongsInMode(facts: ResourceFacts, { hasModes }: ResourceContext): Generator<Found> {
+export function* belongsInMode(facts: ResourceFacts, { hasModes }: ResourceContext): Generator<Violation> {
   const { collection, path, overridden } = facts
   if (!isShared(collection.name) || !hasModes || overridden === 'everywhere') return
   const what = environmentKind(facts)
@@ -196,7 +196,7 @@ export function notedByRules(facts: ResourceFacts, { hasModes, kind, isFragment 
   return { ...(first === undefined ? {} : { unlisted: { count: unlisted.length, first } }), ...(belongs === undefined ? {} : { belongs }) }
 }
 
-export function* simulatorInMode(facts: ResourceFacts): Generator<Found> {
+export function* simulatorInMode(facts: ResourceFacts): Generator<Violation> {
   const { collection, resource, path, own } = facts
   if (!isUserMode(collection.name) || typeOf(resource) !== deviceType || !/simulator/i.test(profileType(facts))) return
   // Modes are meant for a simulator in one and a real device of the same name in another.
@@ -220,7 +220,7 @@ function profileType({ json }: ResourceFacts): string {
 }
 
 /** `local` is never delivered, so a fault in it is never an error. */
-function at({ collection }: ResourceFacts, path: string, message: string): Found {
+function at({ collection }: ResourceFacts, path: string, message: string): Violation {
   const found = { path, collection: collection.name, message }
   return foldName(collection.name) === 'local' ? { ...found, severity: 'warning' } : found
 }
@@ -229,7 +229,7 @@ function at({ collection }: ResourceFacts, path: string, message: string): Found
 const maxUnknownTypes = 500
 
 /** One finding for each folder of a type. */
-export function* misplacedType(facts: TreeFacts): Generator<Found> {
+export function* misplacedType(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     const seen = new Set<string>()
     for (const resource of resources) {
@@ -244,7 +244,7 @@ export function* misplacedType(facts: TreeFacts): Generator<Found> {
   }
 }
 
-export function* missingNameFolder(facts: TreeFacts): Generator<Found> {
+export function* missingNameFolder(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     for (const resource of resources) {
       if (!lacksName(resource)) continue
@@ -259,7 +259,7 @@ export function lacksName(resource: Resource): boolean {
   return resource.kind === 'singleton' && namedTypes.has(typeOf(resource))
 }
 
-export function* nameTooDeep(facts: TreeFacts): Generator<Found> {
+export function* nameTooDeep(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     for (const resource of resources) {
       const type = typeOf(resource)

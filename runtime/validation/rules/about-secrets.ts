@@ -5,7 +5,7 @@ import { foldName } from '../../api/values.ts'
 import { baseCollections } from '../model/inheritance.ts'
 import { unsearchedTypes } from '../model/resource-types.ts'
 import { findHosts } from './hosts.ts'
-import { type Found, type ResourceContext, type ResourceFacts, type TreeFacts, typeOf } from './input.ts'
+import { type Violation, type ResourceContext, type ResourceFacts, type TreeFacts, typeOf } from './input.ts'
 
 /** Holds hashes. */
 const usersFile = 'users.json'
@@ -16,7 +16,7 @@ export function plainPlaces(value: unknown, key: string, file: string): string[]
   return findHosts(value, key, file).flatMap(({ kind, at }) => (kind === 'password' ? [at] : []))
 }
 
-export function* plainCredential({ collection, resource, path, json }: ResourceFacts, { hasModes }: ResourceContext): Generator<Found> {
+export function* plainCredential({ collection, resource, path, json }: ResourceFacts, { hasModes }: ResourceContext): Generator<Violation> {
   const name = foldName(collection.name)
   // Another rule reports credentials in shared collections, together with hosts.
   if (name === 'local' || (baseCollections.includes(name) && hasModes) || unsearchedTypes.has(typeOf(resource))) return
@@ -32,6 +32,6 @@ export function* plainCredential({ collection, resource, path, json }: ResourceF
   }
 }
 
-export function* keyCommitted({ keys }: TreeFacts): Generator<Found> {
+export function* keyCommitted({ keys }: TreeFacts): Generator<Violation> {
   for (const path of keys) yield { path, message: 'holds a key of a gateway: everyone who can read the repository can decrypt its secrets' }
 }

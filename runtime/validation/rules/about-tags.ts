@@ -4,10 +4,10 @@
 import { foldName } from '../../api/values.ts'
 import { tagTypeType } from '../model/references.ts'
 import { findCycles, shownCycle } from './cycles.ts'
-import { type Found, inRoot } from './input.ts'
+import { type Violation, inRoot } from './input.ts'
 import { isEffective, type Noted, type Overview, type View } from './overview.ts'
 
-export function* unknownTagType(overview: Overview): Generator<Found> {
+export function* unknownTagType(overview: Overview): Generator<Violation> {
   if (!overview.isWhole) return
   const types = definedTypes(overview.noted)
   for (const noted of overview.noted) {
@@ -62,7 +62,7 @@ function providerOf(key: string): string {
 }
 
 /** Types that inherit from each other, or contain instances of each other. */
-export function* tagTypeCycle(overview: Overview): Generator<Found> {
+export function* tagTypeCycle(overview: Overview): Generator<Violation> {
   const seen = new Set<string>()
   for (const view of overview.views) {
     const parts = new Map<string, { noted: Noted; uses: string[] }>()
@@ -89,7 +89,7 @@ export function* tagTypeCycle(overview: Overview): Generator<Found> {
   }
 }
 
-export function* repeatedTag(overview: Overview): Generator<Found> {
+export function* repeatedTag(overview: Overview): Generator<Violation> {
   const defined = new Map<string, Noted>()
   for (const noted of overview.noted) {
     const { tags } = noted.notes ?? {}

@@ -72,14 +72,14 @@ import {
   unknownProjectParent,
   unknownViews,
 } from './about-projects.ts'
-import { type Found, inRoot, type ResourceCheck, type TreeCheck, type TreeFacts } from './input.ts'
+import { type Violation, inRoot, type ResourceCheck, type TreeCheck, type TreeFacts } from './input.ts'
 import { type CrossFindings, namesOf, type Overview, overviewOf } from './overview.ts'
 import type { RuleId } from './rules.ts'
 
 /** More resources of one type than these are reported together. */
 const maxSingle = 3
 
-function* unlistedFile(overview: Overview): Generator<Found> {
+function* unlistedFile(overview: Overview): Generator<Violation> {
   const withFiles = overview.noted.filter(({ notes }) => notes?.unlisted !== undefined)
   for (const [type, all] of Map.groupBy(withFiles, ({ folder }) => folder.split('/').slice(0, 3).join('/'))) {
     const owner = overview.kind === 'projects' ? {} : { collection: all[0]?.collection ?? '' }
@@ -152,7 +152,7 @@ export const resourceChecks: readonly (readonly [RuleId, ResourceCheck])[] = [
   ['shared-resource-in-mode', simulatorInMode],
 ]
 
-const betweenResources: readonly (readonly [RuleId, (overview: Overview) => Iterable<Found>])[] = [
+const betweenResources: readonly (readonly [RuleId, (overview: Overview) => Iterable<Violation>])[] = [
   ['missing-reference', missingReference],
   ['unknown-tag-type', unknownTagType],
   ['tag-type-cycle', tagTypeCycle],

@@ -2,7 +2,7 @@
  * Collects findings: their severity, whether they decide, and how many are kept. Pure.
  */
 import { foldName } from '../../api/values.ts'
-import type { Found } from './input.ts'
+import type { Violation } from './input.ts'
 import { decidingCollections, type CollectionsByName } from '../model/inheritance.ts'
 import { type Level, type RuleId, rules, type Severity } from './rules.ts'
 
@@ -38,7 +38,7 @@ export type CollectorOptions = {
 const defaultMaxFindings = 10_000
 
 /** Accepts violations in any order. */
-export type Collector = { add(rule: RuleId, found: Found): void; report(size: Pick<Summary, 'resources' | 'collections'>): CheckReport }
+export type Collector = { add(rule: RuleId, found: Violation): void; report(size: Pick<Summary, 'resources' | 'collections'>): CheckReport }
 
 /** `family` holds the inheritance of collections. */
 export function createCollector(

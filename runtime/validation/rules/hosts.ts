@@ -55,10 +55,10 @@ export function isOnlyLocal(value: unknown): boolean {
 }
 
 /** A key and its place. It becomes text only for a finding. */
-type Place = { key: string; above: Place | undefined }
+type KeyPath = { key: string; above: KeyPath | undefined }
 /** The number of addresses of the machine itself (or empty), and of others. */
 type Addresses = { own: number; others: number }
-type Report = (kind: Sighting['kind'], place: Place | undefined) => boolean
+type Report = (kind: Sighting['kind'], place: KeyPath | undefined) => boolean
 
 /** The end of a key shows its purpose; a list below a long key would have it searched for each of its items. */
 const maxKey = 64
@@ -69,7 +69,7 @@ const maxHeader = 4_096
 const maxSightings = 1_000
 
 /** Returns false as soon as `report` does. */
-function search(value: unknown, place: Place | undefined, depth: number, addresses: Addresses, report: Report): boolean {
+function search(value: unknown, place: KeyPath | undefined, depth: number, addresses: Addresses, report: Report): boolean {
   if (depth > maxDepth) return true
   if (Array.isArray(value)) return value.every((item) => search(item, place, depth + 1, addresses, report))
   if (isObject(value)) {
@@ -88,7 +88,7 @@ function search(value: unknown, place: Place | undefined, depth: number, address
   return searchText(value, place, addresses, report)
 }
 
-function searchText(value: string, place: Place | undefined, addresses: Addresses, report: Report): boolean {
+function searchText(value: string, place: KeyPath | undefined, addresses: Addresses, report: Report): boolean {
   const name = place?.key ?? ''
   if (value === '') {
     if (isHostKey(name)) addresses.own += 1
@@ -120,7 +120,7 @@ function urlPairs(value: string): { name: string; text: string }[] {
   })
 }
 
-function placeText(place: Place | undefined): string {
+function placeText(place: KeyPath | undefined): string {
   const keys: string[] = []
   for (let each = place; each !== undefined; each = each.above) keys.push(each.key)
   return keys.toReversed().join('.').slice(0, maxPlace)

@@ -8,7 +8,7 @@ import type { Resource } from '../model/resources.ts'
 import { aboveRepository, type Collection, type Tree } from '../model/tree.ts'
 
 /** One violation. `path` is relative to the repository; a `severity` here lowers the rule's default. */
-export type Found = { path: string; message: string; collection?: string; severity?: 'warning' }
+export type Violation = { path: string; message: string; collection?: string; severity?: 'warning' }
 
 /** Input of checks of names: one root, its tree and the manifests of its collections. */
 export type TreeFacts = {
@@ -73,11 +73,11 @@ export type ResourceFacts = {
 }
 
 /** A rule about a whole collections root. */
-export type TreeCheck = (facts: TreeFacts) => Iterable<Found>
+export type TreeCheck = (facts: TreeFacts) => Iterable<Violation>
 /** The part of the tree that the checks of a resource need. */
 export type ResourceContext = Pick<TreeFacts, 'root' | 'kind' | 'hasModes' | 'isFragment' | 'isLaidOver'>
 /** A rule about one resource, checked again only if a commit changed it. */
-export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Found>
+export type ResourceCheck = (resource: ResourceFacts, context: ResourceContext) => Iterable<Violation>
 
 /** A path below the root as a path of the repository. */
 export function inRoot({ root }: Pick<TreeFacts, 'root'>, path: string): string {

@@ -7,7 +7,7 @@ import { ancestryIn, isUserMode, userModes } from '../model/inheritance.ts'
 import type { Notes } from '../model/notes.ts'
 import { tagDefinitionType, tagTypeType, targets } from '../model/references.ts'
 import { decodeName } from '../model/resources.ts'
-import { type Found, type TreeFacts, typeOf } from './input.ts'
+import { type Violation, type TreeFacts, typeOf } from './input.ts'
 import type { RuleId } from './rules.ts'
 
 /** A deployment mode, `''` for none, with the folded names of the collections that its gateways read, in order of decreasing precedence. */
@@ -104,4 +104,4 @@ export function isEffective({ holders }: Overview, { chain }: View, { collection
 export type NotedResources = Iterable<readonly [string, { notes: Notes | undefined; isRepeated: boolean }]>
 
 /** The checks between resources of a root. They keep only its names. */
-export type CrossFindings = (noted: NotedResources) => Iterable<readonly [RuleId, Found]>
+export type CrossFindings = (noted: NotedResources) => Iterable<readonly [RuleId, Violation]>

@@ -6,7 +6,7 @@ import type { Listing } from '../model/listing.ts'
 import { projectResourceChecks, resourceChecks } from '../rules/checks.ts'
 import { readResources, type ResourceContent } from './read-resources.ts'
 import type { RuleId } from '../rules/rules.ts'
-import { type Digest, type Found, inRoot, type ResourceContext, type ResourceFacts, typeOf } from '../rules/input.ts'
+import { type Digest, type Violation, inRoot, type ResourceContext, type ResourceFacts, typeOf } from '../rules/input.ts'
 import { notesOf } from '../model/notes.ts'
 import { notedByRules } from '../rules/about-resources.ts'
 import { type Checked, type CheckStep, nothingFound } from './incremental-cache.ts'
@@ -38,7 +38,7 @@ export function checkResource(
     overridden,
   }
   const checks = context.kind === 'projects' ? projectResourceChecks : resourceChecks
-  const found: (readonly [RuleId, Found])[] = []
+  const found: (readonly [RuleId, Violation])[] = []
   for (const [rule, check] of checks) for (const each of check(facts, context)) found.push([rule, each])
   const attributes = parsed.kind === 'ok' ? parsed.manifest.attributes : undefined
   const manifest = parsed.kind === 'ok' ? parsed.value : undefined

@@ -5,19 +5,19 @@
 import type { CommitHash } from '../../api/values.ts'
 import type { LocatedResource } from './read-resources.ts'
 import type { Coverage } from './coverage.ts'
-import type { Difference, Entry, Listing, VersionedListing } from '../model/listing.ts'
+import type { Difference, FileEntry, Listing, VersionedListing } from '../model/listing.ts'
 import { FileTable } from '../model/file-table.ts'
 import type { Remembered, Previous } from './incremental-cache.ts'
 import { unaryName } from '../model/resources.ts'
 import { chooseRoots, findRoots, rootOf } from '../model/roots.ts'
 import { settingsFile } from '../rules/severities.ts'
-import { createProjectFinder, findProjectRoots, type ProjectFinder, tellsOfProject } from '../model/projects.ts'
+import { createProjectFinder, findProjectRoots, type ProjectFinder, isProjectFile } from '../model/projects.ts'
 import { aboveRepository, buildTree, manifestName, modeManifest, nameOf, projectManifest, unaryManifestName } from '../model/tree.ts'
 
 /** The content of a commit for one coverage. */
 export type DeliveredContent = {
   /** The repository's own settings. */
-  settings: Entry | undefined
+  settings: FileEntry | undefined
   roots: readonly string[]
   /** The folders that hold projects, and the state of others that may become one. */
   projectRoots: readonly string[]
@@ -63,7 +63,7 @@ export function contentReader(listing: VersionedListing, coverages: readonly Cov
   }
 }
 
-function entryOf(path: string, id: string | undefined): Entry {
+function entryOf(path: string, id: string | undefined): FileEntry {
   return id === undefined || id === '' ? { path } : { path, id }
 }
 
@@ -122,7 +122,7 @@ function isNewRoot(root: string | undefined, roots: readonly string[]): boolean 
   return root !== undefined && !roots.includes(root)
 }
 
-function settingsAfter(kept: Kept, changes: readonly Difference[]): Entry | undefined {
+function settingsAfter(kept: Kept, changes: readonly Difference[]): FileEntry | undefined {
   const change = changes.find(({ path }) => path === settingsFile)
   if (change === undefined) return kept.settings
   return change.gone ? undefined : entryOf(settingsFile, change.id)
@@ -159,17 +159,17 @@ function resourceAt(files: FileTable, folder: string, root: string): LocatedReso
 }
 
 type Roots = { roots: ReadonlySet<string>; projects: ProjectFinder }
-type Found = { settings: Entry | undefined; roots: ReadonlyMap<Coverage, Roots> }
+type RootsFound = { settings: FileEntry | undefined; roots: ReadonlyMap<Coverage, Roots> }
 
 /** The facts needed before files are listed, so that no more of a large repository is held than the checked files. */
-async function findContents(listing: Listing, coverages: readonly Coverage[], signal: AbortSignal): Promise<Found> {
+async function findContents(listing: Listing, coverages: readonly Coverage[], signal: AbortSignal): Promise<RootsFound> {
   const found = new Map(coverages.map((coverage) => [coverage, { roots: new Set<string>(), projects: createProjectFinder() }]))
   const everywhere = coverages.flatMap(({ sources }) => sources)
-  let settings: Entry | undefined
+  let settings: FileEntry | undefined
   for await (const batch of listing.list(signal)) {
     settings ??= batch.find(({ path }) => path === settingsFile)
     for (const { path } of batch) {
-      const isOfProject = tellsOfProject(path)
+      const isOfProject = isProjectFile(path)
       if (!isOfProject && rootOf(path, everywhere) === undefined) continue
       for (const [coverage, { roots, projects }] of found) {
         if (isOfProject && coverage.delivered(path)) projects.take(path)
@@ -187,7 +187,7 @@ async function findContents(listing: Listing, coverages: readonly Coverage[], si
 async function listContent(
   listing: Listing,
   { delivered }: Coverage,
-  { settings, roots, projects }: Roots & { settings: Entry | undefined },
+  { settings, roots, projects }: Roots & { settings: FileEntry | undefined },
   signal: AbortSignal,
 ): Promise<DeliveredContent> {
   const files = new FileTable()

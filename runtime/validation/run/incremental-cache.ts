@@ -5,7 +5,7 @@
  */
 import { foldName } from '../../api/values.ts'
 import type { LocatedResource } from './read-resources.ts'
-import type { Digest, Found, Overridden, ResourceContext, TreeFacts } from '../rules/input.ts'
+import type { Digest, Violation, Overridden, ResourceContext, TreeFacts } from '../rules/input.ts'
 import { type CollectionsByName, isUserMode, ancestryIn, userModes } from '../model/inheritance.ts'
 import { createKeyTable } from '../rules/key-table.ts'
 import type { RuleId } from '../rules/rules.ts'
@@ -16,7 +16,7 @@ import type { Collection } from '../model/tree.ts'
 
 /** The result of one resource. */
 export type Checked = {
-  found: readonly (readonly [RuleId, Found])[]
+  found: readonly (readonly [RuleId, Violation])[]
   /** Set if the resource exists in several collections. */
   digest: Digest | undefined
   /** Folder of the resource that it overrides. */
@@ -47,14 +47,14 @@ export type Remembered = {
 
 /** The findings of name checks, and their inputs. */
 export type TreeFindings = {
-  found: readonly (readonly [RuleId, Found])[]
+  found: readonly (readonly [RuleId, Violation])[]
   /** Without the resources of the collections. */
   family: CollectionsByName
   modesInUse: readonly string[] | undefined
   size: Size
   cross: CrossFindings
   /** The last findings of `cross`; undefined if there are too many. */
-  crossFound: readonly (readonly [RuleId, Found])[] | undefined
+  crossFound: readonly (readonly [RuleId, Violation])[] | undefined
 }
 
 /** A root from one commit to the next. */
@@ -75,14 +75,14 @@ const maxFoundBytes = 1024 * 1024
 
 /** Findings to keep; undefined: there are too many. */
 export class KeptFindings {
-  #list: (readonly [RuleId, Found])[] | undefined = []
+  #list: (readonly [RuleId, Violation])[] | undefined = []
   #left = maxFoundBytes
 
-  get list(): readonly (readonly [RuleId, Found])[] | undefined {
+  get list(): readonly (readonly [RuleId, Violation])[] | undefined {
     return this.#list
   }
 
-  add(rule: RuleId, found: Found): void {
+  add(rule: RuleId, found: Violation): void {
     this.#left -= foundBytes(found)
     if (this.#left < 0) this.#list = undefined
     this.#list?.push([rule, found])
@@ -90,7 +90,7 @@ export class KeptFindings {
 }
 
 /** The memory of a finding. */
-function foundBytes({ path, message }: Found): number {
+function foundBytes({ path, message }: Violation): number {
   return 100 + path.length + message.length
 }
 

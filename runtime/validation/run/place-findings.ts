@@ -2,12 +2,12 @@
  * Finds the line of a finding, for users and for code hosts that show it next to the change. Reading is bounded: the first findings get lines, the
  * others only their file.
  */
-import { type Entry, type Listing, readTexts } from '../model/listing.ts'
+import { type FileEntry, type Listing, readTexts } from '../model/listing.ts'
 
 /** From 1. `text` is the line, without control characters. */
-export type Place = { line: number; column: number; text: string }
+export type TextPosition = { line: number; column: number; text: string }
 /** Without a place if the line was not searched or cannot be determined. */
-export type Placed<Finding> = Finding & { place?: Place }
+export type Placed<Finding> = Finding & { place?: TextPosition }
 
 /** Maximum number of files to search for lines; larger files are skipped. */
 const maxFiles = 500
@@ -18,16 +18,16 @@ const maxLine = 160
 /** `find` takes the path of a finding, which may be a folder's. Throws what reading throws. */
 export async function placeFindings<Finding extends { path: string; message: string }>(
   listing: Listing,
-  find: (path: string) => Entry | undefined,
+  find: (path: string) => FileEntry | undefined,
   findings: readonly Finding[],
   signal: AbortSignal,
 ): Promise<Placed<Finding>[]> {
-  const files: Entry[] = []
+  const files: FileEntry[] = []
   for (const path of new Set(findings.map((finding) => finding.path))) {
     const file = files.length < maxFiles ? find(path) : undefined
     if (file !== undefined) files.push(file)
   }
-  const places = new Map<Finding, Place>()
+  const places = new Map<Finding, TextPosition>()
   for (let at = 0; at < files.length; at += filesAtOnce) {
     const texts = await readTexts(listing, files.slice(at, at + filesAtOnce), maxFileBytes, signal)
     for (const finding of findings) {
@@ -46,7 +46,7 @@ export async function placeFindings<Finding extends { path: string; message: str
  * The position that a message refers to: the line and column that it names, otherwise the only occurrence of the first name that it quotes. Undefined
  * if there is none or more than one. Pure.
  */
-export function placeOf(text: string, message: string): Place | undefined {
+export function placeOf(text: string, message: string): TextPosition | undefined {
   const [, line, column] = /\(?line (\d+),? column (\d+)\)?/.exec(message) ?? []
   if (line !== undefined) return placeAt(text, Number(line), Number(column))
   const [, onlyLine] = /\bin line (\d+)/.exec(message) ?? []
@@ -59,12 +59,12 @@ export function placeOf(text: string, message: string): Place | undefined {
   return at < 0 || text.includes(quoted, at + 1) ? undefined : placeAtOffset(text, at)
 }
 
-function placeAtOffset(text: string, offset: number): Place | undefined {
+function placeAtOffset(text: string, offset: number): TextPosition | undefined {
   const before = text.slice(0, offset).split('\n')
   return placeAt(text, before.length, (before.at(-1) ?? '').length + 1)
 }
 
-function placeAt(text: string, line: number, column: number): Place | undefined {
+function placeAt(text: string, line: number, column: number): TextPosition | undefined {
   const found = text.split('\n', line)[line - 1]
   if (found === undefined) return undefined
   // oxlint-disable-next-line no-control-regex -- control characters are what is replaced

@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import { createHash, hash, type Hash } from 'node:crypto'
 import { createDamageScan, type Damage, damageOf, encryptionOf, textDamage } from '../model/json-damage.ts'
 import { type Complexity, createCounter, isWithinComplexity } from '../../platform/text/json-cost.ts'
-import type { ContentSink, Entry, Listing } from '../model/listing.ts'
+import type { ContentSink, FileEntry, Listing } from '../model/listing.ts'
 import { isLfsPointer } from '../model/lfs-pointer.ts'
 import { maxManifestBytes, type ParsedResource, parseResource } from '../model/manifests.ts'
 import type { Resource } from '../model/resources.ts'
@@ -62,7 +62,7 @@ function createSink(placed: readonly LocatedResource[], take: (content: Resource
   const file = createFileReader()
   let index = 0
   let open: Open | undefined
-  let entry: Entry = { path: '' }
+  let entry: FileEntry = { path: '' }
   const current = (): LocatedResource => {
     const now = placed[index]
     if (now === undefined) throw new Error('the listing gave more contents than were asked for')

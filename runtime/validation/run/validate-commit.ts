@@ -10,7 +10,7 @@ import type { CheckFinding } from '../rules/findings.ts'
 import { coveragesOf, type ValidationRequest, verdictBytes, verdictKey } from './coverage.ts'
 import { contentReader, type Kept } from './delivered.ts'
 import { type ValidationMemory, pack, takeOver } from './snapshot.ts'
-import { type Entry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
+import { type FileEntry, type Listing, readTexts, type VersionedListing } from '../model/listing.ts'
 import type { FileTable } from '../model/file-table.ts'
 import type { Previous } from './incremental-cache.ts'
 import { type Placed, placeFindings } from './place-findings.ts'
@@ -164,7 +164,7 @@ function itemOf({ rule, severity, path, message, place }: Placed<CheckFinding>):
 
 async function readSettings(
   listing: Listing,
-  file: Entry | undefined,
+  file: FileEntry | undefined,
   signal: AbortSignal,
 ): Promise<{ settings: Settings; problem: string | undefined }> {
   if (file === undefined) return { settings: noSettings, problem: undefined }

@@ -33,7 +33,7 @@ say({ kind: 'ready' })
 async function answer({ repository, request }: Extract<ToIsolate, { kind: 'validate' }>): Promise<void> {
   cancel = new AbortController()
   const roots = validatedRoots(request.profiles).map(parseRelativePath)
-  const listing = telling(validationListing({ ...repository, start }, request.commit, roots, reader))
+  const listing = withReports(validationListing({ ...repository, start }, request.commit, roots, reader))
   const message: FromIsolate = await validator.validate(listing, request, cancel.signal).then(
     (verdict) => ({ kind: 'verdict', verdict }),
     (error: unknown) => {
@@ -44,7 +44,7 @@ async function answer({ repository, request }: Extract<ToIsolate, { kind: 'valid
       return { kind: 'bug', message, stack }
     },
   )
-  tell('')
+  reportFile('')
   say(message)
 }
 
@@ -54,7 +54,7 @@ function rest(): void {
 }
 
 /** The same listing, which records in the shared buffer which file is being read. */
-function telling(listing: VersionedListing): VersionedListing {
+function withReports(listing: VersionedListing): VersionedListing {
   return {
     ...listing,
     read: (entries, sink, signal) =>
@@ -62,7 +62,7 @@ function telling(listing: VersionedListing): VersionedListing {
         entries,
         {
           begin(entry, size) {
-            tell(entry.path)
+            reportFile(entry.path)
             sink.begin(entry, size)
           },
           data: (chunk) => sink.data(chunk),
@@ -78,6 +78,6 @@ function say(message: FromIsolate, moved: (ArrayBuffer | MessagePort)[] = []): v
   parentPort?.postMessage(message, moved)
 }
 
-function tell(path: string): void {
+function reportFile(path: string): void {
   verdict.writeUInt16LE(verdict.write(path, 2, verdictBytes - 2), 0)
 }

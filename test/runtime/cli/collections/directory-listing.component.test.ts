@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { directoryListing } from '../../../../runtime/cli/collections/directory-listing.ts'
-import type { Entry } from '../../../../runtime/validation/model/listing.ts'
+import type { FileEntry } from '../../../../runtime/validation/model/listing.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 
 const chunkBytes = 256 * 1024
@@ -17,7 +17,7 @@ void t.test('a file is announced with its size and read completely', async (t) =
   for (const size of sizes) writeFileSync(path.join(folder, 'below', String(size)), Buffer.alloc(size, size))
   const listing = directoryListing(folder, 'below')
   const signal = AbortSignal.timeout(30_000)
-  const entries: Entry[] = []
+  const entries: FileEntry[] = []
   for await (const batch of listing.list(signal)) entries.push(...batch)
   const arrived: { path: string; announced: number; content: Buffer }[] = []
   let chunks: Buffer[] = []

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Entry } from '../../../../runtime/validation/model/listing.ts'
+import type { FileEntry } from '../../../../runtime/validation/model/listing.ts'
 import { FileTable } from '../../../../runtime/validation/model/file-table.ts'
 
 const name = fc.constantFrom('a', 'ab', 'a b', 'é', '\u{1F600}', 'x\ny', 'b')
@@ -9,9 +9,9 @@ const id = fc.option(
   fc.constantFrom('1', '2', 'f').chain((digit) => fc.constantFrom(digit.repeat(40), digit.repeat(64), `${digit}-own`)),
   { nil: undefined },
 )
-const entry = fc.tuple(path, id).map(([path, id]): Entry => (id === undefined ? { path } : { path, id }))
-const byPath = (a: Entry, b: Entry): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
-const sameAs = (files: readonly Entry[], expected: readonly Entry[]): boolean =>
+const entry = fc.tuple(path, id).map(([path, id]): FileEntry => (id === undefined ? { path } : { path, id }))
+const byPath = (a: FileEntry, b: FileEntry): number => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0)
+const sameAs = (files: readonly FileEntry[], expected: readonly FileEntry[]): boolean =>
   JSON.stringify(files.toSorted(byPath)) === JSON.stringify(expected.toSorted(byPath))
 
 void t.test('after any changes the list and each folder match a map', async () => {
