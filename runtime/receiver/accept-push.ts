@@ -16,7 +16,7 @@ import type { ReceiverDeps } from './receiver-deps.ts'
 import { bodyLimits, hashLimits, maxHeldOfBody } from './limits.ts'
 import { callId } from './payload/headers.ts'
 import type { Event, NamedRef } from './payload/parts.ts'
-import type { Keys, Proof } from './prove/authenticate.ts'
+import type { Keys, Authentication } from './authentication/authenticate.ts'
 import { type Answered, type AskingPayload, type Call, readCall, type UsablePayload } from './read-call.ts'
 import type { NotAsked, ReceiverTarget } from './request/choose-ref.ts'
 import type { Dedupe } from './request/dedupe.ts'
@@ -29,8 +29,8 @@ export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bod
 export type Resource = { namespace: string; name: string }
 
 /** The result of authentication with the keys of each source that was tried. */
-export type Authenticated = Omit<Call, 'proofs'> & { proofs: ReadonlyMap<string, SourceProof> }
-export type SourceProof = { proof: Proof; keys: Keys }
+export type Authenticated = Omit<Call, 'authentications'> & { authentications: ReadonlyMap<string, SourceAuthentication> }
+export type SourceAuthentication = { authentication: Authentication; keys: Keys }
 
 /**
  * Reads the body once there is memory for it, and authenticates it with the keys of each source; `sources` has the names of its
@@ -55,13 +55,15 @@ export async function authenticate(
     readCall({ observe, clock, log, keyMissing }, context, [...keys.values()], signal)
   const call = await bodies.hold(body, read)
   if (call === undefined) {
-    return { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), proved: true }
+    return { kind: 'answered', answer: tooMany(receiver, context, { kind: 'over', retryAfterSeconds: 1 }), isAuthenticated: true }
   }
   if (call.kind === 'answered') return call
-  const proofs = new Map(
-    [...keys].map(([source, own], index) => [source, { keys: own, proof: call.proofs[index] ?? { kind: 'refused' } }] as const),
+  const authentications = new Map(
+    [...keys].map(
+      ([source, own], index) => [source, { keys: own, authentication: call.authentications[index] ?? { kind: 'refused' } }] as const,
+    ),
   )
-  return { kind: 'call', payload: call.payload, proofs }
+  return { kind: 'call', payload: call.payload, authentications }
 }
 
 /** Anyone can cause notices by calls without a key; one for each of thousands of GatewaySyncs would take milliseconds. */

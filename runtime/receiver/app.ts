@@ -19,7 +19,7 @@ import {
   explain,
   type Receiver,
   type Resource,
-  type SourceProof,
+  type SourceAuthentication,
   write,
   type Written,
 } from './accept-push.ts'
@@ -76,11 +76,11 @@ export function receiverApp(deps: ReceiverDeps): Hono {
     const peer = callerOf(context)
     const all = await limits.call(peer)
     if (all.kind === 'over') return tooMany(deps, context, all)
-    const { answer, proved } = await call(peer).catch((error: unknown) => ({
+    const { answer, isAuthenticated } = await call(peer).catch((error: unknown) => ({
       answer: failed(deps, context, error, resource),
-      proved: true,
+      isAuthenticated: true,
     }))
-    if (proved) return answer
+    if (isAuthenticated) return answer
     if (answer.status === 401) await padResponseTime(deps.clock, startedMs, context.req.raw.signal)
     return await countFailure(context, peer, answer)
   }
@@ -138,7 +138,8 @@ async function receive(receiver: Receiver, context: Context<object, '/:namespace
   }
   return await inPlace(receiver, resource.namespace, async () => {
     const request = await write(receiver, context, resource, { ...chosen, startedMs }, target)
-    if (call.proofs.get('')?.proof.kind === 'open') receiver.notify?.(resource.namespace, resource.name, 'Unproved')
+    if (call.authentications.get('')?.authentication.kind === 'open')
+      receiver.notify?.(resource.namespace, resource.name, 'Unauthenticated')
     return context.json({ accepted: true, ...request }, 202)
   })
 }
@@ -171,34 +172,34 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
   const repositories = [payload, ...(payload.others ?? [])].map(({ repository }) => repository)
   if (repositories.every((repository) => repository === undefined))
     return answeredCall(problem(context, 'PayloadUnrecognized', 'the body names no repository; send it to /webhook/{namespace}/{name}'))
-  const candidates = { syncs, names: syncs.following(repositories), proofs: call.proofs }
+  const candidates = { syncs, names: syncs.following(repositories), authentications: call.authentications }
   return await inPlace(receiver, namespace, () => askAll(receiver, context, candidates, { namespace, payload, startedMs }))
 }
 
-type Candidates = { syncs: SyncIndex; names: readonly string[] } & Pick<Authenticated, 'proofs'>
+type Candidates = { syncs: SyncIndex; names: readonly string[] } & Pick<Authenticated, 'authentications'>
 
 /** Answers a call for those of the candidates that it concerns. */
 async function askAll(
   receiver: Receiver,
   context: Context,
-  { syncs, names, proofs }: Candidates,
+  { syncs, names, authentications }: Candidates,
   { namespace, payload, startedMs }: { namespace: string; payload: AskingPayload; startedMs: number },
 ): Promise<Response> {
   const limited = pLimit(writesAtOnce)
   const asked: Promise<Outcome>[] = []
   const refused: Refused[] = []
   for await (const name of receiver.turns.each(namespace, names)) {
-    const own = proofs.get(syncs.keySourceOf(name) ?? '')
-    if (own === undefined || (own.proof.kind === 'refused' && own.keys.fault === undefined)) continue
-    const { proof, keys } = own
+    const own = authentications.get(syncs.keySourceOf(name) ?? '')
+    if (own === undefined || (own.authentication.kind === 'refused' && own.keys.fault === undefined)) continue
+    const { authentication, keys } = own
     const target = receiver.lookup(namespace, name)
     const chosen = target === undefined ? undefined : chooseRef(payload, target)
     if (target === undefined || chosen === undefined || ('why' in chosen && chosen.why === 'OtherRepository')) continue
-    if (proof.kind === 'refused') refused.push({ name, keys })
+    if (authentication.kind === 'refused') refused.push({ name, keys })
     else
       asked.push(
         limited(() =>
-          askOne(receiver, context, { namespace, name }, { payload, target, chosen, startedMs, isOpen: proof.kind === 'open' }),
+          askOne(receiver, context, { namespace, name }, { payload, target, chosen, startedMs, isOpen: authentication.kind === 'open' }),
         ),
       )
   }
@@ -217,7 +218,7 @@ async function askAll(
 }
 
 /** A GatewaySync of the repository for which the call is not authenticated, because a key cannot be read. */
-type Refused = { name: string } & Pick<SourceProof, 'keys'>
+type Refused = { name: string } & Pick<SourceAuthentication, 'keys'>
 
 /**
  * Notifies the owners of GatewaySyncs whose keys cannot be read, because the call may have been for them. Returns the fault if one of the
@@ -246,7 +247,7 @@ async function askOne(
   }
   try {
     const written = await write(receiver, context, resource, { ...chosen, startedMs }, target)
-    if (isOpen) receiver.notify?.(resource.namespace, name, 'Unproved')
+    if (isOpen) receiver.notify?.(resource.namespace, name, 'Unauthenticated')
     return { name, accepted: true, isFailed: false, ...written }
   } catch (error) {
     const reason = logFailure(receiver, error, resource)
@@ -255,11 +256,12 @@ async function askOne(
 }
 
 function answeredCall(answer: Response): Answered {
-  return { kind: 'answered', answer, proved: true }
+  return { kind: 'answered', answer, isAuthenticated: true }
 }
 
 /** 404 for authenticated callers only: others must not learn which GatewaySyncs exist. */
-function noSuchTarget(context: Context, { proofs }: Authenticated, detail: string): Answered {
-  if ([...proofs.values()].some(({ proof }) => proof.kind === 'proved')) throw new Fault('NotFound', detail)
-  return { kind: 'answered', answer: notAuthenticated(context), proved: false }
+function noSuchTarget(context: Context, { authentications }: Authenticated, detail: string): Answered {
+  if ([...authentications.values()].some(({ authentication }) => authentication.kind === 'authenticated'))
+    throw new Fault('NotFound', detail)
+  return { kind: 'answered', answer: notAuthenticated(context), isAuthenticated: false }
 }

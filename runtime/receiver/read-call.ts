@@ -10,13 +10,13 @@ import { cutOff, failed, notAuthenticated, type Observer, problem, tooComplex, t
 import { bodyLimits, hashLimits, isLeftOut, maxHeldOfBody } from './limits.ts'
 import type { Payload } from './payload/parts.ts'
 import { readPayload } from './payload/payload.ts'
-import { beginProving, type Keys, type Proof, type Proving } from './prove/authenticate.ts'
+import { beginAuthentication, type Keys, type Authentication, type Authenticator } from './authentication/authenticate.ts'
 
-/** A call authenticated by some of the keys, or without keys; `proofs` has the result of each. */
-export type Call = { kind: 'call'; proofs: readonly Proof[]; payload: UsablePayload }
+/** A call authenticated by some of the keys, or without keys; `authentications` has the result of each. */
+export type Call = { kind: 'call'; authentications: readonly Authentication[]; payload: UsablePayload }
 
-/** The answer to a call that is not processed. `proved`: the caller was authenticated, so it does not count as a failure. */
-export type Answered = { kind: 'answered'; answer: Response; proved: boolean }
+/** The answer to a call that is not processed. `isAuthenticated`: the caller was authenticated, so it does not count as a failure. */
+export type Answered = { kind: 'answered'; answer: Response; isAuthenticated: boolean }
 
 export type UsablePayload = Extract<Payload, { kind: 'ref' | 'ping' | 'ignored' }>
 /** A payload that requests a ref. */
@@ -41,12 +41,12 @@ export async function readCall(
   signal?: AbortSignal,
 ): Promise<Call | Answered> {
   const headers = context.req.header()
-  const proving = keys.map((one) => beginProving(headers, one))
+  const authenticators = keys.map((one) => beginAuthentication(headers, one))
   const media = mediaOf(headers)
   const filter = media === 'json' ? new JsonFilter(isLeftOut) : undefined
   const isTooComplex = media === 'json' ? createScan(bodyLimits.complexity) : () => media === 'other'
   let isUseless = false
-  const hash = boundHashing(proving, deps)
+  const hash = boundHashing(authenticators, deps)
   const keep = (piece: Uint8Array): readonly Uint8Array[] | false => {
     hash(piece)
     if (isUseless) return false
@@ -58,13 +58,13 @@ export async function readCall(
   if (body.kind === 'tooLarge') return answered(tooLarge(context), false)
   if (body.kind === 'cutOff') return answered(cutOff(context), false)
   try {
-    const proofs = proving.map((one) => one.end(deps.clock.now()))
-    if (proofs.every(({ kind }) => kind === 'refused')) return refused(deps, context, keys)
-    const isProved = proofs.some(({ kind }) => kind === 'proved')
+    const authentications = authenticators.map((one) => one.end(deps.clock.now()))
+    if (authentications.every(({ kind }) => kind === 'refused')) return refused(deps, context, keys)
+    const isAuthenticated = authentications.some(({ kind }) => kind === 'authenticated')
     const payload = payloadIn(context, headers, media, body)
-    if (!(payload instanceof Response)) return { kind: 'call', proofs, payload }
-    if (isProved) deps.observe('malformed')
-    return answered(payload, isProved)
+    if (!(payload instanceof Response)) return { kind: 'call', authentications, payload }
+    if (isAuthenticated) deps.observe('malformed')
+    return answered(payload, isAuthenticated)
   } finally {
     if (body.kind === 'whole') discard(body.bytes)
   }
@@ -74,8 +74,8 @@ export async function readCall(
  * Hashes each piece, within `hashLimits`. A body above them has no valid signature, not even one of its beginning, which would be another
  * body's.
  */
-function boundHashing(proving: readonly Proving[], { log }: ReadCallDeps): (piece: Uint8Array) => void {
-  const hashes = proving.reduce((sum, one) => sum + one.hashes, 0)
+function boundHashing(authenticators: readonly Authenticator[], { log }: ReadCallDeps): (piece: Uint8Array) => void {
+  const hashes = authenticators.reduce((sum, one) => sum + one.hashes, 0)
   const maxBytes = hashes > hashLimits.maxHashesOfLarge ? hashLimits.maxBytes : Number.POSITIVE_INFINITY
   let bytes = 0
   return (piece) => {
@@ -83,14 +83,14 @@ function boundHashing(proving: readonly Proving[], { log }: ReadCallDeps): (piec
     bytes += piece.byteLength
     if (isFirstBeyond) {
       log.info({ count: hashes }, 'a body above 1 MiB is not authenticated by its signature: too many keys; use fewer, or a token')
-      for (const one of proving) one.dropHashes()
+      for (const one of authenticators) one.dropHashes()
     }
-    if (bytes <= maxBytes) for (const one of proving) one.update(piece)
+    if (bytes <= maxBytes) for (const one of authenticators) one.update(piece)
   }
 }
 
-function answered(answer: Response, proved: boolean): Answered {
-  return { kind: 'answered', answer, proved }
+function answered(answer: Response, isAuthenticated: boolean): Answered {
+  return { kind: 'answered', answer, isAuthenticated }
 }
 
 /**

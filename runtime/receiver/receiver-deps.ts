@@ -8,16 +8,16 @@ import type { Tracing } from '../telemetry/tracing/trace.ts'
 import type { IgnoredReason } from './answer-table.ts'
 import type { ReceiverOutcome } from './answers.ts'
 import type { Event } from './payload/parts.ts'
-import type { Keys } from './prove/authenticate.ts'
+import type { Keys } from './authentication/authenticate.ts'
 import type { ReceiverTarget } from './request/choose-ref.ts'
 import type { SyncIndex } from './request/sync-index.ts'
 import type { Budget, RequestToWrite } from './request/write-queue.ts'
 
 /**
- * `RefNotAllowed`: an authenticated call requests a ref that `allowedRefs` does not permit. `Unproved`: a call was accepted without
+ * `RefNotAllowed`: an authenticated call requests a ref that `allowedRefs` does not permit. `Unauthenticated`: a call was accepted without
  * authentication, because no key is configured. `AuthNotReady`: a call was rejected while a configured key cannot be read.
  */
-export type ReceiverNotice = 'RefNotAllowed' | 'Unproved' | 'AuthNotReady'
+export type ReceiverNotice = 'RefNotAllowed' | 'Unauthenticated' | 'AuthNotReady'
 
 /** Collaborators of the receiver; the controller connects them to the API server. */
 export type ReceiverDeps = {

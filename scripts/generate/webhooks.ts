@@ -10,7 +10,7 @@ import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answe
 import { maxRecentCalls } from '../../runtime/receiver/request/dedupe.ts'
 import { bodyLimits, connectionBounds, defaultLimits, hashLimits, maxHeldOfBody } from '../../runtime/receiver/limits.ts'
 import { defaultBudget, longestWaitMs } from '../../runtime/receiver/request/write-queue.ts'
-import { maxKeysOfSecret } from '../../runtime/receiver/prove/authenticate.ts'
+import { maxKeysOfSecret } from '../../runtime/receiver/authentication/authenticate.ts'
 import { hosts, shapes } from '../../runtime/receiver/payload/payload.ts'
 import { defaultBounds, maxHeaderBytes } from '../../runtime/http/serve.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
@@ -34,9 +34,9 @@ export async function webhooks(): Promise<GeneratedFile[]> {
 
 function hostTable(): string {
   const sorted = hosts.toSorted((a, b) => order(a.name) - order(b.name) || (a.name < b.name ? -1 : 1))
-  const rows = sorted.map(({ name, shown: { proof, event, read } }) => [
+  const rows = sorted.map(({ name, shown: { authentication, event, read } }) => [
     `[${name}](hosts.md#${name.toLowerCase().replaceAll(' ', '-')})`,
-    proof,
+    authentication,
     event,
     read,
   ])

@@ -5,10 +5,10 @@
 import type * as http from 'node:http'
 import t, { type Test } from 'tap'
 import { containsText, lacksText, matchObject } from '../support/assertions.ts'
-import { openedPage, proved } from '../support/controller-page.ts'
+import { openedPage, fromProxy } from '../support/controller-page.ts'
 
 const place = '/gatewaysyncs/north/line-north'
-const by = (user: string): http.OutgoingHttpHeaders => ({ ...proved, 'x-forwarded-user': user })
+const by = (user: string): http.OutgoingHttpHeaders => ({ ...fromProxy, 'x-forwarded-user': user })
 const ours = { 'sec-fetch-site': 'same-origin' }
 const pause = `${place}/actions/pause`
 

@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { containsText, lacksText, matchObject } from '../support/assertions.ts'
-import { openedPage, pageSecret, proved } from '../support/controller-page.ts'
+import { openedPage, pageSecret, fromProxy } from '../support/controller-page.ts'
 
 const line = '/gatewaysyncs/north/line-north'
 const places = [
@@ -52,16 +52,16 @@ void t.test('the user name must be exactly one user and not a system account', a
     ['bob', 'ann'],
     'b'.repeat(300),
   ]
-  for (const name of names) t.equal((await get('/', { ...proved, 'x-forwarded-user': name })).status, 401, JSON.stringify(name))
-  t.equal((await get('/', proved)).status, 401)
-  const { text } = await get('/', { ...proved, 'x-forwarded-user': 'eve', 'x-forwarded-groups': 'a, system:masters,system:nodes ,b' })
+  for (const name of names) t.equal((await get('/', { ...fromProxy, 'x-forwarded-user': name })).status, 401, JSON.stringify(name))
+  t.equal((await get('/', fromProxy)).status, 401)
+  const { text } = await get('/', { ...fromProxy, 'x-forwarded-user': 'eve', 'x-forwarded-groups': 'a, system:masters,system:nodes ,b' })
   lacksText(t, text, 'line-north')
   t.strictSame(new Set(asked.flatMap(({ groups }) => groups)), new Set(['a', 'b', 'system:authenticated']))
 })
 
 void t.test("a groups header that occurs twice is unauthenticated, since one may be the caller's", async (t) => {
   const { get, asked } = await openedPage(t)
-  const both = { ...proved, 'x-forwarded-user': 'ann', 'x-forwarded-groups': ['operators', 'engineers'] }
+  const both = { ...fromProxy, 'x-forwarded-user': 'ann', 'x-forwarded-groups': ['operators', 'engineers'] }
   for (const place of places) t.equal((await get(place, both)).status, 401, place)
   t.strictSame(asked, [])
 })
@@ -72,34 +72,34 @@ void t.test('non-ASCII names are decoded as the proxy wrote them', async (t) => 
   const people = ['ÄÖÜß', 'Jörg Müller', 'Anaïs à', '山田']
   const groups = ['Straße Ä', 'voilà', 'Ōsaka']
   for (const person of people) {
-    const headers = { ...proved, 'x-forwarded-user': onTheWire(person), 'x-forwarded-groups': onTheWire(groups.join(', ')) }
+    const headers = { ...fromProxy, 'x-forwarded-user': onTheWire(person), 'x-forwarded-groups': onTheWire(groups.join(', ')) }
     t.equal((await get('/', headers)).status, 200, person)
   }
   t.strictSame(new Set(asked.map(({ user }) => user)), new Set(people))
   t.strictSame(new Set(asked.flatMap((spec) => spec.groups)), new Set([...groups, 'system:authenticated']))
   const latin = Buffer.from('Jörg', 'latin1').toString('latin1')
-  t.equal((await get('/', { ...proved, 'x-forwarded-user': latin })).status, 200)
+  t.equal((await get('/', { ...fromProxy, 'x-forwarded-user': latin })).status, 200)
   t.equal(asked.at(-1)?.user, 'Jörg', 'also of a proxy that writes Latin-1')
   const control = onTheWire('ann\u0085')
-  t.equal((await get('/', { ...proved, 'x-forwarded-user': control })).status, 401, 'a control character')
+  t.equal((await get('/', { ...fromProxy, 'x-forwarded-user': control })).status, 401, 'a control character')
 })
 
 void t.test('a page rendered for another user is never served, compressed or not', async (t) => {
   const { get } = await openedPage(t)
   for (const headers of [{}, { 'accept-encoding': 'gzip' }]) {
     for (const place of ['/', '/?q=line', '/status.json']) {
-      const all = await get(place, { ...proved, ...headers, 'x-forwarded-user': 'bob' })
-      const own = await get(place, { ...proved, ...headers, 'x-forwarded-user': 'ann' })
+      const all = await get(place, { ...fromProxy, ...headers, 'x-forwarded-user': 'bob' })
+      const own = await get(place, { ...fromProxy, ...headers, 'x-forwarded-user': 'ann' })
       t.equal(all.status, 200)
       t.not(own.text, all.text, place)
     }
   }
-  const { text } = await get('/', { ...proved, 'x-forwarded-user': 'ann' })
+  const { text } = await get('/', { ...fromProxy, 'x-forwarded-user': 'ann' })
   containsText(t, text, 'line-north')
   lacksText(t, text, 'south')
-  t.equal((await get('/gatewaysyncs/south/line-south', { ...proved, 'x-forwarded-user': 'bob' })).status, 200)
-  const hidden = await get('/gatewaysyncs/south/line-south', { ...proved, 'x-forwarded-user': 'ann' })
-  const missing = await get('/gatewaysyncs/south/nothing', { ...proved, 'x-forwarded-user': 'ann' })
+  t.equal((await get('/gatewaysyncs/south/line-south', { ...fromProxy, 'x-forwarded-user': 'bob' })).status, 200)
+  const hidden = await get('/gatewaysyncs/south/line-south', { ...fromProxy, 'x-forwarded-user': 'ann' })
+  const missing = await get('/gatewaysyncs/south/nothing', { ...fromProxy, 'x-forwarded-user': 'ann' })
   t.strictSame([hidden.status, hidden.text], [404, missing.text], 'what is hidden looks as what is not there')
 })
 
@@ -107,7 +107,7 @@ void t.test('a page shows nothing while permissions cannot be checked', async (t
   const { get, setAway } = await openedPage(t)
   setAway()
   for (const place of ['/', '/status.json', '/gatewaysyncs/north/line-north']) {
-    const { status, text } = await get(place, { ...proved, 'x-forwarded-user': 'bob' })
+    const { status, text } = await get(place, { ...fromProxy, 'x-forwarded-user': 'bob' })
     t.equal(status, 503, place)
     t.notMatch(text, /line-|away/)
   }
@@ -123,7 +123,7 @@ void t.test('a browser navigation is refused with a localized page, a script wit
   lacksText(t, nobody.text, '/account', 'nobody has no account')
   matchObject(t, JSON.parse((await get(line, { ...follows, 'sec-fetch-dest': 'empty' })).text), { status: 401 })
   setAway()
-  const bob = { ...proved, 'x-forwarded-user': 'bob' }
+  const bob = { ...fromProxy, 'x-forwarded-user': 'bob' }
   const away = await get('/', { ...follows, ...bob })
   t.equal(away.status, 503)
   containsText(t, away.text, 'Your permissions cannot be checked at the moment')
@@ -133,5 +133,5 @@ void t.test('a browser navigation is refused with a localized page, a script wit
 
 void t.test('no answer contains the proxy secret', async (t) => {
   const { get } = await openedPage(t)
-  for (const place of places) lacksText(t, (await get(place, { ...proved, 'x-forwarded-user': 'bob' })).text, pageSecret, place)
+  for (const place of places) lacksText(t, (await get(place, { ...fromProxy, 'x-forwarded-user': 'bob' })).text, pageSecret, place)
 })

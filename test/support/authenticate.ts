@@ -2,11 +2,11 @@
  * Authenticates a call whose whole body has arrived.
  */
 import type { Headers } from '../../runtime/receiver/payload/headers.ts'
-import { beginProving, type Keys, type Proof } from '../../runtime/receiver/prove/authenticate.ts'
+import { beginAuthentication, type Keys, type Authentication } from '../../runtime/receiver/authentication/authenticate.ts'
 import type { Temporal } from '../../runtime/platform/temporal.ts'
 
-export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Proof {
-  const proving = beginProving(headers, keys)
-  proving.update(body)
-  return proving.end(now)
+export function authenticate(headers: Headers, body: Uint8Array, keys: Keys, now: Temporal.Instant): Authentication {
+  const authenticator = beginAuthentication(headers, keys)
+  authenticator.update(body)
+  return authenticator.end(now)
 }

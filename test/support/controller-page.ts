@@ -16,7 +16,7 @@ import { temporaryFolder } from './repository.ts'
 
 export const pageSecret = 'sixteen or more characters'
 /** Headers of the proxy besides those that name the user. */
-export const proved = { 'x-cluster-sync-proxy-secret': pageSecret }
+export const fromProxy = { 'x-cluster-sync-proxy-secret': pageSecret }
 
 type Spec = { user: string; groups: string[]; resourceAttributes: { namespace: string; verb: string } }
 type Answer = { status: number | undefined; text: string; headers: http.IncomingHttpHeaders }

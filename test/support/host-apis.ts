@@ -36,7 +36,7 @@ const paths: Readonly<Record<StatusProvider, string>> = {
 }
 
 /** Headers that a host accepts as credentials. */
-function proofs(provider: StatusProvider, { token, basic }: HostCredentials): string[] {
+function authorizations(provider: StatusProvider, { token, basic }: HostCredentials): string[] {
   const own = provider === 'gitea' ? `token ${token}` : provider === 'azuredevops' ? encoded(`:${token}`) : `Bearer ${token}`
   return basic === undefined || provider === 'github' || provider === 'gitlab' ? [own] : [own, encoded(basic)]
 }
@@ -58,7 +58,7 @@ export function hostApis(credentials: HostCredentials, answer: (call: HostCall, 
   }
   const answerTo = (call: HostCall): HostAnswer => {
     const { provider, headers } = call
-    if (!proofs(provider, credentials).includes(headers.authorization ?? '-'))
+    if (!authorizations(provider, credentials).includes(headers.authorization ?? '-'))
       return refuse(401, `${provider} does not take these credentials`)
     if (headers['user-agent'] === undefined) return refuse(403, 'a user agent is asked for')
     if (call.method !== 'GET' && headers['content-type'] !== 'application/json') return refuse(415, `${provider} takes JSON`)

@@ -2,7 +2,7 @@
  * Users who reach the status page of an installation through a proxy with a login, and their Kubernetes permissions.
  */
 /** The controller reads it from a file. */
-export const pageSecret = 'the proxy of the tests proves itself'
+export const pageSecret = 'the secret of the proxy'
 /** The proxy's headers for a user. */
 export const by = (user: string, groups = '') => ({
   'x-cluster-sync-proxy-secret': pageSecret,

@@ -62,7 +62,7 @@ export const receiverEvents = {
 
 const reasonOf: Record<ReceiverNotice, keyof typeof receiverEvents> = {
   RefNotAllowed: 'RefNotAllowed',
-  Unproved: 'ReceiverOpen',
+  Unauthenticated: 'ReceiverOpen',
   AuthNotReady: 'AuthNotReady',
 }
 

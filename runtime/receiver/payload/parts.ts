@@ -46,7 +46,7 @@ export type Members = Readonly<Record<string, unknown>>
 export type Host = {
   name: string
   /** For docs/how-to/webhooks, in Markdown: the header that authenticates, the one that names the event, what is read. */
-  shown: { proof: string; event: string; read: string }
+  shown: { authentication: string; event: string; read: string }
   /** The event as the host names it, in lower case; undefined: the call is from another host. */
   event(headers: Headers, body: Members): string | undefined
   read(event: string, body: Members): Payload

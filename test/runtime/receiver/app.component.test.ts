@@ -8,7 +8,7 @@ import { systemClock } from '../../../runtime/platform/clock.ts'
 import { type LogFields, silentLog } from '../../../runtime/platform/log/log.ts'
 import { Fault, type Reason } from '../../../runtime/platform/fault.ts'
 import { requestAnnotations } from '../../../runtime/api/names.ts'
-import type { Keys } from '../../../runtime/receiver/prove/authenticate.ts'
+import type { Keys } from '../../../runtime/receiver/authentication/authenticate.ts'
 import type { ReceiverTarget } from '../../../runtime/receiver/request/choose-ref.ts'
 import type { FullRef } from '../../../runtime/api/values.ts'
 import { matchObject } from '../../support/assertions.ts'
@@ -68,7 +68,7 @@ void t.test('a valid signature or token authenticates a call, and refusals do no
 void t.test('without configured keys the receiver is open; with an unreadable key it is not', async (t) => {
   const open = await serveReceiver(t, { keys: { hmac: undefined, tokens: undefined } })
   t.equal((await open.post('{"ref":"main"}')).status, 202)
-  t.strictSame(open.notices, ['Unproved'])
+  t.strictSame(open.notices, ['Unauthenticated'])
   const fault = new Fault('AuthNotReady', 'the Secret is empty')
   const broken = await serveReceiver(t, { keys: { hmac: undefined, tokens: ['token'], fault, installationFault: fault } })
   matchObject(t, await broken.post('{"ref":"main"}'), { status: 503, body: { reason: 'AuthNotReady' } })

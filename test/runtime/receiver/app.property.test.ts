@@ -63,12 +63,12 @@ void t.test('any bytes and headers are answered without 5xx, and an unauthentica
         const sent = { ...given, 'content-type': type }
         const answer = await app.request(`/webhook/default/${name}`, { method: 'POST', body: bytes, headers: sent })
         const text = await answer.text()
-        const proved = open || Object.values(given).some((value) => value === 'Bearer token' || value === 'token')
+        const isAuthenticated = open || Object.values(given).some((value) => value === 'Bearer token' || value === 'token')
         const held = type.includes('form') ? (new URLSearchParams(bytes.toString('utf8')).get('payload') ?? '') : bytes.toString('utf8')
         return (
           statuses.has(answer.status) &&
           typeof JSON.parse(text) === 'object' &&
-          (proved || answer.status === 401) &&
+          (isAuthenticated || answer.status === 401) &&
           written.every((ref) => JSON.stringify(JSON.parse(held)).includes(JSON.stringify(ref).slice(1, -1)))
         )
       }),

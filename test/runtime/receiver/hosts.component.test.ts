@@ -59,8 +59,8 @@ void t.test('no real delivery of a supported host is answered with an error, and
     })
     const body = readFileSync(path.join(path.dirname(index), file))
     const mac = createHmac('sha256', 'key').update(body).digest('hex')
-    const proof = signatures[host]?.(mac) ?? tokens[host] ?? { authorization: 'Bearer token' }
-    const answer = await app.request('/webhook/default/plant', { method: 'POST', body, headers: { ...headers, ...proof } })
+    const authentication = signatures[host]?.(mac) ?? tokens[host] ?? { authorization: 'Bearer token' }
+    const answer = await app.request('/webhook/default/plant', { method: 'POST', body, headers: { ...headers, ...authentication } })
     if (host === 'dockerhub' || host === 'harbor') t.equal(answer.status, 422, file)
     else t.ok(answer.status === 200 || answer.status === 202, `${file}: ${answer.status}`)
     t.ok(requests.length === 1 || expectedRef === null || alternatives.includes(null), `${file} asks for ${expectedRef}`)

@@ -5,7 +5,7 @@ import { type Host, isZero, listAt, movesOf, otherEvent, pushOf, textAt } from '
 
 export const azureDevops: Host = {
   name: 'Azure DevOps',
-  shown: { proof: '`authorization: Bearer`', event: '`eventType`', read: '`resource.refUpdates`' },
+  shown: { authentication: '`authorization: Bearer`', event: '`eventType`', read: '`resource.refUpdates`' },
   event: (_headers, body) => (textAt(body, ['publisherId']) === undefined ? undefined : textAt(body, ['eventType'])?.toLowerCase()),
   read(event, body) {
     if (event !== 'git.push') return otherEvent

@@ -5,7 +5,7 @@ import { type Host, listAt, type Members, type Move, movesOf, otherEvent, type P
 
 export const bitbucket: Host = {
   name: 'Bitbucket',
-  shown: { proof: '`x-hub-signature`', event: '`X-Event-Key`', read: '`push.changes`; Data Center: `changes`' },
+  shown: { authentication: '`x-hub-signature`', event: '`X-Event-Key`', read: '`push.changes`; Data Center: `changes`' },
   event(headers, body) {
     const key = headers['x-event-key'] ?? textAt(body, ['eventKey'])
     return key?.toLowerCase()

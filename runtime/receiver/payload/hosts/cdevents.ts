@@ -9,7 +9,7 @@ import { type Host, type Members, type NamedRepository, otherEvent, type Payload
 export const cdEvents: Host = {
   name: 'CDEvents',
   shown: {
-    proof: '`authorization: Bearer`',
+    authentication: '`authorization: Bearer`',
     event: '`context.type`',
     read: 'merged change, created branch; `customData.ref`',
   },

@@ -18,7 +18,7 @@ export const gogs: Host = {
 }
 
 function copy(name: string, header: string, signature: string): Host {
-  const shown = { proof: `\`${signature}\``, event: `\`${header}\``, read: 'push, published release' }
+  const shown = { authentication: `\`${signature}\``, event: `\`${header}\``, read: 'push, published release' }
   return { name, shown, event: (headers: Headers) => headers[header.toLowerCase()]?.toLowerCase(), read }
 }
 

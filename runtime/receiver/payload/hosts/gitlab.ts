@@ -7,7 +7,7 @@ import { type Host, type Members, otherEvent, type Payload, pushed, released } f
 export const gitlab: Host = {
   name: 'GitLab',
   shown: {
-    proof: '`x-gitlab-token`, or `webhook-signature`',
+    authentication: '`x-gitlab-token`, or `webhook-signature`',
     event: '`X-Gitlab-Event`, `object_kind`',
     read: 'push, tag push, created release',
   },
@@ -22,7 +22,7 @@ export const gitlab: Host = {
 
 export const gitee: Host = {
   name: 'Gitee',
-  shown: { proof: '`x-gitee-token`', event: '`X-Gitee-Event`', read: 'push, tag push' },
+  shown: { authentication: '`x-gitee-token`', event: '`X-Gitee-Event`', read: 'push, tag push' },
   event: (headers) => headers['x-gitee-event']?.toLowerCase(),
   read,
 }

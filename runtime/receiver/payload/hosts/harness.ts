@@ -5,7 +5,7 @@ import { type Host, movesOf, otherEvent, pushOf, textAt } from '../parts.ts'
 
 export const harness: Host = {
   name: 'Harness',
-  shown: { proof: '`x-harness-signature`', event: '`X-Harness-Trigger`', read: '`ref.name`' },
+  shown: { authentication: '`x-harness-signature`', event: '`X-Harness-Trigger`', read: '`ref.name`' },
   event: (headers) => headers['x-harness-trigger']?.toLowerCase(),
   read(event, body) {
     const [, , what] = /^(branch|tag)_(created|updated|deleted)$/.exec(event) ?? []

@@ -18,8 +18,8 @@ export type Keys = {
 }
 
 /** The outcome of authenticating a call. */
-export type Proof =
-  | { kind: 'proved'; method: 'hmac' | 'token' }
+export type Authentication =
+  | { kind: 'authenticated'; method: 'hmac' | 'token' }
   /** Neither method is configured: anyone who reaches the endpoint may request a sync. */
   | { kind: 'open' }
   | { kind: 'refused' }
@@ -38,18 +38,18 @@ export const signatureHeaders = [
 export const tokenHeaders = ['x-gitlab-token', 'x-gitee-token'] as const
 
 /** Authenticates a call while its body arrives. */
-export type Proving = {
+export type Authenticator = {
   /** Number of hashes computed over each piece. */
   hashes: number
   /** Stops hashing permanently: signatures are no longer valid, only a token. */
   dropHashes(): void
   update(piece: Uint8Array): void
   /** Call once, after the last piece; `now` is compared with the time in a Standard Webhooks call. */
-  end(now: Temporal.Instant): Proof
+  end(now: Temporal.Instant): Authentication
 }
 
 /** Keeps nothing of the body: each piece is hashed as it arrives. */
-export function beginProving(headers: Headers, keys: Keys): Proving {
+export function beginAuthentication(headers: Headers, keys: Keys): Authenticator {
   if (keys.hmac === undefined && keys.tokens === undefined && keys.fault === undefined) {
     return { hashes: 0, dropHashes: () => undefined, update: () => undefined, end: () => ({ kind: 'open' }) }
   }
@@ -70,8 +70,8 @@ export function beginProving(headers: Headers, keys: Keys): Proving {
     end(now) {
       const macs = hashes.map((hash) => hash.digest())
       const isSigned = macs.filter((mac) => signatures.filter((signature) => timingSafeEqual(signature, mac)).length > 0).length > 0
-      if (standard.end(now) || isSigned) return { kind: 'proved', method: 'hmac' }
-      return isToken ? { kind: 'proved', method: 'token' } : { kind: 'refused' }
+      if (standard.end(now) || isSigned) return { kind: 'authenticated', method: 'hmac' }
+      return isToken ? { kind: 'authenticated', method: 'token' } : { kind: 'refused' }
     },
   }
 }

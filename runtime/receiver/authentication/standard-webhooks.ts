@@ -15,10 +15,15 @@ const maxSignatures = 16
  * `end`, called once after the last piece: whether a key made one of the signatures, and its time is near `now`. `hashes`: number of hashes
  * per piece. `dropHashes`: invalidates all signatures.
  */
-export type StandardProving = { hashes: number; dropHashes(): void; update(piece: Uint8Array): void; end(now: Temporal.Instant): boolean }
+export type StandardAuthenticator = {
+  hashes: number
+  dropHashes(): void
+  update(piece: Uint8Array): void
+  end(now: Temporal.Instant): boolean
+}
 
 /** Begins to authenticate a call; its body is passed piece by piece as it arrives. */
-export function beginStandard(headers: Headers, keys: readonly string[]): StandardProving {
+export function beginStandard(headers: Headers, keys: readonly string[]): StandardAuthenticator {
   const { 'webhook-id': id = '', 'webhook-timestamp': time = '', 'webhook-signature': signatures = '' } = headers
   const given = signatures
     .split(' ')
