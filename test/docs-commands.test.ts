@@ -281,13 +281,6 @@ const rows: Readonly<Record<string, Row>> = {
     'ssh-keygen -l -f known_hosts',
     'kubectl create secret generic git --namespace plant --from-file=identity=identity --from-file=known_hosts=known_hosts',
   ),
-  'docs/how-to/webhooks/README.md': {
-    left: {
-      'cluster-sync trigger https://receiver.example/webhook/plants/line-1 --ref main --hmac-secret-file webhook-secret':
-        'set-up.md, with the same command, is run',
-    },
-  },
-  'docs/how-to/webhooks/hosts.md': { every: 'test/runtime/receiver/behavior/docs.component.test.ts' },
   'docs/how-to/webhooks/set-up.md': {
     by: {
       'test/docs-webhook-set-up.component.slow.test.ts': [

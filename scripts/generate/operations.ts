@@ -13,8 +13,7 @@ import {
   rolloutConditions,
 } from '../../runtime/api/schema/conditions.ts'
 import { syncEvents } from '../../runtime/reconcile/decide/events.ts'
-import type { LogFields } from '../../runtime/platform/log/log.ts'
-import { agentMetrics, type Metric, nodeMetrics, objectMetrics, processMetrics } from '../../runtime/telemetry/metrics/table.ts'
+import { agentMetrics, type Metric, objectMetrics, processMetrics } from '../../runtime/telemetry/metrics/table.ts'
 import { entryOf, knownAlerts } from './runbook.ts'
 import { type GeneratedFile, replaceTable, table } from './table.ts'
 
@@ -38,27 +37,6 @@ const conditionMeanings: Record<ConditionType, string> = {
   Progressing: 'only with `spec.rollout`: false after the rollout failed or was aborted, otherwise true',
 }
 
-const logMeanings: Record<'time' | 'level' | 'msg' | keyof LogFields, string> = {
-  time: 'when, in UTC to the millisecond (RFC 3339)',
-  level: '`debug`, `info`, `warn` or `error`',
-  msg: 'what happened, as a constant text to search for',
-  namespace: 'namespace of the GatewaySync or pod',
-  name: 'name of the GatewaySync or of the replica',
-  pod: 'gateway pod',
-  ref: 'requested branch, tag or commit',
-  commit: 'full hash of a commit',
-  reason: 'a reason from the table above',
-  message: 'the error, redacted',
-  durationMs: 'duration',
-  requestId: 'id of the request, as in `status.requests`; for admission, the uid of the review',
-  status: 'HTTP status of the response',
-  count: 'number of items',
-  path: 'path of a file or route',
-  gateway: 'name of the gateway',
-  component: 'part of the program',
-  err: 'type, message and stack of an error',
-}
-
 export async function operations(): Promise<GeneratedFile[]> {
   const [present, runbook] = await Promise.all([readFile(path, 'utf8'), readFile(runbookPath, 'utf8')])
   const conditions = [...normalConditions, ...abnormalConditions, ...rolloutConditions].map((type) => [
@@ -74,14 +52,9 @@ export async function operations(): Promise<GeneratedFile[]> {
       ['Event', 'When'],
       Object.entries(podEvents).map(([reason, when]) => [`\`${reason}\``, when]),
     ),
-    'log-fields': table(
-      ['Field', 'Content'],
-      Object.entries(logMeanings).map(([field, holds]) => [`\`${field}\``, holds]),
-    ),
     'metrics-objects': metricTable(objectMetrics),
     'metrics-process': metricTable(processMetrics),
     'metrics-agent': metricTable(agentMetrics),
-    'metrics-node': metricTable(nodeMetrics),
     alerts: alertTable(),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)

@@ -25,7 +25,7 @@ function yaml(text: string): unknown[] {
 
 void t.test('every block of values is accepted', async (t) => {
   const values = blocks('yaml').filter((text) => text.startsWith('# values\n'))
-  t.equal(values.length, 5)
+  t.equal(values.length, 4)
   const ofMeshes = textsIn('docs/how-to/service-meshes.md', 'yaml')
   t.equal(ofMeshes.length, 1)
   for (const text of [...values, ...ofMeshes]) t.doesNotThrow(() => checkValues(yaml(text)[0]), text)
