@@ -27,8 +27,8 @@ const scopes: Record<string, Scope> = {
   'runtime/sync/render': { tests: ['test/runtime/sync/render/*.test.ts', 'test/runtime/sync/behavior/rendered.component.test.ts'] },
   'runtime/validation/rules': { tests: ['test/runtime/validation/rules/*.test.ts', 'test/runtime/validation/behavior/examples.test.ts'] },
   'runtime/git/verify': {
-    files: ['runtime/git/verify/{armor,keyring,openpgp,ssh-keys}.ts'],
-    tests: ['test/runtime/git/verify/keyring.component.test.ts'],
+    files: ['runtime/git/verify/{armor,keyring,openpgp,signed-object,ssh-keys}.ts'],
+    tests: ['test/runtime/git/verify/{armor,keyring.component,openpgp,signed-object,ssh-keys}.test.ts'],
   },
   'infra/values': { files: ['infra/values.ts', 'infra/values/*.ts'], tests: ['test/infra/values/*.test.ts'] },
 }
