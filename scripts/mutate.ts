@@ -24,7 +24,7 @@ const scopes: Record<string, Scope> = {
     tests: ['test/runtime/sync/plan/*.test.ts', 'test/runtime/sync/behavior/{dry-run,foreign-content,prune}.component.test.ts'],
   },
   'runtime/sync/apply': { files: ['runtime/sync/apply/journal.ts'], tests: ['test/runtime/sync/apply/journal.property.test.ts'] },
-  'runtime/sync/render': { tests: ['test/runtime/sync/render/*.test.ts', 'test/runtime/sync/behavior/rendered.component.test.ts'] },
+  'runtime/sync/render': { tests: ['test/runtime/sync/render/{json-spans,patch,render,template}.test.ts'] },
   'runtime/validation/rules': { tests: ['test/runtime/validation/rules/*.test.ts', 'test/runtime/validation/behavior/examples.test.ts'] },
   'runtime/git/verify': {
     files: ['runtime/git/verify/{armor,keyring,openpgp,signed-object,ssh-keys}.ts'],
@@ -51,7 +51,7 @@ const settings = {
   mutate: requested === folder ? (scope.files ?? [`${folder}/**/*.ts`]) : [requested],
   coverageAnalysis: 'perTest',
   concurrency: Number(process.env['MUTATE_JOBS'] ?? 2),
-  timeoutMS: 20_000,
+  timeoutMS: 10_000,
   reporters: ['clear-text', 'progress-append-only', 'html', 'json'],
   clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false },
   htmlReporter: { fileName: `${reports}.html` },
