@@ -21,7 +21,7 @@ const scopes: Record<string, Scope> = {
   'runtime/reconcile/decide': { tests: ['test/runtime/reconcile/decide/*.test.ts'] },
   'runtime/reconcile/rollout': { tests: ['test/runtime/reconcile/rollout/*.test.ts', 'test/runtime/reconcile/decide/rollout.test.ts'] },
   'runtime/sync/plan': {
-    tests: ['test/runtime/sync/plan/*.test.ts', 'test/runtime/sync/behavior/{dry-run,foreign-content,prune}.component.test.ts'],
+    tests: ['test/runtime/sync/plan/*.test.ts', 'test/runtime/sync/behavior/{dry-run,folding,foreign-content,prune}.component.test.ts'],
   },
   'runtime/sync/apply': { files: ['runtime/sync/apply/journal.ts'], tests: ['test/runtime/sync/apply/journal.property.test.ts'] },
   'runtime/sync/render': { tests: ['test/runtime/sync/render/{json-spans,patch,render,template}.test.ts'] },

@@ -52,7 +52,6 @@ function foreignFiles({ manifest, diff, observed }: Situation): Change[] {
 }
 
 function localChanges({ manifest, diff, observed, repairing }: Situation): Drifted[] {
-  if (manifest.files.size === 0) return []
   const going = [...diff.removed].flatMap(([path, prune]) => (prune === 'None' ? [] : [path]))
   return [...diff.puts.keys(), ...going].flatMap((path) => {
     const owned = manifest.files.get(path)

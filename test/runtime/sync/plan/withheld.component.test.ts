@@ -53,6 +53,13 @@ void t.test('a commit that does not affect the changed file is applied', async (
   t.equal(read('projects/a.txt'), 'edited at night')
 })
 
+void t.test('a locally changed file that is no longer desired and stays on the gateway holds nothing', async (t) => {
+  const keep = profileOf([{ ...mapping, prune: 'None' }], { drift: 'Hold' })
+  const { sync, read } = await edited(t, keep)
+  matchObject(t, await sync({ ...without('projects/a.txt'), 'projects/b.txt': '2' }, keep), { phase: 'Synced' })
+  t.strictSame([read('projects/a.txt'), read('projects/b.txt')], ['edited at night', '2'])
+})
+
 void t.test('a captured change comes back without a conflict, also through a template', async (t) => {
   const { sync, read } = await edited(t)
   matchObject(t, await sync(change({ 'projects/a.txt': 'edited at night', 'projects/b.txt': '2' }), hold), { phase: 'Synced' })
