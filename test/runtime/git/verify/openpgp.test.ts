@@ -64,6 +64,9 @@ void t.test('bytes that are not packets, and packets without a definite length, 
     'c6 ff 00 00 00',
   ])
     t.equal(packetsOf(hex(text)), undefined, text)
+  t.equal(packetsOf(Buffer.concat([hex('c6 e0 00'), Buffer.alloc(8384)])), undefined, 'a partial length that would be enough')
+  t.equal(packetsOf(hex('c6 f0 00000001 aa')), undefined)
+  t.equal(packetsOf(hex('18 01 aa')), undefined)
   t.strictSame(packetsOf(hex('')), [])
 })
 

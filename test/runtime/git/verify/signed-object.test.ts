@@ -29,6 +29,10 @@ void t.test('a commit is split into its signature and all of its other bytes', a
     signed: { payload: commit(wide), armor },
   })
   t.strictSame(splitCommit(commit(wide), 'sha1'), malformed, 'an id of the other object format')
+  for (const id of [`x${'a'.repeat(64)}`, 'a'.repeat(65)])
+    t.strictSame(splitCommit(commit(wide.with(0, `tree ${id}`)), 'sha256'), malformed, id)
+  const folded = [...plain, signature, 'encoding a\n b']
+  t.strictSame(split(folded), { kind: 'signed', signed: { payload: commit(folded.toSpliced(-2, 1)), armor } })
 })
 
 void t.test('a commit that git could read in two ways is refused', async (t) => {
