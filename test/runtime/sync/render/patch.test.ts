@@ -42,10 +42,10 @@ void t.test('a setting replaces the matched value, keeps its type, and leaves ev
 
 void t.test('a path may begin with its root, a bracket or a name, and an error names the file, the path and the cause', (t) => {
   for (const path of ['$.a', 'a', "['a']", '$["a"]']) t.equal(applied('{"a":1}', { [path]: '2' }), '{"a":2}', path)
-  const messageOf = (settings: Readonly<Record<string, string>>): string => {
+  const messageOf = (settings: Readonly<Record<string, string>>, text = '{"a":1}'): string => {
     try {
       const list = Object.entries(settings).map(([path, value]) => ({ path, value }))
-      return applySettings('{"a":1}', list, 'patch of "x"').text
+      return applySettings(text, list, 'patch of "x"').text
     } catch (error) {
       return error instanceof Fault ? error.message : String(error)
     }
@@ -57,6 +57,7 @@ void t.test('a path may begin with its root, a bracket or a name, and an error n
     ['a'.repeat(513), `patch of "x": "${'a'.repeat(513)}" is longer than 512 characters`],
   ] as const)
     t.equal(messageOf({ [path]: '1' }), message)
+  t.equal(messageOf({ a: '2' }, 'a: 1'), 'patch of "x": the file is not JSON, so nothing can be set in it')
   t.match(messageOf({ '$[': '1' }), /^patch of "x": "\$\[" is not a JSONPath: ./)
   t.match(messageOf({ a: 'two' }), /^patch of "x": a: ./)
   t.end()

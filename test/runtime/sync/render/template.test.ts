@@ -197,6 +197,7 @@ void t.test('a refused tag or filter is named with its reason', (t) => {
 void t.test('a template uses each variable that it names, and all variables below a computed name', (t) => {
   const usesOf = (text: string) => createTemplateEngine().parse(text, 'test').uses
   t.strictSame(usesOf('text'), [])
+  t.strictSame(usesOf('{{ vars.list[1] }}'), [['vars', 'list', '1']])
   t.strictSame(usesOf('{{ vars.host }} {{ pod.ordinal }} {{ vars.host }}'), [
     ['pod', 'ordinal'],
     ['vars', 'host'],
