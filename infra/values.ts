@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { logLevels } from '../runtime/platform/log/level.ts'
+import defaultImages from './default-images.json' with { type: 'json' }
 import { gitHosts, networks, proxyUrl, repository, tag } from './values/address-fields.ts'
 import {
   annotations,
@@ -35,12 +36,11 @@ const logLevel = (what: string) =>
 
 const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 
-const image = (defaultRepository: string, what: string) => ({
-  repository: repository(`Image of the ${what}.`, defaultRepository),
-  tag: tag('Tag of the image. Defaults to the version of this package.'),
+/** scripts/release replaces the defaults with the images that a release publishes. */
+const image = (program: keyof typeof defaultImages) => ({
+  repository: repository(`Image of the ${program}.`, defaultImages[program].repository),
+  tag: tag('Tag of the image. Defaults to the version of this package.', defaultImages[program].tag),
 })
-/** The default images; a release uses the registry that it pushes them to instead. */
-export const defaultRepositories = { controller: 'clustersync/controller', agent: 'clustersync/agent' }
 
 /** What `values` may hold, with meaning and default: the source of docs/reference/values.md, of the chart's values.yaml and of its JSON schema. */
 export const valuesSchema = v.strictObject({
@@ -55,7 +55,7 @@ export const valuesSchema = v.strictObject({
   ),
   image: v.optional(
     v.strictObject({
-      ...image(defaultRepositories.controller, 'controller'),
+      ...image('controller'),
       pullPolicy: v.optional(v.pipe(pullPolicy, v.description('Image pull policy.')), 'IfNotPresent'),
     }),
     {},
@@ -63,7 +63,7 @@ export const valuesSchema = v.strictObject({
   imagePullSecrets: references('Credentials for private registries.'),
   nameOverride: namePart('Overrides the chart name in resource names.'),
   fullnameOverride: namePart('Overrides the full release name.'),
-  agentImage: v.optional(v.strictObject(image(defaultRepositories.agent, 'agent')), {}),
+  agentImage: v.optional(v.strictObject(image('agent')), {}),
   leaderElection: v.optional(v.strictObject({ enabled: flag('Disable only for single-replica development.', true) }), {}),
   resources: v.optional(
     v.strictObject({

@@ -19,14 +19,14 @@ export const repository = (description: string, defaultValue: string) =>
     defaultValue,
   )
 /** Empty: the version of this package. A digest may follow. */
-export const tag = (description: string) =>
+export const tag = (description: string, defaultValue: string) =>
   v.optional(
     v.pipe(
       v.string(),
       v.regex(tagPattern, 'must be empty or a tag such as 1.2.3, optionally with a digest (@sha256:…)'),
       v.description(description),
     ),
-    '',
+    defaultValue,
   )
 
 /** Without zones and flags, which neither the controller nor a JSON schema supports. */

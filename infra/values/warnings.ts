@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { metricsReaderLabel } from '../../runtime/api/names.ts'
 import { ownLabelKeys, selectorKeys } from '../names.ts'
-import { defaultRepositories, type Values, valuesSchema } from '../values.ts'
+import { type Values, valuesSchema } from '../values.ts'
 import { when } from './combinations.ts'
 
 /** One message per warning; each begins with the key that it is about. */
@@ -50,13 +50,16 @@ function isSection(value: unknown): value is Section {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
 }
 
-/** A release uses the registry that it pushed its images to. Images with the default names are never published. */
+/** Names without a registry, as in infra/default-images.json; a release has the name of its registry instead. */
+const unpublishedPrefix = 'clustersync/'
+
+/** Images with these names are never published. */
 function images({ image, agentImage, webhook }: Values): string[] {
   const unpublished = (key: string): string =>
     `${key}: no image is published at the default; build and push the images as docs/how-to/install.md#images describes, and set this value to their location`
   return [
-    ...when(image.repository === defaultRepositories.controller, unpublished('image.repository')),
-    ...when(webhook.enabled && agentImage.repository === defaultRepositories.agent, unpublished('agentImage.repository')),
+    ...when(image.repository.startsWith(unpublishedPrefix), unpublished('image.repository')),
+    ...when(webhook.enabled && agentImage.repository.startsWith(unpublishedPrefix), unpublished('agentImage.repository')),
   ]
 }
 
