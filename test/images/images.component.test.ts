@@ -1,39 +1,31 @@
 /**
  * The images, built with a real builder on a base image of this machine's programs.
  */
-import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { containsText, matchObject } from '../support/assertions.ts'
-import { buildahEnvironment, makeLocalBase, whyNoImages } from '../support/local-base.ts'
-import { freePort } from '../support/ports.ts'
+import { localBuilder } from '../support/local-base.ts'
+import { startRegistry } from '../support/registry.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
-import { until } from '../support/world.ts'
 import { composedService, jobsOfHosts } from './command-line.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const base = 'localhost/programs-of-this-machine:1'
 const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string }
 
 type Spdx = { packages: { name: string; licenseDeclared: string; checksums?: unknown[] }[] }
 
 /** Builds the images in a separate store, and returns functions that run buildah. */
-async function setUp(t: Test) {
-  if (!requires(t, 'buildah', 'git', 'gpgv', 'ssh', 'ssh-agent', 'ssh-keygen')) return undefined
-  const folder = temporaryFolder(t, 'images')
-  const env = buildahEnvironment(folder)
+function setUp(t: Test) {
+  const builder = localBuilder(t)
+  if (builder === undefined) return undefined
+  const { folder, base, env } = builder
   const buildah = (...words: string[]) =>
     execFileSync('buildah', words, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
-  const why = whyNoImages(folder, env)
-  if (why !== undefined) {
-    t.plan(0, why)
-    return undefined
-  }
-  makeLocalBase(folder, base, process.execPath, env)
   const build = async (...options: string[]): Promise<void> => {
     const words = [path.join(root, 'scripts/images/main.ts'), '--base', base, '--builder', 'buildah', ...options]
     await promisify(execFile)(process.execPath, words, { env })
@@ -41,28 +33,8 @@ async function setUp(t: Test) {
   return { folder, buildah, build, env }
 }
 
-/** A registry on loopback, which the builder of `env` reaches by http. Returns its address. */
-async function startRegistry(t: Test, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const registry = `127.0.0.1:${await freePort()}`
-  const file = (name: string, text: string): string => {
-    writeFileSync(path.join(folder, name), text)
-    return path.join(folder, name)
-  }
-  env['CONTAINERS_REGISTRIES_CONF'] = file('registries.conf', `[[registry]]\nlocation = "${registry}"\ninsecure = true\n`)
-  const storage = { filesystem: { rootdirectory: path.join(folder, 'registry') } }
-  const config = file('registry.yml', JSON.stringify({ version: 0.1, log: { level: 'error' }, storage, http: { addr: registry } }))
-  const server = spawn('docker-registry', ['serve', config], { stdio: 'ignore' })
-  t.teardown(() => server.kill())
-  const answers = async (): Promise<true | undefined> => {
-    const answer = await fetch(`http://${registry}/v2/`).catch(() => undefined)
-    return answer?.ok === true ? true : undefined
-  }
-  await until(answers, 'the registry answers')
-  return registry
-}
-
 void t.test('the images of controller, agent and command line contain their files and start', { timeout: 600_000 }, async (t) => {
-  const images = await setUp(t)
+  const images = setUp(t)
   if (images === undefined) return
   const { buildah, build, env } = images
   await build('--tag', 'first')
@@ -139,7 +111,7 @@ void t.test('the images of controller, agent and command line contain their file
 
 void t.test('--push pushes the images and writes their digests into the values file', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'docker-registry')) return
-  const images = await setUp(t)
+  const images = setUp(t)
   if (images === undefined) return
   const { folder, build, env } = images
   const registry = await startRegistry(t, folder, env)

@@ -4,12 +4,34 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Test } from 'tap'
+import { temporaryFolder } from './repository.ts'
+import { requires } from './requires.ts'
 
 /**
  * The programs of a distribution's Node image and those that the project's images add. `prlimit`: for the controller of the previous
  * release, from which upgrades start.
  */
 const programs = ['sh', 'ls', 'cat', 'env', 'mkdir', 'mkfifo', 'git', 'gpgv', 'ssh', 'ssh-add', 'ssh-agent', 'ssh-keygen', 'prlimit']
+
+/** The name of the base in a builder's storage. */
+export const localBase = 'localhost/programs-of-this-machine:1'
+
+export type LocalBuilder = { folder: string; base: string; env: NodeJS.ProcessEnv }
+
+/** The environment of a builder with a base; undefined if this machine cannot build images, and the test has then been skipped. */
+export function localBuilder(t: Test): LocalBuilder | undefined {
+  if (!requires(t, 'buildah', 'git', 'gpgv', 'ssh', 'ssh-agent', 'ssh-keygen')) return undefined
+  const folder = temporaryFolder(t, 'images')
+  const env = buildahEnvironment(folder)
+  const why = whyNoImages(folder, env)
+  if (why !== undefined) {
+    t.plan(0, why)
+    return undefined
+  }
+  makeLocalBase(folder, localBase, process.execPath, env)
+  return { folder, base: localBase, env }
+}
 
 /** The environment of buildah in tests: its own storage below `folder`, and no privileges for its own container. */
 export function buildahEnvironment(folder: string): NodeJS.ProcessEnv {

@@ -5,11 +5,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
-import { makeLocalBase } from './local-base.ts'
+import { localBase as base, makeLocalBase } from './local-base.ts'
 import { unpackPrevious } from './releases.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const base = 'localhost/programs-of-this-machine:1'
 /** The data directory in a gateway's image. */
 export const dataFolder = '/usr/local/bin/ignition/data'
 export const gatewayImage = 'localhost/cluster-sync/simulated-gateway:1'
