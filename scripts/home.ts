@@ -1,5 +1,5 @@
 /**
- * The home of the project, from `repository` of package.json: the only place that names it. `npm run release:home` fails unless the repository
+ * The home of the project, from `repository` of package.json: the only place that names it. `npm run release` fails unless the repository
  * that a release is made in is that home.
  */
 import { readFileSync } from 'node:fs'

@@ -67,7 +67,7 @@ void t.test('a release publishes the provenance of its images and files', async 
   const attested = jobs.release.steps.filter(({ uses }) => uses?.startsWith('actions/attest-build-provenance@') === true)
   const subjects = attested.map(({ with: inputs }) => inputs?.['subject-name'] ?? inputs?.['subject-checksums'])
   t.strictSame(subjects, [
-    ...['controller', 'agent', 'cli'].map((image) => `\${{ env.REPOSITORY }}/${image}`),
+    ...['controller', 'agent', 'cli'].map((image) => `\${{ steps.publish.outputs.repository }}/${image}`),
     'build/release/sha256sums.txt',
   ])
 })

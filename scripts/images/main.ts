@@ -10,6 +10,7 @@
  *   --release          refuses a base without a digest
  *   --platform P       such as linux/arm64 (default: that of this machine)
  *   --save FOLDER      writes each image as an archive too
+ *   --sbom FOLDER      writes the bill of materials of each image too
  *   --builder NAME     docker, podman or buildah (default: the first that works)
  * Two runs over the same sources and the same base make images with the same digest.
  */
@@ -65,6 +66,7 @@ const { values } = parseArgs({
     release: { type: 'boolean', default: false },
     platform: { type: 'string' },
     save: { type: 'string' },
+    sbom: { type: 'string' },
     builder: { type: 'string' },
   },
 })
@@ -88,6 +90,8 @@ for (const target of chosen) {
   run(builder, buildArguments(builder, image))
   process.stdout.write(`built ${name}, ${(compressedBytes(path.join(context, target)) / 1e6).toFixed(1)} MB compressed beside its base\n`)
   if (values.save !== undefined) save(name, path.join(values.save, `${target}.tar`))
+  if (values.sbom !== undefined)
+    copyFileSync(path.join(context, target, 'app/sbom.spdx.json'), path.join(values.sbom, `${target}.spdx.json`))
   if (installed === undefined) continue
   const digest = pushImage(builder, name)
   process.stdout.write(`pushed ${name}@${digest}\n`)
