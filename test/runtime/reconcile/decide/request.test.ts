@@ -5,7 +5,7 @@ import t from 'tap'
 import { followedRef, type TagSelector } from '../../../../runtime/api/followed-ref.ts'
 import { requestAnnotations } from '../../../../runtime/api/names.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
-import { type CommitHash, type FullRef, parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
+import { type CommitHash, parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
 import {
   desiredRef,
   freeRequestSlots,
@@ -161,7 +161,7 @@ void t.test('a new request keeps the last 16 of the open ones, and only those wh
 })
 
 void t.test('a request names the ref of the spec by its own or its resolved name', async (t) => {
-  const status: GatewaySyncStatus = { source: { ref: 'main', resolvedRef: 'refs/heads/main' as FullRef } }
+  const status: GatewaySyncStatus = { source: { ref: 'main', resolvedRef: 'refs/heads/main' } }
   const rows: [string, string, GatewaySyncStatus, boolean][] = [
     ['main', 'main', {}, true],
     ['refs/heads/main', 'main', status, true],
