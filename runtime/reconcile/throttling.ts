@@ -1,7 +1,8 @@
 /**
  * Detects which GatewaySyncs wait because their own namespace uses its share of a resource, for their condition `Throttled`.
  */
-import type { FairLimiter, Wait } from '../platform/async/fair-limiter.ts'
+import type { FairLimiter } from '../platform/async/fair-limiter.ts'
+import type { Wait } from '../platform/async/limiter-options.ts'
 import { type Clock, pause } from '../platform/clock.ts'
 import type { SharedResource } from '../telemetry/metrics/metrics.ts'
 import { type SyncKey, syncKey } from './store/records.ts'

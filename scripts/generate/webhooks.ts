@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { receiverEvents } from '../../runtime/controller/serve/receiver.ts'
-import { keptRequests } from '../../runtime/reconcile/decide/request.ts'
+import { keptRequests } from '../../runtime/reconcile/decide/request-outcomes.ts'
 import { maxBufferedBytes, patienceMs, peerShare, smallBytes } from '../../runtime/http/body-budget.ts'
 import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts'
 import { accepted, ignoredReasons, problems } from '../../runtime/receiver/answer-table.ts'

@@ -8,7 +8,7 @@ import type { SyncReportStatus } from '../../api/schema/report.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import type { CommitWords } from '../../git/content/commit-words.ts'
 import type { ChangedPaths, Failure, NamedCommit, RunEvent } from './events.ts'
-import { isFinal } from '../../reconcile/decide/request.ts'
+import { isFinal } from '../../reconcile/decide/request-outcomes.ts'
 import { shortRef } from '../../api/values.ts'
 import { remarksOf } from '../../reconcile/decide/report-details.ts'
 

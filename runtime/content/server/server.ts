@@ -4,12 +4,10 @@
  */
 import { type Context, Hono } from 'hono'
 import { createHash } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
-import * as v from 'valibot'
 import type { Clock } from '../../platform/clock.ts'
-import { asFault, Fault, type Reason } from '../../platform/fault.ts'
-import { type BodyLimits, type JsonBody, readJson } from '../../http/body.ts'
-import { type BodyBudget, createBodyBudget } from '../../http/body-budget.ts'
+import { asFault, Fault } from '../../platform/fault.ts'
+import { type BodyLimits } from '../../http/body.ts'
+import { createBodyBudget } from '../../http/body-budget.ts'
 import { peerOf, remoteOf } from '../../http/client-address.ts'
 import type { CommitHash } from '../../api/values.ts'
 import type { Log } from '../../platform/log/log.ts'
@@ -31,6 +29,8 @@ import { busy, failed, problem } from './problems.ts'
 import { lookupPublished, requirePublished } from './published.ts'
 import { type Make, SharedAnswers } from './shared-answer.ts'
 import { streamed } from './stream.ts'
+import { readRequest, commitOf, parsed } from './read-request.ts'
+import { outgoingOf, whenSent } from './outgoing.ts'
 
 /** The deliverable content of one GatewaySync. `commits`: those that are or were published. */
 export type Deliverable = {
@@ -281,23 +281,6 @@ function hashOf(key: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(key)).digest('base64')
 }
 
-/** Undefined without a socket, as in a test that calls the app directly. */
-function outgoingOf(context: Context): ServerResponse | undefined {
-  return ((context.env ?? {}) as { outgoing?: ServerResponse }).outgoing
-}
-
-/** Calls `done` when the last byte of an answer is sent or its connection is closed. */
-function whenSent(context: Context, left: AbortController, done: () => void): void {
-  const outgoing = outgoingOf(context)
-  if (outgoing === undefined) return done()
-  const end = (): void => {
-    left.abort(new Error('the answer has ended'))
-    done()
-  }
-  if (outgoing.closed) end()
-  else outgoing.once('close', end)
-}
-
 async function* lines(batches: AsyncIterable<readonly Change[]>): AsyncGenerator<Uint8Array> {
   let entries = 0
   for await (const batch of batches) {
@@ -310,30 +293,4 @@ async function* lines(batches: AsyncIterable<readonly Change[]>): AsyncGenerator
 async function* frames(contents: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* contents
   yield encodeLastFrame()
-}
-
-async function readRequest(request: Request, limits: BodyLimits, bodies: BodyBudget, namespace: string): Promise<unknown> {
-  const body = await readJson(request, limits, bodies, namespace)
-  if (body.kind === 'json') return body.value
-  const [reason, message] = unreadable[body.kind]
-  throw new Fault(reason, message)
-}
-
-/** The reason and message for an invalid body. */
-const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [Reason, string]> = {
-  malformed: ['PayloadMalformed', 'the body is not JSON in UTF-8'],
-  tooComplex: ['PayloadMalformed', 'the body is not a request for content'],
-  tooLarge: ['PayloadTooLarge', 'the body is larger than a request of this kind may be'],
-  cutOff: ['PayloadMalformed', 'the body ended early'],
-  busy: ['TooManyRequests', 'too many large requests are being read; try again'],
-}
-
-function commitOf(body: unknown): unknown {
-  return typeof body === 'object' && body !== null && 'commit' in body ? body.commit : undefined
-}
-
-function parsed<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, body)
-  if (result.success) return result.output
-  throw new Fault('PayloadMalformed', `${v.getDotPath(result.issues[0]) ?? 'body'}: ${result.issues[0].message}`)
 }

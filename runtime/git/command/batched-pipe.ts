@@ -11,7 +11,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { isMainThread } from 'node:worker_threads'
 import { systemClock } from '../../platform/clock.ts'
-import { systemPath } from './git.ts'
+import { systemPath } from './settings.ts'
 
 /** Two descriptors that must be closed: `input` by the caller, the other by `chunks` or `close`. */
 export type BatchedPipe = {

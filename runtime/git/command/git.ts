@@ -13,6 +13,7 @@ import { faultOf, notGit } from './faults.ts'
 import { anonymousBytes } from './process-memory.ts'
 import type { GitTarget } from './error-patterns.ts'
 import { ErrorOutput } from './http-trace.ts'
+import { systemPath, settings } from './settings.ts'
 
 /** Limits that the kernel enforces; a shell sets them before it becomes git. */
 export type GitLimits = {
@@ -76,41 +77,6 @@ const measureAgainMs = 20
 const graceMs = 2_000
 /** The cause of the fault of a git process that failed without a signal and without output. */
 const saidNo = new Error('git ended without a message')
-
-/** The system's program folders, independent of the PATH of this process. */
-export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-
-/** Settings against hostile repositories and for little memory; docs/development/benchmarks.md has the figures. */
-const settings = [
-  'protocol.version=2',
-  'protocol.allow=never',
-  'core.hooksPath=/dev/null',
-  'core.symlinks=false',
-  'core.fsmonitor=false',
-  'core.attributesFile=/dev/null',
-  'submodule.recurse=false',
-  'fetch.fsckObjects=true',
-  'transfer.fsckObjects=true',
-  // Trees written by old tools. git reads them with a warning, and refuses them only if all warnings are errors, as in a fetch.
-  'fetch.fsck.zeroPaddedFilemode=ignore',
-  'http.followRedirects=false',
-  'http.lowSpeedLimit=1000',
-  'credential.helper=',
-  'core.deltaBaseCacheLimit=8m',
-  'core.bigFileThreshold=1m',
-  // A fetch of one change adds each changed folder completely; compressing the thousands of ids of a large one takes a tenth of its time and saves
-  // nothing.
-  'core.looseCompression=0',
-  'pack.threads=2',
-  'fetch.unpackLimit=1',
-  'gc.auto=0',
-  'maintenance.auto=false',
-  'repack.writeBitmaps=false',
-  // What git may hold to find deltas: by default the window of each thread and 256 MiB of found ones.
-  'pack.windowMemory=1m',
-  'pack.deltaCacheSize=1m',
-]
-
 /**
  * Arguments: KiB of memory, blocks of 512 bytes of a file, and those of git. A lower limit of the machine stays. A write beyond the file
  * limit fails instead of ending git. Only the soft memory limit is set, which a git that reads a local repository may raise

@@ -7,7 +7,8 @@ import { closeSync, existsSync, mkdirSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { isProgramMissing, systemPath } from './git.ts'
+import { isProgramMissing } from './git.ts'
+import { systemPath } from './settings.ts'
 import { openUnnamedFile } from './unnamed-file.ts'
 
 /** One call of a program. */

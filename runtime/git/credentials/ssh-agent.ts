@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { deadline } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { isProgramMissing, systemPath } from '../command/git.ts'
+import { isProgramMissing } from '../command/git.ts'
+import { systemPath } from '../command/settings.ts'
 
 /** `socket` is its path; `stop` settles when the process has ended. */
 export type Agent = { socket: string; stop(): Promise<void> }

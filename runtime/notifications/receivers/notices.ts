@@ -6,7 +6,7 @@ import type { Condition, GatewaySyncStatus } from '../../api/schema/status.ts'
 import { FairCache } from '../../platform/async/fair-cache.ts'
 import { redactUrls } from '../../platform/log/redact.ts'
 import type { NoticeKind } from '../../settings/controller.ts'
-import { isFinal } from '../../reconcile/decide/request.ts'
+import { isFinal } from '../../reconcile/decide/request-outcomes.ts'
 import { shortRef } from '../../api/values.ts'
 
 /** One event of a GatewaySync, without URL credentials. */

@@ -1,7 +1,4 @@
-/**
- * Defines the parsed payload of a call, and functions that several formats share. They take any JSON value and never throw. Pure.
- */
-import type { Move as RefMove } from '../../reconcile/decide/request.ts'
+import type { Move as RefMove } from '../../reconcile/decide/request-outcomes.ts'
 import type { requestingEvents } from '../../api/names.ts'
 import type { FollowedRef } from '../../api/followed-ref.ts'
 import { isFullRef, isRefName, shortRef } from '../../api/values.ts'

@@ -5,27 +5,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { gatewaySyncOfPod } from '../decide/gateways.ts'
-import type { Annotations } from '../decide/request.ts'
-import { createPodModes, type GatewayMode, modeOf } from './modes-in-use.ts'
-import { type BoundedObjects, maxKeptSyncs, PodsOfNamespace, reportsOfNamespace, syncsOfNamespace } from './bounded-objects.ts'
+import { type GatewayMode, modeOf } from './modes-in-use.ts'
+import { type BoundedObjects, maxKeptSyncs, reportsOfNamespace } from './bounded-objects.ts'
 import { type GatewaySyncRecord, type PodRecord, type ReportRecord, type SyncKey, syncKey, withinShare } from './records.ts'
 import { createSharing } from './share-strings.ts'
-
-/**
- * The objects of one namespace. `others`: names of GatewaySyncs that belong to another installation. `full`: kinds with more objects than are
- * kept.
- */
-type Namespace = {
-  syncs: BoundedObjects<GatewaySyncRecord>
-  others: Set<string>
-  pods: PodsOfNamespace
-  reports: BoundedObjects<ReportRecord>
-  modes: ReturnType<typeof createPodModes>
-  full: Set<StoredKind>
-}
-
-/** The kinds of objects that are kept. */
-export type StoredKind = 'GatewaySync' | 'Pod' | 'SyncReport'
+import { isSameDesired, decisive, isNewer } from './differences.ts'
+import { type Namespace, type StoredKind, emptyNamespace, hasSpaceFor } from './namespace.ts'
 
 /** The kind of a change. Pods and reports are many, so a reconcile for them waits briefly to batch more. */
 export type ChangeKind = 'pod' | 'report' | 'other'
@@ -283,40 +268,4 @@ export class Store {
     const name = pod === undefined ? undefined : this.syncOfPod(pod)
     if (pod !== undefined && name !== undefined && !this.isOther(pod.namespace, name)) this.#changed(syncKey(pod.namespace, name), 'pod')
   }
-}
-
-function emptyNamespace(): Namespace {
-  return {
-    syncs: syncsOfNamespace(),
-    others: new Set(),
-    pods: new PodsOfNamespace(),
-    reports: reportsOfNamespace(),
-    modes: createPodModes(),
-    full: new Set(),
-  }
-}
-
-/** GatewaySyncs of other installations count too. */
-function hasSpaceFor({ name }: GatewaySyncRecord, { syncs, others }: Namespace): boolean {
-  return syncs.has(name) || syncs.size + others.size < maxKeptSyncs
-}
-
-/** The controller's own status writes come back through the watch and trigger no reconcile. */
-function isSameDesired(before: GatewaySyncRecord | undefined, after: GatewaySyncRecord): boolean {
-  return before?.uid === after.uid && before.generation === after.generation && sameAnnotations(before.annotations, after.annotations)
-}
-
-function decisive(report: ReportRecord | undefined): Partial<ReportRecord> {
-  const { details: _, ...rest } = report ?? {}
-  return rest
-}
-
-function sameAnnotations(a: Annotations, b: Annotations): boolean {
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
-}
-
-/** Kubernetes 1.35 made resource versions comparable as whole numbers; with etcd they always were. */
-function isNewer(a: string, b: string): boolean {
-  return a.length === b.length ? a > b : a.length > b.length
 }

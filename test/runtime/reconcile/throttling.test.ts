@@ -2,7 +2,8 @@
  * Tests which GatewaySyncs are reported as waiting for their own namespace, with the limiters of the controller in simulated time.
  */
 import t from 'tap'
-import { FairLimiter, type LimiterRequest } from '../../../runtime/platform/async/fair-limiter.ts'
+import { FairLimiter } from '../../../runtime/platform/async/fair-limiter.ts'
+import { type LimiterRequest } from '../../../runtime/platform/async/limiter-options.ts'
 import { hostSlots } from '../../../runtime/reconcile/source/resolutions.ts'
 import { Throttling } from '../../../runtime/reconcile/throttling.ts'
 import type { SharedResource } from '../../../runtime/telemetry/metrics/metrics.ts'

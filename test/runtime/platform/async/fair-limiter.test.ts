@@ -1,5 +1,6 @@
 import t from 'tap'
-import { FairLimiter, type LimiterOptions, type LimiterRequest } from '../../../../runtime/platform/async/fair-limiter.ts'
+import { FairLimiter } from '../../../../runtime/platform/async/fair-limiter.ts'
+import { type LimiterOptions, type LimiterRequest } from '../../../../runtime/platform/async/limiter-options.ts'
 import type { Hold } from '../../../../runtime/platform/async/waiting-work.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
 import { SimulatedClock } from '../../../support/simulated-clock.ts'

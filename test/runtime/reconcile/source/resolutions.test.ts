@@ -8,7 +8,8 @@ import { dueForResolution, type ResolvedCommit } from '../../../../runtime/recon
 import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts'
 import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
 import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
-import { FairLimiter, type LimiterOptions } from '../../../../runtime/platform/async/fair-limiter.ts'
+import { FairLimiter } from '../../../../runtime/platform/async/fair-limiter.ts'
+import { type LimiterOptions } from '../../../../runtime/platform/async/limiter-options.ts'
 import { Resolutions, hostSlots, type Resolution } from '../../../../runtime/reconcile/source/resolutions.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
