@@ -28,6 +28,6 @@ void t.test('every command of the page succeeds with the output on the page', { 
 
 void t.test('the first setting that the page names for the mode of a gateway is DEPLOYMENT_MODE', async (t) => {
   const page = readFileSync(path.resolve(import.meta.dirname, '../docs/how-to/modes.md'), 'utf8')
-  const [, section = ''] = page.split('## Which mode does my gateway use?\n')
+  const [, section = ''] = page.split('## Set the mode of a gateway\n')
   t.equal(/`([^`]+)`/.exec(section)?.[1], 'DEPLOYMENT_MODE')
 })

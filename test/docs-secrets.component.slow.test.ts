@@ -34,9 +34,9 @@ function namedIn(value: unknown): Named[] {
 const leftToReader: Readonly<Record<string, readonly string[]>> = {
   'docs/how-to/api-key.md': ['gateway-api'],
   'docs/how-to/capture.md': ['git-captures'],
-  'docs/how-to/install.md': ['push'],
   'docs/how-to/notifications.md': ['plant-chat'],
   'docs/how-to/status-page.md': ['status-page-login', 'status-page-proxy'],
+  'docs/how-to/webhooks/set-up.md': ['receiver-tls'],
 }
 
 void t.test('every Secret of the pages can be created, with the keys that the page names', { timeout: 600_000 }, async (t) => {

@@ -267,27 +267,6 @@ void t.test('a new GatewaySync or push causes no Warning, and an event contains 
   matchObject(t, failing.events, [{ type: 'Warning', reason: 'GatewaysFailed', note: 'at least one gateway reports a failure' }])
 })
 
-void t.test('a request that meets a transient fault stays open', async (t) => {
-  const first = pass({ source: resolved() }).status
-  const annotations = { [requestAnnotations.ref]: 'v2', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
-  const { status } = pass({ annotations, status: first, source: { kind: 'fault', fault: new Fault('GitTimeout', 'slow') } })
-  t.strictSame(status.requests, [])
-  matchObject(t, desiredRef(parseRefName('main'), annotations, status), { ref: 'v2', undecided: true })
-})
-
-void t.test('a handled request is answered, and the status names its origin', async (t) => {
-  const annotations = {
-    [requestAnnotations.ref]: 'v2',
-    [requestAnnotations.id]: 'r1',
-    [requestAnnotations.specRef]: 'main',
-    [requestAnnotations.by]: 'github',
-  }
-  const { status } = pass({ annotations, source: resolved(commitB) })
-  matchObject(t, status.requests, [{ id: 'r1', ref: 'v2', outcome: 'Handled' }])
-  matchObject(t, status.source, { ref: 'v2', commit: commitB, requested: { ref: 'v2', id: 'r1', by: 'github', specRef: 'main' } })
-  matchObject(t, status.history, [{ by: 'github' }])
-})
-
 void t.test('of many requests waiting for a slow git host the oldest are answered at once, each only once', async (t) => {
   const first = pass({ source: resolved() }).status
   const refOf = (index: number): string => (index % 2 === 0 ? 'main' : 'v2')

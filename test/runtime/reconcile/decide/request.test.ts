@@ -5,11 +5,12 @@ import t from 'tap'
 import { followedRef, type TagSelector } from '../../../../runtime/api/followed-ref.ts'
 import { requestAnnotations } from '../../../../runtime/api/names.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
-import { type CommitHash, parseCommitHash } from '../../../../runtime/api/values.ts'
+import { type CommitHash, parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
 import {
   desiredRef,
   freeRequestSlots,
   isBehind,
+  isSpecRef,
   moveText,
   parseRequest,
   supersededBy,
@@ -121,4 +122,55 @@ void t.test('an answer counts for earlier requests of the same ref, and supersed
     ],
   )
   t.end()
+})
+
+void t.test('the earlier requests that an annotation names are limited to its last 17, and their ids to 128 characters', async (t) => {
+  const withdrawnOf = (text: string, status: GatewaySyncStatus = {}) => {
+    const parsed = parseRequest({ [requestAnnotations.superseded]: text }, status)
+    return parsed.kind === 'none' ? parsed.withdrawn : parsed.kind
+  }
+  const entries = Array.from({ length: 18 }, (_, index) => ({ id: `r${index}`, ref: 'main' }))
+  t.strictSame(withdrawnOf(entries.map(({ id, ref }) => `${id}=${ref}`).join(' ')), entries.slice(1))
+  t.strictSame(withdrawnOf('r1=main r2=main', { requests: [answered('r1', 'Handled'), answered('r2', 'Pending')] }), [
+    { id: 'r2', ref: 'main' },
+  ])
+  const longest = 'i'.repeat(128)
+  t.strictSame(withdrawnOf(`${longest}=a=b i${longest}=main =main x a..b=a..b r(=main r9=`), [{ id: longest, ref: 'a=b' }])
+  t.strictSame(withdrawnOf(''), [])
+  const parsed = parseRequest(requestOf('main', `${longest}i`, {}), {})
+  t.equal(parsed.kind === 'request' ? parsed.request.id : parsed.kind, longest, 'a longer id is cut')
+})
+
+void t.test('an id that belongs to an earlier request for another ref is not the own one', async (t) => {
+  const idOf = (ref: string, superseded: string) => {
+    const parsed = parseRequest(requestOf(ref, 'r1', { [requestAnnotations.superseded]: superseded, [requestAnnotations.by]: 'push' }), {})
+    return parsed.kind === 'request' ? [parsed.request.id, parsed.request.by, parsed.request.superseded] : parsed.kind
+  }
+  t.strictSame(idOf('main', 'r1=main'), ['r1', 'push', undefined])
+  t.strictSame(idOf('main', 'r0=v1'), ['r1', 'push', [{ id: 'r0', ref: 'v1' }]])
+  t.strictSame(idOf('v2', 'r1=main'), ['hand:v2', undefined, [{ id: 'r1', ref: 'main' }]], 'another ref was annotated by hand')
+})
+
+void t.test('a new request keeps the last 16 of the open ones, and only those whose id can be written', async (t) => {
+  const many = Array.from({ length: 17 }, (_, index) => ({ id: `r${index}`, ref: 'main' }))
+  const kept = many.slice(1).map(({ id }) => `${id}=main`)
+  t.equal(supersededBy(requestOf('v2', 'new', {}), {}, {}, many), [...kept, 'new=v2'].join(' '))
+  t.equal(supersededBy(requestOf('v2', 'new', {}), {}, {}, [{ id: 'no id', ref: 'main' }]), 'new=v2')
+  t.equal(supersededBy({}, {}, {}, []), '=')
+})
+
+void t.test('a request names the ref of the spec by its own or its resolved name', async (t) => {
+  const status: GatewaySyncStatus = { source: { ref: 'main', resolvedRef: 'refs/heads/main' } }
+  const rows: [string, string, GatewaySyncStatus, boolean][] = [
+    ['main', 'main', {}, true],
+    ['refs/heads/main', 'main', status, true],
+    ['refs/tags/main', 'main', status, false],
+    ['refs/heads/main', 'main', {}, false],
+    ['refs/heads/main', 'main', { source: { ref: 'refs/heads/main' } }, true],
+    ['refs/heads/other', 'main', status, false],
+    ['main', 'refs/heads/main', {}, false],
+    ['refs/heads/main', 'refs/heads/main', {}, true],
+    ['v1', 'main', { source: { ref: 'v1' } }, false],
+  ]
+  for (const [ref, specRef, known, is] of rows) t.equal(isSpecRef(parseRefName(ref), parseRefName(specRef), known), is, `${ref} ${specRef}`)
 })

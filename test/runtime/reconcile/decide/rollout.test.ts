@@ -124,7 +124,8 @@ void t.test('a rollback restores the earlier commit on every gateway, and the ba
   t.strictSame(new Set(Object.values(fleet.commits())), new Set([commitOf(1)]))
   matchObject(t, fleet.status.published, { commit: commitOf(1) })
   matchObject(t, fleet.status.source, { commit: commitOf(2), held: 'RolloutFailed' })
-  matchObject(t, fleet.status.history?.[0], { commit: commitOf(2), outcome: 'Refused', reason: 'RolloutFailed', by: 'rollout' })
+  const message = fleet.rollout()?.message
+  matchObject(t, fleet.status.history?.[0], { commit: commitOf(2), outcome: 'Refused', reason: 'RolloutFailed', by: 'rollout', message })
   matchObject(t, conditionOf(fleet, 'Ready'), { status: 'False', reason: 'RolloutFailed' })
   matchObject(t, conditionOf(fleet, 'Stalled'), { status: 'True', reason: 'RolloutFailed' })
   fleet.head = commitOf(3)

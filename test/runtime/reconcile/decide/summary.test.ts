@@ -80,6 +80,16 @@ void t.test('conditions follow from the observation, and Ready repeats the first
       { spec: { validation: { policy: 'Warn' } }, status: { ...held, ...followed } },
       { CollectionsValid: 'False CollectionsInvalid' },
     ],
+    [
+      'an error was held before the policy became Warn',
+      { spec: { validation: { policy: 'Warn' } }, status: held },
+      { Ready: 'False CollectionsInvalid', CollectionsValid: 'False CollectionsInvalid', Stalled: 'True CollectionsInvalid' },
+    ],
+    [
+      'an error was let through before the policy became Enforce',
+      { spec: { validation: { policy: 'Enforce' } }, status: { ...held, ...followed } },
+      { Ready: 'False CollectionsInvalid', CollectionsValid: 'False CollectionsInvalid' },
+    ],
     ['warnings only', { status: { findings: { errors: 0, warnings: 2, items: [] } } }, { CollectionsValid: 'True HasWarnings' }],
     ['no error was found', { status: { findings: { errors: 0, warnings: 0, items: [] } } }, { CollectionsValid: 'True Valid' }],
     ['the desired commit is not published', { status: { published: { commit: older, ref: 'main', at } } }, { Ready: 'False NotPublished' }],

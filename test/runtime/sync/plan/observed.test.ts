@@ -8,7 +8,7 @@ void t.test('everything below a missing folder is absent, everything else is wha
   fc.assert(
     fc.property(fc.uniqueArray(path, { maxLength: 8 }), fc.array(path, { maxLength: 8 }), (paths, missing) => {
       const observations = createObservations()
-      const isMissing = (one: string): string | undefined => missing.find((folder) => one.startsWith(`${folder}/`))
+      const isMissing = (one: string): string | undefined => missing.toSorted().find((folder) => one.startsWith(`${folder}/`))
       const seen = (one: string): Observed => {
         const topmost = isMissing(one)
         return topmost === undefined ? { kind: 'folder', files: [one] } : { kind: 'absent', topmost }

@@ -129,6 +129,13 @@ void t.test('a file in the way of a folder is a problem, unless it goes or the m
     counts,
   })
   t.strictSame(planFor(seen, { prunesAll: (mapping) => mapping === 1 }).puts, [], 'another mapping prunes')
+  const two = [path, 'projects/a/c']
+  const below = planOf({
+    puts: new Map(two.map((one) => [one, desired(one)])),
+    observed: observed(Object.fromEntries(two.map((one) => [one, seen]))),
+    prunesAll: () => true,
+  })
+  t.strictSame(below.deletes, [{ path: file, why: 'foreign', isObstacle: true }], 'once for two files')
   const going = {
     removed: new Map([
       [file, 'Owned'],
