@@ -45,7 +45,7 @@ const commands = {
 const readAnswer = [
   "const fs=require('fs'),f=process.argv[1]",
   "const startOf=pid=>fs.readFileSync('/proc/'+pid+'/stat','latin1').split(') ').pop().split(' ')[19]",
-  "let said='the agent says nothing'",
+  "let said='the agent does not respond'",
   `try{const[,pid,start,text]=/^(\\d+) (\\d*)\\n([^]*)$/.exec(fs.readFileSync(f,'utf8'))`,
   `if(Math.abs(Date.now()-fs.statSync(f).mtimeMs)<${probeFiles.staleMs}&&(start===''||startOf(pid)===start))said=text}catch{}`,
   'console.log(said)',

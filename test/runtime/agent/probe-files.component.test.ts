@@ -40,7 +40,7 @@ function askedIn(folder: string): Ask {
 void t.test("the probe command prints the agent's answer, and fails if the files are missing or stale", async (t) => {
   const folder = temporaryFolder(t, 'probes')
   const ask = askedIn(folder)
-  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'])
+  t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'])
 
   let health = { started: false, live: true, why: 'the data volume has no complete commit yet' as string | undefined }
   const stop = new AbortController()
@@ -56,10 +56,10 @@ void t.test("the probe command prints the agent's answer, and fails if the files
 
   const old = Date.now() / 1000 - 130
   utimesSync(path.join(folder, 'start'), old, old)
-  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'], 'as one that hangs')
+  t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'], 'as one that hangs')
   const ahead = Date.now() / 1000 + 130
   utimesSync(path.join(folder, 'start'), ahead, ahead)
-  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'], 'also after the clock of the node went back')
+  t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'], 'also after the clock of the node went back')
 })
 
 void t.test('a file of an earlier agent process is not trusted, however recent it is', async (t) => {
@@ -72,8 +72,8 @@ void t.test('a file of an earlier agent process is not trusted, however recent i
   agent.kill('SIGKILL')
   await ended
   t.match(readFileSync(path.join(folder, 'start'), 'utf8'), /\nok$/)
-  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'])
-  t.strictSame(ask('livenessProbe'), [1, 'the agent says nothing'])
+  t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'])
+  t.strictSame(ask('livenessProbe'), [1, 'the agent does not respond'])
 
   // In its container an agent is always process 1, so the process ID alone does not distinguish two runs.
   const file = path.join(folder, 'start')
@@ -82,11 +82,11 @@ void t.test('a file of an earlier agent process is not trusted, however recent i
   written(own)
   t.strictSame(ask('startupProbe'), [0, 'ok'])
   written(`${own}0`)
-  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'], 'of another process that had the same pid')
+  t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'], 'of another process that had the same pid')
   written('')
   t.strictSame(ask('startupProbe'), [0, 'ok'], 'where nobody can tell when a process started, age has to do')
   writeFileSync(file, 'ok')
-  t.strictSame(ask('startupProbe'), [1, 'the agent says nothing'])
+  t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'])
 })
 
 void t.test('files are rewritten before they become stale, and a missing folder is waited for', async (t) => {
