@@ -119,7 +119,7 @@ void t.test('metrics, alerts and dashboards work with a real Prometheus', { time
   await t.test('the logs of controller and agent have the request ID of the push', async (t) => {
     const desired = [
       'push accepted',
-      'git host asked',
+      'git host queried',
       'commit checked',
       'commit published',
       'step of a cycle ended',

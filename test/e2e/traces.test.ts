@@ -37,7 +37,7 @@ void t.test('a push is one trace, from the webhook to the scan, over controller 
   await pushTo(receiver, namespace, 'plant')
   await readyAt(cluster, namespace, second, longMs)
   const requestId = (await cluster.status(namespace, 'plant')).source?.requested?.id ?? ''
-  const names = ['push', 'git host asked', 'commit checked', 'commit published', 'sync', 'plan', 'stage', 'publish', 'scan']
+  const names = ['push', 'git host queried', 'commit checked', 'commit published', 'sync', 'plan', 'stage', 'publish', 'scan']
   const spans = await until(
     () => (names.every((name) => collector.spans.some((span) => span.name === name)) ? collector.spans : undefined),
     'all spans',
@@ -55,7 +55,7 @@ void t.test('a push is one trace, from the webhook to the scan, over controller 
     parentSpanId: '',
     attributes: { namespace, name: 'plant', ref: 'refs/heads/main' },
   })
-  for (const name of ['git host asked', 'commit checked', 'commit published'])
+  for (const name of ['git host queried', 'commit checked', 'commit published'])
     matchObject(t, of(name), { service: 'cluster-sync-controller', parentSpanId: push?.spanId, failed: undefined }, name)
   const cycles = spans.filter(({ name }) => name === 'sync')
   for (const cycle of cycles)

@@ -191,11 +191,11 @@ function resolveThrough({ mirrors, metrics, tracing, clock, log }: LeaderDeps): 
       metrics.fetched(reason, durationMs)
       const requestId = desired.request?.id
       const about = { namespace, name, ref: desired.ref, reason, durationMs: Math.round(durationMs) }
-      log.debug({ ...about, ...(requestId === undefined ? {} : { requestId }) }, 'git host asked')
+      log.debug({ ...about, ...(requestId === undefined ? {} : { requestId }) }, 'git host queried')
       if (requestId === undefined || !desired.undecided) return
       const attributes = { namespace, name, ref: desired.ref }
       tracing.ended(requestId, {
-        name: 'git host asked',
+        name: 'git host queried',
         kind: 'client',
         endedAtMs: clock.now().epochMilliseconds,
         durationMs,

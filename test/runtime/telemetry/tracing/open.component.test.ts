@@ -25,7 +25,7 @@ void t.test('spans of two processes form one trace with parents, times, attribut
   const { receiver, open } = await setUp(t)
   const [controller, agent] = [await open('controller'), await open('agent')]
   controller.began(requestId, { name: 'push', kind: 'server', endedAtMs, durationMs: 250.5, reason: 'ok', attributes: { ref: 'main' } })
-  controller.ended(requestId, { name: 'git host asked', kind: 'client', endedAtMs, durationMs: 10, reason: 'GitUnreachable' })
+  controller.ended(requestId, { name: 'git host queried', kind: 'client', endedAtMs, durationMs: 10, reason: 'GitUnreachable' })
   const scan = { name: 'scan', endedAtMs, durationMs: 5, reason: 'ok' }
   agent.ended(requestId, { name: 'sync', endedAtMs, durationMs: 20, reason: 'ok', parts: [scan] })
   await Promise.all([controller.close(), agent.close()])
@@ -42,7 +42,7 @@ void t.test('spans of two processes form one trace with parents, times, attribut
     attributes: { ref: 'main', request_id: requestId },
   })
   t.strictSame([of('push')?.startedAtMs, of('push')?.endedAtMs], [endedAtMs - 250.5, endedAtMs])
-  matchObject(t, of('git host asked'), { parentSpanId: spanId, kind: 3, failed: 'GitUnreachable' })
+  matchObject(t, of('git host queried'), { parentSpanId: spanId, kind: 3, failed: 'GitUnreachable' })
   matchObject(t, of('sync'), { service: 'agent', parentSpanId: spanId, kind: 1, failed: undefined })
   t.equal(of('scan')?.parentSpanId, of('sync')?.spanId)
   t.equal(new Set(receiver.spans.map((span) => span.spanId)).size, 4)
