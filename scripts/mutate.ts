@@ -46,7 +46,8 @@ install()
 const reports = path.join(work, requested.replaceAll('/', '-'))
 const settings = {
   testRunner: 'tap',
-  plugins: ['@stryker-mutator/tap-runner'],
+  plugins: ['@stryker-mutator/tap-runner', path.resolve('scripts/mutation/descriptions.ts')],
+  ignorers: ['descriptions'],
   tap: { testFiles: scope.tests },
   mutate: requested === folder ? (scope.files ?? [`${folder}/**/*.ts`]) : [requested],
   coverageAnalysis: 'perTest',

@@ -154,9 +154,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a resource that no container may request': [{ resources: { limits: { cpus: 1 } } }, `resources.limits.cpus: ${resourceName}`],
   'a name that is no label': [{ fullnameOverride: 'Cluster_Sync' }, `fullnameOverride: ${namePart}`],
-  'a name that begins with a digit': [{ fullnameOverride: '1plant' }, `fullnameOverride: ${namePart}`],
-  'a chart name that ends with a hyphen': [{ nameOverride: 'plant-' }, `nameOverride: ${namePart}`],
-  'a chart name of 64 characters': [{ nameOverride: 'p'.repeat(64) }, `nameOverride: ${namePart}`],
   'a namespace of Secrets twice': [{ rbac: { secrets: { namespaces: ['a', 'a'] } } }, 'rbac.secrets.namespaces.1: a is listed twice'],
   'a namespace twice': [{ watchNamespaces: ['a', 'b', 'a'] }, 'watchNamespaces.2: a is listed twice'],
   'no namespace name': [{ watchNamespaces: ['plant', 'Plant.1'] }, `watchNamespaces.1: ${namespaceName}`],
@@ -174,8 +171,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a claim that cannot be': [{ source: { storage: { existingClaim: 'a/b' } } }, `source.storage.existingClaim: ${objectName}`],
   'a quantity with a space': [{ resources: { limits: { memory: '128 Mi' } } }, `resources.limits.memory: ${quantity}`],
-  'a quantity of no unit': [{ resources: { limits: { memory: '128MB' } } }, `resources.limits.memory: ${quantity}`],
-  'a negative quantity': [{ agent: { resources: { limits: { memory: -1 } } } }, `agent.resources.limits.memory: ${quantity}`],
   'a request above its limit': [
     { resources: { requests: { memory: '1Gi' } } },
     'resources.requests.memory: 1Gi is above resources.limits.memory (128Mi)',
@@ -194,8 +189,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'storage for no plant': [{ source: { storage: { sizeLimit: '63Mi' } } }, 'source.storage.sizeLimit: must be at least 64Mi'],
   'a duration without unit': [{ serviceMonitor: { interval: '30' } }, `serviceMonitor.interval: ${duration}`],
-  'a duration out of order': [{ serviceMonitor: { interval: '30s1m' } }, `serviceMonitor.interval: ${duration}`],
-  'a duration with a fraction': [{ podMonitor: { scrapeTimeout: '1.5s' } }, `podMonitor.scrapeTimeout: ${duration}`],
   'a timeout above its interval': [
     { podMonitor: { interval: '30s', scrapeTimeout: '1m' } },
     'podMonitor.scrapeTimeout: 1m is longer than podMonitor.interval (30s)',
@@ -259,7 +252,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { prometheusRule: { runbookUrl: 'https://docs.example.com/runbook#alerts' } },
     'prometheusRule.runbookUrl: must be empty or an http or https URL, without white space and "#"',
   ],
-  'an alert after a number': [{ prometheusRule: { notReadyFor: '15' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
   'egress to no port': [{ networkPolicy: { egress: { ports: [] } } }, 'networkPolicy.egress.ports: must name at least one port'],
   'egress to a port above the highest': [
     { networkPolicy: { egress: { ports: [443, 65_536] } } },
@@ -273,13 +265,10 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     `nodeSelector./os: ${labelKey}\npodAnnotations.a/b/c: ${annotationKey}\npodLabels.my team: ${labelKey}`,
   ],
   'an image with its tag in one': [{ image: { repository: 'localhost:5000/controller:1.0' } }, `image.repository: ${repository}`],
-  'an image of no name': [{ agentImage: { repository: '' } }, `agentImage.repository: ${repository}`],
   'a digest that is no tag': [{ image: { tag: `sha256:${'0'.repeat(64)}` } }, `image.tag: ${tag}`],
   'a proxy by its name': [{ webhookReceiver: { trustedProxies: ['10.0.0.0/8', 'proxy'] } }, `webhookReceiver.trustedProxies.1: ${network}`],
   'a proxy of the status page by its name': [{ statusPage: { trustedProxies: ['proxy'] } }, `statusPage.trustedProxies.0: ${network}`],
-  'a network of too many bits': [{ webhookReceiver: { trustedProxies: ['10.0.0.0/33'] } }, `webhookReceiver.trustedProxies.0: ${network}`],
   'a git host with a scheme': [{ source: { allowedHosts: ['https://git.example.com'] } }, `source.allowedHosts.0: ${gitHost}`],
-  'a git host in capitals': [{ source: { allowedHosts: ['Git.example.com'] } }, `source.allowedHosts.0: ${gitHost}`],
   'a resource that no container has': [
     { agent: { resources: { requests: { cpus: 1 } } } },
     `agent.resources.requests.cpus: ${resourceName}`,
@@ -347,7 +336,6 @@ for (const [name, [values, message]] of Object.entries(refused)) {
 const accepted: Record<string, unknown> = {
   nothing: {},
   'a duration of a day': { serviceMonitor: { enabled: true, interval: '1d', scrapeTimeout: '30s' } },
-  'a duration of every unit': { podMonitor: { enabled: true, interval: '1y2w3d4h5m6s7ms' } },
   'a quantity with an exponent': { resources: { limits: { memory: '128e6' } } },
   'a quantity that YAML reads as a number': { resources: { requests: { cpu: 0.01 }, limits: { cpu: 1, memory: 128e6 } } },
   'a request that equals its limit in another unit': { resources: { requests: { cpu: '0.5' }, limits: { cpu: '500m' } } },
