@@ -189,9 +189,8 @@ class SharedFiles {
     if (!this.isIdle || state.is('suspect')) return false
     const own = AbortSignal.any([stop, signal])
     try {
-      await this.#writeForAll(async () => {
-        await state.prepare(own)
-        if (state.is('sound')) await state.tidy(namespace, own, true)
+      await this.change({ namespace, signal: own }, async (either) => {
+        if (state.is('sound')) await state.tidy(namespace, either, true)
       })
     } catch (error) {
       if (stop.aborted || !own.aborted) throw error
@@ -221,8 +220,9 @@ class SharedFiles {
       before = this.#fetches
       await clock.wait(quietMs, stop)
     }
-    await this.#writeForAll(async () => {
-      if (this.#isTidyDue(packsToTidy)) await this.state.tidy(namespace, stop)
+    // In a turn of the namespace that pays for it, so that it gives way while it waits for that namespace's memory.
+    await this.write({ namespace, signal: stop }, async (own) => {
+      if (this.#isTidyDue(packsToTidy)) await this.state.tidy(namespace, own)
     })
   }
 }

@@ -9,7 +9,7 @@ import type { Due, LastResolution, ResolvedCommit, SharedResolution } from '../d
 import type { DesiredRef } from '../decide/request.ts'
 import type { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import type { LimiterRequest } from '../../platform/async/limiter-options.ts'
-import { createSharedResults, type HostAnswer, sharedResolution, type SharedResult, type SharedResults } from './shared-results.ts'
+import { createSharedResults, type HostAnswer, sharedResolution, type SharedResult } from './shared-results.ts'
 import type { SyncKey } from '../store/records.ts'
 
 /** One source resolution. */
@@ -64,7 +64,7 @@ export class Resolutions {
   readonly #entries = new Map<SyncKey, Entry>()
   readonly #underWay = new Set<Promise<void>>()
   readonly #results = createSharedResults()
-  /** Running queries to hosts, by sharing key. */
+  /** Running queries to hosts, by namespace and sharing key. */
   readonly #asking = new Map<string, Promise<unknown>>()
 
   constructor(options: Options) {
@@ -79,7 +79,7 @@ export class Resolutions {
   /** Returns the git host's latest answer for a sharing key; from now on the GatewaySync is notified of new ones. */
   shared(key: SyncKey, sharingKey: string): SharedResolution | undefined {
     this.#results.follow(key, sharingKey)
-    const result = this.#results.of(sharingKey)
+    const result = this.#results.of(sharingKey, key)
     return result === undefined ? undefined : sharedResolution(result)
   }
 
@@ -161,7 +161,7 @@ export class Resolutions {
     const { specKey, desired, sharingKey } = resolution
     entry.running = undefined
     entry.result = { specKey, desired, source }
-    const sharedFailures = this.#results.of(sharingKey)?.failures ?? 0
+    const sharedFailures = this.#results.of(sharingKey, key)?.failures ?? 0
     const ended = { source, hostAnswer, sharedFailures, atMs: this.#options.clock.monotonicMs() }
     entry.last = lastResolutionOf(resolution, ended, entry.last)
     this.#options.ready(key)
@@ -172,11 +172,13 @@ export class Resolutions {
     const { clock, hosts, ready } = this.#options
     const results = this.#results
     const notify = (result: HostAnswer): void => {
-      const listeners = results.add(resolution.sharingKey, result, (listener) => this.last(listener), resolution.why === 'changed')
+      const how = { last: (listener: SyncKey) => this.last(listener), isChanged: resolution.why === 'changed' }
+      const listeners = results.add(resolution.sharingKey, key, result, how)
       for (const listener of listeners) if (listener !== key) ready(listener)
     }
-    const share = shareThrough({ clock, results, asking: this.#asking, notify }, resolution)
     const [tenant = '', owner = ''] = key.split('/')
+    const known = (): SharedResult | undefined => results.of(resolution.sharingKey, key)
+    const share = shareThrough({ clock, known, asking: this.#asking, notify }, resolution, `${tenant} ${resolution.sharingKey}`)
     const request = { tenant, owner, key: resolution.host, urgent: resolution.why === 'request' }
     return async (query) => {
       const shared = (signal: AbortSignal): Promise<ResolvedCommit> => share(() => query(signal), signal)
@@ -198,30 +200,30 @@ async function inTurn(
   return done.result
 }
 
-/** `asking`: running queries to hosts, by sharing key. */
-type Sharing = { clock: Clock; results: SharedResults; asking: Map<string, Promise<unknown>>; notify(result: HostAnswer): void }
+/** `asking`: running queries to hosts, by namespace and sharing key. */
+type Sharing = { clock: Clock; known(): SharedResult | undefined; asking: Map<string, Promise<unknown>>; notify(result: HostAnswer): void }
 
 /**
  * Shares the host's answers. For a push, an earlier answer counts only if the query started after the push arrived; a poll joins any
- * running query.
+ * query of its namespace that is running. It does not wait for another namespace's, which may wait for that namespace's share of memory.
  */
-function shareThrough({ clock, results, asking, notify }: Sharing, { sharingKey, why }: Resolution) {
+function shareThrough({ clock, known: latest, asking, notify }: Sharing, { why }: Resolution, askingKey: string) {
   const startedMs = clock.monotonicMs()
   return async (ask: () => Promise<ResolvedCommit>, signal: AbortSignal): Promise<ResolvedCommit> => {
     for (;;) {
-      const known = results.of(sharingKey)
+      const known = latest()
       if (known !== undefined && mayShare(known, why, startedMs)) {
         if (known.kind === 'fault') throw known.fault
         return known.resolved
       }
-      const underWay = isPush(why) ? undefined : asking.get(sharingKey)
+      const underWay = isPush(why) ? undefined : asking.get(askingKey)
       if (underWay === undefined) break
       // The running query may be aborted before it answers; then the next caller starts one.
       await unlessAborted(underWay, signal)
     }
     const askedMs = clock.monotonicMs()
     const ended = Promise.withResolvers<void>()
-    asking.set(sharingKey, ended.promise)
+    asking.set(askingKey, ended.promise)
     try {
       const resolved = await ask()
       notify({ kind: 'resolved', resolved, startedMs: askedMs, atMs: clock.monotonicMs() })
@@ -230,7 +232,7 @@ function shareThrough({ clock, results, asking, notify }: Sharing, { sharingKey,
       if (!signal.aborted) notify({ kind: 'fault', fault: asFault(error), startedMs: askedMs, atMs: clock.monotonicMs() })
       throw error
     } finally {
-      if (asking.get(sharingKey) === ended.promise) asking.delete(sharingKey)
+      if (asking.get(askingKey) === ended.promise) asking.delete(askingKey)
       ended.resolve()
     }
   }

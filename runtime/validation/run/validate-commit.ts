@@ -86,7 +86,7 @@ async function checkCoverages(
   let options: Omit<CheckOptions, 'root'> | undefined
   let isChecked = false
   for (const coverage of coverages) {
-    const key = `${request.line} ${coverage.key}`
+    const key = `${request.namespace ?? ''} ${request.line} ${coverage.key}`
     const content = await contentOf(coverage, kept.take(key), signal)
     if (options === undefined) {
       const { settings, problem } = await readSettings(listing, content.settings, signal)

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import * as v from 'valibot'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
-import { Fault } from '../../../../runtime/platform/fault.ts'
+import { Fault, type Reason } from '../../../../runtime/platform/fault.ts'
 import type { SourceObservation } from '../../../../runtime/reconcile/decide/observation.ts'
 import { dueForResolution, type ResolvedCommit } from '../../../../runtime/reconcile/decide/source-resolution.ts'
 import type { DesiredRef } from '../../../../runtime/reconcile/decide/request.ts'
@@ -351,6 +351,35 @@ void t.test('a shared fault counts as one failure, and clears for all when the h
   resolutions.start('plant/b', sharedResolution('retry', host))
   while (answered.length < 3) await turn()
   matchObject(t, resolutions.shared('plant/c', 'plant.git main'), { failures: 0, fault: undefined })
+})
+
+void t.test('a poll does not wait for the query of another namespace, and learns only faults of the host from it', async (t) => {
+  const { resolutions, answered } = setUp(8)
+  const asked: PromiseWithResolvers<string>[] = []
+  const host = async (): Promise<string> => {
+    const answer = Promise.withResolvers<string>()
+    asked.push(answer)
+    return await answer.promise
+  }
+  for (const key of ['loud/a', 'loud/b', 'quiet/a'] as const) resolutions.shared(key, 'plant.git main')
+  const failWith = async (reason: Reason): Promise<void> => {
+    resolutions.start('loud/a', sharedResolution('retry', host))
+    while (asked.length === 0) await turn()
+    asked.splice(0)[0]?.reject(new Fault(reason, 'of the test'))
+    while (resolutions.last('loud/a')?.fault?.reason !== reason) await turn()
+  }
+  resolutions.start('loud/a', sharedResolution('poll', host))
+  resolutions.start('quiet/a', sharedResolution('poll', host))
+  while (asked.length < 2) await turn()
+  for (const one of asked.splice(0)) one.resolve('a')
+  while (answered.length < 2) await turn()
+
+  await failWith('SourceVolumeFull')
+  matchObject(t, resolutions.shared('loud/b', 'plant.git main'), { failures: 1, fault: { reason: 'SourceVolumeFull' } })
+  matchObject(t, resolutions.shared('quiet/a', 'plant.git main'), { failures: 0, fault: undefined })
+  await failWith('GitUnreachable')
+  matchObject(t, resolutions.shared('loud/b', 'plant.git main'), { failures: 1, fault: { reason: 'GitUnreachable' } })
+  matchObject(t, resolutions.shared('quiet/a', 'plant.git main'), { failures: 1, fault: { reason: 'GitUnreachable' } })
 })
 
 void t.test('a push is not answered by an earlier result, and goes before waiting polls', async (t) => {
