@@ -10,6 +10,8 @@ export type LimitSettings = {
   perSecond: number
   /** Calls of one client per second; absent: as `perSecond`. */
   callsPerPeer?: number
+  /** Calls of one client per second that no other client can have refused. Only for clients whose number is limited, such as pods. Default: none. */
+  exemptCallsPerPeer?: number
   /** Failed, unauthenticated calls of one client in ten seconds. */
   failuresPerPeer: number
 }
@@ -37,7 +39,7 @@ export type Limits = {
 }
 
 /** Memory is bounded by `perSecond`, because each call adds at most one entry for some seconds. */
-export function createLimits({ perSecond, callsPerPeer = perSecond, failuresPerPeer }: LimitSettings): Limits {
+export function createLimits({ perSecond, callsPerPeer = perSecond, exemptCallsPerPeer = 0, failuresPerPeer }: LimitSettings): Limits {
   const reservedCalls = Math.floor(perSecond * reserve.share)
   const calls = new RateLimiterMemory({ keyPrefix: '', points: perSecond - reservedCalls, duration: 1 })
   const reserved = new RateLimiterMemory({ keyPrefix: '', points: reservedCalls, duration: 1 })
@@ -51,8 +53,9 @@ export function createLimits({ perSecond, callsPerPeer = perSecond, failuresPerP
       const isSuspect = failed !== null && failed.consumedPoints > failuresPerPeer
       const own = await consume(ofPeers, peer)
       if (own.kind === 'over') return own
-      const verdict = await consume(isSuspect ? suspects : calls, 'all')
       const made = (await ofPeers.get(peer))?.consumedPoints ?? 0
+      if (!isSuspect && made <= exemptCallsPerPeer) return within
+      const verdict = await consume(isSuspect ? suspects : calls, 'all')
       return verdict.kind === 'over' && !isSuspect && made <= reserve.callsPerPeer ? await consume(reserved, 'all') : verdict
     },
     failure: (peer) => consume(failures, peer),

@@ -33,7 +33,7 @@ export const admissionBodies = {
 const maxBufferedBytes = 6 * 1024 * 1024
 
 /** API servers send no failing calls, and no cluster starts two hundred pods per second. */
-export const admissionLimits: LimitSettings = { perSecond: 400, callsPerPeer: 200, failuresPerPeer: 20 }
+export const admissionLimits: LimitSettings = { perSecond: 400, callsPerPeer: 200, exemptCallsPerPeer: 10, failuresPerPeer: 20 }
 
 /** An API server keeps a few connections open; a waiting pod holds one piece of 64 KiB. */
 export const admissionConnections = { maxConnections: 128, readAheadBytes: 16 * 1024 } as const

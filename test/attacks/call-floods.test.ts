@@ -25,6 +25,16 @@ void t.test('six pods that flood admission do not lock out the API server', asyn
   for (let call = 0; call < 10; call += 1) t.strictSame(await limits.call('10.1.0.1'), { kind: 'within' })
 })
 
+void t.test('nor do pods that share what the limit leaves to clients with few calls', async (t) => {
+  const limits = createLimits(admissionLimits)
+  const floodFrom = async (pod: string, calls: number): Promise<void> => {
+    for (let call = 0; call < calls; call += 1) await limits.call(pod)
+  }
+  for (const pod of ['10.0.0.1', '10.0.0.2']) await floodFrom(pod, 200)
+  for (let index = 3; index < 40; index += 1) await floodFrom(`10.0.0.${index}`, 10)
+  for (let call = 0; call < 10; call += 1) t.strictSame(await limits.call('10.1.0.1'), { kind: 'within' })
+})
+
 void t.test('calls without login do not lock out authenticated users behind the same proxy', async (t) => {
   const app = new Hono()
   const settings = { perSecond: 40, failuresPerPeer: 5 }
