@@ -18,6 +18,7 @@ type Scope = {
 const scopes: Record<string, Scope> = {
   'runtime/receiver/payload': { tests: ['test/runtime/receiver/payload/{payload,repository}.test.ts'] },
   'runtime/receiver/authentication': { tests: ['test/runtime/receiver/authentication/*.test.ts'] },
+  'runtime/receiver/request': { tests: ['test/runtime/receiver/request/*.test.ts'] },
   'runtime/reconcile/decide': { tests: ['test/runtime/reconcile/decide/*.test.ts'] },
   'runtime/reconcile/rollout': { tests: ['test/runtime/reconcile/rollout/*.test.ts', 'test/runtime/reconcile/decide/rollout.test.ts'] },
   'runtime/sync/plan': {

@@ -23,6 +23,16 @@ void t.test('secrets in JSON files are hidden anywhere, and a changed one is mar
   t.equal(shown(undefined, '{\n"password":\n"hunter2",\n"password":\n"other"\n}'), undefined, 'a name that stands twice')
 })
 
+void t.test('secrets in one line of JSON are hidden with their whole value, and nothing else is', async (t) => {
+  const after = (value: unknown): string => shown(undefined, `${JSON.stringify(value)}\n`)?.slice(1) ?? ''
+  t.equal(after({ list: [{ token: ['hunter2'], name: 'a' }, 1] }), '{"list":[{"token":"(hidden)","name":"a"},1]}')
+  t.equal(after({ urls: ['https://me:hunter2@git.example/a', 'https://git.example/b'] }), '{"urls":["(hidden)","https://git.example/b"]}')
+  t.equal(after({ a: { b: 1, c: null }, d: 'password' }), '{"a":{"b":1,"c":null},"d":"password"}')
+  const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}{"a":1}${']'.repeat(depth)}`)
+  t.equal(after(nested(63)), JSON.stringify(nested(63)))
+  t.equal(after(nested(64)), `${'['.repeat(64)}{"a":"(hidden)"}${']'.repeat(64)}`, 'a value that is too deep')
+})
+
 void t.test('other text is masked line by line, and text that cannot be parsed safely is not shown', async (t) => {
   const properties = shown('a=1\n', 'a=2\ndb.password = hunter2\nurl=x?token=hunter2&b=1\n')
   t.equal(properties, '-a=1\n+a=2\n+db.password = (hidden)\n+(hidden)')
