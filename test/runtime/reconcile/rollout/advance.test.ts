@@ -96,7 +96,7 @@ void t.test('a commit that did not reach every gateway is not what a rollback re
     ['without a stage', { stages: [] }, whole, first],
   ]
   for (const [name, state, facts, base] of rows)
-    t.equal(step({ ...facts, previous: { ...previous, ...state } as RolloutStatus }).rollout.before?.commit, base, name)
+    t.equal(step({ ...facts, previous: { ...previous, ...state } }).rollout.before?.commit, base, name)
 })
 
 void t.test('a refused commit stays known while the commit stays', async (t) => {

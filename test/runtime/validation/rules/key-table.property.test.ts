@@ -18,3 +18,18 @@ void t.test('a name is found again despite slot collisions', async (t) => {
   )
   t.pass('as a Map finds it')
 })
+
+void t.test('names are not kept: they are computed again for a repeated name, and for one with the same hash', async (t) => {
+  // FNV-1a of both is 5E4DAA9D.
+  const names = ['costarring', 'liquid', 'costarring', 'liquid', 'other']
+  const computed: number[] = []
+  const table = createKeyTable(names.length, (at) => {
+    computed.push(at)
+    return names[at] ?? ''
+  })
+  t.strictSame(
+    names.map((name, at) => table.put(name, at)),
+    [-1, -1, 0, 1, -1],
+  )
+  t.strictSame(computed, [0, 0, 2, 1])
+})
