@@ -12,7 +12,7 @@ import { type ClusterNode, diagnosis, startNode } from '../cluster/node/start.ts
 import { makeAuthority } from '../support/authority.ts'
 import { buildahEnvironment, whyNoImages } from '../support/local-base.ts'
 import { buildNodeImages, buildPreviousImages } from '../support/node-images.ts'
-import { type Given, givenVariable, gitHostName, say } from './node/given.ts'
+import { type Given, givenVariable, gitHostName, imagesFolder, say } from './node/given.ts'
 
 const work = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-on-a-node-'))
 try {
@@ -44,11 +44,13 @@ async function runOnNode(): Promise<number> {
   const authority = await makeAuthority(path.join(work, 'authority'), 'a public authority', [gitHostName])
   const startedMs = performance.now()
   const seconds = (): string => `${((performance.now() - startedMs) / 1000).toFixed(1)} s`
-  const [node, { archives, previous }] = await bothOf(startNode({ names: [gitHostName], say }), () => buildImages(authority.certificate))
+  const [node, { archives, release, previous }] = await bothOf(startNode({ names: [gitHostName], say }), () =>
+    buildImages(authority.certificate),
+  )
   say(`the node is ready, and the images are built, after ${seconds()}`)
   try {
     for (const archive of archives) await node.importImage(archive)
-    const given: Given = { ...node.ready, work, authority: authority.certificate, gitServer: authority.server, previous }
+    const given: Given = { ...node.ready, work, authority: authority.certificate, gitServer: authority.server, release, previous }
     const file = path.join(work, 'given.json')
     writeFileSync(file, JSON.stringify(given), { mode: 0o600 })
     const env = { ...process.env, [givenVariable]: file }
@@ -62,15 +64,16 @@ async function runOnNode(): Promise<number> {
   }
 }
 
-type Images = { archives: string[]; previous: Given['previous'] }
+type Images = { archives: string[] } & Pick<Given, 'release' | 'previous'>
 
 async function buildImages(authorities: string): Promise<Images> {
-  const folder = path.join(work, 'images')
+  const folder = imagesFolder(work)
   const env = buildahEnvironment(folder)
-  const archives = await buildNodeImages(folder, env, authorities)
+  const { archives, release } = await buildNodeImages(folder, env, authorities)
   const previous = buildPreviousImages(folder, env)
-  if (previous === undefined) return { archives, previous }
-  return { archives: [...archives, ...previous.archives], previous: { chart: previous.chart, values: previous.values } }
+  if (previous === undefined) return { archives, release, previous }
+  const { archives: before, ...others } = previous
+  return { archives: [...archives, ...before], release, previous: others }
 }
 
 /** Builds the images while the node starts; without images the node stops. */

@@ -2,9 +2,11 @@
  * The images of the product and one of the simulated gateway, built from this machine's programs, as archives that a node imports.
  */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
+import { version } from '../../runtime/platform/version.ts'
+import { tagOf } from '../../scripts/release/images.ts'
 import { localBase as base, makeLocalBase } from './local-base.ts'
 import { unpackPrevious } from './releases.ts'
 
@@ -13,21 +15,41 @@ const root = path.resolve(import.meta.dirname, '../..')
 export const dataFolder = '/usr/local/bin/ignition/data'
 export const gatewayImage = 'localhost/cluster-sync/simulated-gateway:1'
 
+/** Where the cases on a node publish the files of the release: a registry in the network of the node. */
+export const releaseRegistry = { port: 5000, repository: '127.0.0.1:5000/plants' } as const
+
 /**
- * Builds all three below `folder`; returns the archives. `authorities`: certificates that the base trusts in addition to public ones, PEM.
+ * Makes the files of a release and the image of the gateway below `folder`. Returns the folder of the release, and archives of the images of
+ * controller and agent under their default names and of the gateway. `authorities`: certificates that the base trusts in addition to public
+ * ones, PEM.
  */
-export async function buildNodeImages(folder: string, env: NodeJS.ProcessEnv, authorities: string): Promise<string[]> {
+export async function buildNodeImages(
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  authorities: string,
+): Promise<{ release: string; archives: string[] }> {
   makeLocalBase(folder, base, process.execPath, env, { authorities })
-  const archives = path.join(folder, 'archives')
+  const [archives, release] = [path.join(folder, 'archives'), path.join(folder, 'release')]
   mkdirSync(archives)
-  const words = ['--base', base, '--builder', 'buildah', '--save', archives, '--only', 'controller', '--only', 'agent']
-  execFileSync(process.execPath, [path.join(root, 'scripts/images/main.ts'), ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const platform = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
+  const words = ['--dry-run', '--folder', release, '--repository', releaseRegistry.repository, '--base', base, '--platform', platform]
+  // The loader of the tap command, which every child process inherits, does not support compilers.
+  const plain = { env: { ...env, NODE_OPTIONS: '' }, maxBuffer: 64 * 1024 * 1024 }
+  execFileSync(process.execPath, [path.join(root, 'scripts/release/main.ts'), ...words], { ...plain, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const name of ['controller', 'agent'])
+    buildah(
+      env,
+      'push',
+      '--quiet',
+      `${releaseRegistry.repository}/${name}:${tagOf(platform)}`,
+      `docker-archive:${path.join(archives, `${name}.tar`)}:clustersync/${name}:${version}`,
+    )
   await buildGateway(path.join(folder, 'gateway'), path.join(archives, 'gateway.tar'), env)
-  return ['controller', 'agent', 'gateway'].map((name) => path.join(archives, `${name}.tar`))
+  return { release, archives: ['controller', 'agent', 'gateway'].map((name) => path.join(archives, `${name}.tar`)) }
 }
 
-/** The previous release as a chart, with its images under separate names. */
-export type PreviousImages = { archives: string[]; chart: string; values: string[] }
+/** The previous release as a chart and as manifests, with its images under separate names. */
+export type PreviousImages = { archives: string[]; chart: string; values: string[]; manifests: string[] }
 
 /**
  * Builds the images of the previous release on the same base, below the same `folder`; undefined if the history lacks it. Its own script
@@ -63,7 +85,10 @@ export function buildPreviousImages(folder: string, env: NodeJS.ProcessEnv): Pre
     `${key}.repository=${repository}/${['controller', 'agent'][index] ?? ''}`,
     `${key}.tag=before`,
   ])
-  return { archives, chart: path.join(tree, 'dist/chart'), values }
+  const manifests = ['crds', 'operator'].map((name) => path.join(tree, `dist/${name}.k8s.yaml`))
+  for (const file of manifests)
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/clustersync\/(controller|agent):[\w.]+/g, `${repository}/$1:before`))
+  return { archives, chart: path.join(tree, 'dist/chart'), values, manifests }
 }
 
 /** The runtime settings of a stage of a Dockerfile. */

@@ -13,7 +13,7 @@ export const nodeAddress = '198.18.0.1'
 export const apiServerUrl = `https://${nodeAddress}:6443`
 export const dnsAddress = '10.96.0.10'
 const podRange = '10.244.0.0/24'
-/** The registry name of the node's own images; nothing is ever pulled. */
+/** The registry name of the images of the node itself, which no registry serves. */
 export const imageRepository = 'localhost/cluster-sync'
 export const imageTag = '1'
 export const containerdSocket = '/run/containerd/containerd.sock'
@@ -81,6 +81,8 @@ export function kubeletConfiguration(cgroup: string): object {
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
     serializeImagePulls: false,
+    // The images of the product are imported, and are also pulled from the registry of a test under other names.
+    imagePullCredentialsVerificationPolicy: 'NeverVerify',
     // The delay until a changed Secret reaches its volume.
     syncFrequency: '10s',
     oomScoreAdj: 0,

@@ -23,7 +23,7 @@ export type ClusterNode = {
   folder: string
   /** Starts a program in the node's namespaces. */
   inside(program: string, args: readonly string[], options?: { env?: NodeJS.ProcessEnv; stdio?: StdioOptions }): ChildProcess
-  /** Imports an image from an archive, since nothing is ever pulled. */
+  /** Imports an image from an archive. The node only reaches registries in its own network. */
   importImage(archive: string): Promise<void>
   /** Resolves when the node has been removed completely. */
   stop(): Promise<void>

@@ -40,8 +40,8 @@ export type Pod = {
   metadata: { name: string; namespace: string; uid: string; annotations?: Record<string, string>; deletionTimestamp?: string }
   spec: {
     nodeName?: string
-    containers: { name: string }[]
-    initContainers?: { name: string; startupProbe?: { exec?: { command: string[] } } }[]
+    containers: { name: string; image?: string }[]
+    initContainers?: { name: string; image?: string; startupProbe?: { exec?: { command: string[] } } }[]
   }
   status: { podIP?: string; initContainerStatuses?: ContainerStatus[]; containerStatuses?: ContainerStatus[] }
 }

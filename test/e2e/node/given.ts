@@ -2,6 +2,7 @@
  * The parameters that the starting process passes to the cases on a node.
  */
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import type { Ready } from '../../cluster/node/start.ts'
 import type { KeyPair } from '../../../runtime/certificates/issue.ts'
 
@@ -16,8 +17,17 @@ export type Given = Ready & {
   /** An authority that the images trust like a public one, and the certificate of the git host issued by it. */
   authority: string
   gitServer: KeyPair
-  /** The chart of the previous release with the values that name its images; undefined if the history of this clone lacks it. */
-  previous: { chart: string; values: string[] } | undefined
+  /** The folder that `npm run release -- --dry-run` has made. */
+  release: string
+  /**
+   * The chart of the previous release with the values that name its images, and its manifests; undefined if the history of this clone lacks it.
+   */
+  previous: { chart: string; values: string[]; manifests: string[] } | undefined
+}
+
+/** The folder of the images, and of the storage of their builder. */
+export function imagesFolder(work: string): string {
+  return path.join(work, 'images')
 }
 
 /** Progress output: the test runner prints only failures of the tests' own report. */

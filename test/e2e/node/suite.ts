@@ -8,6 +8,7 @@ import { type Cluster, openCluster, plantRepository } from './cluster.ts'
 import { diagnose } from './diagnose.ts'
 import { readGiven, say } from './given.ts'
 import { ownFaults } from './own-faults.ts'
+import { publishRelease } from './release.ts'
 import { captureRepair } from './cases/capture.ts'
 import { checkInstallation } from './cases/check.ts'
 import { applyTogether } from './cases/first-start.ts'
@@ -22,7 +23,7 @@ import { rescheduleWhilePaused, restartNode, rotateCertificate, withoutApiServer
 import { readPrivateRepositories } from './cases/private-repositories.ts'
 import { hasStartedBarren, startBarren, startWithOlderFiles } from './cases/startup-hold.ts'
 import { stopAtFirstGateway } from './cases/staged-rollout.ts'
-import { upgradeChart } from './cases/upgrade.ts'
+import { upgrade } from './cases/upgrade.ts'
 
 /** `isGround`: later cases depend on it. */
 type Case = { name: string; isGround?: true; run(t: Test, cluster: Cluster, repository: Repository): Promise<void> }
@@ -33,7 +34,7 @@ const wholeTimeoutMs = 2_400_000
 const chosen = process.env['CLUSTER_SYNC_NODE_CASES']?.split(',')
 
 const cases: readonly Case[] = [
-  { name: 'the release before with Helm, upgraded and uninstalled: its gateway goes on', run: upgradeChart },
+  { name: 'the release before, upgraded to the published files with Helm and with kubectl: its gateway goes on', run: upgrade },
   { name: 'the default values, applied with kubectl, and gateways that were there first', isGround: true, run: installWithDefaults },
   { name: 'a second replica, receiver and NetworkPolicy by values: the gateways go on', isGround: true, run: growByValues },
   { name: 'a push to the Service of the receiver is in every pod, and scanned', run: push },
@@ -61,7 +62,9 @@ const cases: readonly Case[] = [
 
 // The default timeout of a test file is thirty seconds.
 t.setTimeout(wholeTimeoutMs)
-const cluster = await openCluster(t, readGiven())
+const given = readGiven()
+await publishRelease(t, given)
+const cluster = await openCluster(t, given)
 const repository = plantRepository(cluster, 'plant.git')
 for (const { name, isGround, run } of cases) {
   if (chosen !== undefined && isGround !== true && !chosen.some((part) => name.includes(part))) continue
