@@ -80,7 +80,6 @@ function supersede(requests: SourceChange['requests'], observed: Observation, at
     return recordOutcome(requests, { id: parsed.id, ref: '' }, { outcome: 'Refused', reason: 'InvalidRef', message: parsed.message }, at)
   }
   const isOpen = desiredRef(followedRef(observed.spec.git), observed.annotations, observed.status).undecided
-  if (requests.some((request) => request.id === parsed.request.id && isFinal(request))) return requests
   if (isOpen) return recordOverfull(requests, parsed.request, at)
   const answer = { outcome: 'Superseded', message: 'spec.git follows another ref since the request' } as const
   return recordAnswer(requests, parsed.request, answer, at)

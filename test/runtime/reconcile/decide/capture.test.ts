@@ -38,6 +38,7 @@ function entry(pod: string, more: Partial<CaptureEntry> = {}): CaptureEntry {
 void t.test('with capture enabled, a request concerns every gateway or the one that it names', async (t) => {
   t.equal(captureRequest({}), undefined)
   t.equal(captureRequest({ [captureAnnotations.at]: ' ' }), undefined)
+  t.equal(captureRequest({ [captureAnnotations.at]: ` ${'i'.repeat(65)} ` })?.id, 'i'.repeat(64))
   t.equal(askedOf(spec, asked, press), 'now')
   t.equal(askedOf(spec, {}, press), undefined)
   t.equal(askedOf(undefined, asked, press), undefined)

@@ -51,6 +51,11 @@ function report(name: string, status: Partial<SyncReportStatus>): [string, Gatew
   return reportWith(name, { phase: 'Synced', commit: commitA, ...status })
 }
 
+const requestOf = (ref: string, id: string, more: Record<string, string>) => ({
+  [requestAnnotations.ref]: ref,
+  [requestAnnotations.id]: id,
+  ...more,
+})
 const condition = (status: GatewaySyncStatus, type: string) => status.conditions?.find((one) => one.type === type)
 const invalid: Verdict = { kind: 'checked', errors: 1, warnings: 0, items: [{ rule: 'r', severity: 'error', path: 'p', message: 'm' }] }
 
@@ -174,20 +179,6 @@ void t.test('before the first answer of the git host, all conditions are unknown
   t.equal(condition(pass({ source: { kind: 'pending' }, status: known }).status, 'SourceReady')?.reason, 'Pending', 'of a new spec')
 })
 
-void t.test('a request that cannot be resolved is refused and changes nothing', async (t) => {
-  const first = pass({ source: resolved() }).status
-  const annotations = { [requestAnnotations.ref]: 'typo', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
-  const { status } = pass({
-    annotations,
-    status: first,
-    source: { kind: 'fault', fault: new Fault('RefNotFound', 'no such ref') },
-  })
-  matchObject(t, status.requests, [{ id: 'r1', outcome: 'Refused', reason: 'RefNotFound' }])
-  t.equal(status.lastHandledRequest, 'r1')
-  matchObject(t, status.source, { ref: 'main', commit: commitA })
-  matchObject(t, status.published, { commit: commitA })
-})
-
 void t.test('lastHandledRequest is the newest of several requests', async (t) => {
   const fault = new Fault('RefNotFound', 'no such ref')
   const request = (id: string) => ({ [requestAnnotations.ref]: 'typo', [requestAnnotations.id]: id, [requestAnnotations.specRef]: 'main' })
@@ -231,15 +222,6 @@ void t.test('a request for the desired ref updates the source and keeps the earl
   const first = pass({ annotations: by('r1'), source: resolved() }).status
   const { status } = pass({ annotations: by('r2'), status: first, source: resolved(commitB, invalid) })
   matchObject(t, status.source, { ref: 'v2', commit: commitB, held: 'CollectionsInvalid', requested: { id: 'r1' } })
-})
-
-void t.test('a push of a desired ref that no longer exists is reported and keeps the published commit', async (t) => {
-  const first = pass({ source: resolved() }).status
-  const annotations = { [requestAnnotations.ref]: 'main', [requestAnnotations.id]: 'r1', [requestAnnotations.specRef]: 'main' }
-  const { status } = pass({ annotations, status: first, source: { kind: 'fault', fault: new Fault('RefNotFound', 'no such ref') } })
-  matchObject(t, status.requests, [{ id: 'r1', outcome: 'Refused', reason: 'RefNotFound' }])
-  matchObject(t, condition(status, 'Ready'), { status: 'False', reason: 'RefNotFound' })
-  matchObject(t, status.published, { commit: commitA })
 })
 
 void t.test('a new GatewaySync or push causes no Warning, and an event contains only its reason text', async (t) => {
@@ -302,6 +284,27 @@ void t.test('a request older than the spec is answered as superseded', async (t)
   matchObject(t, status.requests, [{ id: 'r1', outcome: 'Superseded' }])
 })
 
+void t.test('requests that are malformed or withdrawn are answered, and decided ones are not answered again', async (t) => {
+  const source = { kind: 'unasked', lastFault: undefined } as const
+  const requestsOf = (annotations: Record<string, string>, status: GatewaySyncStatus = {}) =>
+    pass({ annotations, status, source }).status.requests
+  const at = '2026-01-01T00:00:00Z'
+  const invalidRef = { id: 'r1', ref: '', outcome: 'Refused', at, reason: 'InvalidRef' }
+  const malformed = requestOf('a..b', 'r1', {})
+  const message = `annotation ${requestAnnotations.ref} is not a ref that git accepts`
+  t.strictSame(requestsOf(malformed), [{ ...invalidRef, message }])
+  t.strictSame(requestsOf(malformed, pass({ annotations: malformed, source }).status), [{ ...invalidRef, message }])
+  const withdrawn = { [requestAnnotations.superseded]: 'r1=main r2=v2' }
+  const removed = { outcome: 'Superseded', at, message: 'the annotation was removed before the request was handled' }
+  t.strictSame(requestsOf(withdrawn), [
+    { id: 'r1', ref: 'main', ...removed },
+    { id: 'r2', ref: 'v2', ...removed },
+  ])
+  const request = requestOf('v2', 'r1', { [requestAnnotations.specRef]: 'old' })
+  const { requestDigest } = pass({ annotations: request, source }).status
+  t.strictSame(requestsOf(request, { requestDigest }), [], 'though the answer is no longer listed')
+})
+
 void t.test('under Enforce an invalid commit is held and the last valid one stays published', async (t) => {
   const first = pass({ source: resolved() }).status
   const held = pass({ source: resolved(commitB, invalid), status: first })
@@ -343,11 +346,6 @@ void t.test('a transition time changes only with its status', async (t) => {
 })
 
 const tagged = (tag: string): SourceObservation => ({ ...resolved(), resolvedRef: `refs/tags/${tag}` as FullRef }) as SourceObservation
-const requestOf = (ref: string, id: string, more: Record<string, string>) => ({
-  [requestAnnotations.ref]: ref,
-  [requestAnnotations.id]: id,
-  ...more,
-})
 const followsVersions = { git: { repo: 'https://git.example/plant.git', semver: '>=1.2 <2' } }
 
 void t.test('the newest tag of a range is published by its name, and the status says why it is followed', async (t) => {

@@ -66,6 +66,21 @@ void t.test('the move of a push is written only if both commits are known', (t) 
   t.equal(moveText({ before: '', after: commitB }), undefined)
   t.equal(moveText({ before: commitA, after: 'main' }), undefined)
   t.equal(moveText(undefined), undefined)
+  const moveOf = (text: string) => {
+    const parsed = parseRequest(requestOf('main', 'r1', { [requestAnnotations.move]: text }), {})
+    return parsed.kind === 'request' ? parsed.request.move : parsed.kind
+  }
+  const longest = 'e'.repeat(64)
+  t.strictSame(moveOf(`${commitA}..${longest}`), { before: commitA, after: longest })
+  const wrong = [
+    '',
+    'main',
+    `${commitA}.${commitB}`,
+    `x${commitA}..${commitB}`,
+    `${commitA}..${commitB}x`,
+    `${commitA.slice(1)}..${commitB}`,
+  ]
+  for (const text of wrong) t.equal(moveOf(text), undefined, text)
   t.end()
 })
 

@@ -41,6 +41,8 @@ const well = {
   AgentsInjected: 'True Injected',
 }
 
+const rollout = { id: at, commit, configurations: {}, startedAt: at }
+
 void t.test('conditions follow from the observation, and Ready repeats the first one that is not true', async (t) => {
   const held: GatewaySyncStatus = {
     source: { ref: 'main', commit, held: 'CollectionsInvalid' },
@@ -109,6 +111,11 @@ void t.test('conditions follow from the observation, and Ready repeats the first
       { gateways: [gateway('gw', 'blocked', 'AgentOutdated')], status: { outdatedAgents: 1 } },
       { Ready: 'False GatewaysBlocked', GatewaysSynced: 'False GatewaysBlocked', AgentsInjected: 'False AgentOutdated' },
     ],
+    ...(['RolloutFailed', 'RolloutAborted'] as const).map((reason): [string, Given, Record<string, string>] => [
+      `a rollout is stopped: ${reason}`,
+      { status: { rollout: { ...rollout, state: 'Stopped', reason } } },
+      { Progressing: `False ${reason}` },
+    ]),
     ['drift alone', { gateways: [gateway('gw', 'drifted')] }, { Ready: 'True Synced', GatewaysSynced: 'True Synced' }],
   ]
   for (const [name, given, differs] of rows) t.strictSame(words(summary(given)), { ...well, ...differs }, name)
