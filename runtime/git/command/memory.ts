@@ -44,6 +44,11 @@ const sizes = {
   large: { limits: { maxMemoryBytes: 56 * mebibyte, maxTogetherBytes: 50 * mebibyte }, weight: 42 * mebibyte },
 }
 
+/** Limits of a git that reads refs, commits and tags, but no files. */
+export function smallLimits(limits: GitLimits): GitLimits {
+  return { ...limits, maxMemoryBytes: Math.min(limits.maxMemoryBytes, sizes.small.limits.maxMemoryBytes) }
+}
+
 /** Of the container's 128 MiB, beside 48 for the controller and the reserve below. */
 const defaultBudget = 56 * mebibyte
 /** Reserved for the pages of programs that run all the time: without them each of their steps waits for the disk. */

@@ -5,7 +5,7 @@
 import * as fs from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../../platform/fault.ts'
-import { type CommitHash, isCommitHash, type ObjectFormat } from '../../api/values.ts'
+import type { CommitHash, ObjectFormat } from '../../api/values.ts'
 import { type GitLimits, runGit } from '../command/git.ts'
 import { volumeFault } from '../command/no-room.ts'
 
@@ -37,11 +37,9 @@ export function keepCommit(folder: string, commit: CommitHash): void {
   fs.renameSync(`${file}.lock`, file)
 }
 
-/** The id that the last fetch brought; undefined without a valid file for it. */
-export function incomingId(folder: string): CommitHash | undefined {
-  const file = path.join(folder, incomingRef)
-  const id = fs.existsSync(file) ? readStart(file).trim() : ''
-  return isCommitHash(id) ? id : undefined
+/** Removes the ref with the result of the last fetch. */
+export function forgetIncoming(folder: string): void {
+  fs.rmSync(path.join(folder, incomingRef), { force: true })
 }
 
 /** The commits whose parents git omits (gitformat-shallow): those that were fetched without history. */

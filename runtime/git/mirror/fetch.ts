@@ -6,8 +6,10 @@ import { commonPrefix, isTagSelector } from '../../api/followed-ref.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
 import { type CommitHash, isCommitHash, type ObjectFormat, objectFormatOf, parseCommitHash } from '../../api/values.ts'
 import { Temporal } from '../../platform/temporal.ts'
-import { incomingId, incomingRef, isCommit, keepCommit, keepRef, sweep, writeConfig } from '../disk/mirror-folder.ts'
+import { forgetIncoming, incomingRef, isCommit, keepCommit, keepRef, sweep, writeConfig } from '../disk/mirror-folder.ts'
 import { type GitLimits, runGit } from '../command/git.ts'
+import { smallLimits } from '../command/memory.ts'
+import { requireSmallObject } from '../disk/raw-object.ts'
 import type { CallHost, HostCall } from '../host/call-host.ts'
 import type { Remote } from '../remote/remote.ts'
 import { createHistorySearch } from './history-search.ts'
@@ -59,14 +61,16 @@ type Deps = {
 
 const askTimeoutMs = 30_000
 const fetchTimeoutMs = 600_000
+/** Tags of tags are rare. */
+const maxTags = 5
 const localTimeoutMs = 60_000
 /** The maximum size of a fetch that only checks whether a ref exists: enough for a tag of a commit that is held here. */
 const glimpseBytes = 64 * 1024
 /** Faults that prove that the host has the ref: it had begun to send it. */
 const hasBegunToSend: ReadonlySet<Reason> = new Set(['RepositoryTooLarge', 'RepositoryRefused', 'GitOutOfMemory', 'GitObjectMissing'])
 
-/** Each call is ended after a minute. */
-export function createRunLocal(limits: GitLimits): RunLocal {
+/** Each call is ended after a minute. By default it has the memory to read refs, commits and tags. */
+export function createRunLocal(all: GitLimits, limits = smallLimits(all)): RunLocal {
   return (at, args, signal, input = '') => runGit({ folder: at, args, input, timeoutMs: localTimeoutMs }, { limits, signal })
 }
 
@@ -83,15 +87,14 @@ export function createFetches(deps: Deps): Fetches {
       } catch (error) {
         if (!isCommitHash(what) || !(error instanceof Fault) || error.reason !== 'CommitNotServed') throw error
         await history.find({ at, namespace }, what, signal)
+        await requireSmallObject((...call) => local(at, ...call), what, signal)
         keepCommit(at, what)
         return { commit: what, tag: undefined }
       }
       if (!isCommitHash(what)) history.follow(namespace, what)
-      // A branch always holds a commit, which the caller verifies when it reads the commit time: no further git call is needed.
-      const present = what.startsWith('refs/heads/') ? incomingId(at) : undefined
-      const commit = present ?? (await idOf(local, at, `${incomingRef}^{commit}`, signal))
-      keepCommit(at, commit)
-      return { commit, tag: what.startsWith('refs/tags/') ? await tagBefore(local, at, commit, signal) : undefined }
+      const fetched = await readIncoming(local, at, what, signal)
+      keepCommit(at, fetched.commit)
+      return fetched
     },
     async list({ at, namespace, format }, followed, signal) {
       writeConfig(at, format)
@@ -187,15 +190,28 @@ function pushArguments({ text }: RepositoryUrl, { commit, branch, moves = false 
   return ['push', '-q', '--no-verify', '--no-follow-tags', ...lease, '--end-of-options', text, `${commit}:${ref}`]
 }
 
-/** The tag that the last fetch brought; undefined when it brought the commit itself. */
-async function tagBefore(local: RunLocal, at: string, commit: CommitHash, signal: AbortSignal): Promise<CommitHash | undefined> {
-  const id = await idOf(local, at, incomingRef, signal)
-  return id === commit ? undefined : id
-}
-
-/** Throws the faults of git. */
-async function idOf(local: RunLocal, at: string, name: string, signal: AbortSignal): Promise<CommitHash> {
-  return parseCommitHash((await local(at, ['rev-parse', '--verify', '--end-of-options', name], signal)).toString('latin1').trim())
+/**
+ * The commit that the last fetch brought, and the tag that points to it. Throws RepositoryTooLarge for a commit or tag over 1 MiB, which no
+ * later fetch then compares with, RefNotFound for anything else, and the faults of git.
+ */
+async function readIncoming(local: RunLocal, at: string, what: string, signal: AbortSignal): Promise<Fetched> {
+  const tags: CommitHash[] = []
+  try {
+    for (let name: string = incomingRef; tags.length <= maxTags;) {
+      const { id, type } = await requireSmallObject((...call) => local(at, ...call), name, signal)
+      // A branch always holds a commit, which the caller verifies when it reads the commit time.
+      if (type === 'commit' || what.startsWith('refs/heads/'))
+        return { commit: id, tag: what.startsWith('refs/tags/') ? tags[0] : undefined }
+      if (type !== 'tag') throw new Fault('RefNotFound', `the git host has a ${type} of this name, not a commit`)
+      tags.push(id)
+      const tag = (await local(at, ['cat-file', 'tag', id], signal)).toString('latin1')
+      name = parseCommitHash(/^object ([0-9a-f]+)\n/.exec(tag)?.[1] ?? '')
+    }
+    throw new Fault('RepositoryTooLarge', `more than ${maxTags} tags point to one another`)
+  } catch (error) {
+    if (error instanceof Fault && error.reason === 'RepositoryTooLarge') forgetIncoming(at)
+    throw error
+  }
 }
 
 /**

@@ -24,7 +24,7 @@ import {
 } from '../disk/mirror-folder.ts'
 import { volumeFault } from '../command/no-room.ts'
 import type { GitLimits } from '../command/git.ts'
-import type { GitMemory } from '../command/memory.ts'
+import { type GitMemory, smallLimits } from '../command/memory.ts'
 import { type CallHost, openHost } from '../host/call-host.ts'
 import type { Network } from '../remote/network.ts'
 import type { Remote } from '../remote/remote.ts'
@@ -217,7 +217,7 @@ async function openOrCreate(
   { folder, aside, format, limits }: { folder: string; aside: string; format: ObjectFormat; limits: GitLimits },
   signal: AbortSignal,
 ) {
-  const found = await openFolder(folder, limits, signal)
+  const found = await openFolder(folder, smallLimits(limits), signal)
   if (found.kind !== 'absent') return found
   createFolder(aside, format)
   replaceFolder(folder, aside)
@@ -267,7 +267,7 @@ async function repackWithin(
   const kept = keptCommits()
   const repackAs = async (size: 'small' | 'large'): Promise<boolean> =>
     await memory.run(size, user, signal, async (ofSize, own) => {
-      const local = createRunLocal({ ...limits, ...ofSize })
+      const local = createRunLocal(limits, { ...limits, ...ofSize })
       try {
         return await repack((...call) => local(folder, ...call), { kept, thorough }, own)
       } catch (error) {

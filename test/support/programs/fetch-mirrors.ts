@@ -1,9 +1,11 @@
 /**
  * `fetch-mirrors.ts <folder> <MiB>`: the controller's mirrors in a process that holds the given amount of memory. A message `{repos,
  * caBundle}` fetches the branch main of all repositories concurrently.
+ * The answer has the reason in place of a commit that could not be fetched.
  */
 import { randomFillSync } from 'node:crypto'
 import { systemClock } from '../../../runtime/platform/clock.ts'
+import { Fault } from '../../../runtime/platform/fault.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { anonymousAccess } from '../../../runtime/git/remote/access.ts'
 import { createMirrors } from '../../../runtime/git/mirrors.ts'
@@ -27,10 +29,17 @@ answerMessages(async ({ repos, caBundle }: FetchMessage): Promise<FetchAnswer> =
     repos.map(async (repo) => {
       const { url } = anonymousRemote(repo, { allowLocal: false })
       const access = caBundle === undefined ? anonymousAccess : { ...anonymousAccess, identity: 'authority', caBundle }
-      return await mirrors.of({ url, access }).resolve('main', { fresh: true }, AbortSignal.timeout(280_000))
+      try {
+        const resolved = await mirrors.of({ url, access }).resolve('main', { fresh: true }, AbortSignal.timeout(280_000))
+        await resolved.committedAt
+        return resolved.commit
+      } catch (error) {
+        if (error instanceof Fault) return error.reason
+        throw error
+      }
     }),
   )
   const tookMs = systemClock.monotonicMs() - startedMs
   if (memoryOf(process.pid).anonymousMiB * mebibyte < ballast.length) throw new Error('what was to be held is not there any more')
-  return { commits: fetched.map(({ commit }) => commit), tookMs }
+  return { commits: fetched, tookMs }
 })
