@@ -3,6 +3,9 @@
  */
 import t from 'tap'
 import { matchObject } from '../../../support/assertions.ts'
+import type { RolloutStatus } from '../../../../runtime/api/schema/rollout-status.ts'
+import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
+import { withStages } from '../../../../runtime/reconcile/rollout/stage-history.ts'
 import { commitOf, pushedFleet, type StagedFleet, stagedFleet, stages } from '../../../support/staged-fleet.ts'
 
 const soaking = [{ ...stages[0], name: 'test', soak: '10m' }, { name: 'plant' }]
@@ -67,4 +70,48 @@ void t.test('the history of ten rollouts with the maximum number of stages stays
   )
   const bytes = JSON.stringify(fleet.status).length
   t.ok(bytes < 48 * 1024, `${bytes} bytes`)
+})
+
+void t.test('a step records the stages that began, exactly once the rollout of a commit has ended or was replaced', async (t) => {
+  const at = '2026-03-02T12:00:00Z'
+  const begun = { name: 'test', gateways: 2, failed: 1, startedAt: at }
+  const full = { ...begun, silent: 1, finishedAt: at, approvedBy: 'Ann' }
+  const dropped = { updated: 1, held: 1, excused: 1 }
+  const before: RolloutStatus = {
+    state: 'Progressing',
+    id: 'r1',
+    commit: commitOf(2),
+    configurations: {},
+    startedAt: at,
+    before: { commit: commitOf(1), ref: 'main' },
+    stages: [{ ...begun, ...dropped }],
+  }
+  const of = (n: number) => ({ commit: commitOf(n), ref: 'main', by: 'spec', at, outcome: 'Published' as const })
+  const history: NonNullable<GatewaySyncStatus['history']> = [of(3), of(2), of(1)]
+  const now: RolloutStatus = {
+    ...before,
+    stages: [
+      { ...full, ...dropped },
+      { name: 'plant', gateways: 3, failed: 0, updated: 0 },
+    ],
+  }
+  const recorded = (stage: object) => [of(3), { ...of(2), stages: [stage] }, of(1)]
+  const rows: [string, RolloutStatus | undefined, RolloutStatus | undefined, object[]][] = [
+    ['no rollout', undefined, now, history],
+    ['goes on', before, now, history],
+    ['stopped', before, { ...now, state: 'Stopped' }, recorded(full)],
+    ['stays stopped', { ...before, state: 'Stopped' }, { ...now, state: 'Stopped' }, history],
+    ['resumed', { ...before, state: 'Stopped' }, now, history],
+    ['done', before, { ...now, state: 'Done' }, recorded(full)],
+    ['rolled back after it was stopped', { ...before, state: 'Stopped' }, { ...now, state: 'RolledBack' }, recorded(full)],
+    ['was done', { ...before, state: 'Done' }, { ...now, id: 'r2' }, history],
+    ['was rolled back', { ...before, state: 'RolledBack' }, undefined, history],
+    ['replaced', before, { ...now, id: 'r2' }, recorded(begun)],
+    ['removed', { ...before, state: 'Stopped' }, undefined, recorded(begun)],
+    ['of a configuration', { ...before, before: { commit: commitOf(2), ref: 'main' } }, { ...now, state: 'Done' }, history],
+    ['without an earlier commit', { ...before, before: undefined }, { ...now, state: 'Done' }, history],
+    ['without a stage that began', { ...before, stages: [] }, undefined, history],
+    ['of a commit that the history does not have', { ...before, commit: commitOf(9) }, undefined, history],
+  ]
+  for (const [name, one, other, expected] of rows) t.strictSame(withStages(history, one, other), expected, name)
 })
