@@ -72,7 +72,7 @@ function parseDocument(text: string, label: string): unknown {
 
 /** What lies inside a value replaced as a whole is skipped. */
 function replaceAll(text: string, locations: readonly (readonly (string | number)[])[], value: string, label: string): string {
-  const spans = guarded(label, () => findSpans(text, locations)).toSorted((a, b) => a.start - b.start || b.end - a.end)
+  const spans = guarded(label, () => findSpans(text, locations)).toSorted((a, b) => a.start - b.start)
   const pieces: string[] = []
   let end = 0
   for (const span of spans) {

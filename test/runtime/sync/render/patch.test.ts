@@ -40,6 +40,19 @@ void t.test('a setting replaces the matched value, keeps its type, and leaves ev
   t.equal(applied('a: 1', { a: '2' }), 'TemplateFailed')
 })
 
+void t.test('what a path may not hold is permitted in a quoted name', async (t) => {
+  for (const name of ['a..b..c', '$x', 'x$', "it's $", 'say "$"', 'match(', 'a\\$', "..'..'.."]) {
+    const document = JSON.stringify({ [name]: 1, other: 2 })
+    t.equal(applied(document, { [`$[${JSON.stringify(name)}]`]: '3' }), document.replace('1', '3'), name)
+    const quoted = `'${name.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+    t.equal(applied(document, { [`$[${quoted}]`]: '3' }), document.replace('1', '3'), quoted)
+  }
+  t.equal(applied('{"a":1}', { $: '{"b":2}' }), '{"b":2}', 'the whole document')
+  t.equal(applied('{"a":1}', { "$['a','a']": '2' }), '{"a":2}', 'one value by two names')
+  t.equal(applied(`{"${'a'.repeat(510)}":1}`, { [`$.${'a'.repeat(510)}`]: '2' }), `{"${'a'.repeat(510)}":2}`, 'the longest path')
+  t.equal(applied('[{"a":1}]', { '$[?match (@.a, "b")]': '2' }), 'TemplateFailed')
+})
+
 void t.test('a path may begin with its root, a bracket or a name, and an error names the file, the path and the cause', (t) => {
   for (const path of ['$.a', 'a', "['a']", '$["a"]']) t.equal(applied('{"a":1}', { [path]: '2' }), '{"a":2}', path)
   const messageOf = (settings: Readonly<Record<string, string>>, text = '{"a":1}'): string => {

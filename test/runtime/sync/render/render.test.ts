@@ -115,5 +115,7 @@ void t.test('the key differs exactly when the recipe or a value that was read di
     ['below nothing', renderKey(recipe, [['vars', 'nope', 'length']], context)],
   ]
   t.equal(new Set([key, ...others.map(([, other]) => other)]).size, others.length + 1)
+  const ofLength = (host: string) => renderKey(recipe, [['vars', 'host', 'length']], { ...context, vars: { host } })
+  t.equal(ofLength('a'), ofLength('longer'), 'a text has no members')
   t.equal(renderKey(recipe, [['vars', 'toString']], context), renderKey(recipe, [['vars', 'toString']], { ...context, vars: {} }))
 })

@@ -190,6 +190,7 @@ void t.test('a refused tag or filter is named with its reason', (t) => {
     ['{{ " TODAY " | date_to_string }}', '" TODAY " is not available'],
   ] as const)
     containsText(t, messageOf(text), expected)
+  t.equal(messageOf(`{% ${'x'.repeat(400)} %}`).length, 'Fault: test: '.length + 300, 'a message has at most 300 characters')
   t.equal(messageOf('{{ "2026-01-02" | date: "%Y" }}'), '2026')
   t.end()
 })
