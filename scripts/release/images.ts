@@ -75,7 +75,7 @@ function pushList(list: string, place: string, options: readonly string[] = []):
 }
 
 /** One platform at a time is built under each tag. */
-export function tagOf(platform: string): string {
+function tagOf(platform: string): string {
   return `${version}-${platform.split('/').at(-1) ?? ''}`
 }
 
