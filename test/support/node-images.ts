@@ -5,8 +5,6 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { build } from 'esbuild'
-import { version } from '../../runtime/platform/version.ts'
-import { tagOf } from '../../scripts/release/images.ts'
 import { localBase as base, makeLocalBase } from './local-base.ts'
 import { unpackPrevious } from './releases.ts'
 
@@ -19,9 +17,8 @@ export const gatewayImage = 'localhost/cluster-sync/simulated-gateway:1'
 export const releaseRegistry = { port: 5000, repository: '127.0.0.1:5000/plants' } as const
 
 /**
- * Makes the files of a release and the image of the gateway below `folder`. Returns the folder of the release, and archives of the images of
- * controller and agent under their default names and of the gateway. `authorities`: certificates that the base trusts in addition to public
- * ones, PEM.
+ * Makes the files of a release and the image of the gateway below `folder`; returns the folder of the release and the archive of the image.
+ * `authorities`: certificates that the base trusts in addition to public ones, PEM.
  */
 export async function buildNodeImages(
   folder: string,
@@ -31,21 +28,14 @@ export async function buildNodeImages(
   makeLocalBase(folder, base, process.execPath, env, { authorities })
   const [archives, release] = [path.join(folder, 'archives'), path.join(folder, 'release')]
   mkdirSync(archives)
-  const platform = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
-  const words = ['--dry-run', '--folder', release, '--repository', releaseRegistry.repository, '--base', base, '--platform', platform]
+  const platform = ['--platform', `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`]
+  const words = ['--dry-run', '--folder', release, '--repository', releaseRegistry.repository, '--base', base, ...platform]
   // The loader of the tap command, which every child process inherits, does not support compilers.
   const plain = { env: { ...env, NODE_OPTIONS: '' }, maxBuffer: 64 * 1024 * 1024 }
   execFileSync(process.execPath, [path.join(root, 'scripts/release/main.ts'), ...words], { ...plain, stdio: ['ignore', 'pipe', 'pipe'] })
-  for (const name of ['controller', 'agent'])
-    buildah(
-      env,
-      'push',
-      '--quiet',
-      `${releaseRegistry.repository}/${name}:${tagOf(platform)}`,
-      `docker-archive:${path.join(archives, `${name}.tar`)}:clustersync/${name}:${version}`,
-    )
-  await buildGateway(path.join(folder, 'gateway'), path.join(archives, 'gateway.tar'), env)
-  return { release, archives: ['controller', 'agent', 'gateway'].map((name) => path.join(archives, `${name}.tar`)) }
+  const gateway = path.join(archives, 'gateway.tar')
+  await buildGateway(path.join(folder, 'gateway'), gateway, env)
+  return { release, archives: [gateway] }
 }
 
 /** The previous release as a chart and as manifests, with its images under separate names. */

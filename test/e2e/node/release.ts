@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import type { Test } from 'tap'
+import { version } from '../../../runtime/platform/version.ts'
 import { ensureProgram } from '../../cluster/binaries.ts'
 import { buildahEnvironment } from '../../support/local-base.ts'
 import { releaseRegistry } from '../../support/node-images.ts'
@@ -15,7 +16,7 @@ import { type Given, imagesFolder } from './given.ts'
 const script = path.join(import.meta.dirname, '../../../scripts/release/main.ts')
 const { port, repository } = releaseRegistry
 
-/** Starts the registry and publishes the release. */
+/** Starts the registry, publishes the release, and pulls its images under their default names, which no registry serves. */
 export async function publishRelease(t: Pick<Test, 'teardown'>, given: Given): Promise<void> {
   const folder = path.join(given.work, 'registry')
   mkdirSync(folder)
@@ -24,5 +25,11 @@ export async function publishRelease(t: Pick<Test, 'teardown'>, given: Given): P
   const helm = await ensureProgram('helm', () => undefined)
   const withHelm = { ...env, PATH: [path.dirname(helm), env['PATH']].join(path.delimiter), HOME: folder, NODE_OPTIONS: '' }
   const words = [script, '--publish', '--folder', given.release, '--repository', repository]
-  await promisify(execFile)(process.execPath, words, { env: withHelm })
+  const { stdout } = await promisify(execFile)(process.execPath, words, { env: withHelm })
+  const ctr = (...args: string[]) => promisify(execFile)('ctr', ['--namespace', 'k8s.io', 'images', ...args])
+  for (const [, program, digest] of stdout.matchAll(/^(controller|agent)=(\S+)$/gm)) {
+    const image = `${repository}/${program}@${digest}`
+    await ctr('pull', '--plain-http', image)
+    await ctr('tag', image, `docker.io/clustersync/${program}:${version}`)
+  }
 }
