@@ -10,7 +10,7 @@ import { serviceValues } from './workload.ts'
 const secretRef = (key: string, what: string) =>
   v.optional(
     v.strictObject({
-      name: optionalObjectName(`Name of an existing Secret that holds the ${what}.`),
+      name: optionalObjectName(`Name of an existing Secret that contains the ${what}.`),
       key: dataKey('Key inside that Secret.', key),
     }),
     {},
