@@ -80,9 +80,9 @@ export function candidateRefs(ref: string): string[] {
 export function parseRelativePath(text: string): RelativePath {
   if (text.startsWith('/')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not be absolute`)
   if (text.includes('\\')) throw new Fault('InvalidSpec', `path "${printable(text)}" must use / and not \\`)
-  if (text.includes('\0')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not hold a NUL character`)
+  if (text.includes('\0')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not contain a NUL character`)
   const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.')
-  if (segments.includes('..')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not hold a .. segment`)
+  if (segments.includes('..')) throw new Fault('InvalidSpec', `path "${printable(text)}" must not contain a .. segment`)
   return segments.join('/') as RelativePath
 }
 

@@ -107,7 +107,7 @@ function receiverUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new InvalidArgumentError('must be an http(s) URL.')
-  if (url.username !== '' || url.password !== '') throw new InvalidArgumentError('must not hold a user or password.')
+  if (url.username !== '' || url.password !== '') throw new InvalidArgumentError('must not contain a user or password.')
   return url
 }
 

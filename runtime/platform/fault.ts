@@ -136,7 +136,7 @@ export const reasons = {
   DesignerOpen: { retry: 'backoff', help: 'a Designer session is open and designerSessionPolicy does not allow writes' },
   // receiver
   NotAuthenticated: { retry: 'on-change', help: 'no configured method validates this call' },
-  AuthNotReady: { retry: 'backoff', help: 'the Secret that holds the key is missing, empty or unreadable' },
+  AuthNotReady: { retry: 'backoff', help: 'the Secret that contains the key is missing, empty or unreadable' },
   PayloadMalformed: { retry: 'on-change', help: 'the body is not valid JSON in UTF-8' },
   PayloadTooLarge: { retry: 'on-change', help: 'the body is larger than the limit' },
   PayloadUnrecognized: { retry: 'on-change', help: 'the body matches no known payload format' },

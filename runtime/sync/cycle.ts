@@ -76,7 +76,7 @@ export async function runCycle(deps: CycleDeps, target: SyncTarget, signal: Abor
     const interrupted = mayBeInterrupted(target.dataDir)
     const state = interrupted ? undefined : memory.manifest?.state
     const unverified = interrupted
-      ? 'an apply was interrupted, and the folder may hold files of two commits'
+      ? 'an apply was interrupted, and the folder may contain files of two commits'
       : memory.manifest?.suspectReason
     memory.manifest = undefined
     if (isAbort(error, signal)) throw error

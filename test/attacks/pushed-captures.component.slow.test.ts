@@ -84,7 +84,7 @@ void t.test('a new credential in plain text is never pushed, in collections, pro
   for (const verdict of verdicts) {
     for (const file of [database, 'projects/line/props.json', 'projects/line/new.json']) {
       const said = await take(file, json('of the night'), verdict)
-      t.match(said, /holds a password in plain text at settings\.password/, `${file} ${verdict.kind}`)
+      t.match(said, /contains a password in plain text at settings\.password/, `${file} ${verdict.kind}`)
       t.notMatch(said, /of the night/)
     }
   }

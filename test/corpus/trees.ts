@@ -52,7 +52,7 @@ const harmless: readonly TreeCase[] = [
     name: 'a folder of webdev, laid over a project that the gateway has',
     files: { 'README.md': 'An API\n', ...projectResource('site/com.inductiveautomation.webdev/resources/api', { 'config.json': '{}' }) },
     findings: [
-      `warning missing-project-json ${projectRoot}/site: has resources but no project.json, like every folder beside it: they work only if the gateway has the project`,
+      `warning missing-project-json ${projectRoot}/site: has resources but no project.json, like every folder next to it: they work only if the gateway has the project`,
     ],
   },
   one(
@@ -62,7 +62,7 @@ const harmless: readonly TreeCase[] = [
   ),
   one(
     'scripts that a tool extracts beside views',
-    `warning unlisted-file ${projectRoot}/Base/${perspective}/views: holds 4 files beside 4 resources that list none of them, such as ${projectRoot}/Base/${perspective}/views/Parts/Tank 0/view.py: the gateway ignores them`,
+    `warning unlisted-file ${projectRoot}/Base/${perspective}/views: contains 4 files next to 4 resources that list none of them, such as ${projectRoot}/Base/${perspective}/views/Parts/Tank 0/view.py: the gateway ignores them`,
     ...[0, 1, 2, 3].map((number) => ({
       ...view(`Base/${perspective}/views/Parts/Tank ${number}`),
       [`${projectRoot}/Base/${perspective}/views/Parts/Tank ${number}/view.py`]: 'pass\n',
@@ -86,7 +86,7 @@ const harmless: readonly TreeCase[] = [
       { [`${root}/local/config-mode.json`]: modeJson('Local', 'prod', { inheritable: false }) },
       resource(`local/${opcua}/server-keystore`, {}, { more: { files: ['keystore.pfx'] } }),
     ),
-    findings: [`warning local-committed ${root}/local: holds 1 resource of one machine: they are not delivered`],
+    findings: [`warning local-committed ${root}/local: contains 1 resource of one machine: they are not delivered`],
   },
   none(
     'the password of an error report without a server',
@@ -139,8 +139,8 @@ const lost: readonly TreeCase[] = [
     { [`${root}/resources/core/config-mode.json`]: modeJson('Core', 'external') },
   ),
   ...Object.entries({
-    'holds a secret in plain text instead of its encrypted form': 'hunter2',
-    'holds an encrypted secret without its encrypted_key, iv, tag': { ciphertext: 'a', protected: 'e30' },
+    'contains a secret in plain text instead of its encrypted form': 'hunter2',
+    'contains an encrypted secret without its encrypted_key, iv, tag': { ciphertext: 'a', protected: 'e30' },
   }).map(([problem, data]) =>
     one(
       `an embedded secret: ${problem}`,
@@ -150,17 +150,17 @@ const lost: readonly TreeCase[] = [
   ),
   one(
     'tags that are an object',
-    `error wrong-shape ${root}/${hall}/tags.json: holds an object instead of a list: the gateway cannot read it`,
+    `error wrong-shape ${root}/${hall}/tags.json: is an object instead of a list: the gateway cannot read it`,
     resource(hall, { 'tags.json': '{"name":"A"}', 'udts.json': '[]' }, unary),
   ),
   one(
     'members of a tag folder that are an object',
-    `error wrong-shape ${root}/${hall}/tags.json: holds an object instead of a list at tags[0].tags[0].tags: the gateway cannot read these tags`,
+    `error wrong-shape ${root}/${hall}/tags.json: has an object instead of a list at tags[0].tags[0].tags: the gateway cannot read these tags`,
     tags({ name: 'A', tagType: 'Folder', tags: [{ name: 'B', tagType: 'Folder', tags: {} }] }),
   ),
   one(
     'children of a view that are an object',
-    `warning wrong-shape ${projectRoot}/${overview}/view.json: holds an object instead of a list at root.children[0].children: the view cannot be shown`,
+    `warning wrong-shape ${projectRoot}/${overview}/view.json: has an object instead of a list at root.children[0].children: the view cannot be shown`,
     view(overview, { type: 'ia.container.flex', children: {} }),
   ),
   one(
@@ -185,12 +185,12 @@ const lost: readonly TreeCase[] = [
   ),
   one(
     'the cache of a gateway beside its projects',
-    `warning cache-committed ${projectRoot}/.resources: holds 1 file of the gateway's cache, which the gateway rebuilds: they only make the repository larger`,
+    `warning cache-committed ${projectRoot}/.resources: contains 1 file of the gateway's cache, which the gateway rebuilds: they only make the repository larger`,
     { [`${projectRoot}/.resources/0a1b`]: 'x' },
   ),
   one(
     'a script module with modules below it',
-    `warning resource-in-resource ${projectRoot}/Library/ignition/script-python/plant/sums: is a script module with code, but also holds the modules "night" and 1 more: the gateway loads only its own code`,
+    `warning resource-in-resource ${projectRoot}/Library/ignition/script-python/plant/sums: is a script module with code, but also contains the modules "night" and 1 more: the gateway loads only its own code`,
     projectResource('Library/ignition/script-python/plant/sums/night', { 'code.py': 'a = 1\n' }),
     projectResource('Library/ignition/script-python/plant/sums/week', { 'code.py': 'a = 1\n' }),
   ),
@@ -267,7 +267,7 @@ const references: readonly TreeCase[] = [
 ]
 
 const shared = (path: string, what: string, collection = 'core'): string =>
-  `warning machine-identity-shared ${root}/${path}: holds ${what}, the identity of one machine: every gateway that reads ${collection} would share it`
+  `warning machine-identity-shared ${root}/${path}: contains ${what}, the identity of one machine: every gateway that reads ${collection} would share it`
 const same = (path: string, what: string): string =>
   `warning same-value-in-modes ${root}/prod/${path}: has the same ${what} as in the deployment mode "dev": the two environments are not separate`
 /** A resource in the modes dev and prod with the same value in both. */
@@ -286,7 +286,7 @@ const copies: readonly TreeCase[] = [
   ),
   one(
     'the system UID in core',
-    `warning machine-identity-shared ${root}/core/ignition/cobranding: holds the systemUID of one machine: every gateway that reads it would share it`,
+    `warning machine-identity-shared ${root}/core/ignition/cobranding: contains the systemUID of one machine: every gateway that reads it would share it`,
     resource('core/ignition/cobranding', config({ systemUID: '5b1e' })),
   ),
   one(
@@ -296,12 +296,12 @@ const copies: readonly TreeCase[] = [
   ),
   one(
     'the database of a gateway',
-    same('ignition/database-connection/Plant db', 'machine to talk to'),
+    same('ignition/database-connection/Plant db', 'target address'),
     inBoth('ignition/database-connection/Plant db', { connectURL: 'jdbc:postgresql://db.example.com/plant' }),
   ),
   one(
     'the address of a device',
-    same(`${opcua}/device/PLC 0`, 'machine to talk to'),
+    same(`${opcua}/device/PLC 0`, 'target address'),
     inBoth(`${opcua}/device/PLC 0`, { settings: { hostname: '10.1.4.1', port: 502 } }),
   ),
   one(
@@ -329,7 +329,7 @@ const copies: readonly TreeCase[] = [
   ),
   one(
     'a password in connection properties',
-    `warning plain-credential ${root}/prod/com.example.erp/server/a: holds a password in plain text at settings.connectionProps: everyone who can read the repository has it`,
+    `warning plain-credential ${root}/prod/com.example.erp/server/a: contains a password in plain text at settings.connectionProps: everyone who can read the repository has it`,
     resource('prod/com.example.erp/server/a', config({ settings: { connectionProps: 'encrypt=true;password=hunter2' } })),
   ),
   one(

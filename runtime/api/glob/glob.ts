@@ -23,7 +23,7 @@ export function brokenGlobRule(pattern: string): string | undefined {
   const canonical = canonicalGlob(pattern)
   if (canonical === '') return 'is empty'
   if (canonical.startsWith('/')) return 'must be relative'
-  if (`/${canonical}/`.includes('/../')) return 'must not hold a .. segment'
+  if (`/${canonical}/`.includes('/../')) return 'must not contain a .. segment'
   if (canonical.startsWith('!')) return 'must not begin with !; a negated pattern would match nearly everything'
   return brokenGrammar(canonical, 'path')
 }

@@ -31,10 +31,10 @@ const nothing: Glob = { kind: 'sequence', parts: [] }
 
 /** Characters with a meaning in other glob dialects but not here; taken literally they would silently match something else. */
 const foreign: Readonly<Record<string, string>> = {
-  '(': 'must not hold parentheses: write {a,b} for alternatives, and ? or [(] for a parenthesis itself',
-  ')': 'must not hold parentheses: write {a,b} for alternatives, and ? or [)] for a parenthesis itself',
-  '|': 'must not hold |: write {a,b} for alternatives, and ? or [|] for the letter itself',
-  '"': 'must not hold a quotation mark: write ? for one',
+  '(': 'must not contain parentheses: write {a,b} for alternatives, and ? or [(] for a parenthesis itself',
+  ')': 'must not contain parentheses: write {a,b} for alternatives, and ? or [)] for a parenthesis itself',
+  '|': 'must not contain |: write {a,b} for alternatives, and ? or [|] for the letter itself',
+  '"': 'must not contain a quotation mark: write ? for one',
 }
 
 /** Never throws: a pattern that is invalid, or that other dialects would read differently, is `broken`. */
@@ -55,7 +55,7 @@ function problemOf(letters: readonly string[], dialect: Dialect): string | undef
     if (letter === '[') {
       const end = classEnd(letters, at)
       if (end === undefined) return 'has an unbalanced [ or ]'
-      if (letters.slice(at, end).includes('/')) return 'must not hold / in []'
+      if (letters.slice(at, end).includes('/')) return 'must not contain / in []'
       if (rangesOf(letters.slice(at + 1, end)) === undefined) return 'holds a range in [] whose end comes before its beginning'
       at = end
     } else if (letter === ']') return 'has an unbalanced [ or ]'
@@ -63,7 +63,7 @@ function problemOf(letters: readonly string[], dialect: Dialect): string | undef
     else if (letter === '}') open -= 1
     else if (letter === '*' && dialect === 'path' && !isStarsAlone(letters, at)) {
       return 'must hold ** only as a whole name between slashes: write **/*.bak for all files that end so'
-    } else if (letter === '.' && letters[at + 1] === '.' && open > 0) return 'must not hold a range in {}: write [1-3] or {1,2,3}'
+    } else if (letter === '.' && letters[at + 1] === '.' && open > 0) return 'must not contain a range in {}: write [1-3] or {1,2,3}'
     else if (dialect === 'path' && Object.hasOwn(foreign, letter)) return foreign[letter]
     else if (letter === '+' && /[\]}]/.test(letters[at - 1] ?? '')) return 'must not repeat a group with +; write [+] for the letter itself'
     if (open < 0) return 'has an unbalanced { or }'

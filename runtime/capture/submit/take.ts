@@ -146,7 +146,7 @@ async function refuseCredentials(mirror: Mirror, { commit: parent, edits }: Taki
     const before = await mirror.readBy(parent, (repository) => fileOf(repository, parent, edit.source, signal), signal)
     const [place] = newCredentials(edit, before)
     if (place === undefined) continue
-    const message = `${edit.source}: holds a password in plain text at ${place} (plain-credential)`
+    const message = `${edit.source}: contains a password in plain text at ${place} (plain-credential)`
     throw new Fault('CollectionsInvalid', message.slice(0, maxMessage))
   }
 }

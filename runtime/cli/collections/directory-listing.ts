@@ -23,7 +23,7 @@ export function directoryListing(folder: string, below = ''): Listing {
       let batch: FileEntry[] = []
       let count = 0
       for (const entry of walk(folder, below)) {
-        if ((count += 1) > maxFiles) throw new Fault('InvalidConfiguration', `${folder} holds more than ${maxFiles} files`)
+        if ((count += 1) > maxFiles) throw new Fault('InvalidConfiguration', `${folder} contains more than ${maxFiles} files`)
         batch.push(entry)
         if (batch.length < batchSize) continue
         signal.throwIfAborted()

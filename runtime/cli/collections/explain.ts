@@ -20,7 +20,7 @@ export function register(program: Command): void {
     .argument('[resource]', 'only this type or type/name, optionally after the module')
     .option('-m, --mode <mode>', 'deployment mode; "" for a gateway without one')
     .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
-    .option('--root <dir>', 'folder that holds the collections, below the path')
+    .option('--root <dir>', 'folder that contains the collections, below the path')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json']).default('text'))
     .addHelpText(
       'after',

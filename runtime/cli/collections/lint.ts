@@ -37,7 +37,7 @@ export function register(program: Command): void {
     )
     .argument('[path]', 'directory or repository URL', '.')
     .option('--ref <ref>', 'check this branch, tag or commit instead of the files of the directory')
-    .option('--root <dir>', 'folder that holds the collections, below the path (default: all that are found)')
+    .option('--root <dir>', 'folder that contains the collections, below the path (default: all that are found)')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json', 'sarif', 'github', 'gitlab']).default('text'))
     .addOption(new Option('--fail-on <severity>', 'lowest severity that causes exit code 1').choices(['error', 'warning']).default('error'))
     .option(
@@ -129,7 +129,7 @@ export async function lint(input: Input, root: string | undefined, signal: Abort
   for (const each of roots) await check(each, 'collections')
   for (const each of projectRoots) await check(each, 'projects')
   if (root !== undefined && summary.resources + summary.collections + summary.projects === 0) {
-    throw new Fault('InvalidConfiguration', `--root ${root} holds no collections`)
+    throw new Fault('InvalidConfiguration', `--root ${root} contains no collections`)
   }
   return { roots: [...roots, ...projectRoots], findings, summary }
 }

@@ -19,7 +19,7 @@ export function register(program: Command): void {
     .description('Create a deployment mode')
     .argument('<name>', 'name of the mode and of its folder')
     .option('--path <dir>', 'directory of the repository', '.')
-    .option('--root <dir>', 'folder that holds the collections, below the path')
+    .option('--root <dir>', 'folder that contains the collections, below the path')
     .option('--title <title>', 'title in the gateway (default: the name)')
     .option('--from <mode>', 'copy the resources and the parent of this mode')
     .action(async (name: string, options: NewOptions) => {
@@ -32,7 +32,7 @@ export function register(program: Command): void {
     .argument('<a>', 'a mode, or core')
     .argument('<b>', 'another mode, or core')
     .option('--path <dir>', 'directory of the repository', '.')
-    .option('--root <dir>', 'folder that holds the collections, below the path')
+    .option('--root <dir>', 'folder that contains the collections, below the path')
     .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json']).default('text'))
     .action(async (a: string, b: string, options: DiffOptions) => {

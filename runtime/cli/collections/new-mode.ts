@@ -17,7 +17,7 @@ export type NewModeOptions = { path: string; root?: string; title?: string; from
 
 /** Returns the output. Throws InvalidConfiguration. */
 export async function newMode(name: string, options: NewModeOptions, signal: AbortSignal): Promise<string> {
-  const problem = name === '' ? 'is empty' : name.includes('/') ? 'holds a /' : nameProblem(name)
+  const problem = name === '' ? 'is empty' : name.includes('/') ? 'contains a /' : nameProblem(name)
   if (problem !== undefined) throw new Fault('InvalidConfiguration', `the name "${name}" ${problem}`)
   if (reservedNames.has(foldName(name))) throw new Fault('InvalidConfiguration', `"${name}" is a reserved collection`)
   const input = await openInput(options.path, undefined, signal)

@@ -89,7 +89,10 @@ type RunFacts = Pick<RunnerState, 'namespace' | 'name' | 'generation' | 'annotat
 export function readStandalone(folder: string): FleetFacts {
   const state = readState(path.resolve(folder))
   if (state === undefined)
-    throw new Fault('InvalidConfiguration', `--state: "${folder}" holds no state of a run; it is the folder that "cluster-sync run" keeps`)
+    throw new Fault(
+      'InvalidConfiguration',
+      `--state: "${folder}" contains no state of a run; it is the folder that "cluster-sync run" keeps`,
+    )
   return factsOfRun(state)
 }
 

@@ -58,7 +58,10 @@ async function drift(name: string | undefined, options: Options): Promise<number
   const { file, data, contents, gateway, state } = options
   if (contents === true) {
     if (name === undefined || file !== undefined || data !== undefined || state !== undefined)
-      throw new Fault('InvalidConfiguration', '--contents asks the agents of one GatewaySync: name it, without --file, --data and --state')
+      throw new Fault(
+        'InvalidConfiguration',
+        '--contents queries the agents of one GatewaySync: give its name, without --file, --data and --state',
+      )
     const { changesCommand } = await import('../fleet/changes-command.ts')
     return await changesCommand(name, options, standardOutput())
   }

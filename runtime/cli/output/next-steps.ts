@@ -7,37 +7,35 @@ import { docsPage } from '../../platform/docs-page.ts'
 const steps: Readonly<Record<Reason, string>> = {
   // source
   RefNotFound: 'Compare the name with `git ls-remote <repository>`, and correct spec.git.ref or push the branch or tag.',
-  PushNotVisible:
-    'Wait: the operator asks the git host again for two minutes. If it lasts, check whether spec.git.repo is a mirror that lags.',
-  AmbiguousRef: 'Write the full name into spec.git.ref or the request: refs/heads/<name> for the branch, refs/tags/<name> for the tag.',
+  PushNotVisible: 'Wait: the operator retries for two minutes. If the problem persists, check whether spec.git.repo is a mirror that lags.',
+  AmbiguousRef: 'Use the full name in spec.git.ref or the request: refs/heads/<name> for the branch, refs/tags/<name> for the tag.',
   CommitNotServed: 'Point a branch or tag at the commit, or let the git host serve commits by hash (uploadpack.allowReachableSHA1InWant).',
   RefNotAllowed: 'Add the ref to spec.git.allowedRefs if it may be followed.',
   InvalidRef: 'Write the ref as git names it: main, v1.2, refs/heads/main, or a full commit hash.',
-  RepositoryMoved: 'Put the new address into spec.git.repo.',
+  RepositoryMoved: 'Set spec.git.repo to the new address.',
   RepositoryRefused: 'Run `git fsck` in a clone, and repair or remove the object that it names.',
   RepositoryNotOwned: 'Make the user that serves the repository its owner (chown -R), or serve it as its owner.',
   RepositoryNotFound: 'Check spec.git.repo; if the repository is private, check that the credentials in spec.git.auth may read it.',
   RepositoryNotAllowed: 'Use an https or ssh address of a host that the installation permits (value source.allowedHosts).',
-  RepositoryTooLarge: 'Take large files out of the repository; the message names the limit that is exceeded.',
-  SourceVolumeFull: 'Free space where the state folder is (df -h), or enlarge the value source.storage.',
+  RepositoryTooLarge: 'Remove large files from the repository; the message names the limit that is exceeded.',
+  SourceVolumeFull: 'Free space on the volume of the state folder (df -h), or raise the value source.storage.sizeLimit.',
   GitUnauthorized: 'Set spec.git.auth, or renew the token or password in its Secret: it may be missing, wrong or expired.',
   GitForbidden: 'Give the account of the credentials permission to read the repository.',
   GitKeyRefused: 'Add the public half of the SSH key to the git host as a deploy key with read access.',
   GitHostKeyUnknown: 'Add the line that `ssh-keyscan <host>` prints to knownHosts, after you have compared its fingerprint.',
   GitHostKeyChanged: 'Ask the administrators of the git host whether its key changed; only then replace the line in knownHosts.',
-  GitTlsUntrusted: 'Put the certificate authority of the git host into the Secret that spec.git.caBundle names.',
+  GitTlsUntrusted: 'Add the CA certificate of the git host to the Secret that spec.git.caBundle names.',
   GitHostUnknown: 'Check the host name in spec.git.repo and the DNS of this machine: `getent hosts <host>`.',
   GitConnectionRefused: 'Check the address and port in spec.git.repo, and whether a firewall or proxy blocks the connection.',
   GitProxyRefused: 'Check the proxy (spec.git.proxy, HTTPS_PROXY) and whether it permits the git host.',
   GitObjectMissing: 'Run `git fsck` on the git host, and push the missing object again from a clone that has it.',
-  GitOutOfMemory: 'Take the largest files out of the repository, or give git more memory.',
+  GitOutOfMemory: 'Remove the largest files from the repository.',
   GithubAppRefused: 'Check appId, installationId and the private key, and that the App is installed for this repository.',
   CredentialsInvalid: 'Correct the Secret that the message names: the whole key or certificate in PEM, with its passphrase.',
   GitUnreachable: 'Check the network between this machine and the git host: `git ls-remote <repository>`. The sync retries automatically.',
   GitTimeout: 'Check the network to the git host. The sync retries automatically.',
   GitFailed: "Read git's message. `git fetch` in a clone on the same machine should fail in the same way.",
-  GitKilled:
-    'Give the machine or container more of what the message names: memory, processes or open files. The sync retries automatically.',
+  GitKilled: 'Raise the limit that the message names: memory, processes or open files. The sync retries automatically.',
   CommitStatusRefused: 'Give the token of spec.git.commitStatus permission to write commit statuses.',
   CommitStatusFailed: 'Check the network to the git host. The status is sent again automatically.',
   NotificationRefused: 'Check the address and the credentials of the receiver of notifications.',
@@ -46,23 +44,23 @@ const steps: Readonly<Record<Reason, string>> = {
   PullRequestRefused:
     'Give the token of spec.capture permission to open pull requests, then run the command again. The branch is already pushed.',
   PullRequestFailed: 'Check the network to the API of the git host, then run the command again. The branch is already pushed.',
-  ToolMissing: `Install the program that the message names, or a newer one; ${docsPage('docs/how-to/standalone.md')} lists what is needed.`,
+  ToolMissing: `Install the program that the message names, or a newer one; ${docsPage('docs/how-to/standalone.md')} lists the requirements.`,
   SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
   NotVerified: 'Sign the commit or tag with a key that spec.git.verify trusts, and push it.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, fix what it reports, and push.',
-  CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding says what ran out.',
+  CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding shows which limit was exceeded.',
   // rollout
-  RolloutFailed: 'Correct what the failed gateways name, and push a new commit; or resume the rollout of this one.',
+  RolloutFailed: 'Correct the problems that the failed gateways report, and push a new commit; or resume the rollout of this one.',
   RolloutAborted: 'Push another commit, or resume the rollout of this one.',
-  WaitsForStage: 'Wait until the stage of this gateway begins; `cluster-sync approve <name>` where it waits for approval.',
+  WaitsForStage: 'Wait until the stage of this gateway begins; if it waits for approval, run `cluster-sync approve <name>`.',
   // delivery
   CommitGone: 'Push the commit again, or request another ref.',
   CommitNotPublished: 'Wait until the commit is published, or request a published one.',
   UnknownBase: 'No action needed: the agent requests all files again.',
   DeliveryUnreachable:
     'Check that the controller runs and that a NetworkPolicy permits its delivery port. The agent retries automatically.',
-  DeliveryUnauthorized: 'Recreate the pod if this lasts: its token belongs to another pod or has expired.',
-  DeliveryFailed: 'No action needed: the agent retries automatically. If it lasts, check the network between controller and gateway.',
+  DeliveryUnauthorized: 'If this persists, recreate the pod: its token belongs to another pod or has expired.',
+  DeliveryFailed: 'No action needed: the agent retries automatically. If it persists, check the network between controller and gateway.',
   // sync engine
   ModeUnknown: 'Start the gateway, or set its mode: mode=<name> in --target, or --mode.',
   UnknownProfile: 'Correct the name of the profile, or add it to spec.sync.profiles.',
@@ -73,16 +71,15 @@ const steps: Readonly<Record<Reason, string>> = {
     'Correct the path that the message names: `collections.root` of the profile, or `source` of the mapping; or set `required: false` for an optional mapping.',
   DestinationNotAllowed: 'Choose another `destination`: this one belongs to the gateway itself.',
   MappingConflict: 'Change one of the two mappings or paths, so that each file has one source.',
-  MassDeletion:
-    'If these files are to be deleted, confirm: set the annotation clustersync.io/confirm-deletions to the commit. If not, revert the commit.',
+  MassDeletion: 'To delete these files, set the annotation clustersync.io/confirm-deletions to the commit. Otherwise, revert the commit.',
   LocalChanges:
-    'Bring the changes into git with `cluster-sync capture`; or set the annotation clustersync.io/confirm-overwrites to the commit to lose them.',
+    'Capture the changes into git with `cluster-sync capture`, or discard them: set the annotation clustersync.io/confirm-overwrites to the commit.',
   ModeRemoved:
-    'If the gateway is to lose it, confirm: set the annotation clustersync.io/confirm-deletions to the commit. If not, revert the commit.',
+    'To remove it from the gateway, set the annotation clustersync.io/confirm-deletions to the commit. Otherwise, revert the commit.',
   PathTooLong: 'Give the file or folder a shorter name.',
   TemplateFailed: 'Correct the template or patch at the place that the message names; `cluster-sync plan` shows the result beforehand.',
-  SymbolicLink: 'Replace the symbolic link by the folder or file that it leads to.',
-  FolderLocked: 'End the other process, or wait for it: one run for each data directory.',
+  SymbolicLink: 'Replace the symbolic link with the folder or file that it points to.',
+  FolderLocked: 'Stop the other process, or wait until it ends: only one run may use a data directory.',
   DiskFull: 'Free space on the volume that the message names (df -h), or raise the quota. The sync retries automatically.',
   NotWritable:
     'Mount the volume writable if it is read-only. Otherwise run as the user that owns the folder, or permit this user to read and write it.',
@@ -94,26 +91,26 @@ const steps: Readonly<Record<Reason, string>> = {
   GatewayNotReady: 'Wait until the gateway has started or is commissioned. The files are read then.',
   GatewayUnauthorized: `Provide an API key of the gateway: --api-key-file, or spec.gateway.api. ${docsPage('docs/how-to/api-key.md')} shows how to create one.`,
   GatewayForbidden: 'Give the API key in the gateway the security level that the call needs: Write for a scan.',
-  ScanFailed: "See the gateway's log for what it could not read. The sync retries automatically.",
-  NewProblems: 'Correct what the report of the gateway names, and push; or accept it with `cluster-sync resume <name>`.',
+  ScanFailed: 'Check the log of the gateway for files that it could not read. The sync retries automatically.',
+  NewProblems: 'Correct the problems in the report of the gateway, and push; or accept them with `cluster-sync resume <name>`.',
   HealthCheckFailed:
     'Compare `check` of the profile with the response that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
   HealthCheckUnanswered:
     'Find the cause in the rollout or in the report of the gateway, correct `check`, the gateway or Prometheus, and run `cluster-sync resume <name>`.',
   GatewayRestarted:
-    "See the last log lines of the gateway's container before it ended; correct the commit, or continue with `cluster-sync resume <name>`.",
+    "Check the end of the previous log of the gateway's container; correct the commit, or continue with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to Proceed.',
   // receiver
   NotAuthenticated: `Give both sides the same secret or token, and have the host sign in a format that ${docsPage('docs/how-to/webhooks/README.md')} lists.`,
   AuthNotReady: 'Create the Secret with the key of the webhook, or correct its name.',
   PayloadMalformed: 'Send the body as JSON in UTF-8.',
-  PayloadTooLarge: 'Send a smaller body; a generic call holds only {"ref": "main"}.',
+  PayloadTooLarge: 'Send a smaller body; a generic call contains only {"ref": "main"}.',
   PayloadUnrecognized: `Send {"ref": "main"}, or choose an event that ${docsPage('docs/how-to/webhooks/README.md')} lists.`,
   UnsupportedMediaType: 'Choose application/json as the content type of the webhook.',
   MethodNotAllowed: 'Call the route with POST.',
   NotFound: 'Check the URL: POST /webhook/<namespace>/<name>.',
   TooManyRequests:
-    'If a gateway reports it, no action is needed: the agent waits for a free connection and retries automatically. If a caller gets it, call less often; the Retry-After header gives the seconds.',
+    'If a gateway reports it, no action is needed: the agent waits for a free connection and retries automatically. If a caller gets it, call less often; the Retry-After header shows the number of seconds.',
   // cluster
   ApiUnavailable: 'Check the API server and the network to it: `kubectl get --raw /readyz`. The operator retries automatically.',
   Conflict: 'No action needed: the operator retries automatically. If a command failed with this reason, run it again.',
@@ -121,16 +118,16 @@ const steps: Readonly<Record<Reason, string>> = {
   Rejected: 'Correct the field that the API server names.',
   UnsupportedKubernetes: 'Upgrade the cluster to Kubernetes 1.30 or newer.',
   // anywhere
-  Timeout: 'Try again with more time (--timeout); if it lasts, check what the message says it waits for.',
-  InvalidConfiguration: 'Correct what the message names; `cluster-sync <command> --help` shows the options.',
+  Timeout: 'Try again with more time (--timeout). If the problem persists, check the system that the message names.',
+  InvalidConfiguration: 'Correct the option or setting that the message names; `cluster-sync <command> --help` shows the options.',
   Unexpected: 'This is a bug in cluster-sync: please report it with what `--log-level debug` prints.',
 }
 
 /** The next step for states that are not faults. */
 const stateSteps: Readonly<Record<string, string>> = {
-  Drifted: 'Bring the local change into git, or revert it; with `drift: Restore` the next sync reverts it.',
-  Paused: 'Set `paused: false` in the GatewaySync to let it write.',
-  DryRun: 'Read the plan; set `dryRun: false` to let it write.',
+  Drifted: 'Capture the local change into git, or revert it; with `drift: Restore` the next sync reverts it.',
+  Paused: 'Set `paused: false` in the GatewaySync to resume writing.',
+  DryRun: 'Check the plan, then set `dryRun: false` to apply it.',
   OldConfiguration: 'Wait: the gateway has not applied the current GatewaySync yet.',
 }
 

@@ -143,7 +143,7 @@ const shownCharacters = 60
 
 /** Throws RepositoryTooLarge. */
 export function requireCount(files: number): void {
-  if (files > maxListedFiles) throw new Fault('RepositoryTooLarge', `the commit holds more than ${maxListedFiles} files`)
+  if (files > maxListedFiles) throw new Fault('RepositoryTooLarge', `the commit contains more than ${maxListedFiles} files`)
 }
 
 /** Throws RepositoryTooLarge. */

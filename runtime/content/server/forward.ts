@@ -73,7 +73,7 @@ export function createForwarding({ serverName, caBundle, log }: LeaderOptions): 
     const { reason, message } = fault ?? { reason: 'DeliveryUnreachable' as const, message: causeOf(error) }
     log.warn(
       { namespace: question.namespace, name: question.name, reason, message },
-      'the leader gives no answer, so the git host is asked',
+      'the leader does not answer; the git host is queried instead',
     )
     return undefined
   }

@@ -44,7 +44,8 @@ export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyrin
     }
     blocks.push(...found.blocks)
   }
-  if (pgpKeys.size + sshKeys.size > maxKeys) return { kind: 'unusable', why: `holds more than ${maxKeys} keys; keep those that may sign` }
+  if (pgpKeys.size + sshKeys.size > maxKeys)
+    return { kind: 'unusable', why: `contains more than ${maxKeys} keys; keep those that may sign` }
   if (pgpKeys.size + sshKeys.size === 0) return { kind: 'unusable', why: 'holds no key' }
   return { kind: 'keyring', keyring: { pgp: Buffer.concat(blocks), pgpKeys, sshKeys } }
 }

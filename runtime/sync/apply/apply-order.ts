@@ -62,7 +62,7 @@ function undoSteps(effects: Effects, steps: readonly Step[], cause: unknown): vo
     undo(effects, steps)
   } catch (error) {
     if (!(cause instanceof Fault)) throw cause
-    throw new Fault(cause.reason, `${cause.message}; the folder holds files of two commits until the next try`, { cause: error })
+    throw new Fault(cause.reason, `${cause.message}; the folder contains files of two commits until the next try`, { cause: error })
   }
 }
 

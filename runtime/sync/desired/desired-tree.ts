@@ -80,14 +80,14 @@ function reportAbsent(mapping: ResolvedMapping | undefined, findings: Finding[])
   if (mapping === undefined) return
   if (mapping.required) throw missingSource(mapping, undefined)
   if (mapping.whenAbsent === 'remove') return
-  const message = `${mapping.label}: the commit holds no such source; "${mapping.destination}" is unchanged`
+  const message = `${mapping.label}: the commit contains no such source; "${mapping.destination}" is unchanged`
   findings.push({ rule: 'source-absent', path: mapping.source, message })
 }
 
 /** `near`: a similar existing path. */
 export function missingSource({ label, source }: Pick<ResolvedMapping, 'label' | 'source'>, near: string | undefined): Fault {
   const step = near === undefined ? 'correct source or set required: false' : `did you mean "${near}"?`
-  return new Fault('SourcePathMissing', `${label}: the commit holds no "${source}"; ${step}`)
+  return new Fault('SourcePathMissing', `${label}: the commit contains no "${source}"; ${step}`)
 }
 
 function desiredFile(entry: Put, mapping: ResolvedMapping, index: number, findings: Finding[]): DesiredFile | undefined {
@@ -108,7 +108,7 @@ function desiredFile(entry: Put, mapping: ResolvedMapping, index: number, findin
   }
   // Whatever the source sends, no path outside the data directory is a destination.
   if (!isRelativePath(path))
-    throw new Fault('DeliveryFailed', `the listing holds "${printable(entry.path)}", which is not the path of a file`)
+    throw new Fault('DeliveryFailed', `the listing contains "${printable(entry.path)}", which is not the path of a file`)
   if (isForbidden(path)) {
     findings.push({ rule: 'forbidden-destination', path: entry.path, message: `is not written: "${path}" belongs to the gateway itself` })
     return undefined
@@ -182,7 +182,7 @@ export function desiredDelta(
         continue
       }
       if (present.files.has(path) || puts.has(path)) {
-        if (shared[index] === true) return { kind: 'needs-listing', why: `another mapping may hold "${path}" too` }
+        if (shared[index] === true) return { kind: 'needs-listing', why: `another mapping may contain "${path}" too` }
         puts.delete(path)
         if (present.files.has(path)) removed.add(path)
       }

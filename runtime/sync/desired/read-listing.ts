@@ -91,7 +91,7 @@ async function findChain(
   if (!listing.some((batch) => batch.some(({ path }) => root === '' || path.startsWith(`${root}/`)))) {
     const near = await nearTo(source, { commit: target.commit, missing: root, isRoot: true }, signal)
     const step = near === undefined ? 'correct it in the profile' : `did you mean "${near}"?`
-    throw new Fault('SourcePathMissing', `collections.root: the commit holds no "${root}"; ${step}`)
+    throw new Fault('SourcePathMissing', `collections.root: the commit contains no "${root}"; ${step}`)
   }
   const small = [...found].filter(([, { size }]) => size <= maxModeBytes)
   const contents = await readBlobs(

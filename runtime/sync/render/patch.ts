@@ -34,7 +34,7 @@ function costlyPathRule(text: string): string | undefined {
   if (text.length > maxPath) return `is longer than ${maxPath} characters`
   const bare = text.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/gs, "''")
   if (/\b(?:match|search)\s*\(/.test(bare)) return 'must not use match() or search(): compare with == instead'
-  if (bare.split('..').length > 2) return 'must not hold .. more than once'
+  if (bare.split('..').length > 2) return 'must not contain .. more than once'
   if (bare.indexOf('$', 1) >= 0) return 'must not name $ within a filter'
   return undefined
 }
@@ -50,7 +50,7 @@ export type Setting = { path: string; value: string }
  * that does not fit the type it replaces.
  */
 export function applySettings(text: string, settings: readonly Setting[], label: string): { text: string; unmatched: string[] } {
-  if (holdsMoreValues(text, maxValues)) throw new Fault('TemplateFailed', `${label}: the document holds more than ${maxValues} values`)
+  if (holdsMoreValues(text, maxValues)) throw new Fault('TemplateFailed', `${label}: the document contains more than ${maxValues} values`)
   const unmatched: string[] = []
   let result = text
   for (const { path, value } of settings) {

@@ -47,7 +47,7 @@ export function deliveredChain(
     const child = inherited.at(-2)
     findings.push(
       child === undefined
-        ? { rule: 'mode-without-folder', path: last, message: 'the commit holds no such collection: nothing is overridden' }
+        ? { rule: 'mode-without-folder', path: last, message: 'the commit contains no such collection: nothing is overridden' }
         : {
             rule: 'unknown-parent',
             path: `${folders.get(child)}/${modeManifest}`,

@@ -60,7 +60,7 @@ const sopsMarks = [Buffer.from('ENC[AES256_GCM,data:'), Buffer.from('sops')] as 
 export function encryptionOf(content: Uint8Array): Damage | undefined {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length)
   if (bytes.subarray(0, gitCryptMark.length).equals(gitCryptMark)) return encryptedBy('is encrypted by git-crypt')
-  return sopsMarks.every((mark) => bytes.includes(mark)) ? encryptedBy('holds values that SOPS encrypted') : undefined
+  return sopsMarks.every((mark) => bytes.includes(mark)) ? encryptedBy('contains values encrypted by SOPS') : undefined
 }
 
 function encryptedBy(problem: string): Damage {
@@ -85,11 +85,11 @@ export function textDamage(content: Uint8Array): Damage | undefined {
   if (found !== undefined) return found.kind === 'byte-order-mark' ? undefined : found
   const zero = content.indexOf(0)
   if (zero >= 0)
-    return { kind: 'zero-bytes', line: lineAt(content, zero), problem: `holds null bytes, the first in line ${lineAt(content, zero)}` }
+    return { kind: 'zero-bytes', line: lineAt(content, zero), problem: `contains null bytes, the first in line ${lineAt(content, zero)}` }
   const start = markAt(content, '<<<<<<< ')
   if (start < 0 || markAt(content, '>>>>>>> ') < start) return undefined
   const line = lineAt(content, start)
-  return { kind: 'merge-conflict', line, problem: `holds an unresolved merge conflict that begins in line ${line}` }
+  return { kind: 'merge-conflict', line, problem: `contains an unresolved merge conflict that begins in line ${line}` }
 }
 
 /** The offset of the first line that begins with a mark of git, or -1. */
@@ -105,7 +105,7 @@ function lineAt(content: Uint8Array, end: number): number {
 }
 
 const utf16: Damage = { kind: 'not-utf-8', line: 1, problem: 'is UTF-16 text, not UTF-8' }
-const onlyZeros: Damage = { kind: 'zero-bytes', line: 1, problem: 'holds only null bytes, as after a power loss' }
+const onlyZeros: Damage = { kind: 'zero-bytes', line: 1, problem: 'contains only null bytes, as after a power loss' }
 
 function startsWith(content: Uint8Array, ...bytes: readonly number[]): boolean {
   return bytes.every((byte, index) => content[index] === byte)
@@ -206,7 +206,7 @@ class DamageScan {
     if (this.#isEscaped) this.#isEscaped = false
     else if (byte === quote) return this.#endText()
     else if (byte === backslash) this.#isEscaped = true
-    else if (byte === 0) return this.#fail('zero-bytes', 'holds null bytes, the first')
+    else if (byte === 0) return this.#fail('zero-bytes', 'contains null bytes, the first')
     else if (byte < space) return this.#fail('invalid-json', 'is not JSON, because a string has a line break or another control character')
     if (this.#keys && this.#isKey()) this.#word += String.fromCharCode(byte)
   }
@@ -259,11 +259,11 @@ class DamageScan {
   #refuse(piece: Uint8Array, at: number): void {
     const byte = piece[at] ?? 0
     const mark = piece.subarray(at, at + markLength)
-    if (byte === 0) this.#fail('zero-bytes', 'holds null bytes, the first')
+    if (byte === 0) this.#fail('zero-bytes', 'contains null bytes, the first')
     else if (this.#isLineStart && conflictMarks.has(byte) && mark.every((each) => each === byte)) {
-      this.#fail('merge-conflict', 'holds an unresolved merge conflict that begins')
+      this.#fail('merge-conflict', 'contains an unresolved merge conflict that begins')
     } else if (this.#previous === openBrace && (byte === openBrace || byte === 0x25)) {
-      this.#fail('invalid-json', 'holds a template expression outside a string', { isTemplate: true })
+      this.#fail('invalid-json', 'contains a template expression outside a string', { isTemplate: true })
     } else if (this.#expected === 'nothing') this.#fail('invalid-json', 'is not JSON, because there is text after the end')
     else if (this.#isAfterComma() && (byte === closeBrace || byte === closeBracket))
       this.#fail('invalid-json', 'is not JSON, because there is a comma before a closing bracket')

@@ -97,7 +97,8 @@ export function parseManifest(bytes: Uint8Array | undefined): ParsedObject {
 
 function parseObject(bytes: Uint8Array | undefined, maxBytes: number): ParsedObject {
   if (bytes === undefined || bytes.length > maxBytes) return { kind: 'invalid', problem: `is larger than ${maxBytes} bytes` }
-  if (createScan(complexity)(bytes)) return { kind: 'invalid', problem: 'is nested too deeply, or holds more than a manifest ever needs' }
+  if (createScan(complexity)(bytes))
+    return { kind: 'invalid', problem: 'is nested too deeply, or contains more than a manifest ever needs' }
   let text = ''
   try {
     text = decoder.decode(bytes)

@@ -81,7 +81,7 @@ type Unique = { what: string; value: string }
 
 type Row = { type: string; at: string; what: string; isAddress?: true }
 
-const machine = 'machine to talk to'
+const machine = 'target address'
 const engine = 'com.cirruslink.mqtt.engine.gateway'
 const transmission = 'com.cirruslink.mqtt.transmission.gateway'
 

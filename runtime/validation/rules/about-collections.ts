@@ -20,7 +20,7 @@ export function* missingConfigMode(facts: TreeFacts): Generator<Violation> {
     if (/^(?:external|local)$/i.test(name)) {
       yield { ...found, message: `has files but no ${modeManifest}: the gateway does not start` }
     } else if (facts.isFragment) {
-      const message = `has no ${modeManifest}, like every folder beside it: the files work only if they are copied over a complete collection "${name}"`
+      const message = `has no ${modeManifest}, like every folder next to it: the files work only if they are copied over a complete collection "${name}"`
       yield { ...found, message, severity: 'warning' }
     } else yield { ...found, message: `has files but no ${modeManifest}: the gateway does not load it, and its resources are lost` }
   }
@@ -83,7 +83,7 @@ export function* unexpectedParent(facts: TreeFacts): Generator<Violation> {
     yield {
       path,
       collection: name,
-      message: `names the parent "${parent}" instead of "${expected}": what a gateway does with it is unknown`,
+      message: `names the parent "${parent}" instead of "${expected}": how a gateway handles it is unknown`,
     }
   }
 }

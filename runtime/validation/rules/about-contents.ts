@@ -27,7 +27,7 @@ function* brokenIn(value: unknown, at: string, depth: number): Generator<{ at: s
   if (depth > maxDepth || typeof value !== 'object' || value === null) return
   if (isObject(value) && value['type'] === 'Embedded' && Object.hasOwn(value, 'data')) {
     const { data } = value
-    const problem = typeof data === 'string' ? 'holds a secret in plain text instead of its encrypted form' : lackingParts(data)
+    const problem = typeof data === 'string' ? 'contains a secret in plain text instead of its encrypted form' : lackingParts(data)
     if (problem !== undefined) yield { at, problem }
     return
   }
@@ -39,7 +39,7 @@ function* brokenIn(value: unknown, at: string, depth: number): Generator<{ at: s
 function lackingParts(data: unknown): string | undefined {
   if (!isObject(data)) return undefined
   const lacking = secretParts.filter((part) => typeof data[part] !== 'string')
-  return lacking.length === 0 ? undefined : `holds an encrypted secret without its ${lacking.join(', ')}`
+  return lacking.length === 0 ? undefined : `contains an encrypted secret without its ${lacking.join(', ')}`
 }
 
 export const viewWithoutRoot: ResourceCheck = function* (facts: ResourceFacts): Generator<Violation> {
@@ -69,7 +69,7 @@ export const wrongShape: ResourceCheck = function* (facts: ResourceFacts): Gener
       yield found(
         facts,
         fileAt(facts, file),
-        `holds ${shapeOf(value)} instead of ${isList ? 'a list' : 'an object'}: the gateway cannot read it`,
+        `is ${shapeOf(value)} instead of ${isList ? 'a list' : 'an object'}: the gateway cannot read it`,
       )
   }
   if (type === tagDefinitionType || type === tagTypeType) {
@@ -90,7 +90,7 @@ function noList(value: unknown, key: string, at: string, depth: number): string 
   const members = value[key]
   const place = at === '' ? key : `${at.slice(0, maxPlace)}.${key}`
   if (!Array.isArray(members))
-    return members === undefined || members === null ? undefined : `holds ${shapeOf(members)} instead of a list at ${place}`
+    return members === undefined || members === null ? undefined : `has ${shapeOf(members)} instead of a list at ${place}`
   for (const [index, member] of members.entries()) {
     const wrong = noList(member, key, `${place}[${index}]`, depth + 1)
     if (wrong !== undefined) return wrong
@@ -119,7 +119,7 @@ export function* duplicateUuid(overview: Overview): Generator<Violation> {
   for (const same of byUuid.values()) {
     const [first, ...others] = same.toSorted((a, b) => (a.folder < b.folder ? -1 : 1))
     for (const { folder, collection } of others) {
-      const message = `has the same uuid as ${first?.folder.slice(0, 300)}: a gateway may take one for the other`
+      const message = `has the same uuid as ${first?.folder.slice(0, 300)}: a gateway may confuse them`
       yield { path: inRoot(overview, folder), collection, message }
     }
   }
@@ -154,7 +154,7 @@ export function* machineIdentity(facts: TreeFacts): Generator<Violation> {
     if (foldName(name) !== 'core' && foldName(name) !== 'external') continue
     for (const resource of resources) {
       if (!localSingletons.has(typeOf(resource))) continue
-      const message = `holds ${typeOf(resource)}, the identity of one machine: every gateway that reads ${name} would share it`
+      const message = `contains ${typeOf(resource)}, the identity of one machine: every gateway that reads ${name} would share it`
       yield { path: inRoot(facts, resource.folder), collection: name, message }
     }
   }
@@ -170,7 +170,7 @@ export function* machineSetting({ collection, resource, path, json }: ResourceFa
   yield {
     path,
     collection: collection.name,
-    message: 'holds the systemUID of one machine: every gateway that reads it would share it',
+    message: 'contains the systemUID of one machine: every gateway that reads it would share it',
   }
 }
 
@@ -184,7 +184,7 @@ export const invalidManifestField: ResourceCheck = function* ({ collection, pars
   const [first] = problems
   if (first === undefined) return
   const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`
-  yield { path: resource.manifest.path, collection: collection.name, message: `${first}${more}: what a gateway does with it is unknown` }
+  yield { path: resource.manifest.path, collection: collection.name, message: `${first}${more}: how a gateway handles it is unknown` }
 }
 
 function* problemsOf(value: Readonly<Record<string, unknown>>): Generator<string> {
@@ -216,6 +216,6 @@ function isTemplateText(value: unknown): boolean {
 function describeField(name: string, value: unknown): string {
   if (value === undefined) return `has no ${name}`
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? `has the ${name} ${JSON.stringify(value).slice(0, 80)}`
+    ? `has "${name}": ${JSON.stringify(value).slice(0, 80)}`
     : `has ${value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object'} as ${name}`
 }

@@ -113,7 +113,7 @@ export function* firstBootConflict(facts: TreeFacts): Generator<Violation> {
     if (firstBootSingletons.has(type))
       yield { path, collection: 'core', message: `the gateway creates its own ${type} at its first boot: it logs a conflict at each start` }
     if (type === oneTimeType)
-      yield { path, collection: 'core', message: `holds ${type}: the gateway does not create its OPC UA user source and connection` }
+      yield { path, collection: 'core', message: `contains ${type}: the gateway does not create its OPC UA user source and connection` }
   }
 }
 
@@ -138,7 +138,7 @@ export function* cacheCommitted({ tree }: TreeFacts): Generator<Violation> {
   const count = skipped.filter(({ path: other }) => other.startsWith(`${path}/`)).length
   yield {
     path,
-    message: `holds ${counted(count, 'file')} of the gateway's cache, which the gateway rebuilds: they only make the repository larger`,
+    message: `contains ${counted(count, 'file')} of the gateway's cache, which the gateway rebuilds: they only make the repository larger`,
   }
 }
 
@@ -146,7 +146,7 @@ export function* localCommitted(facts: TreeFacts): Generator<Violation> {
   for (const { name, resources } of facts.tree.collections) {
     if (foldName(name) !== 'local') continue
     const what = resources.length === 0 ? 'files' : counted(resources.length, 'resource')
-    yield { path: inRoot(facts, name), message: `holds ${what} of one machine: they are not delivered` }
+    yield { path: inRoot(facts, name), message: `contains ${what} of one machine: they are not delivered` }
   }
 }
 

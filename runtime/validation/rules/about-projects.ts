@@ -14,7 +14,7 @@ export function* missingProjectJson(facts: TreeFacts): Generator<Violation> {
     if (manifest !== undefined || resources.length === 0) continue
     const path = inRoot(facts, name)
     if (facts.isFragment) {
-      const message = `has resources but no ${projectManifest}, like every folder beside it: they work only if the gateway has the project`
+      const message = `has resources but no ${projectManifest}, like every folder next to it: they work only if the gateway has the project`
       yield { path, message, severity: 'warning' }
     } else yield { path, message: `has resources but no ${projectManifest}: the gateway does not load the project` }
   }

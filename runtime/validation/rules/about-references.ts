@@ -52,7 +52,7 @@ function* missingTagProvider(overview: Overview): Generator<Violation> {
     const views = overview.views.filter(({ chain }) => chain.includes(foldName(collection)))
     const without = views.filter((view) => !isNamed(overview, view, reference))
     if (without.length === 0) continue
-    const message = `holds tags of the tag provider "${provider.slice(0, 80)}", which ${isSomewhere(overview, reference) ? lack(without) : 'does not exist'}: they are not loaded`
+    const message = `contains tags of the tag provider "${provider.slice(0, 80)}", which ${isSomewhere(overview, reference) ? lack(without) : 'does not exist'}: they are not loaded`
     yield { path: inRoot(overview, folder), collection, message }
   }
 }

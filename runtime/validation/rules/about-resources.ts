@@ -89,8 +89,8 @@ export function* resourceInResource(facts: ResourceFacts): Generator<Violation> 
   const below = `"${first.slice(0, -1).slice(0, 200)}"${others.length === 0 ? '' : ` and ${others.length} more`}`
   const message =
     typeOf(resource) === scriptType
-      ? `is a script module with code, but also holds the modules ${below}: the gateway loads only its own code`
-      : `is a resource, but also holds the resources ${below}: the gateway does not load what is below a resource`
+      ? `is a script module with code, but also contains the modules ${below}: the gateway loads only its own code`
+      : `is a resource, but also contains the resources ${below}: the gateway does not load what is below a resource`
   yield at(facts, path, message)
 }
 
@@ -120,7 +120,7 @@ export function* overrideIdentical(facts: ResourceFacts): Generator<Violation> {
 export function* overrideForbidden(facts: ResourceFacts): Generator<Violation> {
   const { base, path } = facts
   if (base?.overridable === false)
-    yield at(facts, path, `overrides a resource of "${base.collection}" with overridable: false: what a gateway does with it is unknown`)
+    yield at(facts, path, `overrides a resource of "${base.collection}" with overridable: false: how a gateway handles it is unknown`)
 }
 
 /** The collections that every gateway reads. */
@@ -146,15 +146,15 @@ function environmentSpecific(facts: ResourceFacts): { what: string; why: string 
 
 const everywhere = 'every environment that does not override it uses this value'
 const wording: Record<Sighting['kind'], { what: string; why: string }> = {
-  host: { what: 'holds a host', why: everywhere },
-  connection: { what: 'holds a connection string', why: everywhere },
-  password: { what: 'holds a password', why: everywhere },
-  credential: { what: 'holds a credential', why: everywhere },
+  host: { what: 'contains a host', why: everywhere },
+  connection: { what: 'contains a connection string', why: everywhere },
+  password: { what: 'contains a password', why: everywhere },
+  credential: { what: 'contains a credential', why: everywhere },
   readable: {
-    what: 'holds a credential encrypted with the default key',
+    what: 'contains a credential encrypted with the default key',
     why: 'every installation has that key, so everyone who can read the repository can decrypt it',
   },
-  encrypted: { what: 'holds a value encrypted with a custom key', why: 'gateways without that key cannot read it' },
+  encrypted: { what: 'contains a value encrypted with a custom key', why: 'gateways without that key cannot read it' },
 }
 
 export function* belongsInMode(facts: ResourceFacts, { hasModes }: ResourceContext): Generator<Violation> {

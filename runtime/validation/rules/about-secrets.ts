@@ -28,10 +28,11 @@ export function* plainCredential({ collection, resource, path, json }: ResourceF
   yield {
     path,
     collection: collection.name,
-    message: `holds a password in plain text at ${first}${more}: everyone who can read the repository has it`,
+    message: `contains a password in plain text at ${first}${more}: everyone who can read the repository has it`,
   }
 }
 
 export function* keyCommitted({ keys }: TreeFacts): Generator<Violation> {
-  for (const path of keys) yield { path, message: 'holds a key of a gateway: everyone who can read the repository can decrypt its secrets' }
+  for (const path of keys)
+    yield { path, message: 'contains a key of a gateway: everyone who can read the repository can decrypt its secrets' }
 }

@@ -85,13 +85,13 @@ function* unlistedFile(overview: Overview): Generator<Violation> {
     const owner = overview.kind === 'projects' ? {} : { collection: all[0]?.collection ?? '' }
     if (all.length > maxSingle) {
       const count = all.reduce((sum, { notes }) => sum + (notes?.unlisted?.count ?? 0), 0)
-      const message = `holds ${counted(count, 'file')} beside ${all.length} resources that list none of them, such as ${all[0]?.notes?.unlisted?.first.slice(0, 300)}: the gateway ignores them`
+      const message = `contains ${counted(count, 'file')} next to ${all.length} resources that list none of them, such as ${all[0]?.notes?.unlisted?.first.slice(0, 300)}: the gateway ignores them`
       yield { path: inRoot(overview, type), message, ...owner }
       continue
     }
     for (const { notes } of all) {
       const { count = 0, first = '' } = notes?.unlisted ?? {}
-      const more = count === 1 ? '' : ` (and ${count - 1} more beside it)`
+      const more = count === 1 ? '' : ` (and ${count - 1} more next to it)`
       yield { path: first, message: `is not listed in its resource.json${more}: the gateway ignores it`, ...owner }
     }
   }

@@ -32,7 +32,7 @@ export async function parseSettings(text: string): Promise<Settings> {
   if (value === null || value === undefined) return noSettings
   if (!isObject(value)) throw broken('must be a mapping with the key "rules"')
   const unknown = Object.keys(value).find((key) => key !== 'rules')
-  if (unknown !== undefined) throw broken(`has the unknown key "${unknown}"; it may hold only "rules"`)
+  if (unknown !== undefined) throw broken(`has the unknown key "${unknown}"; it may contain only "rules"`)
   const rules = value['rules'] ?? {}
   if (!isObject(rules)) throw broken('"rules" must be a mapping of rule to severity')
   return new Map(Object.entries(rules).map(([rule, setting]) => [parseRule(rule), parseSetting(rule, setting)]))
@@ -59,7 +59,7 @@ function parseSetting(rule: string, setting: unknown): Setting[] {
   return setting.map((item: unknown) => {
     if (!isObject(item)) throw broken(`rules.${rule}: each entry must be {paths, severity}`)
     const unknown = Object.keys(item).find((key) => key !== 'paths' && key !== 'severity')
-    if (unknown !== undefined) throw broken(`rules.${rule}: the unknown key "${unknown}"; an entry may hold "paths" and "severity"`)
+    if (unknown !== undefined) throw broken(`rules.${rule}: the unknown key "${unknown}"; an entry may contain "paths" and "severity"`)
     return { matches: parsePaths(rule, item['paths']), severity: parseLevel(rule, item['severity']) }
   })
 }

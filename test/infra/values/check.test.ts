@@ -39,10 +39,13 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'a list instead of labels': [{ podLabels: ['a'] }, 'podLabels: must be an object, not a list'],
   'text instead of values': ['replicaCount', 'values: must be an object, and is "replicaCount"'],
-  'a misspelt key': [{ replicaCuont: 2 }, 'replicaCuont: unknown key; did you mean replicaCount?'],
+  'a misspelled key': [{ replicaCuont: 2 }, 'replicaCuont: unknown key; did you mean replicaCount?'],
   'a shortened key': [{ replicas: 2 }, 'replicas: unknown key; did you mean replicaCount?'],
-  'a misspelt key inside': [{ metrics: { service: { prot: 1 } } }, 'metrics.service.prot: unknown key; did you mean metrics.service.port?'],
-  'a misspelt key in a list': [
+  'a misspelled key inside': [
+    { metrics: { service: { prot: 1 } } },
+    'metrics.service.prot: unknown key; did you mean metrics.service.port?',
+  ],
+  'a misspelled key in a list': [
     ingress({ hosts: [{ ...host, path: [] }] }),
     'webhookReceiver.ingress.hosts.0.path: unknown key; did you mean webhookReceiver.ingress.hosts.0.paths?',
   ],

@@ -89,7 +89,7 @@ void t.test('an invalid query is rejected with the reason', async (t) => {
       (output) => statusCommand(undefined, { format, kubeconfig, context: ['plant', 'other'] }, output),
       /no context "other"; it has plant/,
     ],
-    ['no state', (output) => statusCommand(undefined, { format, state: folder }, output), /holds no state of a run/],
+    ['no state', (output) => statusCommand(undefined, { format, state: folder }, output), /contains no state of a run/],
     ['a run and a name', (output) => statusCommand('plant', { format, state: folder }, output), /omit the name with --state/],
     ['a name everywhere', (output) => statusCommand('plant', { format, allNamespaces: true }, output), /a name belongs to one namespace/],
     ['a history of nothing', (output) => historyCommand(undefined, { format }, output), /specify the GatewaySync, or --state/],

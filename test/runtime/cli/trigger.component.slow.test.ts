@@ -42,7 +42,7 @@ void t.test('each format requests its ref with either kind of key, and exit code
     ['no resource', [`${served.url}/webhook/default/none`, ...hmac], 1, /answered 404/],
     ['nobody there', ['http://127.0.0.1:1/webhook/default/plant'], 1, /127\.0\.0\.1:1 cannot be called/],
     ['no URL', ['plant'], 2, /must be an http\(s\) URL/],
-    ['a password in the URL', ['http://u:hidden@127.0.0.1/'], 2, /must not hold a user or password/],
+    ['a password in the URL', ['http://u:hidden@127.0.0.1/'], 2, /must not contain a user or password/],
     ['no ref', [url, '--ref', 'a..b'], 2, /must be the name of a branch/],
     ['no format', [url, '--format', 'x'], 2, /release, notification, promotion, generic, github-push/],
     ['an empty key', [url, '--token-file', file('empty')], 2, /--token-file: .*empty is empty/],

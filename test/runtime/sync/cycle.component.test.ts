@@ -291,7 +291,7 @@ void t.test('an encrypted file is written unchanged, with a finding', async (t) 
       [
         'encrypted-file',
         'projects/b.yaml',
-        'holds values that SOPS encrypted, and nothing decrypts it; keep it unencrypted, and without secrets',
+        'contains values encrypted by SOPS, and nothing decrypts it; keep it unencrypted, and without secrets',
       ],
     ],
   )

@@ -63,7 +63,7 @@ export const collections = {
   ],
   'unknown-collection-key': [
     {
-      fault: 'a misspelt key',
+      fault: 'a misspelled key',
       files: changed({ 'dev/config-mode.json': modeJson('Dev', 'core', { inheritible: true }) }),
       findings: ['warning unknown-collection-key dev/config-mode.json'],
     },

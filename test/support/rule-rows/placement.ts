@@ -56,12 +56,12 @@ export const placement = {
   ],
   'misplaced-type': [
     {
-      fault: 'a misspelt type',
+      fault: 'a misspelled type',
       files: withResource(resource('core/ignition/databse-connection/erp', config({ a: 1 }))),
       findings: ['warning misplaced-type core/ignition/databse-connection'],
     },
     {
-      fault: 'a misspelt module in a mode',
+      fault: 'a misspelled module in a mode',
       files: withResource(resource('dev/com.inductiveautomation.opcau/device/press', config({ a: 1 }))),
       findings: ['warning misplaced-type dev/com.inductiveautomation.opcau/device'],
     },

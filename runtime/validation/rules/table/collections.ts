@@ -10,7 +10,7 @@ export const collectionRules = {
     severity: 'error',
     title: 'A folder of the collections root has files but no `config-mode.json`.',
     why: 'For `external` and `local` the gateway does not start ("Resource collection path … exists but is not empty"); any other folder is not a collection, and its resources are lost. A warning where no folder has one, because then the files are probably merged into a complete tree; no finding where such a tree is elsewhere in the repository.',
-    fix: 'Add a config-mode.json (cluster-sync mode new shows one) or remove the folder.',
+    fix: 'Add a config-mode.json (cluster-sync mode new creates one) or remove the folder.',
     sure: 'Reported: a public deployment failed to start and was repaired by adding the file. For other folders it follows from how gateways find collections.',
   },
   'nested-copy': {
@@ -44,7 +44,7 @@ export const collectionRules = {
   'unexpected-parent': {
     severity: 'warning',
     title: '`external` or `core` has an unusual parent.',
-    why: 'Every gateway writes `system` for `external` and `external` for `core`; what it does with another parent is unknown.',
+    why: 'Every gateway writes `system` for `external` and `external` for `core`; how it handles another parent is unknown.',
     fix: 'Set the parent of external to system, and that of core to external.',
     sure: 'Observed: every public collection has these parents.',
   },
@@ -72,7 +72,7 @@ export const collectionRules = {
   'collection-disabled': {
     severity: 'warning',
     title: 'A collection has `enabled: false`.',
-    why: 'A gateway may ignore it. Where other collections inherit from it, the finding is at those.',
+    why: 'A gateway may ignore it. If other collections inherit from it, they have the finding instead.',
     fix: 'Set enabled to true.',
     sure: 'Assumed: no public tree has this.',
   },
@@ -93,7 +93,7 @@ export const collectionRules = {
   'local-committed': {
     severity: 'warning',
     title: 'The collection `local` is in the repository.',
-    why: 'It holds the identity of one machine, such as key stores and UUIDs. It is not delivered.',
+    why: 'It contains the identity of one machine, such as key stores and UUIDs. It is not delivered.',
     fix: 'Remove the folder and add it to .gitignore.',
     sure: 'Observed: 9 of 36 public repositories have it; the vendor describes the folder as host-specific.',
   },
@@ -114,7 +114,7 @@ export const collectionRules = {
   'forbidden-name': {
     severity: 'warning',
     title: 'A name has a character or a form that gateways do not accept.',
-    why: 'Forbidden are the backtick and the characters / \\ ? * : | " < >, a space or period at either end, a hyphen at the start, and 255 bytes or more. Names of projects are not checked: many that break the advice run.',
+    why: 'Names must not contain a backtick or one of / \\ ? * : | " < >, begin or end with a space or period, begin with a hyphen, or have 255 bytes or more. Names of projects are not checked: many that break the advice run.',
     fix: 'Rename it. If the name is right, encode the character with %.',
     sure: "Documented: the vendor's rules for names.",
   },

@@ -14,9 +14,9 @@ export const placementRules = {
   'missing-singletons': {
     severity: 'warning',
     title: '`core` lacks singletons that every gateway has.',
-    why: '`core` must hold every singleton, including those that a mode overrides. A gateway that has the files already keeps them; a new one starts with the defaults, so two gateways of one commit differ. Only reported where the tree holds most of them, or where several deployment modes have no `core` at all.',
-    fix: 'Copy the folders that are named from a gateway into core.',
-    sure: 'Documented: the base of every singleton is core. Observed: at least 33 of 36 public trees hold them all.',
+    why: '`core` must contain every singleton, including those that a mode overrides. A gateway that has the files already keeps them; a new one starts with the defaults, so two gateways of one commit differ. Only reported where the tree contains most of them, or where several deployment modes have no `core` at all.',
+    fix: 'Copy the folders that the message names from a gateway into core.',
+    sure: 'Documented: the base of every singleton is core. Observed: at least 33 of 36 public trees contain them all.',
   },
   'singleton-with-name': {
     severity: 'warning',
@@ -29,7 +29,7 @@ export const placementRules = {
     severity: 'warning',
     title: 'The folder of a module or a type is probably misspelled, missing, or in the wrong place.',
     why: 'Resources are in `<collection>/<module>/<type>/<name>`. A gateway does not look for them anywhere else.',
-    fix: 'Move the resources to the place that is named. If a module of your own has that type, set the rule to off for its folder.',
+    fix: 'Move the resources to the folder that the message names. If one of your own modules has that type, set the rule to off for its folder.',
     sure: 'Observed: the types of 36 public trees. Types of other modules are not reported unless they resemble a known one.',
   },
   'missing-name-folder': {
@@ -55,7 +55,7 @@ export const placementRules = {
   },
   'host-or-credential-shared': {
     severity: 'warning',
-    title: 'A resource of `core` or `external` holds a host, an address, a connection string or a credential.',
+    title: 'A resource of `core` or `external` contains a host, an address, a connection string or a credential.',
     why: 'The value of one environment reaches all of them. What every gateway has (loopback, multicast, its own OPC UA connection, defaults of modules) is not reported, and neither are resources that every mode overrides. A value encrypted by a gateway is not secret as long as its header names no custom key (`kid`): the default key is the same in every installation.',
     fix: 'Move the resource to the deployment modes, or override it in each of them.',
     sure: 'Documented: the placement rules of deployment modes. Observed: 145 of 152 encrypted values in public repositories use the default key.',
@@ -63,7 +63,7 @@ export const placementRules = {
   'plain-credential': {
     severity: 'warning',
     title: 'A password is in plain text.',
-    why: 'Everyone who can read the repository, or any copy of it, has the password, even after it was removed, because git keeps it. Passwords in connection strings, in connection properties and in URLs count too. Those of shared collections are reported by `host-or-credential-shared`.',
+    why: 'Everyone who can read the repository, or any copy of it, has the password, even after it was removed, because git keeps it. Passwords in connection strings, in connection properties and in URLs are also reported. Those of shared collections are reported by `host-or-credential-shared`.',
     fix: 'Change the password where it is used, and keep the new one in a secret provider or let the gateway encrypt it.',
     sure: 'By definition: git keeps every version.',
   },
@@ -77,7 +77,7 @@ export const placementRules = {
   'machine-identity-shared': {
     severity: 'warning',
     title: 'The identity of one machine is in a collection that every gateway reads.',
-    why: 'The key stores and the application UUID of OPC UA and the system UID distinguish gateways. If they are shared, servers and licenses take two gateways for one.',
+    why: 'The key stores and the application UUID of OPC UA and the system UID distinguish gateways. If they are shared, servers and licenses treat two gateways as one.',
     fix: 'Remove it from the repository; each gateway keeps its own in local.',
     sure: 'Observed: in public trees these types are only in local, where gateways write them.',
   },
@@ -91,7 +91,7 @@ export const placementRules = {
   'same-value-in-modes': {
     severity: 'warning',
     title: 'A value that must differ between gateways is the same in two deployment modes.',
-    why: 'Modes keep environments apart: a test environment must not write to the database or PLC of production, and two gateways with the same name, primary host ID or UUID are taken for one. Addresses of the gateway itself are not reported, nor names without a dot, which each network may resolve differently.',
+    why: 'Modes keep environments apart: a test environment must not write to the database or PLC of production, and two gateways with the same name, primary host ID or UUID are treated as one. Addresses of the gateway itself are not reported, nor names without a dot, which each network may resolve differently.',
     fix: 'Correct the value in one of the modes. If a connection is meant to be shared, move it to core.',
     sure: 'Assumed: it follows from what the values are for.',
   },
@@ -100,25 +100,25 @@ export const placementRules = {
     title: 'An override equals what it overrides.',
     why: 'It changes nothing now, and hides later changes of its base.',
     fix: 'Remove the override.',
-    sure: 'By definition: both hold the same.',
+    sure: 'By definition: both contain the same.',
   },
   'override-forbidden': {
     severity: 'warning',
     title: 'An override of a resource with `overridable: false`.',
-    why: 'What a gateway does with it is unknown.',
+    why: 'How a gateway handles it is unknown.',
     fix: 'Remove the override, or set overridable to true in the base.',
     sure: "Documented: the vendor's page on resource.json names the field, not the effect.",
   },
   'first-boot-conflict': {
     severity: 'off',
-    title: '`core` holds a resource that a gateway creates at its first boot.',
+    title: '`core` contains a resource that a gateway creates at its first boot.',
     why: 'Off by default, because nearly every repository has them. `gateway-network-queue-settings`, `gateway-network-proxy-rules` and `quickstart` cause "PushConflictException: CREATE conflict" at each start, which is not fatal; with `one-time` the OPC UA user source and connection are not created.',
     fix: 'Leave it out of the repository, or name it in `excludePatterns` of the profile, relative to the collection: `ignition/quickstart`, not `core/ignition/quickstart`.',
     sure: 'Reported: in the logs of public deployments.',
   },
   'hidden-in-external': {
     severity: 'warning',
-    title: '`external` holds a resource that a copy in `core` hides.',
+    title: '`external` contains a resource that a copy in `core` hides.',
     why: 'The gateway makes its own security properties and tag types in `core`, and `core` wins.',
     fix: 'Move it to core.',
     sure: 'Reported: by users who kept them in external.',
@@ -128,9 +128,9 @@ export const placementRules = {
 export const referenceRules = {
   'missing-reference': {
     severity: 'warning',
-    title: 'A resource names another one that its gateways do not have.',
+    title: 'A resource refers to another one that does not exist on its gateways.',
     why: 'The resource does not work. Queries and journals need their database connection; tags their historian, tag group and tag provider; secrets their provider. Logins need their user source or identity provider, users their schedule, alarms their pipeline, and a gateway its scripting project. Checked for each deployment mode. Built-in names are not reported, nor types that have no resource in the repository. The user source and identity provider `default` are reported only if the repository has others of their kind.',
-    fix: 'Correct the name, or add what it names to core or to the deployment modes that lack it.',
+    fix: 'Correct the name, or add the missing resource to core or to the deployment modes that do not have it.',
     sure: 'Observed: 27 places in 54 public repositories, all of them true.',
   },
   'unknown-tag-type': {
@@ -143,7 +143,7 @@ export const referenceRules = {
   'tag-type-cycle': {
     severity: 'warning',
     title: 'Tag types contain each other.',
-    why: 'A type that inherits from itself, or holds an instance of itself, cannot be built: its instances are in error.',
+    why: 'A type that inherits from itself, or contains an instance of itself, cannot be built: its instances are in error.',
     fix: 'Take one of the types out of the cycle.',
     sure: 'By definition: a type cannot contain itself.',
   },
@@ -157,7 +157,7 @@ export const referenceRules = {
   'duplicate-uuid': {
     severity: 'warning',
     title: 'Two resources of one collection have the same uuid.',
-    why: 'The folder of one was copied to make the other. A gateway distinguishes such resources by their uuid, and may take one for the other.',
+    why: 'The folder of one was copied to make the other. A gateway distinguishes such resources by their uuid, and may confuse them.',
     fix: 'Give the copy a new uuid in its resource.json, and run cluster-sync sign on it.',
     sure: 'Assumed: it follows from what a uuid is for.',
   },

@@ -167,7 +167,7 @@ void t.test('mode new: rejects an invalid mode and creates nothing', async (t) =
     ['Dev', /exists already/],
     ['core', /reserved/],
     ['a:b', /forbidden character/],
-    ['../x', /holds a \//],
+    ['../x', /contains a \//],
     ['', /is empty/],
   ] as const) {
     matchObject(t, await runCli(['mode', 'new', name, '--path', repository.folder]), { code: 2, stderr: why })

@@ -18,7 +18,7 @@ function write(folder: string, files: Files): void {
 }
 
 const rows: [string, string | Uint8Array, RegExp][] = [
-  ['a merge conflict', '{\n<<<<<<< HEAD\n"a":1\n=======\n"a":2\n>>>>>>> b\n}', /config\.json holds an unresolved merge conflict/],
+  ['a merge conflict', '{\n<<<<<<< HEAD\n"a":1\n=======\n"a":2\n>>>>>>> b\n}', /config\.json contains an unresolved merge conflict/],
   ['zero bytes', Buffer.alloc(20), /only null bytes/],
   ['half a file', '{"a":', /ends before it is complete/],
   ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), /UTF-16/],

@@ -102,7 +102,10 @@ void t.test('a Secret may hold 500 keys', async (t) => {
   t.equal(whyNot({ a: blocks.slice(0, 500).join('') }), 'usable')
   const [ssh, mixed] = [`ssh-rsa ${Buffer.from('\0\0\0\x07ssh-rsa').toString('base64')}\n`, blocks.slice(0, 499).join('')]
   t.strictSame([whyNot({ a: ssh }), whyNot({ a: mixed, b: ssh })], ['usable', 'usable'])
-  t.equal(whyNot({ a: blocks.slice(0, 500).join(''), b: ssh }), 'holds more than 500 keys; keep those that may sign')
+  t.equal(whyNot({ a: blocks.slice(0, 500).join(''), b: ssh }), 'contains more than 500 keys; keep those that may sign')
   t.equal(whyNot({ a: block(0) + ssh }), 'usable', 'one of each')
-  t.equal(whyNot({ a: blocks.slice(0, 300).join(''), b: blocks.slice(300).join('') }), 'holds more than 500 keys; keep those that may sign')
+  t.equal(
+    whyNot({ a: blocks.slice(0, 300).join(''), b: blocks.slice(300).join('') }),
+    'contains more than 500 keys; keep those that may sign',
+  )
 })

@@ -64,7 +64,7 @@ void t.test('a path may begin with its root, a bracket or a name, and an error n
     }
   }
   for (const [path, message] of [
-    ['a..b..c', 'patch of "x": "a..b..c" must not hold .. more than once'],
+    ['a..b..c', 'patch of "x": "a..b..c" must not contain .. more than once'],
     ['$[?@.a == $.b]', 'patch of "x": "$[?@.a == $.b]" must not name $ within a filter'],
     ['$[?match(@.a, "b")]', 'patch of "x": "$[?match(@.a, "b")]" must not use match() or search(): compare with == instead'],
     ['a'.repeat(513), `patch of "x": "${'a'.repeat(513)}" is longer than 512 characters`],

@@ -55,7 +55,7 @@ const broken: [string, string, RegExp][] = [
   ['an unknown severity', 'rules: {stale-signature: fatal}', /rules\.stale-signature.*"fatal"/],
   ['a list', '- rules', /must be a mapping/],
   ['what is not YAML', 'rules: {', /is not YAML/],
-  ['a misspelt key of an entry', 'rules: {orphan-file: [{path: a, severity: off}]}', /rules\.orphan-file: the unknown key "path"/],
+  ['a misspelled key of an entry', 'rules: {orphan-file: [{path: a, severity: off}]}', /rules\.orphan-file: the unknown key "path"/],
   ['paths that are no globs', 'rules: {orphan-file: [{paths: [1], severity: off}]}', /"paths" must be a list of globs/],
   ['a number beside a glob', 'rules: {orphan-file: [{paths: [a, 1], severity: off}]}', /"paths" must be a list of globs/],
   ['an empty glob', 'rules: {orphan-file: [{paths: "", severity: off}]}', /"paths" must be a list of globs/],
@@ -63,7 +63,7 @@ const broken: [string, string, RegExp][] = [
   [
     'a glob outside the grammar',
     'rules: {orphan-file: [{paths: "**/(a+)+b", severity: off}]}',
-    /"\*\*\/\(a\+\)\+b" must not hold parentheses: write \{a,b\}/,
+    /"\*\*\/\(a\+\)\+b" must not contain parentheses: write \{a,b\}/,
   ],
   ['aliases', 'rules: {orphan-file: &a [{severity: off}], stale-signature: *a}', /cannot be read|is not YAML/],
 ]
