@@ -24,8 +24,13 @@ import { type KubeObject, type New, type ObjectKey, type PatchOf, pathOf, type R
 export type ListOptions = { namespace?: string; labelSelector?: string; fieldSelector?: string; limit?: number }
 /** Part of a list. `resourceVersion` is that of the whole list: a watch from it misses nothing. */
 export type Page<Kind = KubeObject> = { items: Kind[]; resourceVersion: string }
-/** `timeoutSeconds`: when the server ends the watch; `silenceMs`: how long it may send nothing. */
-export type WatchOptions = Omit<ListOptions, 'limit'> & { resourceVersion: string; timeoutSeconds: number; silenceMs: number }
+/** `timeoutSeconds`: when the server ends the watch; `silenceMs`: how long it may send nothing; `opened`: called when it has accepted the watch. */
+export type WatchOptions = Omit<ListOptions, 'limit'> & {
+  resourceVersion: string
+  timeoutSeconds: number
+  silenceMs: number
+  opened?: () => void
+}
 /** `type`: ADDED, MODIFIED, DELETED, BOOKMARK, or ERROR with a Status as its object. */
 export type WatchEvent<Kind = KubeObject> = { type: string; object: Kind }
 
@@ -189,7 +194,7 @@ function readsThrough(requests: Requests, ask: Ask): Pick<Kube, 'get' | 'listPag
 async function* watch<Kind extends KubeObject>(
   transport: Transport,
   type: ResourceType<Kind>,
-  { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, silenceMs }: WatchOptions,
+  { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, silenceMs, opened }: WatchOptions,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<Kind>> {
   const query = new URLSearchParams({
@@ -206,6 +211,7 @@ async function* watch<Kind extends KubeObject>(
   try {
     const status = response.statusCode ?? 0
     if (status !== 200) throw faultOf(status, (await readText(response, maxRefusalBytes)) ?? '', what)
+    opened?.()
     for await (const line of linesOf(response, maxAnswerBytes)) yield parse(line, what) as WatchEvent<Kind>
   } catch (error) {
     signal.throwIfAborted()
