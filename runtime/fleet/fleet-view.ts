@@ -6,7 +6,7 @@ import { podAnnotations } from '../api/names.ts'
 import type { Temporal } from '../platform/temporal.ts'
 import type { FleetFacts, ReportFacts } from './facts.ts'
 import { syncView } from './sync-view.ts'
-import { type FleetView, type SyncView, worstOf } from './view.ts'
+import { type ClusterSync, type FleetView, type SyncView, worstOf } from './view.ts'
 
 /** The model of `status`, the status page and its JSON: GatewaySyncs by namespace and name, each with its gateways. */
 export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
@@ -69,7 +69,7 @@ function podOfReport({ namespace, pod, gatewaySync, podUid, details }: ReportFac
 export type FleetCounts = { syncs: number; ready: number; gateways: number; inStep: number }
 
 /** Counts each gateway under the one GatewaySync that it follows. */
-export function fleetCounts(views: readonly SyncView[]): FleetCounts {
+export function fleetCounts(views: readonly Pick<ClusterSync, 'ready' | 'counts' | 'inStep'>[]): FleetCounts {
   return {
     syncs: views.length,
     ready: views.filter((view) => view.ready === 'True').length,

@@ -26,6 +26,29 @@ export type FleetView = {
   warnings?: readonly Warning[]
   /** Absent: every cluster was read. */
   failures?: readonly ClusterFailure[]
+  /** The fleets of other clusters, on the page of a hub. */
+  clusters?: readonly ClusterView[]
+}
+
+/** The fleet of another cluster, as the page of a hub shows it. */
+export type ClusterView = {
+  name: string
+  /** The address of its own status page. */
+  page: string | undefined
+  level: Level
+  /** Those that need attention first. */
+  syncs: readonly ClusterSync[]
+  /** It has more GatewaySyncs than are kept here. */
+  isCut: boolean
+  /** When its API server last answered; undefined: the first list is not complete. */
+  seenAt: string | undefined
+  /** Why it cannot be read now; `syncs` then has the state of `seenAt`. */
+  failure: { reason: string; message: string } | undefined
+}
+
+/** What is kept of a GatewaySync of another cluster. */
+export type ClusterSync = Pick<SyncView, 'namespace' | 'name' | 'level' | 'ready' | 'reason' | 'message' | 'published' | 'inStep'> & {
+  counts: Pick<GatewayCounts, 'total'> | undefined
 }
 
 /** A request of the status, with the meaning of its outcome if the reason table has it. */
@@ -115,9 +138,14 @@ export type Level = 'ok' | 'working' | 'warning' | 'error'
 
 const order: readonly Level[] = ['ok', 'working', 'warning', 'error']
 
+/** Positive if the first level is the higher one. */
+export function compareLevels(a: Level, b: Level): number {
+  return order.indexOf(a) - order.indexOf(b)
+}
+
 /** The highest level; `ok` for an empty list. */
 export function worstOf(levels: readonly Level[]): Level {
-  return levels.reduce<Level>((worst, level) => (order.indexOf(level) > order.indexOf(worst) ? level : worst), 'ok')
+  return levels.reduce<Level>((worst, level) => (compareLevels(level, worst) > 0 ? level : worst), 'ok')
 }
 
 /** The meaning of a reason in one sentence; undefined without a reason and for one that the table does not have. */
