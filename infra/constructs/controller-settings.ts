@@ -92,6 +92,7 @@ function statusPageSettings({
   trustedProxies,
   proxy,
   oidc,
+  clusters,
 }: Values['statusPage']): NonNullable<ControllerSettingsInput['statusPage']> {
   const { enabled: _proxy, secretRef: _proxySecret, ...headers } = proxy
   const { enabled: _oidc, secretRef: _oidcSecret, ...provider } = oidc
@@ -100,6 +101,12 @@ function statusPageSettings({
     trustedProxies,
     ...(proxy.enabled && { proxy: { secretFile: `${mountPaths.statusPage}/value`, ...headers } }),
     ...(oidc.enabled && { oidc: { secretFolder: mountPaths.login, ...provider } }),
+    ...(clusters.length > 0 && {
+      clusters: clusters.map(({ kubeconfig: _kubeconfig, ...cluster }) => ({
+        ...cluster,
+        kubeconfigFile: `${mountPaths.clusters}/${cluster.name}`,
+      })),
+    }),
   }
 }
 

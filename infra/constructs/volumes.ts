@@ -16,6 +16,7 @@ export const mountPaths = {
   notifications: '/etc/cluster-sync/notifications',
   statusPage: '/etc/cluster-sync/status-page',
   login: '/etc/cluster-sync/status-page-login',
+  clusters: '/etc/cluster-sync/clusters',
   tmp: '/tmp',
 } as const
 
@@ -28,6 +29,7 @@ export const operatorVolumes: readonly string[] = [
   'notifications',
   'status-page',
   'status-page-login',
+  'clusters',
   'tmp',
 ]
 export const operatorMountPaths: readonly string[] = Object.values(mountPaths)
@@ -81,6 +83,8 @@ export function otherVolumes({ notifications, statusPage, source }: Values): Mou
     const sources = ['client-secret', 'session-key', 'ca.crt'].map((key) => secretSource(name, [{ key, path: key }]))
     volumes.push(projected('status-page-login', mountPaths.login, sources))
   }
+  if (statusPage.enabled && statusPage.clusters.length > 0)
+    volumes.push(projected('clusters', mountPaths.clusters, statusPage.clusters.map(kubeconfigSecret)))
   return volumes
 }
 
@@ -90,6 +94,10 @@ function receiverSecret({ name, secretName }: Values['notifications'][number]): 
     secretName,
     keys.map((key) => ({ key, path: `${name}/${key}` })),
   )
+}
+
+function kubeconfigSecret({ name, kubeconfig: { secretRef } }: Values['statusPage']['clusters'][number]): object {
+  return secretSource(secretRef.name, [{ key: secretRef.key ?? 'kubeconfig', path: name }])
 }
 
 function secretSource(name: string, items: object[]): object {

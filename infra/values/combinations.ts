@@ -21,6 +21,7 @@ export function impossible(values: Values): string[] {
     ...ingress('statusPage', values),
     ...statusPageProxy(values),
     ...statusPageOidc(values),
+    ...statusPageClusters(values),
     ...replicas(values),
     ...duplicateNames(values),
     ...environment(values),
@@ -110,6 +111,17 @@ function statusPageOidc({ statusPage: { enabled, proxy, oidc } }: Values): strin
   ]
 }
 
+function statusPageClusters({ statusPage: { enabled, proxy, oidc, clusters } }: Values): string[] {
+  if (clusters.length === 0) return []
+  return [
+    ...when(!enabled, 'statusPage.enabled: must be true when statusPage.clusters is set'),
+    ...when(
+      !proxy.enabled && !oidc.enabled,
+      'statusPage.clusters: needs a login (statusPage.oidc or statusPage.proxy); without one, anyone who can reach the page would see every cluster',
+    ),
+  ]
+}
+
 function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, source: { storage, persistence } }: Values): string[] {
   if (replicaCount < 2) return []
   return [
@@ -129,7 +141,7 @@ function replicas({ replicaCount, leaderElection, podDisruptionBudget: budget, s
 }
 
 /** Lists whose elements the API server or the controller distinguishes by name. */
-function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac: { secrets } }: Values): string[] {
+function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, statusPage, rbac: { secrets } }: Values): string[] {
   const namesOf = (list: readonly { name: string }[]) => list.map(({ name }) => name)
   return [
     ...twice(watchNamespaces, (index) => `watchNamespaces.${index}`),
@@ -137,6 +149,7 @@ function duplicateNames({ watchNamespaces, imagePullSecrets, extraEnv, rbac: { s
     ...twice(secrets.names, (index) => `rbac.secrets.names.${index}`),
     ...twice(namesOf(imagePullSecrets), (index) => `imagePullSecrets.${index}.name`),
     ...twice(namesOf(extraEnv), (index) => `extraEnv.${index}.name`),
+    ...twice(namesOf(statusPage.clusters), (index) => `statusPage.clusters.${index}.name`),
   ]
 }
 

@@ -47,6 +47,7 @@ const label = (named: string) => v.pipe(v.string(), v.regex(labelPattern, `must 
 export const namespace = label('a namespace')
 const volumeName = label('a volume')
 export const notificationReceiver = label('a receiver of notifications')
+export const clusterName = label('a cluster')
 export const optionalNamespace = (description: string) =>
   matching(description, emptyOr(labelPattern), `must be empty or the name of a namespace: ${labelWords}`, '')
 
@@ -54,9 +55,12 @@ const objectNameMessage = 'must be the name of an object: lower-case letters, di
 /** The name of an object of most kinds (RFC 1123 subdomain). */
 export const objectName = v.pipe(v.string(), v.maxLength(253), v.regex(subdomainPattern, objectNameMessage))
 export const optionalObjectName = (description: string) => matching(description, emptyOr(subdomainPattern), objectNameMessage, '')
+const dataKeyPattern = /^[-._a-zA-Z0-9]{1,253}$/
+const dataKeyMessage = 'must be a key of a Secret: letters, digits, "-", "_" and "."'
 /** A key within a Secret. */
-export const dataKey = (description: string, defaultValue: string) =>
-  matching(description, /^[-._a-zA-Z0-9]{1,253}$/, 'must be a key of a Secret: letters, digits, "-", "_" and "."', defaultValue)
+export const dataKey = (description: string, defaultValue: string) => matching(description, dataKeyPattern, dataKeyMessage, defaultValue)
+/** The same in an element of a list, which Helm fills with no defaults. */
+export const secretKey = v.pipe(v.string(), v.regex(dataKeyPattern, dataKeyMessage))
 
 /** The name of a header of HTTP. */
 export const header = (description: string, defaultValue: string) =>
@@ -86,6 +90,9 @@ export const requiredText = (description: string, defaultValue: string) =>
 /** The address of a page, to which the fragment of a section is appended. */
 export const pageAddress = (description: string, defaultValue: string) =>
   matching(description, /^(?:https?:\/\/[^\s#]+)?$/, 'must be empty or an http or https URL, without white space and "#"', defaultValue)
+
+/** The status page of another cluster. */
+export const clusterPage = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s]+$/, 'must be an http or https URL without white space'))
 
 /** A host of an Ingress; empty matches every host, `*.` matches one label. */
 export const ingressHost = v.pipe(

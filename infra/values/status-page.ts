@@ -2,17 +2,22 @@
  * The values of the status page. Pure.
  */
 import * as v from 'valibot'
+import { maxClusters } from '../../runtime/settings/controller.ts'
 import { networks } from './address-fields.ts'
 import {
+  clusterName,
+  clusterPage,
   dataKey,
   flag,
   header,
   issuerAddress,
+  objectName,
   oauthScopes,
   optionalObjectName,
   originAddress,
   port,
   requiredText,
+  secretKey,
   sessionDuration,
   text,
 } from './fields.ts'
@@ -50,6 +55,22 @@ export const statusPageValues = v.optional(
         groupsPrefix: text('Prefix of groups in role bindings, like --oidc-groups-prefix of the API server.', ''),
       }),
       {},
+    ),
+    clusters: v.optional(
+      v.pipe(
+        v.array(
+          v.strictObject({
+            name: clusterName,
+            kubeconfig: v.strictObject({ secretRef: v.strictObject({ name: objectName, key: v.optional(secretKey) }) }),
+            page: v.optional(clusterPage),
+          }),
+        ),
+        v.maxLength(maxClusters),
+        v.description(
+          'Other clusters {name, kubeconfig: {secretRef: {name, key}}, page} whose GatewaySyncs the page also shows, to users who may list those of all namespaces of this cluster. The Secret is in the namespace of the release; without key, the key is kubeconfig. page is the URL of the status page of that cluster. Needs statusPage.oidc or statusPage.proxy.',
+        ),
+      ),
+      [],
     ),
     oidc: v.optional(
       v.strictObject({

@@ -50,6 +50,9 @@ export type Receiver = v.InferOutput<typeof receiver>
 export type ReceiverType = Receiver['type']
 export type NoticeKind = Receiver['events'][number]
 
+/** Each other cluster on the page of a hub costs connections and memory. */
+export const maxClusters = 20
+
 /** A terminating endpoint disappears from all routing tables within some seconds; calls that arrive meanwhile must be answered. */
 export const defaultShutdownDelaySeconds = 10
 /** After that delay: time for running answers, for work in progress, and for the last Events. */
@@ -179,6 +182,20 @@ export const controllerSettings = v.strictObject({
             }),
             v.description('Who looks, by OpenID Connect. Absent, and no proxy either: everybody sees all.'),
           ),
+        ),
+        clusters: v.optional(
+          v.pipe(
+            v.array(
+              v.strictObject({
+                name: text,
+                kubeconfigFile: v.pipe(text, v.description('Mounted key of a Secret.')),
+                page: v.optional(v.pipe(text, v.description('Where its own status page is.'))),
+              }),
+            ),
+            v.maxLength(maxClusters),
+            v.description('Other clusters whose GatewaySyncs the page shows.'),
+          ),
+          [],
         ),
       }),
       v.description('Absent: the page shows nothing to anyone.'),

@@ -84,6 +84,10 @@ export const everything: ValuesInput = {
     service: { annotations: { 'example.com/page': 'true' } },
     ingress: { enabled: true, hosts: [{ host: 'gateways.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }] },
     proxy: { enabled: true, secretRef: { name: 'page-proxy' }, groupsPrefix: 'plant:' },
+    clusters: [
+      { name: 'north', kubeconfig: { secretRef: { name: 'north' } } },
+      { name: 'south', kubeconfig: { secretRef: { name: 'plants', key: 'south' } }, page: 'https://gateways.south.example.com' },
+    ],
   },
   delivery: { port: 19445, service: { annotations: { 'example.com/delivery': 'true' } } },
   source: { storage: { sizeLimit: '128e6' }, persistence: { enabled: true, size: '1Gi', storageClassName: 'fast' } },

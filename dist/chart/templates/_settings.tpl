@@ -97,6 +97,13 @@ statusPage:
     secretFolder: /etc/cluster-sync/status-page-login
     {{- omit .oidc "enabled" "secretRef" | toYaml | nindent 4 }}
   {{- end }}
+  {{- with .clusters }}
+  clusters:
+    {{- range . }}
+    - {{- omit . "kubeconfig" | toYaml | nindent 6 }}
+      kubeconfigFile: /etc/cluster-sync/clusters/{{ .name }}
+    {{- end }}
+  {{- end }}
 {{- end }}
 {{- end }}
 {{ end }}

@@ -14,6 +14,7 @@ function refusal(check: () => unknown): string {
 }
 
 const host = { host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }
+const cluster = { name: 'north', kubeconfig: { secretRef: { name: 'north' } } }
 const quantity = 'must be a quantity such as 100m or 128Mi'
 const duration = 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d'
 const requiredDuration = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
@@ -154,6 +155,20 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'an ingress path twice': [
     ingress({ hosts: [{ paths: [...host.paths, ...host.paths] }] }),
     'webhookReceiver.ingress.hosts.0.paths.1.path: / is listed twice',
+  ],
+  'other clusters on a page without a login, one twice': [
+    { statusPage: { enabled: true, clusters: [cluster, cluster] } },
+    'statusPage.clusters: needs a login (statusPage.oidc or statusPage.proxy); without one, anyone who can reach the page would see every cluster\n' +
+      'statusPage.clusters.1.name: north is listed twice',
+  ],
+  'other clusters without a page': [
+    { statusPage: { proxy: { secretRef: { name: 'page' } }, clusters: [cluster] } },
+    'statusPage.enabled: must be true when statusPage.clusters is set\n' +
+      'statusPage.clusters: needs a login (statusPage.oidc or statusPage.proxy); without one, anyone who can reach the page would see every cluster',
+  ],
+  'another cluster whose page is a path': [
+    { statusPage: { clusters: [{ ...cluster, page: '/north' }] } },
+    'statusPage.clusters.0.page: must be an http or https URL without white space',
   ],
   'a resource that no container may request': [{ resources: { limits: { cpus: 1 } } }, `resources.limits.cpus: ${resourceName}`],
   'a name that is no label': [{ fullnameOverride: 'Cluster_Sync' }, `fullnameOverride: ${namePart}`],

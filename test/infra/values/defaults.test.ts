@@ -55,6 +55,7 @@ const added: Readonly<Record<string, unknown>> = {
   'statusPage.proxy.groupsHeader': 'X-Forwarded-Groups',
   'statusPage.proxy.userPrefix': '',
   'statusPage.proxy.groupsPrefix': '',
+  'statusPage.clusters': [],
   'statusPage.oidc.enabled': false,
   'statusPage.oidc.issuer': '',
   'statusPage.oidc.clientId': '',
