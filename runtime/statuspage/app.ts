@@ -9,7 +9,7 @@ import { pause } from '../platform/clock.ts'
 import { asFault } from '../platform/fault.ts'
 import { fleetView } from '../fleet/fleet-view.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
-import type { FleetView } from '../fleet/view.ts'
+import type { ClusterView, FleetView } from '../fleet/view.ts'
 import { acceptsGzip } from '../http/accept.ts'
 import { guard } from '../http/guard.ts'
 import { createPeers, headersOf, type Peers, peerFrom } from '../http/client-address.ts'
@@ -32,6 +32,8 @@ import { loginPath } from './login/routes.ts'
 /** The dependencies, in the controller or in a standalone run. */
 export type StatusPageDeps = {
   facts(): FleetFacts
+  /** The fleets of other clusters, for users who may see every namespace of this one; nobody else, and nobody without a login, sees them. */
+  clusters?(): readonly ClusterView[]
   /** Calls `changed` whenever the facts change; returns a function that unsubscribes. */
   subscribe(changed: () => void): () => void
   /**
@@ -167,6 +169,8 @@ async function mayChange({ facts, people }: StatusPageDeps, person: Person | und
   }
 }
 
+type Shown = { own: FleetView; clusters: readonly ClusterView[] }
+
 /** Answers with pages of the fleet, which are rendered once for all users with the same permissions. */
 class PageAnswers {
   readonly #deps: StatusPageDeps
@@ -174,7 +178,7 @@ class PageAnswers {
   readonly #peers: Peers
   readonly #unread: ReturnType<typeof createUnread>
   readonly #rendered = createRendered(keptPages)
-  #made: { view: FleetView; atMs: number } | undefined
+  #made: (Shown & { atMs: number }) | undefined
 
   constructor(deps: StatusPageDeps, pages: PagesOf, peers: Peers) {
     this.#deps = deps
@@ -194,16 +198,19 @@ class PageAnswers {
     const words = this.#pages.wordsOf(context)
     const person = context.get('person')
     let seen: ReadonlySet<string> | undefined
+    let seesClusters = false
     try {
-      if (person !== undefined) seen = await people?.sees(person, namespacesOf(this.#view()))
+      if (person !== undefined) seen = await people?.sees(person, namespacesOf(this.#view().own))
+      if (person !== undefined && this.#view().clusters.length > 0) seesClusters = (await people?.seesAll?.(person)) ?? false
     } catch (error) {
       return await refuse(context, 'unavailable', this.#pages, asFault(error).reason)
     }
     // The view must be read after the permission check; otherwise a stale page could be cached with a newer view.
-    const all = this.#view()
-    const page = make(seen === undefined ? all : visiblePart(all, seen), this.#pages.contextOf(words))
+    const { own, clusters } = this.#view()
+    const visible = seen === undefined ? own : visiblePart(own, seen)
+    const page = make(seesClusters ? { ...visible, clusters } : visible, this.#pages.contextOf(words))
     const headers = { 'content-type': page.type, vary: 'accept-encoding, accept-language' }
-    const bytes = await this.#rendered.of(`${words.language} ${keyOf(seen)} ${key}`, () => page.text())
+    const bytes = await this.#rendered.of(`${words.language} ${keyOf(seen)} ${seesClusters} ${key}`, () => page.text())
     const isPlain = !acceptsGzip(context.req.header('accept-encoding'))
     const held = bytes.byteLength + (isPlain ? unpackingBytes : 0)
     const reader = person?.name ?? peerFrom(context, this.#peers)
@@ -213,13 +220,13 @@ class PageAnswers {
       : context.body(bytes, page.status, { ...headers, 'content-encoding': 'gzip' })
   }
 
-  #view(): FleetView {
-    const { facts, clock } = this.#deps
+  #view(): Shown {
+    const { facts, clusters, clock } = this.#deps
     if (this.#made === undefined || clock.monotonicMs() - this.#made.atMs > viewMs) {
-      this.#made = { view: fleetView(facts(), clock.now()), atMs: clock.monotonicMs() }
+      this.#made = { own: fleetView(facts(), clock.now()), clusters: clusters?.() ?? [], atMs: clock.monotonicMs() }
       this.#rendered.forget()
     }
-    return this.#made.view
+    return this.#made
   }
 }
 

@@ -39,7 +39,7 @@ type Asks = { verb: 'list' | 'patch'; namespace: string; name?: string }
 const everywhere = ''
 
 /** All methods throw ApiUnavailable and what `post` throws. Failures are not cached. */
-export type PageAccess = Pick<People, 'sees'> &
+export type PageAccess = Required<Pick<People, 'sees' | 'seesAll'>> &
   Pick<Doing, 'may'> & {
     /** As `may`, without the cache. */
     mayNow(person: Person, sync: SyncKey): Promise<boolean>
@@ -85,6 +85,7 @@ export function createPageAccess({ post, clock }: PageAccessDeps): PageAccess {
   }
   return {
     sees,
+    seesAll: (person) => allowed(person, knownOf(person), { verb: 'list', namespace: everywhere }),
     may: (person, sync) => allowed(person, knownOf(person), toPatch(sync)),
     mayNow: (person, sync) => review(post, person, toPatch(sync)),
   }

@@ -23,6 +23,13 @@ export type Texts = {
   inStep(count: number, total: number): string
   summary(counts: FleetCounts): string
   seesNothing: string
+  /** The heading of the fleet of another cluster, and its texts. */
+  cluster(name: string): string
+  notReadYet: string
+  unreadable: string
+  lastSeen(age: string): string
+  clusterCut: string
+  ownPage: string
   desired: string
   published: string
   repository: string
@@ -88,6 +95,12 @@ const english: Texts = {
   inStep: (count, total) => `${count} of ${total} gateways run the published commit`,
   summary: summaryOf,
   seesNothing: 'You have no permission to see GatewaySyncs in any namespace that has one.',
+  cluster: (name) => `Cluster ${name}`,
+  notReadYet: 'not read yet',
+  unreadable: 'The cluster cannot be read:',
+  lastSeen: (age) => `last seen ${age} ago`,
+  clusterCut: 'The cluster has more GatewaySyncs than are shown here.',
+  ownPage: 'its status page',
   desired: 'desired',
   published: 'published',
   repository: 'repository',
@@ -179,6 +192,12 @@ const german: Texts = {
     return `${ready} von ${syncs} ${syncs === 1 ? 'GatewaySync ist' : 'GatewaySyncs sind'} bereit; ${follow}.`
   },
   seesNothing: 'Sie dürfen in keinem Namespace GatewaySyncs sehen.',
+  cluster: (name) => `Cluster ${name}`,
+  notReadYet: 'noch nicht gelesen',
+  unreadable: 'Der Cluster ist nicht lesbar:',
+  lastSeen: (age) => `zuletzt gesehen vor ${inGerman(age)}`,
+  clusterCut: 'Der Cluster hat mehr GatewaySyncs, als hier gezeigt werden.',
+  ownPage: 'seine Statusseite',
   desired: 'gewünscht',
   published: 'veröffentlicht',
   repository: 'Repository',

@@ -3,7 +3,7 @@
  */
 import { html } from 'hono/html'
 import { fleetCounts } from '../../fleet/fleet-view.ts'
-import type { FleetView, GatewayView, Level, SyncView } from '../../fleet/view.ts'
+import type { ClusterSync, ClusterView, FleetView, GatewayView, Level, SyncView } from '../../fleet/view.ts'
 import { shortCommit, shortHashes } from '../../api/values.ts'
 import type { Step } from '../../fleet/steps.ts'
 import type { Temporal } from '../../platform/temporal.ts'
@@ -12,7 +12,7 @@ import { icon, script, style } from '../client/assets.ts'
 import { actionWordsIn, labelOf } from '../locales/action-texts.ts'
 import { detailWordsIn } from '../locales/detail-texts.ts'
 import { meaningIn } from '../locales/reason-texts.ts'
-import { queryOf, select, type Selected, type Selection } from './selection.ts'
+import { queryOf, select, selectClusters, type Selected, type Selection } from './selection.ts'
 import { actionOfStep, stepWordsIn } from '../locales/step-texts.ts'
 import { asOf, joined, timed } from './times.ts'
 import type { Language, Texts } from '../locales/texts.ts'
@@ -49,6 +49,7 @@ const maxTileCharacters = 200
 export function overviewPage(view: FleetView, selection: Selection, context: PageContext): Html {
   const { words, now } = context
   const selected = select(view, selection)
+  const clusters = selection.page > 1 ? [] : selectClusters(view.clusters ?? [], selection)
   const body = html`${searchForm(selection, words)}
     <main>
       <p>
@@ -67,10 +68,50 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
             ${sync.level === 'ok' ? '' : html`<p>${translated(shortHashes(sync.message), words)}</p>`} ${tiles(sync, gateways, words, now)}
           </section>`,
       )}
-      ${selected.shown.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
-      ${pagesOf(selected, (page) => `/${queryOf(selection, page)}`, words)}
+      ${selected.shown.length + clusters.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
+      ${clusters.map((cluster) => clusterPart(cluster, context))} ${pagesOf(selected, (page) => `/${queryOf(selection, page)}`, words)}
     </main>`
   return frame(words.title, body, context)
+}
+
+/** Maximum number of GatewaySyncs of one other cluster, those with problems first; its own page and the data have all. */
+const maxClusterSyncs = 50
+
+/** The fleet of another cluster, without links and buttons: only its own page has them. */
+function clusterPart({ name, page, level, syncs, isCut, seenAt, failure }: ClusterView, context: PageContext): Html {
+  const { words, now } = context
+  const shown = syncs.slice(0, maxClusterSyncs)
+  const seen = timed(seenAt, now, words.lastSeen)
+  return html`<section class="card">
+    <header>
+      <h2>${words.cluster(name)}</h2>
+      ${light(level, words)}
+      <span class="quiet">${seenAt === undefined ? words.notReadYet : words.summary(fleetCounts(syncs))}</span>
+      ${page === undefined ? '' : html`<a href="${page}" rel="noreferrer">${words.ownPage}</a>`}
+    </header>
+    ${
+      failure === undefined
+        ? ''
+        : html`<p class="banner error">
+            ${joined([html`${words.unreadable} ${translated(`${failure.message} (${failure.reason})`, words)}`, seen], ' · ')}
+          </p>`
+    }
+    ${isCut ? html`<p class="quiet">${words.clusterCut}</p>` : ''}
+    <ul class="entries">
+      ${shown.map((sync) => clusterRow(sync, context))}
+    </ul>
+    ${syncs.length > shown.length ? html`<p class="quiet">${words.more(syncs.length - shown.length)}</p>` : ''}
+  </section>`
+}
+
+function clusterRow(sync: ClusterSync, context: PageContext): Html {
+  const { words } = context
+  return html`<li>
+    <b>${sync.namespace}/${sync.name}</b> ${light(sync.level, words)} <span class="quiet">${sync.reason}</span>
+    ${published(sync, context)}
+    ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
+    ${sync.level === 'ok' ? '' : html`<br />${translated(sync.message, words)}`}
+  </li>`
 }
 
 function warningsOf({ warnings = [] }: FleetView, { language }: Texts): Html[] {
@@ -212,7 +253,7 @@ function tileText(meaning: string | undefined, messages: readonly string[], word
 }
 
 /** The published commit, its ref and age in one line. */
-export function published({ published }: SyncView, { words, now }: PageContext): Html {
+export function published({ published }: Pick<SyncView, 'published'>, { words, now }: PageContext): Html {
   if (published === undefined) return html`${words.nothingYet}`
   const ref = shortHashes(published.ref)
   return html`<code title="${published.commit}">${shortCommit(published.commit)}</code>

@@ -38,6 +38,8 @@ export type People = {
   identify(header: (name: string) => readonly string[]): Promise<Person | undefined>
   /** The namespaces that the user may see. Throws ApiUnavailable if permissions cannot be read. */
   sees(person: Person, namespaces: readonly string[]): Promise<ReadonlySet<string>>
+  /** Whether the user may see every namespace of the cluster, and so the fleets of other clusters. Throws as `sees`. Absent: no user. */
+  seesAll?(person: Person): Promise<boolean>
   /** The pages of our login; undefined if a proxy authenticates users. */
   login?: { addTo(app: Hono<Env>, pages: PagesOf): void } | undefined
   /** Undefined: the page is read-only. */

@@ -1,7 +1,7 @@
 /**
  * Selects the part of a fleet to show: search words, only problems, and one page of many. Pure.
  */
-import type { FleetView, GatewayView, SyncView } from '../../fleet/view.ts'
+import type { ClusterSync, ClusterView, FleetView, GatewayView, SyncView } from '../../fleet/view.ts'
 import { wordsFor } from '../locales/texts.ts'
 
 /** `query`: words that must all occur; `page` counts from 1. */
@@ -64,6 +64,20 @@ export function select({ syncs }: Pick<FleetView, 'syncs'>, selection: Selection
   return { shown: slice(matching, (page - 1) * gatewaysPerPage), matches: total, page, pages }
 }
 
+/** The clusters with a match, each with its matching GatewaySyncs; for problems only, also those that cannot be read. */
+export function selectClusters(clusters: readonly ClusterView[], { query, trouble }: Selection): ClusterView[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  return clusters.flatMap((cluster) => {
+    const name = cluster.name.toLowerCase()
+    const syncs = cluster.syncs.filter((sync) => {
+      const text = `${name} ${textOfClusterSync(sync)}`
+      return !(trouble && sync.level === 'ok') && words.every((word) => text.includes(word))
+    })
+    const isFoundItself = words.every((word) => name.includes(word)) && (!trouble || cluster.level !== 'ok')
+    return syncs.length > 0 || isFoundItself ? [{ ...cluster, syncs }] : []
+  })
+}
+
 function slice(matching: readonly Shown[], from: number): Shown[] {
   const result: Shown[] = []
   let at = 0
@@ -78,6 +92,11 @@ function slice(matching: readonly Shown[], from: number): Shown[] {
 
 /** The names of a state in each language: users search for the text that a tile shows, such as "fehlgeschlagen". */
 const languages = [wordsFor('en'), wordsFor('de')]
+
+function textOfClusterSync({ namespace, name, level, reason, published }: ClusterSync): string {
+  const shown = languages.map(({ levels }) => levels[level])
+  return [namespace, name, published?.commit, published?.ref, reason, ...shown].join(' ').toLowerCase()
+}
 
 function textOfSync({ namespace, name, level, published, desired }: SyncView): string {
   const shown = languages.map(({ levels }) => levels[level])

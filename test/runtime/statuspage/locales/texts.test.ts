@@ -42,7 +42,7 @@ function sampleOf(key: string): unknown[] {
 }
 
 /** Words that are the same in both languages. */
-const same = new Set(['title', 'commit', 'pod', 'agent', 'gateway', 'repository', 'rollout'])
+const same = new Set(['title', 'cluster', 'commit', 'pod', 'agent', 'gateway', 'repository', 'rollout'])
 
 void t.test('every text exists in both languages and differs between them', async (t) => {
   for (const [what, tableIn] of Object.entries({
