@@ -83,7 +83,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
 
   const figures = { fetchedBytes: metrics.fetchedBytes, volume: metrics.volume }
   const parts = openParts({ ...deps, figures }, config, readiness.isListed, signal)
-  const { store, mirrors, events, unfollowed, validator } = parts
+  const { store, mirrors, events, unfollowed, validator, clusters } = parts
   const captures = new Captures({ ...deps, ...parts, captured: metrics.captured })
   const leadership = createLeadership({ ...deps, parts, captures, metrics, certificates }, config)
   const endpoints = await openEndpoints(
@@ -121,6 +121,7 @@ async function run(deps: Deps, config: ControllerConfig, ending: Ending): Promis
     pruneMirrors({ store, mirrors, clock, log }, signal),
     reclaimMemory({ clock, log, endedThreads: validator.endedThreads }, signal),
     unfollowed.run(signal),
+    clusters.run(signal),
   ]
   await Promise.all([leading, watching, renewing, ...tending, ...[probes, ...endpoints].map(({ closed }) => closed)])
   await parts.close()

@@ -258,6 +258,7 @@ const effects: Effect[] = [
       'agent.ts',
       'agent/probe-files.ts',
       'controller/page/login-secret.ts',
+      'controller/page/other-clusters.ts',
       'controller/page/proxy-login.ts',
       'controller/serve/webhook-keys.ts',
       // Kernel statistics of this process.

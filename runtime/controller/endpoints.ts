@@ -32,6 +32,7 @@ import type { PushKeys } from './serve/webhook-keys.ts'
 import { warningsOf } from './page/page-warnings.ts'
 import { controllerReceiver } from './serve/receiver.ts'
 import { specOf } from '../reconcile/store/spec-of.ts'
+import type { OtherClusters } from './page/other-clusters.ts'
 import { controllerStatusPage, statusPageConnections } from './page/status-page.ts'
 import type { Unfollowed } from './cluster/pods-without-sync.ts'
 
@@ -56,6 +57,8 @@ export type EndpointDeps = {
   /** Returns the name of this replica while it leads. */
   leads(): string | undefined
   unfollowed: Pick<Unfollowed, 'note'>
+  /** The fleets that the status page of a hub shows. */
+  clusters: Pick<OtherClusters, 'views' | 'watch'>
   clock: Clock
   log: Log
   /** Returns why this replica is not ready; empty when it is. */

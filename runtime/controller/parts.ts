@@ -27,6 +27,7 @@ import { specOf } from '../reconcile/store/spec-of.ts'
 import type { ControllerSettings } from '../settings/controller.ts'
 import { readClusterSecret } from './cluster/secrets.ts'
 import { createUnfollowed, type Unfollowed } from './cluster/pods-without-sync.ts'
+import { OtherClusters } from './page/other-clusters.ts'
 import { createPushKeys, type PushKeys } from './serve/webhook-keys.ts'
 
 /** The share of the volume for mirrors; the rest is for the file system and for temporary files of git. */
@@ -52,6 +53,8 @@ export type Parts = {
   events: EventRecorder
   keys: PushKeys
   unfollowed: Unfollowed
+  /** The fleets of other clusters that the status page shows. */
+  clusters: OtherClusters
   /** Writes outstanding Events, and ends the validation worker and all git processes. */
   close(): Promise<void>
 }
@@ -108,6 +111,7 @@ export function openParts(
     events,
     keys: createPushKeys({ kube, clock }, settings.receiver),
     unfollowed: createUnfollowed({ kube, store, events, clock, log }),
+    clusters: new OtherClusters({ clock, log }, settings.statusPage?.clusters ?? []),
     async close() {
       await events.settled()
       await validator.close()

@@ -7,6 +7,7 @@ import path from 'node:path'
 import type { Test } from 'tap'
 import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
 import { controllerStatusPage, type PageLogins } from '../../runtime/controller/page/status-page.ts'
+import type { ClusterView } from '../../runtime/fleet/view.ts'
 import type { EventToWrite } from '../../runtime/kube/events.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { Store } from '../../runtime/reconcile/store/store.ts'
@@ -21,19 +22,23 @@ export const fromProxy = { 'x-cluster-sync-proxy-secret': pageSecret }
 type Spec = { user: string; groups: string[]; resourceAttributes: { namespace: string; verb: string } }
 type Answer = { status: number | undefined; text: string; headers: http.IncomingHttpHeaders }
 
-/** `north` and `south` have one GatewaySync each. `ann` may list the first and patch nothing; `bob` may do everything. */
-export async function openedPage(t: Pick<Test, 'teardown'>, written: string | undefined = `${pageSecret}\n`) {
+/** `north` and `south` have one GatewaySync each. `ann` may list the first, `cyd` each of them; `bob` may do everything. */
+export async function openedPage(t: Pick<Test, 'teardown'>, written: string | undefined = `${pageSecret}\n`, clusters: ClusterView[] = []) {
   const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
   if (written !== undefined) writeFileSync(secretFile, written)
   const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
-  return await openController(t, { proxy })
+  return await openController(t, { proxy }, { clusters })
 }
 
 /** `tls`: a certificate for `localhost`, which browsers need to keep the cookies of the page; plain HTTP by default. */
-type Port = { clock?: Clock; port?: number; tls?: ServingCertificate }
+type Port = { clock?: Clock; port?: number; tls?: ServingCertificate; clusters?: ClusterView[] }
 
 /** The same with any login. */
-export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogins, { clock = systemClock, port = 0, tls }: Port = {}) {
+export async function openController(
+  t: Pick<Test, 'teardown'>,
+  logins: PageLogins,
+  { clock = systemClock, port = 0, tls, clusters = [] }: Port = {},
+) {
   const stop = new AbortController()
   const store = new Store(() => {})
   let versions = 0
@@ -56,7 +61,10 @@ export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogi
       asked.push(spec)
       const { namespace, verb } = spec.resourceAttributes
       const allowed =
-        spec.groups.includes('system:masters') || (spec.user === 'ann' && namespace === 'north' && verb === 'list') || spec.user === 'bob'
+        spec.groups.includes('system:masters') ||
+        (spec.user === 'ann' && namespace === 'north' && verb === 'list') ||
+        (spec.user === 'cyd' && namespace !== '' && verb === 'list') ||
+        spec.user === 'bob'
       return { status: { allowed } }
     },
   }
@@ -85,6 +93,7 @@ export async function openController(t: Pick<Test, 'teardown'>, logins: PageLogi
     clock,
     log: silentLog,
     notReady: () => [],
+    clusters: { views: () => clusters, watch: () => () => undefined },
   }
   const app = controllerStatusPage(parts, logins, stop.signal)
   const served = await serve({ app, port, host: tls === undefined ? '127.0.0.1' : 'localhost', tls, log: silentLog }, stop.signal)

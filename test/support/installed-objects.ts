@@ -61,12 +61,16 @@ export function onThisMachine(settings: ControllerSettingsInput, folder: string,
   }
 }
 
-/** The secret of the page's proxy is beside the token, in place of the mounted Secret. */
+/** The secret of the page's proxy and the kubeconfigs of other clusters are beside the token, in place of the mounted Secrets. */
 function statusPageHere(
-  { proxy, ...page }: NonNullable<ControllerSettingsInput['statusPage']>,
+  { proxy, clusters = [], ...page }: NonNullable<ControllerSettingsInput['statusPage']>,
   folder: string,
 ): NonNullable<ControllerSettingsInput['statusPage']> {
-  return proxy === undefined ? page : { ...page, proxy: { ...proxy, secretFile: path.join(folder, 'page-proxy-secret') } }
+  return {
+    ...page,
+    clusters: clusters.map((one) => ({ ...one, kubeconfigFile: path.join(folder, `cluster-${one.name}`) })),
+    ...(proxy && { proxy: { ...proxy, secretFile: path.join(folder, 'page-proxy-secret') } }),
+  }
 }
 
 /** A pod as its owner writes it, before admission. */

@@ -14,6 +14,7 @@ import type { ControllerSettings } from '../../settings/controller.ts'
 import type { Network } from '../../git/remote/network.ts'
 import type { Doing, People } from '../../statuspage/views/people.ts'
 import { createOidcLogin } from './oidc-login.ts'
+import type { OtherClusters } from './other-clusters.ts'
 import { createPageAccess, createPageActions } from './page-access.ts'
 import { commitsOfStore, createReportReader } from './page-contents.ts'
 import { missingPrefixes } from './page-warnings.ts'
@@ -35,6 +36,7 @@ export type StatusPageParts = {
   notReady(): string[]
   /** Returns problems of the installation. */
   warnings?(): Warning[]
+  clusters?: Pick<OtherClusters, 'views' | 'watch'>
 }
 
 /** Connections for two hundred viewers: each has one for server-sent events and, briefly, one for the page. */
@@ -52,14 +54,18 @@ export function controllerStatusPage(
   { trustedProxies = [], ...logins }: PageLogins & Pick<StatusPageDeps, 'trustedProxies'>,
   signal: AbortSignal,
 ): ReturnType<typeof statusPageApp> {
-  const { store, mirrors, kube, reviews, clock, notReady, warnings } = parts
+  const { store, mirrors, kube, reviews, clock, notReady, warnings, clusters } = parts
   const post = (path: string, body: unknown): Promise<unknown> => reviews.post(path, body, deadline(reviewTimeoutMs, signal))
   const login = loginOf(parts, logins)
   const people = login === undefined ? undefined : peopleOf(parts, login, post)
   return statusPageApp({
     facts: () => ({ ...factsOfStore(store, notReady()), warnings: warnings?.() ?? [] }),
     people,
-    subscribe: (changed) => store.watch(changed),
+    clusters: () => clusters?.views() ?? [],
+    subscribe(changed) {
+      const ends = [store.watch(changed), clusters?.watch(changed)]
+      return () => ends.forEach((end) => end?.())
+    },
     // Its certificate is valid only for its own names, so DNS rebinding cannot reach it under another one.
     hosts: undefined,
     isOpen: people === undefined,
@@ -89,7 +95,12 @@ function loginOf({ network, clock, log }: StatusPageParts, { proxy, oidc }: Page
 /** The login authenticates people; the API server authorizes what they see and do. */
 function peopleOf({ kube, store, events, clock, log }: StatusPageParts, { formKeys, ...login }: PageLogin, post: PostReview): People {
   const access = createPageAccess({ post, clock })
-  return { ...login, sees: access.sees, doing: createPageActions({ access, formKeys, kube, store, events, clock, log }) }
+  return {
+    ...login,
+    sees: access.sees,
+    seesAll: access.seesAll,
+    doing: createPageActions({ access, formKeys, kube, store, events, clock, log }),
+  }
 }
 
 function factsOfStore(store: Pick<Store, 'all'>, unknown: readonly string[]): FleetFacts {

@@ -1,0 +1,78 @@
+/**
+ * The fleets of other clusters on a status page: only users who may see every namespace of the own cluster see them, whoever asked before.
+ */
+import t from 'tap'
+import { clusterSync, clusterView } from '../../runtime/fleet/cluster-view.ts'
+import type { FleetView } from '../../runtime/fleet/view.ts'
+import { containsText, lacksText } from '../support/assertions.ts'
+import { openController, openedPage, pageSecret, fromProxy } from '../support/controller-page.ts'
+import { condition, syncFacts } from '../support/fleet-facts.ts'
+
+const of = (user: string, language = 'en') => ({ ...fromProxy, 'x-forwarded-user': user, 'accept-language': language })
+const cluster = clusterView({
+  name: 'elsewhere',
+  page: 'https://gateways.elsewhere.example/',
+  syncs: [
+    clusterSync(syncFacts('mixer')),
+    clusterSync(syncFacts('filler', { conditions: [condition('Ready', 'False', 'GitUnauthorized', '<b>no token</b>')] })),
+  ],
+  isCut: true,
+  seenAt: new Date(Date.now() - 120_000).toISOString(),
+  failure: { reason: 'ApiUnavailable', message: 'ECONNREFUSED' },
+})
+
+void t.test('each of the own namespaces is not all of them: a cached page of one user is not that of another', async (t) => {
+  const { get, setAway } = await openedPage(t, `${pageSecret}\n`, [cluster])
+  for (const user of ['bob', 'cyd', 'bob', 'ann', 'cyd', 'eve']) {
+    const [page, data] = [await get('/', of(user)), await get('/status.json', of(user))]
+    t.strictSame([page.status, data.status], [200, 200])
+    if (user === 'bob') {
+      containsText(t, page.text, 'Cluster elsewhere')
+      t.strictSame((JSON.parse(data.text) as FleetView).clusters, JSON.parse(JSON.stringify([cluster])))
+    } else {
+      lacksText(t, page.text, 'elsewhere')
+      lacksText(t, data.text, 'elsewhere')
+      t.notOk('clusters' in (JSON.parse(data.text) as FleetView))
+    }
+  }
+  setAway()
+  for (const path of ['/', '/status.json']) t.equal((await get(path, of('dan'))).status, 503, 'unknown permissions show nothing')
+})
+
+void t.test('without a login nobody may see every namespace, so no other cluster is shown', async (t) => {
+  const { get } = await openController(t, {}, { clusters: [cluster] })
+  for (const path of ['/', '/status.json']) lacksText(t, (await get(path, {})).text, 'elsewhere')
+})
+
+void t.test('a cluster is a card with its counts, problems first, and no link or button of this page', async (t) => {
+  const { get } = await openedPage(t, `${pageSecret}\n`, [cluster])
+  const cardOf = async (query: string, language = 'en'): Promise<string> => {
+    const { text } = await get(`/${query}`, of('bob', language))
+    return (
+      text
+        .split('<section class="card">')
+        .find((one) => one.includes('Cluster elsewhere'))
+        ?.split('</section>')[0] ?? ''
+    )
+  }
+  const card = await cardOf('')
+  for (const part of [
+    'needs action',
+    '1 of 2 GatewaySyncs are ready',
+    'last seen 2m ago',
+    'ECONNREFUSED (ApiUnavailable)',
+    '&lt;b&gt;no token',
+  ])
+    containsText(t, card, part)
+  t.ok(card.indexOf('plant-a/filler') < card.indexOf('plant-a/mixer'))
+  t.strictSame(
+    [...card.matchAll(/(?:href|action)="([^"]*)"/g)].map(([, link]) => link),
+    ['https://gateways.elsewhere.example/'],
+  )
+  containsText(t, await cardOf('', 'de'), 'zuletzt gesehen vor 2 min')
+  const troubles = await cardOf('?show=trouble')
+  containsText(t, troubles, 'plant-a/filler')
+  lacksText(t, troubles, 'plant-a/mixer')
+  containsText(t, await cardOf('?q=elsewhere+mixer'), 'plant-a/mixer')
+  t.equal(await cardOf('?q=line-north'), '')
+})
