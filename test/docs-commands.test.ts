@@ -173,6 +173,16 @@ const rows: Readonly<Record<string, Row>> = {
   'docs/how-to/status-page.md': {
     by: {
       [run]: ['cluster-sync run -f gatewaysync.yaml --data /usr/local/bin/ignition/data --status-port 8080'],
+      'test/integration/other-clusters.test.ts': [
+        'kubectl --context plant-b apply --filename examples/hub-reader.yaml',
+        `kubectl --context plant-b --namespace cluster-sync get secret hub --output 'go-template={{index .data "ca.crt" | base64decode}}' > ca.crt`,
+        "kubectl --context plant-b --namespace cluster-sync get secret hub --output 'go-template={{.data.token | base64decode}}' > token",
+        'kubectl config --kubeconfig hub.kubeconfig set-cluster plant-b --server https://api.plant-b.example.com:6443 --certificate-authority ca.crt --embed-certs',
+        'kubectl config --kubeconfig hub.kubeconfig set-credentials hub --token "$(cat token)"',
+        'kubectl config --kubeconfig hub.kubeconfig set-context hub --cluster plant-b --user hub',
+        'kubectl config --kubeconfig hub.kubeconfig use-context hub',
+        'kubectl create secret generic plant-b --namespace cluster-sync --from-file=kubeconfig=hub.kubeconfig',
+      ],
     },
     left: { 'kubectl -n cluster-sync port-forward service/cluster-sync-operator-status-page 8444': 'there is no kubelet' },
   },
