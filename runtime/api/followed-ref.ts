@@ -1,7 +1,9 @@
 /**
  * Parses what `spec.git` follows: a ref, the default branch (`HEAD`), or the newest tag that a SemVer range or a pattern selects. Each has
- * one text form in requests and status: a selector begins with its field and a colon, which no ref contains, and has no space. Pure.
+ * one text form in requests and status: a selector begins with its field and a colon, which no ref contains, and has no space. Pure, except
+ * for a cache.
  */
+import { LRUCache } from 'lru-cache'
 import semver from 'semver'
 import { brokenRefGlobRule, createMatcher } from './glob/glob.ts'
 import { isRefName, type RefName, shortRef } from './values.ts'
@@ -108,9 +110,16 @@ type Ranked = { tag: string; version?: semver.SemVer }
 /** `rank` is undefined for a tag that is not selected. */
 type Selection = { rank(tag: string): Ranked | undefined; compare(a: Ranked, b: Ranked): number }
 
+/** A call may name many tags, and a git host has many. */
+const recent = new LRUCache<TagSelector, Selection>({ max: 8 })
+
 function selectionOf(selector: TagSelector): Selection {
+  const found = recent.get(selector)
+  if (found !== undefined) return found
   const { field, text } = partsOf(selector)
-  return field === 'semver' ? byVersion(text) : byPattern(text)
+  const selection = field === 'semver' ? byVersion(text) : byPattern(text)
+  recent.set(selector, selection)
+  return selection
 }
 
 function byVersion(text: string): Selection {

@@ -3,8 +3,8 @@
  * text, because both are untrusted. Pure.
  */
 import { Fault } from '../../platform/fault.ts'
-import { createAutomaton, type State } from './automaton.ts'
-import { type Dialect, literalGlob, parseGlob } from './grammar.ts'
+import { Automaton, boundsOf, type State } from './automaton.ts'
+import { type Dialect, parseGlob, type Piece } from './grammar.ts'
 
 /** Never delivered: placeholders that keep folders in git, and the cache that a gateway rebuilds. */
 export const defaultExcludes = ['**/.gitkeep', '**/.resources/**'] as const
@@ -31,6 +31,24 @@ export function brokenGlobRule(pattern: string): string | undefined {
 /** Returns what is wrong with a ref pattern, as the end of a sentence; undefined for a valid one. */
 export function brokenRefGlobRule(pattern: string): string | undefined {
   return pattern === '' ? 'is empty' : brokenGrammar(pattern, 'ref')
+}
+
+/** Of the globs of one list: a letter of a text costs time for each 32 pieces, and memory for each class of letters. */
+const [maxListPieces, maxListBounds] = [8192, 1024]
+
+/**
+ * Returns what is wrong with a list of valid patterns, as the end of a sentence; undefined if a text is matched in about a millisecond.
+ * Patterns without wildcards are not counted.
+ */
+export function brokenGlobListRule(patterns: readonly string[], dialect: Dialect): string | undefined {
+  const globs = patterns
+    .filter(isWildcard)
+    .map((pattern) => parseGlob(pattern, dialect))
+    .filter((parsed) => parsed.kind === 'glob')
+  if (globs.reduce((sum, { pieces }) => sum + pieces, 0) > maxListPieces)
+    return `must hold at most ${maxListPieces} characters in patterns with wildcards, with all alternatives written out`
+  const bounds = boundsOf(globs.flatMap(({ alternatives }) => alternatives().flat()))
+  return bounds.size > maxListBounds ? `must use at most ${maxListBounds / 2} different characters in patterns with wildcards` : undefined
 }
 
 function brokenGrammar(pattern: string, dialect: Dialect): string | undefined {
@@ -67,21 +85,42 @@ const slash = 0x2f
 /** Runs all patterns in one pass; `folders`: a pattern that matches a folder covers everything below it. */
 function createRun(patterns: readonly string[], dialect: Dialect): (text: string, folders: boolean) => boolean {
   if (patterns.length === 0) return () => false
-  const globs = patterns.flatMap((pattern) => {
-    const parsed = parseGlob(pattern, dialect)
-    if (parsed.kind === 'broken') throw new Fault('InvalidSpec', `pattern "${pattern}" ${parsed.why}`)
-    return /[[{]/.test(pattern) ? [parsed.glob, literalGlob(pattern)] : [parsed.glob]
-  })
-  const automaton = createAutomaton(globs)
+  const automaton = new Automaton(patterns.flatMap((pattern) => wildcardsOf(pattern, dialect)))
+  const isLiteral = createLiterals(patterns.filter((pattern) => /[[{]/.test(pattern) || !isWildcard(pattern)))
   return (text, folders) => {
-    let state: State = automaton.start()
+    if (isLiteral(text, folders)) return true
+    let state: State = automaton.start
     for (let at = 0; at < text.length;) {
       const letter = text.codePointAt(at) ?? 0
       if (folders && letter === slash && state.isEnd && at > 0) return true
-      if (state.places.length === 0) return false
+      if (state.isDead) return false
       state = automaton.after(state, letter)
       at += letter > 0xffff ? 2 : 1
     }
     return state.isEnd
+  }
+}
+
+function isWildcard(pattern: string): boolean {
+  return /[*?[{]/.test(pattern)
+}
+
+/** The alternatives of a pattern; none for one that matches only itself. Throws InvalidSpec. */
+function wildcardsOf(pattern: string, dialect: Dialect): Piece[][] {
+  const parsed = parseGlob(pattern, dialect)
+  if (parsed.kind === 'broken') throw new Fault('InvalidSpec', `pattern "${pattern}" ${parsed.why}`)
+  return isWildcard(pattern) ? parsed.alternatives() : []
+}
+
+/** Returns whether a text, or a folder above it, is one of these. */
+function createLiterals(texts: readonly string[]): (text: string, folders: boolean) => boolean {
+  if (texts.length === 0) return () => false
+  const [known, lengths] = [new Set(texts), new Set(texts.map(({ length }) => length))]
+  return (text, folders) => {
+    if (known.has(text)) return true
+    for (let at = folders ? text.indexOf('/', 1) : -1; at > 0; at = text.indexOf('/', at + 1)) {
+      if (lengths.has(at) && known.has(text.slice(0, at))) return true
+    }
+    return false
   }
 }

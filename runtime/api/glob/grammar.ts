@@ -5,28 +5,27 @@
 /** Inclusive ranges of code points, in order. */
 export type Letters = readonly (readonly [number, number])[]
 
-/** A parsed glob. `letter`: exactly one of these; `any`: any number of them. */
-export type Glob =
-  | { kind: 'letter'; letters: Letters }
-  | { kind: 'any'; letters: Letters }
-  | { kind: 'sequence'; parts: readonly Glob[] }
-  | { kind: 'either'; choices: readonly Glob[] }
+/** `letter`: one of these letters; `name`: `*`; `any`: `**`; `folders`: `**` and a slash, or nothing. */
+export type Piece = { kind: 'letter'; letters: Letters } | { kind: 'name' } | { kind: 'any' } | { kind: 'folders' }
+
+/** A parsed glob. */
+type Glob = Piece | { kind: 'sequence'; parts: readonly Glob[] } | { kind: 'either'; choices: readonly Glob[] }
 
 /** `path`: `**` is a whole segment and matches any number of folders, also none. `ref`: `**` matches anything, at any position. */
 export type Dialect = 'path' | 'ref'
 
-/** `why` is the end of a sentence about the pattern. */
-export type ParsedGlob = { kind: 'glob'; glob: Glob } | { kind: 'broken'; why: string }
+/** `alternatives`: without braces, with `pieces` in total; `why` is the end of a sentence about the pattern. */
+export type ParsedGlob = { kind: 'glob'; pieces: number; alternatives(): Piece[][] } | { kind: 'broken'; why: string }
+
+/** Maximum number of pieces of all alternatives of one glob. */
+const maxPieces = 2048
 
 const slash = 0x2f
 const lastLetter = 0x10ffff
-const anything: Letters = [[0, lastLetter]]
 const notSlash: Letters = [
   [0, slash - 1],
   [slash + 1, lastLetter],
 ]
-const many: Glob = { kind: 'any', letters: anything }
-const name: Glob = { kind: 'any', letters: notSlash }
 const nothing: Glob = { kind: 'sequence', parts: [] }
 
 /** Characters with a meaning in other glob dialects but not here; taken literally they would silently match something else. */
@@ -44,7 +43,38 @@ export function parseGlob(pattern: string, dialect: Dialect): ParsedGlob {
   if (problem !== undefined) return { kind: 'broken', why: problem }
   const parser = createParser(letters, dialect)
   const glob = parser.sequence(0)
-  return parser.isAtEnd() ? { kind: 'glob', glob } : { kind: 'broken', why: 'has an unbalanced { or }' }
+  if (!parser.isAtEnd()) return { kind: 'broken', why: 'has an unbalanced { or }' }
+  const { count, pieces } = sizeOf(glob)
+  // Never true for NaN, which stands for too many.
+  if (count + pieces <= maxPieces) return { kind: 'glob', pieces, alternatives: () => alternativesOf(glob) }
+  const why = `has more than ${maxPieces} characters with all alternatives written out; use fewer of {a,b} and [ab]`
+  return { kind: 'broken', why }
+}
+
+/** The number of alternatives without braces, and of the pieces of all of them. */
+function sizeOf(glob: Glob): { count: number; pieces: number } {
+  if (glob.kind === 'sequence') {
+    const join = (a: { count: number; pieces: number }, b: { count: number; pieces: number }) => ({
+      count: a.count * b.count,
+      pieces: a.pieces * b.count + b.pieces * a.count,
+    })
+    return glob.parts.map(sizeOf).reduce(join, { count: 1, pieces: 0 })
+  }
+  if (glob.kind !== 'either') return { count: 1, pieces: 1 }
+  const sizes = glob.choices.map(sizeOf)
+  return { count: sizes.reduce((sum, { count }) => sum + count, 0), pieces: sizes.reduce((sum, { pieces }) => sum + pieces, 0) }
+}
+
+function alternativesOf(glob: Glob): Piece[][] {
+  if (glob.kind === 'either') return glob.choices.flatMap(alternativesOf)
+  if (glob.kind !== 'sequence') return [[glob]]
+  let all: Piece[][] = [[]]
+  for (const part of glob.parts) {
+    const [first = [], ...others] = alternativesOf(part)
+    if (others.length > 0) all = all.flatMap((begin) => [first, ...others].map((rest) => [...begin, ...rest]))
+    else for (const begin of all) begin.push(...first)
+  }
+  return all
 }
 
 function problemOf(letters: readonly string[], dialect: Dialect): string | undefined {
@@ -144,12 +174,11 @@ function createParser(letters: readonly string[], dialect: Dialect) {
   const stars = (): Glob => {
     const first = at
     while (letters[at] === '*') at += 1
-    if (at - first === 1) return name
-    if (dialect === 'ref') return many
-    if (letters[at] !== '/') return many
+    if (at - first === 1) return { kind: 'name' }
+    if (dialect === 'ref' || letters[at] !== '/') return { kind: 'any' }
     // Includes the slash, because `**/` also matches no folder at all.
     at += 1
-    return { kind: 'either', choices: [nothing, { kind: 'sequence', parts: [many, literal('/')] }] }
+    return { kind: 'folders' }
   }
   const characters = (): Glob => {
     const end = classEnd(letters, at) ?? letters.length
@@ -169,6 +198,6 @@ function literal(letter: string): Glob {
 }
 
 /** Returns a glob that matches only this text. */
-export function literalGlob(text: string): Glob {
+function literalGlob(text: string): Glob {
   return { kind: 'sequence', parts: Array.from(text, literal) }
 }

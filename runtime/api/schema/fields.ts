@@ -2,7 +2,7 @@
  * Defines fields shared by several parts of a GatewaySync, each with its rule for the API server and for run time. Pure.
  */
 import * as v from 'valibot'
-import { brokenGlobRule, brokenRefGlobRule } from '../glob/glob.ts'
+import { brokenGlobListRule, brokenGlobRule, brokenRefGlobRule } from '../glob/glob.ts'
 import { rule } from './rule.ts'
 import { isRefName } from '../values.ts'
 
@@ -104,5 +104,11 @@ export const refPattern = v.pipe(
     if (broken !== undefined) addIssue({ message: broken })
   }),
 )
+/** Bounds the time that a list of globs takes for each text. */
+export const fewPieces = (dialect: 'path' | 'ref') =>
+  v.rawCheck<string[]>(({ dataset, addIssue }) => {
+    const broken = dataset.typed ? brokenGlobListRule(dataset.value, dialect) : undefined
+    if (broken !== undefined) addIssue({ message: broken })
+  })
 /** Which files a patch is for. */
 export const patchedFiles = v.pipe(globPattern, v.description('Glob of the files to patch, relative to the destination of the mapping.'))

@@ -11,7 +11,7 @@ import {
   parseRepositoryUrl,
   repositoryUrlPattern,
 } from './repository-url.ts'
-import { ref, refPattern, secretKeyRef, secretName, secretRefHolder, text } from './fields.ts'
+import { fewPieces, ref, refPattern, secretKeyRef, secretName, secretRefHolder, text } from './fields.ts'
 import { isVersionRange } from '../followed-ref.ts'
 import { rule } from './rule.ts'
 
@@ -190,6 +190,7 @@ export function gitSpec(options: SpecOptions) {
         v.pipe(
           v.array(refPattern),
           v.maxLength(64),
+          fewPieces('ref'),
           v.description(
             'Glob patterns of the refs that webhooks and other requests may select. Defaults to all branches and tags; commit hashes and other refs are refused.',
           ),

@@ -2,7 +2,7 @@
  * Defines the order, batch size and time in which gateways take a new commit or configuration: `spec.rollout`. Pure.
  */
 import * as v from 'valibot'
-import { brokenRefGlobRule } from '../glob/glob.ts'
+import { brokenGlobListRule, brokenRefGlobRule } from '../glob/glob.ts'
 import { duration, text } from './fields.ts'
 import { crd, rule } from './rule.ts'
 
@@ -123,6 +123,12 @@ export const rolloutSpec = v.object({
     v.array(stage),
     v.minLength(1, 'at least one stage is needed'),
     v.maxLength(16),
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return
+      const names = dataset.value.flatMap(({ gateways }) => gateways?.names ?? [])
+      const broken = brokenGlobListRule(names, 'ref')
+      if (broken !== undefined) addIssue({ message: `gateways.names of all stages ${broken}` })
+    }),
     v.check((stages) => new Set(stages.map(({ name }) => name)).size === stages.length, 'names of stages must differ'),
     // The API server rejects duplicate names of a map list, which costs less than a rule.
     crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),

@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot'
 import { checkSettings } from './check-spec.ts'
-import { celDuration, duration, durationMs, glob, interval, patchedFiles, path, text } from './fields.ts'
+import { celDuration, duration, durationMs, fewPieces, glob, interval, patchedFiles, path, text } from './fields.ts'
 import { crd, rule } from './rule.ts'
 
 /** Limit for each of them and for their sum: the API server stores specs of 1.5 MB, and a controller could keep few of those. */
@@ -50,6 +50,7 @@ const syncPeriod = v.pipe(
 const excludePatterns = v.pipe(
   v.array(glob),
   v.maxLength(64),
+  fewPieces('path'),
   v.description('Globs of files to exclude, in addition to those of the enclosing levels.'),
 )
 const designerSessionPolicy = v.pipe(

@@ -46,6 +46,9 @@ export function targetOf(
 /** Why a ref is not requested. */
 export type NotAsked = 'OtherRepository' | 'OtherBranch' | 'OtherTag' | 'RefNotAllowed'
 
+/** Refs of one call that are compared with `allowedRefs`, if none is the desired one: each may take a millisecond. */
+const maxAsked = 100
+
 /** Chooses among all refs that one call moved: the desired one, else the first that may be requested, else why the first may not. */
 export function chooseRef(
   { others = [], ...first }: NamedRef & { others?: readonly NamedRef[] },
@@ -60,7 +63,8 @@ export function chooseRef(
   const chosen =
     relevant.length === 0 ? undefined : relevant.reduce((best, one) => (byPriority(best.ref, one.ref, target) < 0 ? one : best))
   if (chosen !== undefined) return { ...withKnownMove(chosen, target), ref: requestedName(chosen.ref, target) }
-  return all.find((named) => whyNotAsked(named, target) === undefined) ?? { why: whyNotAsked(own, target) ?? 'OtherBranch' }
+  const asked = all.slice(0, maxAsked).find((named) => whyNotAsked(named, target) === undefined)
+  return asked ?? { why: whyNotAsked(own, target) ?? 'OtherBranch' }
 }
 
 /** A branch `v1` is not the desired ref if `v1` resolved to a tag; otherwise anyone who may push branches could replace a protected tag. */

@@ -1,7 +1,8 @@
 /**
  * Decides which refs a request may name (`spec.git.allowedRefs`). The receiver checks before it annotates, the controller again before it
- * resolves. Pure.
+ * resolves. Pure, except for a cache.
  */
+import { LRUCache } from 'lru-cache'
 import { brokenRefGlobRule, createMatcher } from '../../api/glob/glob.ts'
 import { candidateRefs, isCommitHash, shortRef } from '../../api/values.ts'
 
@@ -15,10 +16,28 @@ export function isRefAllowed(ref: string, patterns: readonly string[] | undefine
   const named = shortRef(ref)
   const isBranchOrTag = named !== ref || !ref.startsWith('refs/')
   if (patterns === undefined) return isBranchOrTag
+  const { whole, short } = matchersOf(patterns)
+  return (isBranchOrTag && short(named)) || candidateRefs(ref).some(whole)
+}
+
+type Matchers = { whole(ref: string): boolean; short(name: string): boolean }
+
+/** A call may name many refs. */
+const recent = new LRUCache<readonly string[], Matchers>({ max: 8 })
+
+function matchersOf(patterns: readonly string[]): Matchers {
+  const found = recent.get(patterns)
+  if (found !== undefined) return found
   const good = patterns.filter((pattern) => brokenRefGlobRule(pattern) === undefined)
-  const [whole, short] = [good.filter(isWhole), good.filter((pattern) => !isWhole(pattern))]
-  if (isBranchOrTag && short.length > 0 && createMatcher(short, 'ref')(named)) return true
-  return whole.length > 0 && candidateRefs(ref).some(createMatcher(whole, 'ref'))
+  const matchers = {
+    whole: createMatcher(good.filter(isWhole), 'ref'),
+    short: createMatcher(
+      good.filter((pattern) => !isWhole(pattern)),
+      'ref',
+    ),
+  }
+  recent.set(patterns, matchers)
+  return matchers
 }
 
 function isWhole(pattern: string): boolean {

@@ -3,7 +3,7 @@
  * GatewaySync. Pure.
  */
 import { Fault } from '../../platform/fault.ts'
-import { brokenGlobRule, canonicalGlob, createMatcher } from '../../api/glob/glob.ts'
+import { brokenGlobListRule, brokenGlobRule, canonicalGlob, createMatcher } from '../../api/glob/glob.ts'
 import { isRuleId, type Level, type RuleId, ruleIds } from './rules.ts'
 import { isObject } from '../../platform/text/json.ts'
 
@@ -75,15 +75,16 @@ function parsePaths(rule: string, paths: unknown): (path: string) => boolean {
   if (!patterns.every((pattern) => typeof pattern === 'string' && pattern !== '' && pattern.length <= 512)) {
     throw broken(`rules.${rule}: "paths" must be a list of globs`)
   }
-  return createMatcher(
-    (patterns as string[]).flatMap((pattern) => {
-      const why = brokenGlobRule(pattern)
-      if (why !== undefined) throw broken(`rules.${rule}: the glob "${pattern}" ${why}`)
-      const glob = canonicalGlob(pattern)
-      // A glob for everything in a folder also matches the folder, because findings name the folder of a resource.
-      return glob.endsWith('/**') ? [glob, glob.slice(0, -'/**'.length)] : [glob]
-    }),
-  )
+  const globs = (patterns as string[]).flatMap((pattern) => {
+    const why = brokenGlobRule(pattern)
+    if (why !== undefined) throw broken(`rules.${rule}: the glob "${pattern}" ${why}`)
+    const glob = canonicalGlob(pattern)
+    // A glob for everything in a folder also matches the folder, because findings name the folder of a resource.
+    return glob.endsWith('/**') ? [glob, glob.slice(0, -'/**'.length)] : [glob]
+  })
+  const why = brokenGlobListRule(globs, 'path')
+  if (why !== undefined) throw broken(`rules.${rule}: "paths" ${why}`)
+  return createMatcher(globs)
 }
 
 function broken(problem: string, cause?: unknown): Fault {

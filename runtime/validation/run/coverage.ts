@@ -37,9 +37,10 @@ function coverage(profile: ResolvedProfile): Coverage {
   const covers: ((path: string) => boolean)[] = []
   const rendered: string[] = []
   const { collections, excludePatterns } = profile
+  // One for all mappings: a profile may have many of both.
+  const excluded = excluderOf(excludePatterns, 'excludePatterns')
   if (collections !== undefined) {
     const [root = ''] = sourceRoots({ collections, mappings: [] })
-    const excluded = excluderOf(excludePatterns, 'excludePatterns')
     covers.push((path) => {
       const [name, below] = inCollection(path, root)
       return name !== '' && foldName(name) !== 'local' && !excluded(below)
@@ -49,9 +50,10 @@ function coverage(profile: ResolvedProfile): Coverage {
     const [source = ''] = sourceRoots({ collections: undefined, mappings: [mapping] })
     // Only the agent knows the value of a template in a source, so every possible value counts.
     const type = source === parseRelativePath(mapping.source) ? mapping.type : 'Directory'
-    const excluded = excluderOf([...excludePatterns, ...(mapping.excludePatterns ?? [])], 'excludePatterns')
+    const own = mapping.excludePatterns === undefined ? undefined : excluderOf(mapping.excludePatterns, 'excludePatterns')
+    const covered = { source, type, excluded: (path: string) => excluded(path) || own?.(path) === true }
     if (mapping.template) rendered.push(source)
-    covers.push((path) => coveredBelow({ source, type, excluded }, path) !== undefined)
+    covers.push((path) => coveredBelow(covered, path) !== undefined)
   }
   return {
     key: coverageKey(profile),
