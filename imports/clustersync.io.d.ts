@@ -54,11 +54,17 @@ export declare function toJson_GatewaySyncProps(obj: GatewaySyncProps | undefine
  */
 export interface GatewaySyncSpec {
     /**
-     * The git repository that holds the configuration.
+     * The git repository that holds the configuration. Set git or oci.
      *
      * @schema GatewaySyncSpec#git
      */
-    readonly git: GatewaySyncSpecGit;
+    readonly git?: GatewaySyncSpecGit;
+    /**
+     * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+     *
+     * @schema GatewaySyncSpec#oci
+     */
+    readonly oci?: GatewaySyncSpecOci;
     /**
      * Polling of the git host.
      *
@@ -119,7 +125,7 @@ export interface GatewaySyncSpec {
  */
 export declare function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record<string, any> | undefined;
 /**
- * The git repository that holds the configuration.
+ * The git repository that holds the configuration. Set git or oci.
  *
  * @schema GatewaySyncSpecGit
  */
@@ -192,6 +198,73 @@ export interface GatewaySyncSpecGit {
  * Converts an object of type 'GatewaySyncSpecGit' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): Record<string, any> | undefined;
+/**
+ * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+ *
+ * @schema GatewaySyncSpecOci
+ */
+export interface GatewaySyncSpecOci {
+    /**
+     * URL of the repository in the registry: oci://<registry>/<repository>.
+     *
+     * @schema GatewaySyncSpecOci#url
+     */
+    readonly url: string;
+    /**
+     * Tag that is followed. Defaults to latest.
+     *
+     * @default latest.
+     * @schema GatewaySyncSpecOci#tag
+     */
+    readonly tag?: string;
+    /**
+     * SemVer range, such as >=1.2 <2. The tag with the highest version in the range is followed.
+     *
+     * @schema GatewaySyncSpecOci#semver
+     */
+    readonly semver?: string;
+    /**
+     * Digest of the manifest, sha256:…, which never changes.
+     *
+     * @schema GatewaySyncSpecOci#digest
+     */
+    readonly digest?: string;
+    /**
+     * Uses http, for a registry without TLS: without credentials and without a proxy.
+     *
+     * @schema GatewaySyncSpecOci#insecure
+     */
+    readonly insecure?: boolean;
+    /**
+     * Credentials of a private repository. Set exactly one kind.
+     *
+     * @schema GatewaySyncSpecOci#auth
+     */
+    readonly auth?: GatewaySyncSpecOciAuth;
+    /**
+     * CA certificates in PEM that the registry is verified with, instead of those of the system.
+     *
+     * @schema GatewaySyncSpecOci#caBundle
+     */
+    readonly caBundle?: GatewaySyncSpecOciCaBundle;
+    /**
+     * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+     *
+     * @default the value source.proxy.
+     * @schema GatewaySyncSpecOci#proxy
+     */
+    readonly proxy?: GatewaySyncSpecOciProxy;
+    /**
+     * Publishes only artifacts that cosign signed with one of these keys.
+     *
+     * @schema GatewaySyncSpecOci#verify
+     */
+    readonly verify?: GatewaySyncSpecOciVerify;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOci' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOci(obj: GatewaySyncSpecOci | undefined): Record<string, any> | undefined;
 /**
  * Polling of the git host.
  *
@@ -596,6 +669,81 @@ export interface GatewaySyncSpecGitCommitStatus {
  * Converts an object of type 'GatewaySyncSpecGitCommitStatus' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCommitStatus | undefined): Record<string, any> | undefined;
+/**
+ * Credentials of a private repository. Set exactly one kind.
+ *
+ * @schema GatewaySyncSpecOciAuth
+ */
+export interface GatewaySyncSpecOciAuth {
+    /**
+     * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+     *
+     * @schema GatewaySyncSpecOciAuth#dockerConfig
+     */
+    readonly dockerConfig?: GatewaySyncSpecOciAuthDockerConfig;
+    /**
+     * User name and password: the keys username and password of a Secret.
+     *
+     * @schema GatewaySyncSpecOciAuth#basic
+     */
+    readonly basic?: GatewaySyncSpecOciAuthBasic;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuth' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciAuth(obj: GatewaySyncSpecOciAuth | undefined): Record<string, any> | undefined;
+/**
+ * CA certificates in PEM that the registry is verified with, instead of those of the system.
+ *
+ * @schema GatewaySyncSpecOciCaBundle
+ */
+export interface GatewaySyncSpecOciCaBundle {
+    /**
+     * Key of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciCaBundle#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecOciCaBundleSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciCaBundle' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciCaBundle(obj: GatewaySyncSpecOciCaBundle | undefined): Record<string, any> | undefined;
+/**
+ * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+ *
+ * @default the value source.proxy.
+ * @schema GatewaySyncSpecOciProxy
+ */
+export interface GatewaySyncSpecOciProxy {
+    /**
+     * A Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciProxy#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecOciProxySecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciProxy' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciProxy(obj: GatewaySyncSpecOciProxy | undefined): Record<string, any> | undefined;
+/**
+ * Publishes only artifacts that cosign signed with one of these keys.
+ *
+ * @schema GatewaySyncSpecOciVerify
+ */
+export interface GatewaySyncSpecOciVerify {
+    /**
+     * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+     *
+     * @schema GatewaySyncSpecOciVerify#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecOciVerifySecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciVerify' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciVerify(obj: GatewaySyncSpecOciVerify | undefined): Record<string, any> | undefined;
 /**
  * HMAC key that the git host signs webhooks with.
  *
@@ -1370,6 +1518,97 @@ export interface GatewaySyncSpecGitCommitStatusSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncSpecGitCommitStatusSecretRef | undefined): Record<string, any> | undefined;
 /**
+ * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+ *
+ * @schema GatewaySyncSpecOciAuthDockerConfig
+ */
+export interface GatewaySyncSpecOciAuthDockerConfig {
+    /**
+     * A Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciAuthDockerConfig#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecOciAuthDockerConfigSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthDockerConfig' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciAuthDockerConfig(obj: GatewaySyncSpecOciAuthDockerConfig | undefined): Record<string, any> | undefined;
+/**
+ * User name and password: the keys username and password of a Secret.
+ *
+ * @schema GatewaySyncSpecOciAuthBasic
+ */
+export interface GatewaySyncSpecOciAuthBasic {
+    /**
+     * A Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciAuthBasic#secretRef
+     */
+    readonly secretRef: GatewaySyncSpecOciAuthBasicSecretRef;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthBasic' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciAuthBasic(obj: GatewaySyncSpecOciAuthBasic | undefined): Record<string, any> | undefined;
+/**
+ * Key of a Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciCaBundleSecretRef
+ */
+export interface GatewaySyncSpecOciCaBundleSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciCaBundleSecretRef#name
+     */
+    readonly name: string;
+    /**
+     * Key inside the Secret.
+     *
+     * @schema GatewaySyncSpecOciCaBundleSecretRef#key
+     */
+    readonly key: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciCaBundleSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciCaBundleSecretRef(obj: GatewaySyncSpecOciCaBundleSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciProxySecretRef
+ */
+export interface GatewaySyncSpecOciProxySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciProxySecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciProxySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciProxySecretRef(obj: GatewaySyncSpecOciProxySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+ *
+ * @schema GatewaySyncSpecOciVerifySecretRef
+ */
+export interface GatewaySyncSpecOciVerifySecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciVerifySecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciVerifySecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciVerifySecretRef(obj: GatewaySyncSpecOciVerifySecretRef | undefined): Record<string, any> | undefined;
+/**
  * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecWebhookHmacSecretRef
@@ -2083,6 +2322,40 @@ export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {
  * Converts an object of type 'GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciAuthDockerConfigSecretRef
+ */
+export interface GatewaySyncSpecOciAuthDockerConfigSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciAuthDockerConfigSecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthDockerConfigSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciAuthDockerConfigSecretRef(obj: GatewaySyncSpecOciAuthDockerConfigSecretRef | undefined): Record<string, any> | undefined;
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciAuthBasicSecretRef
+ */
+export interface GatewaySyncSpecOciAuthBasicSecretRef {
+    /**
+     * Name of a Secret in the same namespace.
+     *
+     * @schema GatewaySyncSpecOciAuthBasicSecretRef#name
+     */
+    readonly name: string;
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthBasicSecretRef' to JSON representation.
+ */
+export declare function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj: GatewaySyncSpecOciAuthBasicSecretRef | undefined): Record<string, any> | undefined;
 /**
  * HTTP GET request by the agent. Redirects are not followed.
  *

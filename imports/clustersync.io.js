@@ -74,6 +74,7 @@ export function toJson_GatewaySyncSpec(obj) {
     }
     const result = {
         'git': toJson_GatewaySyncSpecGit(obj.git),
+        'oci': toJson_GatewaySyncSpecOci(obj.oci),
         'polling': toJson_GatewaySyncSpecPolling(obj.polling),
         'webhook': toJson_GatewaySyncSpecWebhook(obj.webhook),
         'gateway': toJson_GatewaySyncSpecGateway(obj.gateway),
@@ -106,6 +107,28 @@ export function toJson_GatewaySyncSpecGit(obj) {
         'allowedRefs': obj.allowedRefs?.map(y => y),
         'verify': toJson_GatewaySyncSpecGitVerify(obj.verify),
         'commitStatus': toJson_GatewaySyncSpecGitCommitStatus(obj.commitStatus),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOci' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOci(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'url': obj.url,
+        'tag': obj.tag,
+        'semver': obj.semver,
+        'digest': obj.digest,
+        'insecure': obj.insecure,
+        'auth': toJson_GatewaySyncSpecOciAuth(obj.auth),
+        'caBundle': toJson_GatewaySyncSpecOciCaBundle(obj.caBundle),
+        'proxy': toJson_GatewaySyncSpecOciProxy(obj.proxy),
+        'verify': toJson_GatewaySyncSpecOciVerify(obj.verify),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -317,6 +340,63 @@ export function toJson_GatewaySyncSpecGitCommitStatus(obj) {
         'secretRef': toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj.secretRef),
         'apiURL': obj.apiUrl,
         'context': obj.context,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuth' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuth(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'dockerConfig': toJson_GatewaySyncSpecOciAuthDockerConfig(obj.dockerConfig),
+        'basic': toJson_GatewaySyncSpecOciAuthBasic(obj.basic),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciCaBundle' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciCaBundle(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecOciCaBundleSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciProxy' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciProxy(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecOciProxySecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciVerify' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciVerify(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecOciVerifySecretRef(obj.secretRef),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -782,6 +862,77 @@ export function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj) {
     const result = {
         'name': obj.name,
         'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthDockerConfig' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthDockerConfig(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecOciAuthDockerConfigSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthBasic' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthBasic(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'secretRef': toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj.secretRef),
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciCaBundleSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciCaBundleSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+        'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciProxySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciProxySecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciVerifySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciVerifySecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1360,6 +1511,34 @@ export function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj) {
     const result = {
         'name': obj.name,
         'key': obj.key,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthDockerConfigSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthDockerConfigSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
+    };
+    // filter undefined values
+    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthBasicSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj) {
+    if (obj === undefined) {
+        return undefined;
+    }
+    const result = {
+        'name': obj.name,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

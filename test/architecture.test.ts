@@ -34,7 +34,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   cli: ['program', 'check', 'run', 'folder', 'collections', 'fleet', '.', 'output'],
   content: ['server', 'client', 'protocol'],
   controller: ['.', 'lead', 'page', 'captures', 'serve', 'cluster', 'process'],
-  git: ['api', '.', 'mirror', 'content', 'host', 'credentials', 'disk', 'verify', 'command', 'remote'],
+  git: ['api', '.', 'mirror', 'content', 'host', 'oci', 'credentials', 'disk', 'verify', 'command', 'remote'],
   receiver: ['.', 'request', 'authentication', 'payload'],
   reconcile: ['.', 'source', 'store', 'decide', 'rollout'],
   statuspage: ['.', 'login', 'routes', 'views', 'client', 'locales', 'actions'],

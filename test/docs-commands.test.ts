@@ -125,6 +125,20 @@ const rows: Readonly<Record<string, Row>> = {
     },
   },
   'docs/how-to/proxy.md': { every: 'test/docs-proxy.component.slow.test.ts' },
+  'docs/how-to/registries.md': {
+    left: {
+      ...leftOut(
+        'test/support/artifact-registry.ts makes the same artifacts and signatures in a registry of its own',
+        'flux push artifact oci://registry.example.com/plants/north:v1.4.0 --path=. --source="$(git config --get remote.origin.url)" --revision="$(git rev-parse HEAD)"',
+        'cosign sign --key cosign.key registry.example.com/plants/north:v1.4.0',
+      ),
+      ...leftOut(
+        'the tests of artifacts create Secrets of the same form',
+        'kubectl create secret docker-registry registry --namespace plant --docker-server=registry.example.com --docker-username=plant --docker-password="$TOKEN"',
+        'kubectl create secret generic cosign --namespace plant --from-file=cosign.pub',
+      ),
+    },
+  },
   'docs/how-to/rollback.md': { by: { [run]: ['git revert 3bb65981', 'git push'] } },
   'docs/how-to/rollout.md': {
     by: {

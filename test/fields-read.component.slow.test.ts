@@ -67,6 +67,12 @@ for (const field of [
 ])
   explained.set(`spec.capture.auth.${field}`, 'takes the place of that of spec.git.auth')
 
+/** An artifact is read as a source in the terms of git (runtime/api/schema/oci-spec.ts), which another type describes. */
+for (const field of ['url', 'tag', 'semver', 'digest', 'insecure', 'caBundle.secretRef.name', 'caBundle.secretRef.key'])
+  explained.set(`spec.oci.${field}`, 'becomes a part of the source')
+for (const holder of ['auth.dockerConfig', 'auth.basic', 'proxy', 'verify'])
+  explained.set(`spec.oci.${holder}.secretRef.name`, 'becomes a part of the source')
+
 type Schema = {
   type: string
   entries?: Record<string, Schema>

@@ -94,11 +94,18 @@ export function toJson_GatewaySyncProps(obj: GatewaySyncProps | undefined): Reco
  */
 export interface GatewaySyncSpec {
   /**
-   * The git repository that holds the configuration.
+   * The git repository that holds the configuration. Set git or oci.
    *
    * @schema GatewaySyncSpec#git
    */
-  readonly git: GatewaySyncSpecGit;
+  readonly git?: GatewaySyncSpecGit;
+
+  /**
+   * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+   *
+   * @schema GatewaySyncSpec#oci
+   */
+  readonly oci?: GatewaySyncSpecOci;
 
   /**
    * Polling of the git host.
@@ -172,6 +179,7 @@ export function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record
   if (obj === undefined) { return undefined; }
   const result = {
     'git': toJson_GatewaySyncSpecGit(obj.git),
+    'oci': toJson_GatewaySyncSpecOci(obj.oci),
     'polling': toJson_GatewaySyncSpecPolling(obj.polling),
     'webhook': toJson_GatewaySyncSpecWebhook(obj.webhook),
     'gateway': toJson_GatewaySyncSpecGateway(obj.gateway),
@@ -188,7 +196,7 @@ export function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The git repository that holds the configuration.
+ * The git repository that holds the configuration. Set git or oci.
  *
  * @schema GatewaySyncSpecGit
  */
@@ -284,6 +292,100 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
     'allowedRefs': obj.allowedRefs?.map(y => y),
     'verify': toJson_GatewaySyncSpecGitVerify(obj.verify),
     'commitStatus': toJson_GatewaySyncSpecGitCommitStatus(obj.commitStatus),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+ *
+ * @schema GatewaySyncSpecOci
+ */
+export interface GatewaySyncSpecOci {
+  /**
+   * URL of the repository in the registry: oci://<registry>/<repository>.
+   *
+   * @schema GatewaySyncSpecOci#url
+   */
+  readonly url: string;
+
+  /**
+   * Tag that is followed. Defaults to latest.
+   *
+   * @default latest.
+   * @schema GatewaySyncSpecOci#tag
+   */
+  readonly tag?: string;
+
+  /**
+   * SemVer range, such as >=1.2 <2. The tag with the highest version in the range is followed.
+   *
+   * @schema GatewaySyncSpecOci#semver
+   */
+  readonly semver?: string;
+
+  /**
+   * Digest of the manifest, sha256:…, which never changes.
+   *
+   * @schema GatewaySyncSpecOci#digest
+   */
+  readonly digest?: string;
+
+  /**
+   * Uses http, for a registry without TLS: without credentials and without a proxy.
+   *
+   * @schema GatewaySyncSpecOci#insecure
+   */
+  readonly insecure?: boolean;
+
+  /**
+   * Credentials of a private repository. Set exactly one kind.
+   *
+   * @schema GatewaySyncSpecOci#auth
+   */
+  readonly auth?: GatewaySyncSpecOciAuth;
+
+  /**
+   * CA certificates in PEM that the registry is verified with, instead of those of the system.
+   *
+   * @schema GatewaySyncSpecOci#caBundle
+   */
+  readonly caBundle?: GatewaySyncSpecOciCaBundle;
+
+  /**
+   * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+   *
+   * @default the value source.proxy.
+   * @schema GatewaySyncSpecOci#proxy
+   */
+  readonly proxy?: GatewaySyncSpecOciProxy;
+
+  /**
+   * Publishes only artifacts that cosign signed with one of these keys.
+   *
+   * @schema GatewaySyncSpecOci#verify
+   */
+  readonly verify?: GatewaySyncSpecOciVerify;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOci' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOci(obj: GatewaySyncSpecOci | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'url': obj.url,
+    'tag': obj.tag,
+    'semver': obj.semver,
+    'digest': obj.digest,
+    'insecure': obj.insecure,
+    'auth': toJson_GatewaySyncSpecOciAuth(obj.auth),
+    'caBundle': toJson_GatewaySyncSpecOciCaBundle(obj.caBundle),
+    'proxy': toJson_GatewaySyncSpecOciProxy(obj.proxy),
+    'verify': toJson_GatewaySyncSpecOciVerify(obj.verify),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -885,6 +987,127 @@ export function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCom
     'secretRef': toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj.secretRef),
     'apiURL': obj.apiUrl,
     'context': obj.context,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Credentials of a private repository. Set exactly one kind.
+ *
+ * @schema GatewaySyncSpecOciAuth
+ */
+export interface GatewaySyncSpecOciAuth {
+  /**
+   * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+   *
+   * @schema GatewaySyncSpecOciAuth#dockerConfig
+   */
+  readonly dockerConfig?: GatewaySyncSpecOciAuthDockerConfig;
+
+  /**
+   * User name and password: the keys username and password of a Secret.
+   *
+   * @schema GatewaySyncSpecOciAuth#basic
+   */
+  readonly basic?: GatewaySyncSpecOciAuthBasic;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuth' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuth(obj: GatewaySyncSpecOciAuth | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'dockerConfig': toJson_GatewaySyncSpecOciAuthDockerConfig(obj.dockerConfig),
+    'basic': toJson_GatewaySyncSpecOciAuthBasic(obj.basic),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * CA certificates in PEM that the registry is verified with, instead of those of the system.
+ *
+ * @schema GatewaySyncSpecOciCaBundle
+ */
+export interface GatewaySyncSpecOciCaBundle {
+  /**
+   * Key of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciCaBundle#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecOciCaBundleSecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciCaBundle' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciCaBundle(obj: GatewaySyncSpecOciCaBundle | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecOciCaBundleSecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+ *
+ * @default the value source.proxy.
+ * @schema GatewaySyncSpecOciProxy
+ */
+export interface GatewaySyncSpecOciProxy {
+  /**
+   * A Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciProxy#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecOciProxySecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciProxy' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciProxy(obj: GatewaySyncSpecOciProxy | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecOciProxySecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Publishes only artifacts that cosign signed with one of these keys.
+ *
+ * @schema GatewaySyncSpecOciVerify
+ */
+export interface GatewaySyncSpecOciVerify {
+  /**
+   * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+   *
+   * @schema GatewaySyncSpecOciVerify#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecOciVerifySecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciVerify' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciVerify(obj: GatewaySyncSpecOciVerify | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecOciVerifySecretRef(obj.secretRef),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2012,6 +2235,154 @@ export function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+ *
+ * @schema GatewaySyncSpecOciAuthDockerConfig
+ */
+export interface GatewaySyncSpecOciAuthDockerConfig {
+  /**
+   * A Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciAuthDockerConfig#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecOciAuthDockerConfigSecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthDockerConfig' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthDockerConfig(obj: GatewaySyncSpecOciAuthDockerConfig | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecOciAuthDockerConfigSecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * User name and password: the keys username and password of a Secret.
+ *
+ * @schema GatewaySyncSpecOciAuthBasic
+ */
+export interface GatewaySyncSpecOciAuthBasic {
+  /**
+   * A Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciAuthBasic#secretRef
+   */
+  readonly secretRef: GatewaySyncSpecOciAuthBasicSecretRef;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthBasic' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthBasic(obj: GatewaySyncSpecOciAuthBasic | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'secretRef': toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj.secretRef),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Key of a Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciCaBundleSecretRef
+ */
+export interface GatewaySyncSpecOciCaBundleSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciCaBundleSecretRef#name
+   */
+  readonly name: string;
+
+  /**
+   * Key inside the Secret.
+   *
+   * @schema GatewaySyncSpecOciCaBundleSecretRef#key
+   */
+  readonly key: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciCaBundleSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciCaBundleSecretRef(obj: GatewaySyncSpecOciCaBundleSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+    'key': obj.key,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciProxySecretRef
+ */
+export interface GatewaySyncSpecOciProxySecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciProxySecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciProxySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciProxySecretRef(obj: GatewaySyncSpecOciProxySecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+ *
+ * @schema GatewaySyncSpecOciVerifySecretRef
+ */
+export interface GatewaySyncSpecOciVerifySecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciVerifySecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciVerifySecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciVerifySecretRef(obj: GatewaySyncSpecOciVerifySecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * Key of a Secret in the same namespace.
  *
  * @schema GatewaySyncSpecWebhookHmacSecretRef
@@ -3035,6 +3406,62 @@ export function toJson_GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef(obj: G
   const result = {
     'name': obj.name,
     'key': obj.key,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciAuthDockerConfigSecretRef
+ */
+export interface GatewaySyncSpecOciAuthDockerConfigSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciAuthDockerConfigSecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthDockerConfigSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthDockerConfigSecretRef(obj: GatewaySyncSpecOciAuthDockerConfigSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * A Secret in the same namespace.
+ *
+ * @schema GatewaySyncSpecOciAuthBasicSecretRef
+ */
+export interface GatewaySyncSpecOciAuthBasicSecretRef {
+  /**
+   * Name of a Secret in the same namespace.
+   *
+   * @schema GatewaySyncSpecOciAuthBasicSecretRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'GatewaySyncSpecOciAuthBasicSecretRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj: GatewaySyncSpecOciAuthBasicSecretRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

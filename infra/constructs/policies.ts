@@ -9,7 +9,7 @@ import {
   type ValidatingAdmissionPolicySpec as Spec,
   type ValidatingAdmissionPolicySpecMatchConstraintsResourceRules as ResourceRule,
 } from '../../imports/admissionregistration.k8s.io.js'
-import type { FollowedMembers } from '../../runtime/api/followed-ref.ts'
+import { membersThatFollow } from '../../runtime/api/followed-ref.ts'
 import { gatewaySyncKind, group, skipStagesAnnotation, skipStagesVerb, syncReportKind } from '../../runtime/api/names.ts'
 import { gatewaySyncSpec } from '../../runtime/api/schema/spec.ts'
 import type { SharedProps } from './shared-props.ts'
@@ -136,17 +136,23 @@ function statusPolicy(names: Names, objectSelector: LabelSelector): Spec {
   }
 }
 
-/** Members of `git` that select what is followed, at most one at a time: a client that sets one of them removes the others. */
-const followedMembers: ReadonlySet<string> = new Set(['ref', 'semver', 'tagPattern'] satisfies (keyof FollowedMembers)[])
+/** Members of a source that select what is followed, at most one at a time: a client that sets one of them removes the others. */
+const followedMembers: ReadonlySet<string> = new Set([...membersThatFollow.git, ...membersThatFollow.oci])
 
-/** The members of a spec and of its `git`, from the schema of the CRDs. */
+/** The members of a spec and of its source, from the schema of the CRDs. */
 const specEntries = gatewaySyncSpec({ allowLocal: false }).entries
-const members = { spec: Object.keys(specEntries), git: Object.keys(specEntries.git.entries) }
+const members = {
+  spec: Object.keys(specEntries),
+  git: Object.keys(specEntries.git.wrapped.entries),
+  oci: Object.keys(specEntries.oci.wrapped.entries),
+}
 
 /** CEL: nothing in a spec has changed, except what people change on the status page. */
 export const specUnchanged = [
-  ...members.spec.filter((member) => member !== 'paused' && member !== 'git').map((member) => `spec.?${member}`),
-  ...members.git.filter((member) => !followedMembers.has(member)).map((member) => `spec.git.?${member}`),
+  ...members.spec.filter((member) => !['paused', 'git', 'oci'].includes(member)).map((member) => `spec.?${member}`),
+  ...(['git', 'oci'] as const).flatMap((source) =>
+    members[source].filter((member) => !followedMembers.has(member)).map((member) => `spec.?${source}.?${member}`),
+  ),
 ]
   .map((member) => `object.${member} == oldObject.${member}`)
   .join(' && ')

@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache'
 import semver from 'semver'
 import { brokenRefGlobRule, createMatcher } from './glob/glob.ts'
+import { digestIn } from './artifact-revision.ts'
 import { isRefName, type RefName, shortRef } from './values.ts'
 
 /** Selects tags: `semver:>=1.2,<2` or `tagPattern:plant-*`. */
@@ -25,12 +26,26 @@ export function followedRef({ ref, semver: range, tagPattern }: FollowedMembers)
   return (ref ?? defaultBranch) as RefName
 }
 
+/** The members of `spec.git` and of `spec.oci` that choose what is followed. */
+export const membersThatFollow = {
+  git: ['ref', 'semver', 'tagPattern'] satisfies (keyof FollowedMembers)[],
+  oci: ['tag', 'semver', 'digest'],
+} as const
+
 /** Returns the members of `spec.git` for a `followedRef` result, as a merge patch: null removes a member. */
 export function membersFor(followed: string): Record<keyof FollowedMembers, string | null> {
   const none = { ref: null, semver: null, tagPattern: null }
   if (!isTagSelector(followed)) return { ...none, ref: followed }
   const { field, text } = partsOf(followed)
   return { ...none, [field]: text }
+}
+
+/** As `membersFor`, of `spec.oci`: a digest also out of a revision. */
+export function artifactMembersFor(followed: string): Record<'tag' | 'semver' | 'digest', string | null> {
+  const none = { tag: null, semver: null, digest: null }
+  const digest = digestIn(followed)
+  if (digest !== undefined) return { ...none, digest }
+  return isTagSelector(followed) ? { ...none, semver: partsOf(followed).text } : { ...none, tag: followed }
 }
 
 /** Whether a text is a valid git ref or a tag selector. */

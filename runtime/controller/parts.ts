@@ -12,7 +12,7 @@ import type { Kube } from '../kube/client.ts'
 import { EventRecorder } from '../kube/events.ts'
 import type { Log } from '../platform/log/log.ts'
 import { createSyncMirrors, type SyncMirrors } from '../reconcile/source/mirrors-of-syncs.ts'
-import { neededCommits } from '../reconcile/source/needed-commits.ts'
+import { digestOfCommit, neededCommits } from '../reconcile/source/needed-commits.ts'
 import { createSecretChanges, type SecretChanges, type SecretUser } from '../reconcile/source/secret-changes.ts'
 import type { SharedLimiters } from '../reconcile/throttling.ts'
 import { type ChangeKind, Store } from '../reconcile/store/store.ts'
@@ -83,6 +83,7 @@ export function openParts(
   })
   const network = networkOf(settings.source, apiServerHost)
   const gitMirrors = createMirrors({
+    digestOf: (commit) => digestOfCommit(store, commit),
     folder,
     clock,
     log,

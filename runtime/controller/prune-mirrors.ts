@@ -29,6 +29,8 @@ export async function pruneMirrors({ store, mirrors, clock, log }: Deps, signal:
 
 /** The repositories that a GatewaySync names. An invalid spec keeps the one of its published commit. */
 function namedBy(record: GatewaySyncRecord): NamedSync[] {
-  const repo = (record.spec as { git?: { repo?: unknown } } | undefined)?.git?.repo
-  return typeof repo === 'string' ? [{ namespace: record.namespace, repo, git: specOf(record)?.git }] : []
+  const git = specOf(record)?.git
+  // An invalid spec has no source, but names the repository.
+  const repo = git?.repo ?? (record.spec as { git?: { repo?: unknown } } | undefined)?.git?.repo ?? record.status.published?.repo
+  return typeof repo === 'string' ? [{ namespace: record.namespace, repo, git }] : []
 }

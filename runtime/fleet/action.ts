@@ -192,7 +192,7 @@ const advice: Partial<Record<Reason, string>> = {
   RefNotAllowed: 'Request a ref that spec.git.allowedRefs permits, or add this one to it.',
   InvalidRef: 'Use the name of a branch or tag.',
   CollectionsInvalid: 'Fix the reported problems, check with "cluster-sync lint", and push.',
-  NotVerified: 'Sign the commit with a key that spec.git.verify accepts.',
+  NotVerified: 'Sign the commit with a key that spec.git.verify or spec.oci.verify accepts.',
 }
 
 function adviceFor(reason: string | undefined): string[] {

@@ -2,6 +2,7 @@
  * Builds the history of a GatewaySync: published and refused commits, requests, and the syncs of each gateway. Pure.
  */
 import { counted } from '../platform/text/counted.ts'
+import { shortRevision } from '../api/artifact-revision.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
 import { meaningOf } from '../api/schema/conditions.ts'
@@ -144,7 +145,7 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
   if (entries.length === 0) return [`${head}: no commit has been published or refused yet`]
   const rows = entries.map((entry) => [
     ageOf(entry.at, now) ?? '-',
-    entry.commit === undefined ? '-' : shortCommit(entry.commit),
+    entry.commit === undefined ? '-' : shortRevision(entry.commit, entry.ref),
     shortHashes(entry.ref),
     entry.by ?? '-',
     entry.outcome.toLowerCase(),

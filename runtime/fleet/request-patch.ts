@@ -3,15 +3,17 @@
  */
 import { Fault } from '../platform/fault.ts'
 import { supersededBy } from '../reconcile/decide/request.ts'
-import { type FollowedRef, followedRef, type membersFor } from '../api/followed-ref.ts'
+import { sourceOfArtifact } from '../api/schema/oci-spec.ts'
+import { digestNamed } from '../reconcile/decide/artifact-digest.ts'
+import { artifactMembersFor, type FollowedRef, followedRef, membersFor } from '../api/followed-ref.ts'
 import { type confirmDeletionsAnnotation, type confirmOverwritesAnnotation, requestAnnotations } from '../api/names.ts'
-import { shortCommit } from '../api/values.ts'
+import { isCommitHash, shortCommit } from '../api/values.ts'
 import type { SyncFacts } from './facts.ts'
 import { askRollout, type RolloutAsked } from './rollout-action.ts'
 
 /** A merge patch (RFC 7386); null removes an annotation. */
 export type Change = {
-  spec?: { paused?: boolean; git?: ReturnType<typeof membersFor> }
+  spec?: { paused?: boolean; git?: ReturnType<typeof membersFor>; oci?: ReturnType<typeof artifactMembersFor> }
   metadata?: { annotations: Record<string, string | null> }
 }
 
@@ -55,10 +57,27 @@ export function confirmCommit(
   return { metadata: { annotations: { [annotation]: commit } } }
 }
 
-/** The ref that a stored spec follows; empty if the spec has no `git`. */
+/**
+ * Makes a spec follow a ref, a selector or a commit of the history; `ref` is what it follows then. For an artifact, a commit is its digest.
+ * Throws InvalidConfiguration for a commit whose artifact is not known.
+ */
+export function askFollow({ spec, status }: Pick<SyncFacts, 'spec' | 'status'>, ref: string): { ref: string; change: Change } {
+  if (sourcesOf(spec).oci === undefined) return { ref, change: { spec: { git: membersFor(ref) } } }
+  const followed = isCommitHash(ref) ? digestNamed(status, ref) : ref
+  if (followed === undefined)
+    throw new Fault('InvalidConfiguration', `the history names no artifact of commit ${shortCommit(ref)}; give the digest, sha256:…`)
+  return { ref: followed, change: { spec: { oci: artifactMembersFor(followed) } } }
+}
+
+/** The ref that a stored spec follows; empty if the spec has no source. */
 export function specRefOf(spec: unknown): FollowedRef | '' {
-  const { git } = (spec ?? {}) as { git?: Record<string, unknown> }
-  if (git === undefined) return ''
-  const text = (name: string): string | undefined => (typeof git[name] === 'string' ? git[name] : undefined)
-  return followedRef({ ref: text('ref'), semver: text('semver'), tagPattern: text('tagPattern') })
+  const { git, oci } = sourcesOf(spec)
+  const text = (of: Record<string, unknown>, name: string): string | undefined => (typeof of[name] === 'string' ? of[name] : undefined)
+  if (git !== undefined) return followedRef({ ref: text(git, 'ref'), semver: text(git, 'semver'), tagPattern: text(git, 'tagPattern') })
+  if (oci === undefined) return ''
+  return followedRef(sourceOfArtifact({ url: '', tag: text(oci, 'tag'), semver: text(oci, 'semver'), digest: text(oci, 'digest') }))
+}
+
+function sourcesOf(spec: unknown): { git?: Record<string, unknown>; oci?: Record<string, unknown> } {
+  return spec ?? {}
 }

@@ -2,9 +2,11 @@
  * Determines the ref to roll back to. Pure.
  */
 import { Fault } from '../platform/fault.ts'
+import { digestIn, isDigest, shortRevision } from '../api/artifact-revision.ts'
 import { followedRef, isVersionRange } from '../api/followed-ref.ts'
+import { digestNamed } from '../reconcile/decide/artifact-digest.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
-import { isCommitHash, shortCommit } from '../api/values.ts'
+import { isCommitHash } from '../api/values.ts'
 import { named, type NamedSync, shellWord } from './named-sync.ts'
 
 type History = NonNullable<GatewaySyncStatus['history']>
@@ -20,8 +22,9 @@ const minDigits = 7
 export function rollbackTarget({ specRef, status, ...sync }: RollbackInput, to: string | undefined): { ref: string; notes: string[] } {
   const ref = to === undefined ? commitBefore(status) : commitMeant(status.history ?? [], to)
   const back = `Follow ${specRef} again: cluster-sync rollback ${named(sync)} --to ${shellWord(specRef)}`
-  const isFixed = isCommitHash(ref) && !isCommitHash(specRef)
-  const stays = `Until then, pushes to ${specRef} have no effect. If another tool applies this GatewaySync (GitOps), set spec.git.ref there too.`
+  const isFixed = isCommitHash(ref) && !isCommitHash(specRef) && !isDigest(specRef)
+  const field = digestNamed(status, ref) === undefined ? 'spec.git.ref' : 'spec.oci.digest'
+  const stays = `Until then, pushes to ${specRef} have no effect. If another tool applies this GatewaySync (GitOps), set ${field} there too.`
   return { ref, notes: ref === specRef ? [] : isFixed ? [back, stays] : [back] }
 }
 
@@ -38,10 +41,11 @@ function commitMeant(history: History, to: string): string {
     throw new Fault('InvalidConfiguration', `--to: "${range}" is not a SemVer range such as ">=1.2 <2" or "~1.4", with at most 8 ||`)
   }
   if (isCommitHash(to) || !/^[0-9a-f]+$/.test(to) || to.length < minDigits) return to
-  const found = [...new Set(history.map(({ commit }) => commit).filter((commit) => commit.startsWith(to)))]
+  const named = history.filter(({ commit, ref }) => [commit, digestIn(ref)?.slice('sha256:'.length)].some((hash) => hash?.startsWith(to)))
+  const found = [...new Set(named.map(({ commit }) => commit))]
   const [commit] = found
   if (found.length === 1 && commit !== undefined) return commit
-  const known = [...new Set(history.filter(({ outcome }) => outcome === 'Published').map(({ commit }) => shortCommit(commit)))]
+  const known = [...new Set(history.filter(({ outcome }) => outcome === 'Published').map(({ commit, ref }) => shortRevision(commit, ref)))]
   const there = known.length === 0 ? 'the history is empty' : `the history has ${known.join(', ')}`
   const what = found.length === 0 ? 'no commit' : 'several commits'
   throw new Fault(

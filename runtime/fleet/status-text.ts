@@ -2,6 +2,7 @@
  * Formats the status of a fleet as lines of text: a table of all GatewaySyncs, or the details of one. Pure.
  */
 import { counted } from '../platform/text/counted.ts'
+import { shortRevision } from '../api/artifact-revision.ts'
 import { shortCommit, shortHashes } from '../api/values.ts'
 import type { Temporal } from '../platform/temporal.ts'
 import { agoOf, ageOf } from './age.ts'
@@ -61,7 +62,7 @@ export function fleetText(view: FleetView, now: Temporal.Instant, style: Style):
     sync.name,
     readyWord(sync),
     shortHashes(sync.desired.ref ?? '-'),
-    sync.published === undefined ? '-' : shortCommit(sync.published.commit),
+    sync.published === undefined ? '-' : shortRevision(sync.published.commit, sync.published.ref),
     sync.counts === undefined ? '-' : `${sync.inStep}/${sync.counts.total}`,
     ageOf(sync.published?.at, now) ?? '-',
     sync.reason,
@@ -137,11 +138,11 @@ function sourceLines({ repo, desired, published }: SyncView, now: Temporal.Insta
     desired.requestedBy === undefined ? '' : `, requested by ${desired.requestedBy === 'generic' ? 'webhook' : desired.requestedBy}`
   const committed = desired.committedAt === undefined ? '' : `, committed ${agoOf(desired.committedAt, now)}`
   const held = desired.held === undefined ? '' : `, held (${desired.held})`
-  const commit = desired.commit === undefined ? 'not known yet' : `${shortCommit(desired.commit)}${committed}`
+  const commit = desired.commit === undefined ? 'not known yet' : `${shortRevision(desired.commit, desired.ref)}${committed}`
   const publishedText =
     published === undefined
       ? 'nothing yet'
-      : `${shortCommit(published.commit)} of ${shortHashes(published.ref)}, ${agoOf(published.at, now)}`
+      : `${shortRevision(published.commit, published.ref)} of ${shortHashes(published.ref)}, ${agoOf(published.at, now)}`
   return [
     ['repository', `${repo ?? 'not known'}${asked}`],
     ['desired', `${shortHashes(desired.ref ?? 'not known')}${by}: ${commit}${held}`],

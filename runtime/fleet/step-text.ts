@@ -22,7 +22,7 @@ export function stepText(sync: NamedSync, step: SyncStep): string {
     case 'correctFindings':
       return `Fix the reported problems, check with "cluster-sync lint", and push; ${stays(step.published)}.`
     case 'sign':
-      return `Sign the commit with a key that spec.git.verify accepts, and push; ${stays(step.published)}.`
+      return `Sign the commit with a key that spec.git.verify or spec.oci.verify accepts, and push; ${stays(step.published)}.`
     case 'resume':
       return `Resume: cluster-sync resume ${named(sync)}`
     case 'resumeInFile':

@@ -2,6 +2,7 @@
  * Builds the view of one GatewaySync: readiness with its reason, desired and published commit, gateways, and next steps. Pure.
  */
 import * as v from 'valibot'
+import { digestIn } from '../api/artifact-revision.ts'
 import { meaningOf, needsAttention } from '../api/schema/conditions.ts'
 import { countGateways, type Gateway, type GatewayPod, observeGateways, withWaiting } from '../reconcile/decide/gateways.ts'
 import { followedRef } from '../api/followed-ref.ts'
@@ -44,7 +45,7 @@ export function syncView(
   const ready = readyOf(status, generation)
   const { source, published } = status
   const specRef = spec === undefined ? undefined : followedRef(spec.git)
-  const ref = source?.ref ?? specRef
+  const ref = digestIn(source?.resolvedRef) === undefined ? (source?.ref ?? specRef) : source?.resolvedRef
   const view: Omit<SyncView, 'next' | 'steps'> = {
     context,
     namespace: facts.namespace,

@@ -5,6 +5,8 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Clock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
+import type { Digest } from '../api/artifact-revision.ts'
+import type { CommitHash } from '../api/values.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { GitLimits } from './command/git.ts'
 import { createGitMemory, type GitMemory } from './command/memory.ts'
@@ -43,6 +45,8 @@ type Options = {
   log: Log
   /** All commits that are still needed, in any mirror; a clean-up drops the others. Undefined while unknown: all are kept. */
   needed?: () => ReadonlySet<string> | undefined
+  /** The digest of the artifact that a commit was made from, if a status names it: a mirror that lost the commit fetches it again. */
+  digestOf?: (commit: CommitHash) => Digest | undefined
   /** Limits of one pack (1 GiB by default) and of all mirrors together (none by default). */
   maxPackBytes?: number
   maxBytes?: number
@@ -69,6 +73,7 @@ export function createMirrors({
   clock,
   log,
   needed = () => undefined,
+  digestOf = () => undefined,
   maxPackBytes = defaultMaxPackBytes,
   maxBytes = Number.MAX_SAFE_INTEGER,
   network = openNetwork,
@@ -78,11 +83,9 @@ export function createMirrors({
   const opened = new Map<string, number>()
   const stopping = new AbortController()
   let hasCountedLeftovers = false
-  const listedBlobs = rememberListedBlobs()
-  const recentBlobs = rememberBlobs()
+  const shared = { listedBlobs: rememberListedBlobs(), recentBlobs: rememberBlobs(), readingMemory: new ReadingMemory() }
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
-  const readingMemory = new ReadingMemory()
   const volume = new Volume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
     const count = requireFewOpened(opened, namespace)
@@ -96,10 +99,9 @@ export function createMirrors({
       limits,
       memory,
       reserve: (namespace, size) => volume.reserve(key, namespace, size),
-      listedBlobs,
-      recentBlobs,
-      readingMemory,
+      ...shared,
       needed,
+      digestOf,
       clock,
       log,
       signal: stopping.signal,

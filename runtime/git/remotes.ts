@@ -7,7 +7,7 @@ import type { RepositoryUrl } from '../api/schema/repository-url.ts'
 import type { GatewaySyncSpec } from '../api/schema/spec.ts'
 import type { Network } from './remote/network.ts'
 import { createAppTokens } from './credentials/github-app.ts'
-import { type Apps, readAccess } from './credentials/read.ts'
+import { type Apps, readAccess, readArtifactAccess } from './credentials/read.ts'
 import { type Remote, requireRepository } from './remote/remote.ts'
 import type { ReadSecret } from './remote/secrets.ts'
 
@@ -35,7 +35,11 @@ export function createRemotes({ allowLocal, allowedHosts, readSecret, network, c
   return async (namespace, git, signal) => {
     const url = requireRepository(git.repo, { allowLocal })
     requireAllowedHost(url, allowedHosts)
-    return { url, access: await readAccess(namespace, git, url, { readSecret, apps }, signal) }
+    const access =
+      git.oci === undefined
+        ? readAccess(namespace, git, url, { readSecret, apps }, signal)
+        : readArtifactAccess(namespace, git.oci, url, readSecret, signal)
+    return { url, access: await access }
   }
 }
 

@@ -52,6 +52,11 @@ export function startCall(url: string | URL, { idleMs, ...options }: CallOptions
 
 /** Returns the body as UTF-8; undefined when it is over `maxBytes`, and the rest is not read. Throws network errors. */
 export async function readText(response: http.IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  return (await readBytes(response, maxBytes))?.toString('utf8')
+}
+
+/** As `readText`, byte by byte. */
+export async function readBytes(response: http.IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -59,7 +64,7 @@ export async function readText(response: http.IncomingMessage, maxBytes: number)
     if (size > maxBytes) return undefined
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return Buffer.concat(chunks)
 }
 
 /** Describes a connection error, beginning with the system's code if it has one. */

@@ -20,7 +20,10 @@ export const reasons = {
   RefNotAllowed: { retry: 'on-change', help: 'spec.git.allowedRefs does not permit this ref' },
   InvalidRef: { retry: 'on-change', help: 'git does not accept this name for a branch, a tag or a commit' },
   RepositoryMoved: { retry: 'backoff', help: 'the git host redirects to another address, which is not followed' },
-  RepositoryRefused: { retry: 'on-change', help: 'an object of the repository is malformed, and git refuses it' },
+  RepositoryRefused: {
+    retry: 'on-change',
+    help: 'an object of the repository is malformed, and git refuses it; or an OCI artifact is not one archive of files',
+  },
   RepositoryNotOwned: {
     retry: 'backoff',
     help: 'the repository belongs to a different user than the one that reads it, on this machine or on the SSH host',
@@ -64,7 +67,7 @@ export const reasons = {
   },
   ToolMissing: { retry: 'backoff', help: 'a required program is not installed on this machine, or is too old' },
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
-  NotVerified: { retry: 'on-change', help: 'spec.git.verify requires a signature that the commit does not have' },
+  NotVerified: { retry: 'on-change', help: 'spec.git.verify or spec.oci.verify requires a signature that is missing' },
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with this commit, or would lose resources' },
   CheckFailed: {
     retry: 'on-change',

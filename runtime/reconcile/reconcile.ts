@@ -14,6 +14,7 @@ import * as v from 'valibot'
 import { type Clock, timestamp } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { isRefAllowed } from './decide/allowed-refs.ts'
+import { digestIn } from '../api/artifact-revision.ts'
 import { followedRef, isTagSelector } from '../api/followed-ref.ts'
 import { gatewaySyncColumns, isWorthWriting } from './decide/columns.ts'
 import { decide, type Decision } from './decide/decide.ts'
@@ -224,7 +225,7 @@ function resolutionRun(
       const committedAt = await resolved.committedAt
       return {
         commit,
-        ...(isFullRef(name) ? { resolvedRef: name } : {}),
+        ...(isFullRef(name) || digestIn(name) !== undefined ? { resolvedRef: name } : {}),
         committedAt,
         fetchedAt,
         isBehind: behind,

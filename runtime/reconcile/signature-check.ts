@@ -42,7 +42,10 @@ export function createSignatureCheck({ readSecret, rawObject, folder, clock, che
   const limiter = new FairLimiter({ ...limits, clock })
   // Only good results are cached, and only for a while: a key may expire.
   const kept = new FairCache<Verified>({ max: maxKept, ttlMs: keptMs, clock })
-  const verifyOnce: ReconcileDeps['verify'] = async ({ namespace, name }, { git }, { commit, name: ref, tag }, signal) => {
+  const verifyOnce: ReconcileDeps['verify'] = async ({ namespace, name }, { git }, { commit, name: ref, tag, signer }, signal) => {
+    // An artifact is verified before it is fetched (fetch-artifact.ts).
+    if (git.oci?.verify !== undefined && signer !== undefined) return { kind: 'verified', commit: signer }
+    if (git.oci?.verify !== undefined) return { kind: 'refused', why: 'the signature of the artifact was not checked' }
     if (git.verify === undefined) return { kind: 'notAsked' }
     const { mode, secretRef } = git.verify
     const refuse = (why: string): Verified => {

@@ -11,7 +11,10 @@ export const startPage = 'README.md'
 export const groups: readonly Group[] = [
   { name: 'Start here', pages: [[startPage, 'Overview'], 'docs/explanation/comparison.md'] },
   { name: 'Tutorials', pages: pagesOf('tutorials', 'one-machine', 'kubernetes', 'plant-engineer', 'platform-engineer', 'cdk8s') },
-  { name: 'Install', pages: pagesOf('how-to', 'standalone', 'install', 'gateways', 'api-key', 'check', 'proxy', 'service-meshes') },
+  {
+    name: 'Install',
+    pages: pagesOf('how-to', 'standalone', 'install', 'gateways', 'api-key', 'registries', 'check', 'proxy', 'service-meshes'),
+  },
   { name: 'Daily work', pages: pagesOf('how-to', 'fleet', 'rollback', 'rollout', 'capture', 'pipelines', 'modes', 'status-page') },
   { name: 'Operate', pages: pagesOf('how-to', 'notifications', 'signatures', 'troubleshooting', 'runbook') },
   {

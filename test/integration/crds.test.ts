@@ -21,6 +21,8 @@ const pushToken = { token: { secretRef: { name: 'push', key: 'token' } } }
 const keyOfHost = { secretRef: { name: 'x', key: 'y' }, insecureIgnoreHostKey: true }
 const minimal: Spec = { git, sync }
 const profile = (members: Spec): Spec => ({ git, sync: { profiles: { default: members } } })
+const artifact = { url: 'oci://10.0.0.7/plant' }
+const withOci = (members: Spec): Spec => ({ oci: { ...artifact, ...members }, sync })
 const withGit = (members: Spec): Spec => ({ git: { ...git, ...members }, sync })
 
 const longVars = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`v${index}`, 'x'.repeat(4096)]))
@@ -75,6 +77,23 @@ const accepted: [string, Spec][] = [
   ['the most mappings, each with the most patched values', patched(64, 8, 20)],
   ['a full hash', withGit({ ref: 'a'.repeat(40) })],
   ['a capture of changes that were left alone', { ...minimal, capture: { trigger: 'Drift', quiet: '1m', auth: pushToken } }],
+  ['an artifact', { oci: artifact, sync }],
+  [
+    'everything about an artifact',
+    {
+      oci: {
+        url: 'oci://registry.plant.example:5000/plants/north_1',
+        semver: '>=1.2 <2',
+        auth: { dockerConfig: { secretRef: { name: 'registry' } } },
+        caBundle: { secretRef: { name: 'ca', key: 'ca.crt' } },
+        proxy: { secretRef: { name: 'proxy' } },
+        verify: { secretRef: { name: 'cosign' } },
+      },
+      webhook: pushToken,
+      sync,
+    },
+  ],
+  ['an artifact by its digest over http', { oci: { ...artifact, digest: `sha256:${'0'.repeat(64)}`, insecure: true }, sync }],
   ['a percentage and a number of deletions', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '0%' } } }],
 ]
 
@@ -155,6 +174,22 @@ const refused: [string, Spec, RegExp][] = [
     /capture\.branch/,
   ],
   ['101 percent', { ...minimal, sync: { ...sync, defaults: { maxDeletions: '101%' } } }, /must be a percentage/],
+  ['neither a repository nor an artifact', { sync }, /exactly one of git and oci/],
+  ['a repository and an artifact', { git, oci: artifact, sync }, /exactly one of git and oci/],
+  ['a tag and a digest', withOci({ tag: 'v1', digest: `sha256:${'0'.repeat(64)}` }), /at most one of tag, semver and digest/],
+  ['a digest that is none', withOci({ digest: 'sha256:1' }), /spec\.oci\.digest/],
+  ['an artifact over https', withOci({ url: 'https://registry.example/plant' }), /must be oci:/],
+  ['an artifact with its tag', withOci({ url: 'oci://registry.example/plant:v1' }), /must be oci:/],
+  ['a password in the URL of an artifact', withOci({ url: 'oci://u:p@registry.example/plant' }), /must be oci:/],
+  ['a registry that is a number', withOci({ url: 'oci://2130706433/plant' }), /must be oci:/],
+  [
+    'two logins',
+    withOci({ auth: { basic: { secretRef: { name: 'a' } }, dockerConfig: { secretRef: { name: 'a' } } } }),
+    /at most one of dockerConfig/,
+  ],
+  ['a login over http', withOci({ insecure: true, auth: { basic: { secretRef: { name: 'a' } } } }), /insecure takes no auth/],
+  ['a capture into an artifact', { ...withOci({}), capture: { auth: pushToken } }, /capture needs a git repository/],
+  ['webhooks of a repository', { ...withOci({}), webhook: { repository: 'https://git.example/x' } }, /webhook\.repository/],
   ['a syncPeriod of a second', { ...minimal, sync: { ...sync, defaults: { syncPeriod: '1s' } } }, /syncPeriod/],
   ['a syncPeriod of two hours', { ...minimal, sync: { ...sync, defaults: { syncPeriod: '2h' } } }, /must be at most 1h/],
 ]
@@ -175,7 +210,10 @@ void t.test(
     for (const [index, [name, spec]] of accepted.entries()) {
       const object = await create(`good-${index}`, spec)
       t.ok(v.is(schema, spec), `the runtime accepts ${name}`)
-      t.strictSame(object.spec, v.parse(schema, spec), `${name}: the defaults of both are the same`)
+      const { git: source, ...others } = v.parse(schema, spec)
+      // Behind the schema an artifact has a source in the terms of git too.
+      const parsed = spec['oci'] === undefined ? { git: source, ...others } : others
+      t.strictSame(object.spec, parsed, `${name}: the defaults of both are the same`)
     }
     for (const [index, [name, spec, message]] of refused.entries()) {
       const error: unknown = await create(`bad-${index}`, spec).catch((thrown: unknown) => thrown)

@@ -166,6 +166,20 @@ void t.test('an agent writes only its own report and no status of a GatewaySync'
     t.equal(await written({ paused: true, git: { ref: 'v2' } }), 'it was let through')
     t.equal(await written({ git: { ref: null, semver: '>=1.2 <2' } }), 'it was let through')
     t.equal(await written({ git: { ref: 'main', semver: null } }), 'it was let through')
+    const artifact = { namespace: own, name: 'artifact' }
+    const oci = { url: 'oci://registry.example/x', tag: 'v1' }
+    const sync = { profiles: { default: { mappings: [{ source: 'a', destination: 'b' }] } } }
+    await kube.create(gatewaySyncType, { apiVersion, kind: 'GatewaySync', metadata: artifact, spec: { oci, sync } }, signal)
+    const moved = (spec: object) => refusalOf(controller.mergePatch(gatewaySyncType, artifact, { spec }, {}, signal))
+    t.equal(await moved({ oci: { tag: null, digest: `sha256:${'0'.repeat(64)}` } }), 'it was let through')
+    t.equal(await moved({ oci: { tag: 'v1', digest: null }, paused: true }), 'it was let through')
+    for (const spec of [
+      { oci: { url: 'oci://evil.example/x' } },
+      { oci: { insecure: true } },
+      { oci: { verify: { secretRef: { name: 'x' } } } },
+      { oci: null, git: { repo: 'https://evil.example/x' } },
+    ])
+      t.match(await moved(spec), /may change only spec\.paused and the followed ref/, JSON.stringify(spec))
     for (const spec of [
       { git: { repo: 'https://evil.example/x' } },
       { git: { allowedRefs: ['*'] } },

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot'
 import type { FollowedMembers } from '../followed-ref.ts'
+import { sourceOfArtifact } from './oci-spec.ts'
 import { gatewaySettings, type GatewaySyncSpec, type SyncDefaults, validationSettings } from './spec.ts'
 import { profileSettings, syncDefaults } from './sync-spec.ts'
 import { unknownMembers } from '../without-defaults.ts'
@@ -31,7 +32,18 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
   const profiles = outline.success ? outline.output.sync.profiles : {}
   const own = Object.hasOwn(profiles, profile) ? { [profile]: profileSettings } : {}
   const schema = v.object({
-    git: v.object({ repo: v.string(), ref: v.optional(v.string()), semver: v.optional(v.string()), tagPattern: v.optional(v.string()) }),
+    git: v.optional(
+      v.object({ repo: v.string(), ref: v.optional(v.string()), semver: v.optional(v.string()), tagPattern: v.optional(v.string()) }),
+    ),
+    oci: v.optional(
+      v.object({
+        url: v.string(),
+        tag: v.optional(v.string()),
+        semver: v.optional(v.string()),
+        digest: v.optional(v.string()),
+        insecure: v.optional(v.boolean()),
+      }),
+    ),
     gateway: v.optional(gatewaySettings, {}),
     sync: v.object({
       defaults: v.optional(syncDefaults, {}),
@@ -48,6 +60,9 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
     const [issue] = parsed.issues
     return { kind: 'invalid', path: v.getDotPath(issue) ?? '', message: issue.message }
   }
+  const { git, oci, ...read } = parsed.output
+  const source = git ?? (oci === undefined ? undefined : sourceOfArtifact(oci))
+  if (source === undefined) return { kind: 'invalid', path: 'git', message: 'is missing, and so is spec.oci' }
   const { gateway, sync, validation } = document as { gateway?: unknown; sync: { defaults?: unknown }; validation?: unknown }
   const ignored = [
     ...unknownMembers(gatewaySettings, gateway, 'gateway'),
@@ -57,7 +72,7 @@ export function readFollowedSpec(document: unknown, profile: string): ReadSpec {
     ...unknownMembers(profileSettings, profiles[profile], `sync.profiles.${profile}`),
   ]
   const ignoredFields = ignored.filter((path) => path.length <= 256).slice(0, maxIgnored)
-  return { kind: 'read', spec: parsed.output, profiles: Object.keys(profiles), ignoredFields }
+  return { kind: 'read', spec: { ...read, git: source }, profiles: Object.keys(profiles), ignoredFields }
 }
 
 /** The start settings of a profile, or the defaults without such a profile. */

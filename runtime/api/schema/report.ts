@@ -60,7 +60,7 @@ const counts = v.object({
 const scanTime = v.object({ finishedAt: v.pipe(time, v.description('When the scan finished.')) })
 
 const columns = v.object({
-  commit: v.optional(v.pipe(text(8), v.description('Abbreviated hash of the commit.'))),
+  commit: v.optional(v.pipe(text(8), v.description('Abbreviated hash of the commit, or digest of the artifact.'))),
   findings: v.optional(v.pipe(count, v.description('Number of findings.'))),
   message: v.optional(v.pipe(text(60), v.description('The message, shortened to one line.'))),
 })
@@ -69,7 +69,7 @@ const columns = v.object({
 export const syncReportStatus = v.object({
   phase: v.pipe(v.picklist(phases), v.description('Phase of the gateway.')),
   commit: v.optional(v.pipe(hash, v.description('The commit that the gateway runs completely.'))),
-  ref: v.optional(v.pipe(text(255), v.description('The ref that the commit was resolved from.'))),
+  ref: v.optional(v.pipe(text(255), v.description('The ref that the commit was resolved from; of an artifact <tag>@<digest>.'))),
   syncHash: v.optional(
     v.pipe(v.string(), v.regex(/^(v[0-9]{1,3}-)?[0-9a-f]{64}$/), v.description('Hash of the sync configuration that was applied.')),
   ),

@@ -7,7 +7,8 @@
 export type RepositoryUrl = {
   /** Exactly what git gets: the user's own text with the host in lower case; for a `file:` URL the path. */
   text: string
-  protocol: 'https' | 'http' | 'ssh' | 'file'
+  /** `oci`: an artifact in a registry; `oci+http`: in one without TLS. */
+  protocol: 'https' | 'http' | 'ssh' | 'file' | 'oci' | 'oci+http'
   /** Only for ssh. */
   user: string | undefined
   /** In lower case, an IPv6 address without its brackets; empty for a repository on this machine. */
@@ -35,6 +36,10 @@ export const numericHostPattern = '^(?:(?:https?|ssh)://)?(?:[^/@]*@)?(?:[^/@:]*
 export const ipv4HostPattern =
   '^(?:(?:https?|ssh)://)?(?:[^/@]*@)?(?:(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])[.]){3}(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])(?::|/|$)'
 
+/** A repository of a registry, as a user writes it: the name has the form that registries accept (OCI Distribution Specification). */
+export const artifactUrlPattern = `^oci://(${hostPattern})(?::([1-9][0-9]{0,4}))?((?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+)$`
+
+const artifact = new RegExp(artifactUrlPattern.replace('^oci:', '^(oci|oci\\+http):'))
 const http = new RegExp(`^${httpPattern}$`)
 const ssh = new RegExp(`^${sshPattern}$`)
 const scp = new RegExp(`^${scpPattern}$`)
@@ -45,7 +50,24 @@ const ipv4Host = new RegExp(ipv4HostPattern)
 /** Undefined for anything but the URL of a git host that git, ssh and this parser understand in the same way. Never throws. */
 export function parseRepositoryUrl(text: string): RepositoryUrl | undefined {
   if (hasAmbiguousPath(text)) return undefined
-  const url = httpUrl(text) ?? sshUrl(text) ?? scpUrl(text)
+  return withPlainHost(httpUrl(text) ?? sshUrl(text) ?? scpUrl(text))
+}
+
+/** Undefined for anything but `oci://registry/repository`, or the same with `oci+http`. Never throws. */
+export function parseArtifactUrl(text: string): RepositoryUrl | undefined {
+  const [found, protocol, host = '', port, path = ''] = artifact.exec(text) ?? []
+  if (found === undefined) return undefined
+  const place = `${host.toLowerCase()}${port === undefined ? '' : `:${port}`}`
+  return withPlainHost(located(protocol === 'oci' ? 'oci' : 'oci+http', `${protocol}://${place}${path}`, undefined, host, port))
+}
+
+/** Whether a repository is an artifact in a registry. */
+export function isArtifact({ protocol }: Pick<RepositoryUrl, 'protocol'>): boolean {
+  return protocol === 'oci' || protocol === 'oci+http'
+}
+
+/** Undefined for a port that does not exist, and for a host that resolvers read as another address. */
+function withPlainHost(url: RepositoryUrl | undefined): RepositoryUrl | undefined {
   if (url === undefined || (url.port ?? 1) > 65_535) return undefined
   const place = `ssh://${url.host}/`
   if (url.host.includes(':') ? !URL.canParse(`http://[${url.host}]/`) : numericHost.test(place) && !ipv4Host.test(place)) return undefined

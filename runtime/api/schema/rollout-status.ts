@@ -17,7 +17,12 @@ export const maxNamedFailures = 10
 
 /** The selector of `spec.git`, beside the ref it selected. */
 export const selectedBy = v.optional(
-  v.pipe(text(255), v.description('What selected the ref: HEAD, semver:<range> or tagPattern:<pattern>; absent if the ref was named.')),
+  v.pipe(
+    text(255),
+    v.description(
+      'What selected the ref: HEAD, semver:<range> or tagPattern:<pattern>; absent if the ref was named. Of an artifact, its tag.',
+    ),
+  ),
 )
 
 const version = v.object({

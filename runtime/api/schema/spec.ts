@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import { captureSpec } from './capture-spec.ts'
 import { interval, secretKey, secretName, secretRefHolder, text } from './fields.ts'
 import { gitSpec, isSshRepository, type SpecOptions } from './git-spec.ts'
+import { ociSpec, sourceOf } from './oci-spec.ts'
 import { rolloutSpec } from './rollout-spec.ts'
 import { crd, rule } from './rule.ts'
 import { syncSpec } from './sync-spec.ts'
@@ -116,57 +117,83 @@ const agent = v.object({
   ),
 })
 
+function specEntries(options: SpecOptions) {
+  return {
+    git: v.optional(v.pipe(gitSpec(options), v.description('The git repository that holds the configuration. Set git or oci.'))),
+    oci: v.optional(
+      v.pipe(
+        ociSpec,
+        v.description('The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.'),
+      ),
+    ),
+    polling: v.optional(v.pipe(polling, v.description('Polling of the git host.')), {}),
+    webhook: v.optional(
+      v.pipe(
+        webhook,
+        v.description('Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.'),
+      ),
+    ),
+    gateway: v.optional(v.pipe(gatewaySettings, v.description('The HTTP API of the gateways.')), {}),
+    sync: v.pipe(syncSpec, v.description('What is written to the gateways.')),
+    validation: v.optional(
+      v.pipe(validationSettings, v.description('Validation of resource collections before a commit is published.')),
+      {},
+    ),
+    rollout: v.optional(
+      v.pipe(
+        rolloutSpec,
+        v.description(
+          'Rolls out commits and configurations in stages; by default all gateways update at once. See docs/how-to/rollout.md.',
+        ),
+      ),
+    ),
+    capture: v.optional(
+      v.pipe(
+        captureSpec,
+        v.description(
+          'Captures local changes of gateways as commits, on request or automatically. By default nothing is captured. See docs/how-to/capture.md.',
+        ),
+      ),
+    ),
+    agent: v.optional(v.pipe(agent, v.description('The injected agent container.'))),
+    paused: v.optional(
+      v.pipe(v.boolean(), v.description('Stops writes to gateways. Fetching, validation and the handling of requests continue.')),
+      false,
+    ),
+  }
+}
+
 /** The schema of `spec`. Parsing applies the same defaults as the API server does. */
 export function gatewaySyncSpec(options: SpecOptions) {
   return v.pipe(
-    v.object({
-      git: v.pipe(gitSpec(options), v.description('The git repository that holds the configuration.')),
-      polling: v.optional(v.pipe(polling, v.description('Polling of the git host.')), {}),
-      webhook: v.optional(
-        v.pipe(
-          webhook,
-          v.description('Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.'),
-        ),
-      ),
-      gateway: v.optional(v.pipe(gatewaySettings, v.description('The HTTP API of the gateways.')), {}),
-      sync: v.pipe(syncSpec, v.description('What is written to the gateways.')),
-      validation: v.optional(
-        v.pipe(validationSettings, v.description('Validation of resource collections before a commit is published.')),
-        {},
-      ),
-      rollout: v.optional(
-        v.pipe(
-          rolloutSpec,
-          v.description(
-            'Rolls out commits and configurations in stages; by default all gateways update at once. See docs/how-to/rollout.md.',
-          ),
-        ),
-      ),
-      capture: v.optional(
-        v.pipe(
-          captureSpec,
-          v.description(
-            'Captures local changes of gateways as commits, on request or automatically. By default nothing is captured. See docs/how-to/capture.md.',
-          ),
-        ),
-      ),
-      agent: v.optional(v.pipe(agent, v.description('The injected agent container.'))),
-      paused: v.optional(
-        v.pipe(v.boolean(), v.description('Stops writes to gateways. Fetching, validation and the handling of requests continue.')),
-        false,
-      ),
-    }),
+    v.object(specEntries(options)),
+    rule('exactly one of git and oci', 'has(self.git) != has(self.oci)', ({ git, oci }) => (git === undefined) !== (oci === undefined)),
+    rule(
+      'capture needs a git repository to push to, so it cannot be set with oci',
+      '!(has(self.capture) && has(self.oci))',
+      ({ capture, oci }) => capture === undefined || oci === undefined,
+    ),
+    rule(
+      'webhook.repository names a repository of a git host, so it cannot be set with oci',
+      '!(has(self.oci) && has(self.webhook) && has(self.webhook.repository))',
+      ({ webhook, oci }) => webhook?.repository === undefined || oci === undefined,
+    ),
     rule(
       'capture sends credentials, so http is not allowed; use https or ssh in git.repo',
-      "!has(self.capture) || !self.git.repo.startsWith('http://')",
-      ({ capture, git }) => capture === undefined || !git.repo.startsWith('http://'),
+      "!has(self.capture) || !has(self.git) || !self.git.repo.startsWith('http://')",
+      ({ capture, git }) => capture === undefined || git === undefined || !git.repo.startsWith('http://'),
     ),
     rule(
       'capture.auth: an ssh repository needs sshKey, and an https repository takes none',
-      "!has(self.capture) || self.git.repo.startsWith('http://') || self.git.repo.startsWith('https://') != has(self.capture.auth.sshKey)",
+      "!has(self.capture) || !has(self.git) || self.git.repo.startsWith('http://') || self.git.repo.startsWith('https://') != has(self.capture.auth.sshKey)",
       ({ capture, git }) =>
-        capture === undefined || git.repo.startsWith('http://') || isSshRepository(git.repo) === (capture.auth.sshKey !== undefined),
+        capture === undefined ||
+        git === undefined ||
+        git.repo.startsWith('http://') ||
+        isSshRepository(git.repo) === (capture.auth.sshKey !== undefined),
     ),
+    // Everything behind the schema follows one source in the terms of git; an artifact becomes one commit (runtime/git/oci).
+    v.transform(({ git, ...spec }) => ({ ...spec, git: sourceOf(git, spec.oci) })),
   )
 }
 

@@ -54,7 +54,7 @@ export const finding = v.object({
 
 const columns = v.object({
   gateways: v.optional(v.pipe(text(32), v.description('Number of gateways that run the published commit, of all: 2/3.'))),
-  commit: v.optional(v.pipe(text(8), v.description('Abbreviated hash of the published commit.'))),
+  commit: v.optional(v.pipe(text(8), v.description('Abbreviated hash of the published commit, or digest of the artifact.'))),
   message: v.optional(v.pipe(text(60), v.description('The message of the condition Ready, shortened to one line.'))),
 })
 
@@ -85,7 +85,10 @@ export const gatewaySyncStatus = v.object({
   source: v.optional(
     v.pipe(
       v.object({
-        ref: v.pipe(text(255), v.description('The desired ref: a ref, HEAD, semver:<range> or tagPattern:<pattern>.')),
+        ref: v.pipe(
+          text(255),
+          v.description('The desired ref: a ref, HEAD, semver:<range> or tagPattern:<pattern>; of an artifact its tag or digest.'),
+        ),
         requested: v.optional(v.pipe(requested, v.description('The request that is followed instead of spec.git.ref.'))),
         commit: v.optional(v.pipe(hash, v.description('The commit that the desired ref resolved to.'))),
         committedAt: v.optional(v.pipe(time, v.description('Commit date.'))),
@@ -99,10 +102,15 @@ export const gatewaySyncStatus = v.object({
               commit: v.optional(v.pipe(signer, v.description('Signature of the commit.'))),
               tag: v.optional(v.pipe(signer, v.description('Signature of the tag.'))),
             }),
-            v.description('Signatures that spec.git.verify requires.'),
+            v.description('Signatures that spec.git.verify or spec.oci.verify requires.'),
           ),
         ),
-        resolvedRef: v.optional(v.pipe(text(255), v.description('Full name of the branch or tag that the desired ref resolves to.'))),
+        resolvedRef: v.optional(
+          v.pipe(
+            text(255),
+            v.description('Full name of the branch or tag that the desired ref resolves to; of an artifact <tag>@<digest>.'),
+          ),
+        ),
         held: v.optional(v.pipe(v.string(), v.maxLength(64), v.description('Why the commit is not published.'))),
         unfinishedCheck: v.optional(
           v.pipe(text(128), v.description('Operator version, commit and content whose validation did not finish; it is not retried.')),
@@ -115,9 +123,9 @@ export const gatewaySyncStatus = v.object({
     v.pipe(
       v.object({
         commit: v.pipe(hash, v.description('The commit that agents follow.')),
-        ref: v.pipe(text(255), v.description('The ref that the commit was resolved from.')),
+        ref: v.pipe(text(255), v.description('The ref that the commit was resolved from; of an artifact <tag>@<digest>.')),
         specRef: selectedBy,
-        repo: v.optional(v.pipe(text(2048), v.description('The spec.git.repo that the commit was published from.'))),
+        repo: v.optional(v.pipe(text(2048), v.description('The spec.git.repo or spec.oci.url that the commit was published from.'))),
         at: v.pipe(time, v.description('When the commit was published.')),
       }),
       v.description('The commit that agents follow: verified and validated.'),
@@ -184,7 +192,10 @@ export const gatewaySyncStatus = v.object({
           reason: v.optional(v.pipe(text(64), v.description('Reason why the commit was refused.'))),
           message: v.optional(v.pipe(text(256), v.description('Human-readable explanation of the reason, shortened.'))),
           signedBy: v.optional(
-            v.pipe(text(256), v.description('Fingerprints of the keys that signed the commit, if spec.git.verify is set.')),
+            v.pipe(
+              text(256),
+              v.description('Fingerprints of the keys that signed the commit, if spec.git.verify or spec.oci.verify is set.'),
+            ),
           ),
           durationMs: v.optional(v.pipe(count, v.description('Duration of fetching and validation, in milliseconds.'))),
           stages: v.optional(

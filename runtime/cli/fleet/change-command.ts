@@ -15,12 +15,11 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../fleet/action.ts'
-import { askPause, askRef, specRefOf } from '../../fleet/request-patch.ts'
+import { askFollow, askPause, askRef, specRefOf } from '../../fleet/request-patch.ts'
 import { askCapture, captureVerdict } from '../../fleet/capture-action.ts'
 import { markOf } from '../../fleet/paint.ts'
 import { rollbackTarget } from '../../fleet/rollback.ts'
 import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
-import { membersFor } from '../../api/followed-ref.ts'
 import type { RolloutVerb } from '../../reconcile/rollout/action.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
 import type { Json } from '../../kube/types.ts'
@@ -105,9 +104,10 @@ async function actOnRollout(
 export async function rollbackCommand(name: string, options: RollbackOptions, output: Output): Promise<number> {
   return await asking(options, async (cluster) => {
     const before = projectGatewaySync(await readSync(cluster, name))
-    const { ref, notes } = rollbackTarget({ ...before, context: cluster.context, specRef: specRefOf(before.spec) }, options.to)
-    const written = await patchSync(cluster, name, () => ({ spec: { git: membersFor(ref) } }))
-    return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), notes)
+    const target = rollbackTarget({ ...before, context: cluster.context, specRef: specRefOf(before.spec) }, options.to)
+    const { ref, change } = askFollow(before, target.ref)
+    const written = await patchSync(cluster, name, () => change)
+    return await follow(cluster, written, { ...options, output }, (asked) => refVerdict(asked, ref), target.notes)
   })
 }
 

@@ -46,7 +46,8 @@ const steps: Readonly<Record<Reason, string>> = {
   PullRequestFailed: 'Check the network to the API of the git host, then run the command again. The branch is already pushed.',
   ToolMissing: `Install the program that the message names, or a newer one; ${docsPage('docs/how-to/standalone.md')} lists the requirements.`,
   SecretNotFound: 'Create the Secret or key that the message names (on one machine: the file <secrets>/<name>/<key>).',
-  NotVerified: 'Sign the commit or tag with a key that spec.git.verify trusts, and push it.',
+  NotVerified:
+    'Sign the commit or tag with a key that spec.git.verify trusts, and push it; sign an artifact with a key of spec.oci.verify.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, fix what it reports, and push.',
   CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding shows which limit was exceeded.',
   // rollout

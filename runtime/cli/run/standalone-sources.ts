@@ -5,6 +5,7 @@
 import path from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { sourceSecretNames } from '../../api/schema/secret-names.ts'
+import { digestNamed } from '../../reconcile/decide/artifact-digest.ts'
 import { keptCommits } from '../../reconcile/source/needed-commits.ts'
 import { createSyncMirrors, type SyncMirrors } from '../../reconcile/source/mirrors-of-syncs.ts'
 import { readProxies } from '../../settings/environment.ts'
@@ -50,7 +51,14 @@ export function openSources(
 ): Sources {
   const folder = path.join(stateDir, 'mirrors')
   const network: Network = { resolve: undefined, proxy: readProxies() }
-  const gitMirrors = createMirrors({ folder, clock, log, network, needed: () => new Set(keptCommits(keeper.record().status)) })
+  const gitMirrors = createMirrors({
+    folder,
+    clock,
+    log,
+    network,
+    needed: () => new Set(keptCommits(keeper.record().status)),
+    digestOf: (commit) => digestNamed(keeper.record().status, commit),
+  })
   const user = { key: syncKey(sync.namespace, sync.name), namespace: sync.namespace, secrets: sourceSecretNames(sync.spec.git) }
   const secrets = createSecretChanges({ readSecret: readSecretFolder(secretsDir), users: () => [user], changed, clock })
   const remotes = createRemotes({ allowLocal: true, allowedHosts: [], readSecret: secrets.readSecret, network, clock, signal })

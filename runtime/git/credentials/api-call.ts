@@ -35,16 +35,20 @@ const defaultMaxBodyBytes = 64 * 1024
 /** Returns any status; redirects are not followed. Throws only what the network throws. */
 export async function callForJson(
   { url, headers, method = 'POST', body = method === 'GET' ? undefined : '', maxBodyBytes = defaultMaxBodyBytes }: ApiCall,
-  { caBundle, proxy, addresses }: ApiWay,
+  way: ApiWay,
   signal: AbortSignal,
 ): Promise<ApiAnswer> {
-  const trust = caBundle === undefined ? {} : { ca: caBundle }
-  const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
-  const way: CallOptions = proxy === undefined ? { ...pinned, agent: false } : await tunnel(new URL(url), new URL(proxy), pinned, signal)
-  const options = { ...trust, ...way, method, headers: { 'user-agent': 'cluster-sync', ...headers }, signal }
+  const options = { ...(await wayTo(new URL(url), way, signal)), method, headers: { 'user-agent': 'cluster-sync', ...headers }, signal }
   const response = await startCall(url, options, body).answered
   const retryAfter = response.headers['retry-after']
   return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? ''), retryAfter }
+}
+
+/** The options with which a call takes this way. Throws what the network throws. */
+export async function wayTo(url: URL, { caBundle, proxy, addresses }: ApiWay, signal: AbortSignal): Promise<CallOptions> {
+  const trust = caBundle === undefined ? {} : { ca: caBundle }
+  const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
+  return { ...trust, ...(proxy === undefined ? { ...pinned, agent: false } : await tunnel(url, new URL(proxy), pinned, signal)) }
 }
 
 /** Connects to an API through a proxy by CONNECT (RFC 9110, 9.3.6). Throws what the network throws. */

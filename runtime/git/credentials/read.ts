@@ -1,13 +1,18 @@
 /**
  * Reads the Secrets that a GatewaySync references for its git host: credentials, CA bundle, proxy.
  */
+import { Fault } from '../../platform/fault.ts'
+import type { ArtifactAccess } from '../../api/schema/oci-spec.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
+import { printable } from '../../api/values.ts'
 import { type Access, anonymousAccess, type Credentials } from '../remote/access.ts'
 import { addressesOf, type Network } from '../remote/network.ts'
 import { proxyFor } from '../remote/proxy.ts'
 import { type ReadSecret, type Secret, secretText } from '../remote/secrets.ts'
+import { readTrustedKeys } from '../verify/cosign.ts'
 import type { ApiWay } from './api-call.ts'
+import { dockerLogin } from './docker-login.ts'
 import type { AppKey, AppTokens } from './github-app.ts'
 import { tokenUser } from './token-users.ts'
 
@@ -46,6 +51,39 @@ export async function readAccess(
   return { identity, credentials: appCredentials(key, { caBundle, proxy }, apps), caBundle, proxy }
 }
 
+/** As `readAccess`, for an artifact. Throws CredentialsInvalid as well. */
+export async function readArtifactAccess(
+  namespace: string,
+  { auth, caBundle, proxy, verify }: ArtifactAccess,
+  { host, port }: RepositoryUrl,
+  readSecret: ReadSecret,
+  signal: AbortSignal,
+): Promise<Access> {
+  const reader = secretReader(namespace, readSecret, signal)
+  const readAuth = async (): Promise<Credentials> => {
+    if (auth?.dockerConfig !== undefined) {
+      const field = 'spec.oci.auth.dockerConfig'
+      const text = await reader.text({ name: auth.dockerConfig.secretRef.name, key: '.dockerconfigjson' }, field)
+      return { kind: 'basic', ...dockerLogin(text, port === undefined ? host : `${host}:${port}`, field) }
+    }
+    return auth?.basic === undefined ? { kind: 'none' } : await readBasic(auth.basic, 'spec.oci.auth.basic', reader)
+  }
+  const access: Access = {
+    identity: '',
+    credentials: await readAuth(),
+    caBundle: caBundle === undefined ? undefined : await reader.text(caBundle.secretRef, 'spec.oci.caBundle'),
+    proxy: proxy === undefined ? undefined : await reader.text({ ...proxy.secretRef, key: 'url' }, 'spec.oci.proxy'),
+  }
+  if (verify !== undefined)
+    access.trustedKeys = readTrustedKeys(await reader.all(verify.secretRef.name, 'spec.oci.verify'), 'spec.oci.verify')
+  return { ...access, identity: reader.used.length === 0 ? '' : JSON.stringify([namespace, ...reader.used]) }
+}
+
+async function readBasic({ secretRef: { name } }: { secretRef: { name: string } }, field: string, { text }: Reader): Promise<Credentials> {
+  const username = await text({ name, key: 'username' }, field)
+  return { kind: 'basic', username, password: await text({ name, key: 'password' }, field) }
+}
+
 function appCredentials(key: AppKey, { caBundle, proxy: own }: Pick<Access, 'caBundle' | 'proxy'>, apps: Apps): Credentials {
   const host = new URL(key.apiBaseURL).hostname.replace(/^\[|\]$/g, '')
   const way = async (signal: AbortSignal): Promise<ApiWay> => {
@@ -60,15 +98,14 @@ function appCredentials(key: AppKey, { caBundle, proxy: own }: Pick<Access, 'caB
   }
 }
 
-async function readCredentials(auth: NonNullable<Git['auth']>, url: RepositoryUrl, { text }: Reader): Promise<Credentials> {
+async function readCredentials(auth: NonNullable<Git['auth']>, url: RepositoryUrl, reader: Reader): Promise<Credentials> {
+  const { text } = reader
   const { token, basic, clientCertificate, sshKey } = auth
   if (token !== undefined) {
     return { kind: 'basic', username: tokenUser(url.host), password: await text(token.secretRef, 'spec.git.auth.token') }
   }
   if (basic !== undefined) {
-    const { name } = basic.secretRef
-    const username = await text({ name, key: 'username' }, 'spec.git.auth.basic')
-    return { kind: 'basic', username, password: await text({ name, key: 'password' }, 'spec.git.auth.basic') }
+    return await readBasic(basic, 'spec.git.auth.basic', reader)
   }
   if (clientCertificate !== undefined) {
     const { name } = clientCertificate.secretRef
@@ -92,6 +129,8 @@ async function readSshKey(sshKey: NonNullable<NonNullable<Git['auth']>['sshKey']
 
 type Reader = {
   text(ref: KeyRef, field: string): Promise<string>
+  /** Every value of a Secret. */
+  all(name: string, field: string): Promise<ReadonlyMap<string, Buffer>>
   /** Name, version and key of every value that was read. */
   used: readonly (readonly [name: string, version: string, key: string])[]
 }
@@ -100,12 +139,21 @@ type Reader = {
 function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSignal): Reader {
   const secrets = new Map<string, Promise<Secret | undefined>>()
   const used: [string, string, string][] = []
+  const read = async (name: string): Promise<Secret | undefined> => {
+    const reading = secrets.get(name) ?? readSecret(namespace, name, signal)
+    secrets.set(name, reading)
+    return await reading
+  }
   return {
     used,
+    async all(name, field) {
+      const secret = await read(name)
+      if (secret === undefined) throw new Fault('SecretNotFound', `${field}: Secret "${printable(name)}" does not exist`)
+      used.push([name, secret.version, ''])
+      return secret.data
+    },
     async text(ref, field) {
-      const reading = secrets.get(ref.name) ?? readSecret(namespace, ref.name, signal)
-      secrets.set(ref.name, reading)
-      const secret = await reading
+      const secret = await read(ref.name)
       const text = secretText(secret, ref, field)
       used.push([ref.name, secret?.version ?? '', ref.key])
       return text

@@ -128,7 +128,8 @@ class Host {
     const all = url.protocol === 'file' ? [command, local(url.text), ...rest] : args
     const { seconds } = this.#patience
     const settings = [...(forGit.settings ?? []), `http.lowSpeedTime=${seconds}`]
-    const run = { folder: at, args: all, input, ...forGit, settings, protocols: [url.protocol], timeoutMs }
+    const protocols = url.protocol === 'oci' || url.protocol === 'oci+http' ? [] : [url.protocol]
+    const run = { folder: at, args: all, input, ...forGit, settings, protocols, timeoutMs }
     const startedMs = systemClock.monotonicMs()
     const maxMemoryBytes = Math.min(ofSize.maxMemoryBytes, limits.maxMemoryBytes)
     // A local repository is the user's own, and its git may take any memory.

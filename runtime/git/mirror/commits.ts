@@ -5,6 +5,7 @@
 import { Fault, type Reason } from '../../platform/fault.ts'
 import { type CommitHash, printable } from '../../api/values.ts'
 import { createCoalesce } from './coalesce.ts'
+import { followedArtifact } from './fetch-artifact.ts'
 import type { Fetched } from './listing.ts'
 import type { ListedRef } from './listing.ts'
 import type { MirrorFiles } from './mirror-files.ts'
@@ -47,6 +48,11 @@ export class Commits {
   async byHash(commit: CommitHash, signal: AbortSignal): Promise<NamedCommit> {
     const isPresent = await this.#isPresent(commit, signal)
     return isPresent ? { commit, name: commit, tag: undefined } : await this.#fetchOnly(commit, signal)
+  }
+
+  /** What an artifact is followed by: a tag, range or digest. Throws RefNotFound and the faults of a registry. */
+  async byRevision(followed: string, signal: AbortSignal): Promise<NamedCommit> {
+    return await this.#fetchOnly(followedArtifact(followed), signal)
   }
 
   /** Fetches the first of these full ref names that the host has; undefined if it has none. Throws the faults of git. */
@@ -118,7 +124,7 @@ export class Commits {
   async #fetch(what: string, signal: AbortSignal): Promise<NamedCommit> {
     const fetched = await this.#files.fetch(what, signal)
     this.#recent.add(fetched.commit)
-    return { ...fetched, name: what }
+    return { name: what, ...fetched }
   }
 }
 

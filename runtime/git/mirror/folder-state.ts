@@ -6,6 +6,8 @@
  */
 import { rmSync } from 'node:fs'
 import { asFault, Fault } from '../../platform/fault.ts'
+import type { Digest } from '../../api/artifact-revision.ts'
+import { isArtifact } from '../../api/schema/repository-url.ts'
 import type { CommitHash, ObjectFormat } from '../../api/values.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { type Edit, makeCommit, type Message } from '../content/make-commit.ts'
@@ -28,6 +30,7 @@ import { type GitMemory, smallLimits } from '../command/memory.ts'
 import { type CallHost, openHost } from '../host/call-host.ts'
 import type { Network } from '../remote/network.ts'
 import type { Remote } from '../remote/remote.ts'
+import { createArtifactFetches } from './fetch-artifact.ts'
 import { createFetches, createRunLocal, type Fetches, type Push } from './fetch.ts'
 import type { Fetched, Indirect, Listing } from './listing.ts'
 import { createPresentCommits, type PresentCommits } from './present-commits.ts'
@@ -45,6 +48,8 @@ export type FolderOptions = {
   /** Reserves space for the pack of a fetch. Throws SourceVolumeFull. */
   reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
   log: Log
+  /** The digest of the artifact that a commit was made from, if a status names it. */
+  digestOf(commit: CommitHash): Digest | undefined
   /** The commits that a clean-up keeps; undefined: all. */
   keptCommits(): ReadonlySet<string> | undefined
 }
@@ -208,6 +213,7 @@ export class FolderState {
 
 function openFetches(options: FolderOptions): Fetches {
   const { remote, limits, reserve } = options
+  if (isArtifact(remote.url)) return createArtifactFetches(options)
   const hostAs = (other: Remote): CallHost => openHost({ ...options, remote: other })
   return createFetches({ url: remote.url, callHost: hostAs(remote), hostAs, limits, reserve })
 }

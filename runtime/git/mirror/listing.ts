@@ -8,7 +8,14 @@ import { commonPrefix, defaultBranch, isTagSelector, NewestTag, type TagSelector
 import { type CommitHash, isCommitHash } from '../../api/values.ts'
 
 /** `tag` is the annotated tag that a ref points to; undefined when it points to the commit itself. */
-export type Fetched = { commit: CommitHash; tag: CommitHash | undefined }
+export type Fetched = {
+  commit: CommitHash
+  tag: CommitHash | undefined
+  /** The revision of an artifact. */
+  name?: string
+  /** The key that signed an artifact, by its fingerprint and the name that the Secret gives it. */
+  signer?: { key: string; by: string }
+}
 
 /** A ref by its full name, with the commit or other object that it leads to, and the annotated tag in between. Of HEAD: the branch that it is. */
 export type ListedRef = { name: string } & Fetched

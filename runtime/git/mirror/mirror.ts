@@ -5,6 +5,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Listing } from '../../validation/model/listing.ts'
 import type { FramedSource } from '../../content/protocol/protocol.ts'
+import { isArtifact } from '../../api/schema/repository-url.ts'
 import type { CommitHash, RelativePath } from '../../api/values.ts'
 import type { ReadingMemory } from '../command/reading-memory.ts'
 import type { ListedBlobs } from '../content/listed-blobs.ts'
@@ -93,7 +94,7 @@ function mirrorOf(options: MirrorOptions, namespace: string, files: MirrorFiles,
   const reading = createReading({ suspect: files.suspect, renew: ensure })
   return {
     remote,
-    resolve: createResolve({ files, commits, reading, clock: options.clock }, stop),
+    resolve: createResolve({ isArtifact: isArtifact(remote.url), files, commits, reading, clock: options.clock }, stop),
     ensure,
     rawObject: (...asked) => commits.rawObject(...asked),
     source: (roots) => mirrorSource({ ...repository, start, namespace, listedBlobs, recentBlobs, has, ensure, roots, reading }),

@@ -28,8 +28,10 @@ export type Resolved = NamedCommit & {
 export type Resolve = (ref: string, options: { fresh: boolean }, signal: AbortSignal) => Promise<Resolved>
 
 type Deps = {
+  /** Whether the repository is an artifact in a registry. */
+  isArtifact: boolean
   files: Pick<MirrorFiles, 'committedAt' | 'isThere' | 'list' | 'tidyUp'>
-  commits: Pick<Commits, 'byHash' | 'byRef' | 'listed'>
+  commits: Pick<Commits, 'byHash' | 'byRef' | 'byRevision' | 'listed'>
   reading: Pick<Reading, 'whole'>
   clock: Clock
 }
@@ -40,10 +42,11 @@ const maxBranches = 1_000
 const untaggedForMs = 3_600_000
 
 /** `signal` aborts all running work. */
-export function createResolve({ files, commits, reading, clock }: Deps, signal: AbortSignal): Resolve {
+export function createResolve({ isArtifact, files, commits, reading, clock }: Deps, signal: AbortSignal): Resolve {
   const shared = createCoalesce<Resolved>(signal)
   const tagChecks = createTagChecks({ files, clock })
   const find = async (ref: string, own: AbortSignal): Promise<NamedCommit> => {
+    if (isArtifact) return await commits.byRevision(ref, own)
     if (isCommitHash(ref)) return await commits.byHash(ref, own)
     if (!isIndirect(ref)) return await namedCommit(commits, ref, own)
     const { found, tags } = await files.list(ref, own)

@@ -2,6 +2,11 @@
  * Describes how to reach a git host: credentials, CA bundle and proxy. Read from Secrets for each use, and never written anywhere. Pure: types.
  */
 
+import type { KeyObject } from 'node:crypto'
+
+/** A public key of `spec.oci.verify`, by the name of its entry in the Secret. `fingerprint`: `SHA256:` and base64, of the key's DER form. */
+export type TrustedKey = { name: string; key: KeyObject; fingerprint: string }
+
 /** By the kind of `spec.git.auth`; texts are those of the Secrets. */
 export type Credentials =
   | { kind: 'none' }
@@ -26,6 +31,8 @@ export type Access = {
   caBundle: string | undefined
   /** `http://[user:password@]host:port` or https. */
   proxy: string | undefined
+  /** An artifact must be signed with one of these keys; undefined: it need not be signed. */
+  trustedKeys?: readonly TrustedKey[]
 }
 
 /** Access without any Secret. */

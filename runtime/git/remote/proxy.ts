@@ -42,8 +42,9 @@ export function proxyFor(
   { protocol, host }: { protocol: string; host: string },
   own: string | undefined,
   installed: Proxies | undefined,
+  field = 'spec.git.proxy',
 ): Proxy | undefined {
-  if (own !== undefined) return parseProxy(own, 'spec.git.proxy')
+  if (own !== undefined) return parseProxy(own, field)
   const url = protocol === 'http' ? installed?.http : installed?.https
   if (installed === undefined || url === undefined || isWithoutProxy(host, installed.noProxy)) return undefined
   return parseProxy(url, 'the proxy of this installation')

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { Fault } from '../../platform/fault.ts'
-import { parseRepositoryUrl, type RepositoryUrl } from '../../api/schema/repository-url.ts'
+import { parseArtifactUrl, parseRepositoryUrl, type RepositoryUrl } from '../../api/schema/repository-url.ts'
 import { printable } from '../../api/values.ts'
 import { redactUrls } from '../../platform/log/redact.ts'
 import { type Access, anonymousAccess } from './access.ts'
@@ -19,7 +19,7 @@ export function anonymousRemote(repo: string, options: { allowLocal: boolean }):
 
 /** Parses what a user wrote as a repository; undefined when it is not one. `allowLocal` also accepts a path or a `file:` URL. */
 export function readRepository(repo: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl | undefined {
-  return parseRepositoryUrl(repo) ?? (allowLocal ? localRepository(repo) : undefined)
+  return parseRepositoryUrl(repo) ?? parseArtifactUrl(repo) ?? (allowLocal ? localRepository(repo) : undefined)
 }
 
 /** As `readRepository`, but throws RepositoryNotAllowed. */

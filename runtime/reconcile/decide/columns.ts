@@ -4,7 +4,8 @@
  */
 import type { SyncReportColumns, SyncReportStatus } from '../../api/schema/report.ts'
 import type { GatewaySyncColumns, GatewaySyncStatus } from '../../api/schema/status.ts'
-import { shortCommit, shortHashes } from '../../api/values.ts'
+import { shortRevision } from '../../api/artifact-revision.ts'
+import { shortHashes } from '../../api/values.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 
 /** Characters. With a 23-character name and an age in weeks, a line of `kubectl get gatewaysyncs` has 120. */
@@ -16,16 +17,16 @@ const maxReportMessage = 42
 export function gatewaySyncColumns({ gateways, published, conditions }: GatewaySyncStatus): GatewaySyncColumns {
   const columns: GatewaySyncColumns = {}
   if (gateways !== undefined) columns.gateways = `${gateways.synced + gateways.drifted}/${gateways.total}`
-  if (published !== undefined) columns.commit = shortCommit(published.commit)
+  if (published !== undefined) columns.commit = shortRevision(published.commit, published.ref)
   const ready = conditions?.find(({ type }) => type === 'Ready')
   if (ready !== undefined) columns.message = oneLine(ready.message || ready.reason, maxSyncMessage)
   return columns
 }
 
 /** The columns of a SyncReport. */
-export function syncReportColumns({ commit, findings, reason, message }: SyncReportStatus): SyncReportColumns {
+export function syncReportColumns({ commit, ref, findings, reason, message }: SyncReportStatus): SyncReportColumns {
   const columns: SyncReportColumns = {}
-  if (commit !== undefined) columns.commit = shortCommit(commit)
+  if (commit !== undefined) columns.commit = shortRevision(commit, ref)
   if (findings !== undefined && findings.length > 0) columns.findings = findings.length
   const why = message ?? reason
   if (why !== undefined) columns.message = oneLine(why, maxReportMessage)

@@ -4,6 +4,7 @@
  */
 import { timestamp } from '../../platform/clock.ts'
 import { Fault, type Reason } from '../../platform/fault.ts'
+import { digestIn } from '../../api/artifact-revision.ts'
 import { type FollowedRef, followedRef, isIndirect } from '../../api/followed-ref.ts'
 import { type EventToRecord, syncEvent } from './events.ts'
 import type { Observation, ResolvedSource, Signers, Verdict } from './observation.ts'
@@ -109,9 +110,14 @@ function publishedNow(
   return { commit, ...named, repo: spec.git.repo, at: same ? before.at : at }
 }
 
-/** Returns the ref that people and templates see: for a default branch or a selector, the branch or tag it resolved to. */
+/**
+ * Returns the ref that people and templates see: for a default branch or a selector, the branch or tag it resolved to; for an artifact its
+ * revision.
+ */
 function selected(desired: FollowedRef, { resolvedRef }: Pick<ResolvedSource, 'resolvedRef'>): { ref: string; specRef?: string } {
-  return resolvedRef !== undefined && isIndirect(desired) ? { ref: resolvedRef, specRef: desired } : { ref: desired }
+  return resolvedRef !== undefined && (isIndirect(desired) || digestIn(resolvedRef) !== undefined) && resolvedRef !== desired
+    ? { ref: resolvedRef, specRef: desired }
+    : { ref: desired }
 }
 
 /** Returns the events of a new commit. Errors have their own event, also when policy Warn publishes the commit. */

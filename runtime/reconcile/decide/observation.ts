@@ -5,7 +5,7 @@ import type { StoredCheck } from '../../api/check-record.ts'
 import type { CaptureEntry } from '../../api/schema/capture-spec.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus, StatusFinding } from '../../api/schema/status.ts'
-import type { CommitHash, FullRef } from '../../api/values.ts'
+import type { CommitHash } from '../../api/values.ts'
 import type { GatewayPod, Reports } from './gateways.ts'
 import type { Annotations, DesiredRef } from './request.ts'
 
@@ -25,8 +25,8 @@ export type ResolvedSource = {
   commit: CommitHash
   committedAt: string | undefined
   fetchedAt: string
-  /** Full name of the branch or tag; absent for a hash. */
-  resolvedRef?: FullRef
+  /** Full name of the branch or tag, or revision of the artifact; absent for a hash. */
+  resolvedRef?: string
   durationMs: number
   /** The git host does not serve the push yet that triggered the request. */
   isBehind?: boolean

@@ -148,4 +148,6 @@ export type ResolvedCommit = {
   name: string
   /** The annotated tag that the ref points at. */
   tag: CommitHash | undefined
+  /** The key that signed the artifact, if `spec.oci.verify` is set. */
+  signer?: { key: string; by: string }
 }

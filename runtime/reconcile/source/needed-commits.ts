@@ -2,8 +2,10 @@
  * Determines which commits a mirror cleanup must keep: desired, published, earlier published, and reported by gateways. Every replica can
  * compute them. Pure.
  */
+import type { Digest } from '../../api/artifact-revision.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import { type CommitHash, isCommitHash } from '../../api/values.ts'
+import { digestNamed } from '../decide/artifact-digest.ts'
 import type { Store } from '../store/store.ts'
 
 /** Returns the commits that any GatewaySync or report names. */
@@ -28,6 +30,15 @@ export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
   const earlier = (status.history ?? []).filter(({ outcome }) => outcome === 'Published').map(({ commit }) => commit)
   // A commit that gateways keep until they are admitted may be older than the history, and so may a rolled-back one.
   return distinctHashes([status.published?.commit, status.rollout?.before?.commit, status.rollout?.refused?.commit, ...earlier])
+}
+
+/** Returns the digest of the artifact that a commit was made from, if a status names both. */
+export function digestOfCommit(store: Pick<Store, 'syncs'>, commit: CommitHash): Digest | undefined {
+  for (const { status } of store.syncs()) {
+    const digest = digestNamed(status, commit)
+    if (digest !== undefined) return digest
+  }
+  return undefined
 }
 
 function distinctHashes(commits: readonly (string | undefined)[]): CommitHash[] {

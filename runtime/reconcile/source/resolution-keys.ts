@@ -34,7 +34,8 @@ export function specKeyOf(spec: GatewaySyncSpec, uid: string, secretChanges: num
  * that verify signatures share only with those that verify the same.
  */
 export function sharingKeyOf(namespace: string, spec: GatewaySyncSpec, ref: string): string {
-  const { repo, auth, caBundle, proxy, verify } = spec.git
+  const { repo } = spec.git
+  const { auth, caBundle, proxy, verify } = spec.git.oci ?? spec.git
   const secrets = { auth, caBundle, proxy, verify }
   const needsSecret = Object.values(secrets).some((member) => member !== undefined)
   return sharingKeys.of(spec, `${namespace} ${ref}`, () => ({ repo, ref, ...(needsSecret ? { namespace, ...secrets } : {}) }))

@@ -2,13 +2,14 @@
  * Defines the actions of the status page: which are offered in each state of a GatewaySync, and what each writes. Pure.
  */
 import { Fault } from '../../platform/fault.ts'
-import { askPause, askRef, type Change, confirmCommit, specRefOf, type Who } from '../../fleet/request-patch.ts'
+import { askFollow, askPause, askRef, type Change, confirmCommit, specRefOf, type Who } from '../../fleet/request-patch.ts'
 import { askCapture } from '../../fleet/capture-action.ts'
 import type { SyncFacts } from '../../fleet/facts.ts'
 import { askRollout } from '../../fleet/rollout-action.ts'
 import type { GatewayView } from '../../fleet/view.ts'
 import { desiredRef } from '../../reconcile/decide/request.ts'
-import { defaultBranch, isFollowedRef, membersFor } from '../../api/followed-ref.ts'
+import { isDigest } from '../../api/artifact-revision.ts'
+import { defaultBranch, isFollowedRef } from '../../api/followed-ref.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation } from '../../api/names.ts'
 import { isUnderWay, type RolloutStatus } from '../../api/schema/rollout-status.ts'
 import { isCommitHash, shortCommit } from '../../api/values.ts'
@@ -97,7 +98,7 @@ export function changeOf({ name, of }: Action, sync: SyncFacts, asking: Asking):
     const message = `${what} is nothing that GatewaySync "${sync.name}" in namespace "${sync.namespace}" published before, or it follows it already`
     throw new Fault('InvalidConfiguration', message)
   }
-  return { spec: { git: membersFor(of) } }
+  return askFollow(sync, of).change
 }
 
 function looked({ id, commit }: RolloutStatus): string {
@@ -124,7 +125,8 @@ function placesToGoBackTo({ spec, status: { history = [], published } }: SyncFac
   const followed = specRefOf(spec)
   const done = history.filter(({ outcome }) => outcome === 'Published')
   const before = done.map(({ commit }) => commit).filter((commit) => commit !== published?.commit && commit !== followed)
-  const [named] = isCommitHash(followed) ? done.map(({ ref, specRef }) => specRef ?? ref).filter((ref) => !isCommitHash(ref)) : []
+  const isFixed = (ref: string): boolean => isCommitHash(ref) || isDigest(ref)
+  const [named] = isFixed(followed) ? done.map(({ ref, specRef }) => specRef ?? ref).filter((ref) => !isFixed(ref)) : []
   return [...new Set([...(named === undefined ? [] : [named]), ...before])]
 }
 

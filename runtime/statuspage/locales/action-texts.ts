@@ -56,7 +56,7 @@ const english: ActionWords = {
       label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),
       means: (of) =>
         isCommitHash(of)
-          ? `Sets spec.git.ref to this commit (${of}). The gateways return to it and stay there, regardless of pushes, until a branch or tag is followed again. If another tool applies this GatewaySync (GitOps), set it there too.`
+          ? `Sets spec.git.ref to this commit (${of}), or spec.oci.digest to its artifact. The gateways return to it and stay there, regardless of pushes, until a branch or tag is followed again. If another tool applies this GatewaySync (GitOps), set it there too.`
           : `Sets spec.git.ref to ${of}: the gateways follow what is pushed there. If another tool applies this GatewaySync (GitOps), set it there too.`,
     },
     'confirm-deletions': {
@@ -127,7 +127,7 @@ const german: ActionWords = {
       label: (of) => (isCommitHash(of) ? `Zurück zu ${named(of)}` : `Wieder ${of} folgen`),
       means: (of) =>
         isCommitHash(of)
-          ? `Setzt spec.git.ref auf diesen Commit (${of}): Die Gateways kehren zu ihm zurück und bleiben dort, was auch immer gepusht wird, bis sie wieder einem Branch oder Tag folgen. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), setzen Sie spec.git.ref auch dort.`
+          ? `Setzt spec.git.ref auf diesen Commit (${of}), oder spec.oci.digest auf sein Artefakt: Die Gateways kehren zu ihm zurück und bleiben dort, was auch immer gepusht wird, bis sie wieder einem Branch oder Tag folgen. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), setzen Sie spec.git.ref auch dort.`
           : `Setzt spec.git.ref auf ${of}: Die Gateways folgen dem, was dort gepusht wird. Verwaltet ein anderes Werkzeug diesen GatewaySync (GitOps), setzen Sie spec.git.ref auch dort.`,
     },
     'confirm-deletions': {

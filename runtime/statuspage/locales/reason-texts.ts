@@ -72,7 +72,7 @@ const german: Readonly<Record<ConditionReason, string>> = {
   GitKilled: 'Git oder ein Hilfsprogramm wurde von außen beendet, etwa weil der Speicher knapp war',
   ToolMissing: 'ein benötigtes Programm ist auf diesem Rechner nicht installiert oder zu alt',
   SecretNotFound: 'ein Secret oder ein Eintrag darin fehlt oder ist leer',
-  NotVerified: 'dem Commit fehlt die Signatur, die spec.git.verify verlangt',
+  NotVerified: 'die Signatur fehlt, die spec.git.verify oder spec.oci.verify verlangt',
   CollectionsInvalid: 'mit diesem Commit würde ein Gateway nicht starten oder Ressourcen verlieren',
   CheckFailed: 'die Prüfung dieses Commits brauchte zu viel Speicher oder Zeit oder stieß auf einen Fehler im Programm',
   // rollout

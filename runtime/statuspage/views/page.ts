@@ -4,6 +4,7 @@
 import { html } from 'hono/html'
 import { fleetCounts } from '../../fleet/fleet-view.ts'
 import type { ClusterSync, ClusterView, FleetView, GatewayView, Level, SyncView } from '../../fleet/view.ts'
+import { digestIn, shortRevision } from '../../api/artifact-revision.ts'
 import { shortCommit, shortHashes } from '../../api/values.ts'
 import type { Step } from '../../fleet/steps.ts'
 import type { Temporal } from '../../platform/temporal.ts'
@@ -256,7 +257,7 @@ function tileText(meaning: string | undefined, messages: readonly string[], word
 export function published({ published }: Pick<SyncView, 'published'>, { words, now }: PageContext): Html {
   if (published === undefined) return html`${words.nothingYet}`
   const ref = shortHashes(published.ref)
-  return html`<code title="${published.commit}">${shortCommit(published.commit)}</code>
+  return html`<code title="${digestIn(published.ref) ?? published.commit}">${shortRevision(published.commit, published.ref)}</code>
     ${joined([ref, timed(published.at, now, words.publishedAgo)], ', ')}`
 }
 

@@ -12,6 +12,7 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../../runtime/fleet/action.ts'
+import { askFollow, specRefOf } from '../../../runtime/fleet/request-patch.ts'
 import { rollbackTarget } from '../../../runtime/fleet/rollback.ts'
 import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { matchObject, throwsError } from '../../support/assertions.ts'
@@ -134,6 +135,28 @@ void t.test('a deadline ends the wait without failing the request', async (t) =>
     'Show progress: cluster-sync status plant -n plant-a --context plant-b',
     'Check whether the operator runs: cluster-sync check --context plant-b',
   ])
+})
+
+void t.test('a rollback of an artifact targets its digest, which the history names', async (t) => {
+  const [now, before] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`)
+  const history: NonNullable<GatewaySyncStatus['history']> = [
+    { commit, ref: `prod@${now}`, specRef: 'prod', at, outcome: 'Published' },
+    { commit: earlier, ref: `prod@${before}`, specRef: 'prod', at, outcome: 'Published' },
+  ]
+  const status = { history, published: { commit, ref: `prod@${now}`, specRef: 'prod', at } }
+  const facts = { ...syncFacts('plant', status), spec: { oci: { url: 'oci://registry.example/plant', tag: 'prod' } } }
+  t.equal(specRefOf(facts.spec), 'prod')
+  const { ref, notes } = rollbackTarget({ ...facts, specRef: 'prod' }, undefined)
+  t.equal(ref, earlier)
+  t.match(notes.at(-1), /set spec\.oci\.digest there too\.$/)
+  t.equal(rollbackTarget({ ...facts, specRef: 'prod' }, 'bbbbbbbb').ref, earlier, 'by the first digits of the digest')
+  t.strictSame(askFollow(facts, earlier), { ref: before, change: { spec: { oci: { tag: null, semver: null, digest: before } } } })
+  t.strictSame(askFollow(facts, 'prod'), { ref: 'prod', change: { spec: { oci: { tag: 'prod', semver: null, digest: null } } } })
+  t.strictSame(askFollow(facts, 'semver:1.x').change, { spec: { oci: { tag: null, semver: '1.x', digest: null } } })
+  throwsError(t, () => askFollow(facts, 'f'.repeat(40)), { message: /the history names no artifact of commit ffffffff/ })
+  t.strictSame(askFollow({ ...facts, spec: { git: {} } }, earlier).change, {
+    spec: { git: { ref: earlier, semver: null, tagPattern: null } },
+  })
 })
 
 void t.test('a rollback targets the previously published commit or the named one', async (t) => {

@@ -34,6 +34,7 @@ void t.test('a mirror is repacked within the memory of git of a namespace, with 
     memory,
     reserve: async () => ({ maxPackBytes: 64 * mebibyte, release() {} }),
     log: silentLog,
+    digestOf: () => undefined,
     keptCommits: () => undefined,
   })
   await state.prepare(signal)

@@ -1,0 +1,202 @@
+/**
+ * Fetches OCI artifacts into a mirror: each becomes one commit, so that everything behind the mirror works as for a git repository. Before a
+ * layer is read, its manifest is checked against its digest and, if keys are given, the digest against cosign's signatures.
+ */
+import { type Digest, artifactRevision, digestIn, isDigest } from '../../api/artifact-revision.ts'
+import { isTagSelector, newestTag, selectorText } from '../../api/followed-ref.ts'
+import { type CommitHash, isCommitHash, parseCommitHash, printable, shortRef } from '../../api/values.ts'
+import { counted } from '../../platform/text/counted.ts'
+import { Fault } from '../../platform/fault.ts'
+import type { GitLimits } from '../command/git.ts'
+import type { GitMemory } from '../command/memory.ts'
+import { incomingRef, keepCommit, sweep, writeConfig } from '../disk/mirror-folder.ts'
+import { type Artifact, readArtifact, readSignatures } from '../oci/manifest.ts'
+import { importArtifact } from '../oci/import-tree.ts'
+import { isTag, Registry } from '../oci/registry.ts'
+import type { Network } from '../remote/network.ts'
+import type { Remote } from '../remote/remote.ts'
+import { signerOf } from '../verify/cosign.ts'
+import { evictOldest } from './bounded.ts'
+import { createRunLocal, type Fetches } from './fetch.ts'
+import type { Fetched } from './listing.ts'
+import type { Reservation } from './volume.ts'
+
+type Deps = {
+  remote: Remote
+  network: Network
+  limits: GitLimits
+  memory: GitMemory
+  reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
+  digestOf(commit: CommitHash): Digest | undefined
+}
+
+type Signer = NonNullable<Fetched['signer']>
+
+const maxPayloadBytes = 64 * 1024
+/** Signers that are remembered: a signature is read once for each digest. */
+const maxSigners = 1_000
+/** A tag may look like the hash of a commit. */
+const tagPrefix = 'tag '
+
+/** What `fetch` takes for a followed tag, range or digest. */
+export function followedArtifact(followed: string): string {
+  return isDigest(followed) || isTagSelector(followed) ? followed : `${tagPrefix}${followed}`
+}
+
+/** The calls of git that only a git host answers are refused. */
+export function createArtifactFetches(deps: Deps): Fetches {
+  const fetches = new ArtifactFetches(deps)
+  const refuse = async (): Promise<never> => {
+    throw new Fault('Unexpected', 'an OCI artifact has no branches')
+  }
+  return {
+    fetch: (into, what, signal) => fetches.fetch(into, what, signal),
+    list: refuse,
+    isThere: refuse,
+    formatOfHost: async (_place, _what, fallback) => fallback,
+    push: refuse,
+  }
+}
+
+type Into = Parameters<Fetches['fetch']>[0]
+
+class ArtifactFetches {
+  readonly #deps: Deps
+  readonly #signers = new Map<Digest, Signer>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async fetch(into: Into, what: string, signal: AbortSignal): Promise<Fetched> {
+    const { remote, network } = this.#deps
+    writeConfig(into.at, into.format)
+    const registry = new Registry(remote, network)
+    const name = isCommitHash(what) ? this.#digestOf(what) : await revisionOf(registry, what, signal)
+    const digest = digestIn(name) as Digest
+    const known = await this.#commitOf(into.at, digest, signal)
+    const signer = await this.#signer(registry, digest, signal)
+    const commit = known ?? (await this.#fetchNew(registry, into, digest, signal))
+    keepCommit(into.at, commit)
+    // Only a release that makes commits in another way could lead here.
+    if (isCommitHash(what) && commit !== what) throw new Fault('RefNotFound', `artifact ${digest} is commit ${commit} now, and not ${what}`)
+    return { commit, tag: undefined, name, ...(signer === undefined ? {} : { signer }) }
+  }
+
+  /** The digest of a commit that this mirror has lost. */
+  #digestOf(commit: CommitHash): Digest {
+    const digest = this.#deps.digestOf(commit)
+    if (digest === undefined) throw new Fault('RefNotFound', `no status names the artifact of commit ${commit}`)
+    return digest
+  }
+
+  /** The commit of an artifact, if the mirror keeps it: the body of its message is the digest. */
+  async #commitOf(at: string, digest: Digest, signal: AbortSignal): Promise<CommitHash | undefined> {
+    const local = createRunLocal(this.#deps.limits)
+    const kept = (await local(at, ['for-each-ref', '--format=%(objectname) %(contents:body)', 'refs/w/'], signal)).toString('utf8')
+    return kept.split('\n').flatMap((line) => {
+      const [commit = '', body] = line.split(' ')
+      return body === digest && isCommitHash(commit) ? [commit] : []
+    })[0]
+  }
+
+  async #signer(registry: Registry, digest: Digest, signal: AbortSignal): Promise<Signer | undefined> {
+    const { trustedKeys } = this.#deps.remote.access
+    if (trustedKeys === undefined) return undefined
+    const known = this.#signers.get(digest)
+    if (known !== undefined) return known
+    const place = await registry.digestOf(digest.replace(':', '-').concat('.sig'), signal)
+    const manifest = place === undefined ? undefined : await registry.manifest(place, signal)
+    const signatures = manifest === undefined ? [] : readSignatures(manifest)
+    for (const { payload, base64 } of signatures) {
+      const signed = { payload: await registry.smallBlob(payload, maxPayloadBytes, signal), signature: Buffer.from(base64, 'base64') }
+      const signer = signerOf(signed, digest, trustedKeys)
+      if (signer === undefined) continue
+      const found = { key: signer.fingerprint, by: signer.name }
+      this.#signers.set(digest, found)
+      evictOldest(this.#signers, maxSigners)
+      return found
+    }
+    const why =
+      signatures.length === 0
+        ? 'has no signature of cosign'
+        : `has ${counted(signatures.length, 'signature')}, none by a key of spec.oci.verify`
+    throw new Fault('NotVerified', `artifact ${digest} ${why}`)
+  }
+
+  async #fetchNew(registry: Registry, into: Into, digest: Digest, signal: AbortSignal): Promise<CommitHash> {
+    const manifest = await registry.manifest(digest, signal)
+    if (manifest === undefined) throw new Fault('RefNotFound', `the registry has no artifact ${digest}`)
+    const artifact = readArtifact(manifest)
+    const { maxPackBytes } = this.#deps.limits
+    if (artifact.layer.size > maxPackBytes) throw tooLarge(maxPackBytes)
+    for (const size of ['small', 'large'] as const) {
+      try {
+        await this.#import(registry, into, { artifact, digest }, size, signal)
+        break
+      } catch (error) {
+        if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+      }
+    }
+    const local = createRunLocal(this.#deps.limits)
+    return parseCommitHash((await local(into.at, ['rev-parse', '--verify', incomingRef], signal)).toString('latin1').trim())
+  }
+
+  async #import(
+    registry: Registry,
+    { at, namespace }: Into,
+    { artifact, digest }: { artifact: Artifact; digest: Digest },
+    size: 'small' | 'large',
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { remote, limits, memory, reserve } = this.#deps
+    const { host, text: repository } = remote.url
+    // The pack of a small layer fits the space of a usual fetch, because git compresses as gzip does.
+    const { maxPackBytes, release } = await reserve(namespace, artifact.layer.size <= usualLayerBytes ? 'usual' : 'most')
+    try {
+      await memory.run(size, { namespace, host, repository }, signal, async ({ maxMemoryBytes }, own) => {
+        const content = await registry.openBlob(artifact.layer.digest, own)
+        const wanted = { folder: at, artifact, digest, content, host, maxBytes: limits.maxPackBytes }
+        try {
+          await importArtifact({ ...wanted, limits: { maxMemoryBytes, maxPackBytes } }, own)
+        } catch (error) {
+          // The limiter may run this again.
+          sweep(at)
+          throw error
+        } finally {
+          content.destroy()
+        }
+      })
+    } finally {
+      release()
+    }
+  }
+}
+
+const usualLayerBytes = 16 * 1024 * 1024
+
+/** The revision, as Flux writes it. Throws RefNotFound and the faults of a registry. */
+async function revisionOf(registry: Registry, what: string, signal: AbortSignal): Promise<string> {
+  if (isDigest(what)) return what
+  // A request may name a tag as git hosts do.
+  const tag = isTagSelector(what) ? newestOf(what, await registry.tags(signal)) : shortRef(what.slice(tagPrefix.length))
+  const digest = isTag(tag) ? await registry.digestOf(tag, signal) : undefined
+  if (digest === undefined) throw new Fault('RefNotFound', `the registry has no tag "${printable(tag)}" of this repository`)
+  return artifactRevision(tag, digest)
+}
+
+function newestOf(selector: Parameters<typeof newestTag>[0], tags: readonly string[]): string {
+  const tag = newestTag(selector, tags)
+  if (tag !== undefined) return tag
+  throw new Fault(
+    'RefNotFound',
+    `the registry has no tag that matches ${selectorText(selector)}; it has ${counted(tags.length, 'tag')} of this repository`,
+  )
+}
+
+function tooLarge(maxPackBytes: number): Fault {
+  return new Fault(
+    'RepositoryTooLarge',
+    `the layer of the artifact is larger than ${Math.round(maxPackBytes / 2 ** 20)} MiB, which is the most for one fetch`,
+  )
+}

@@ -1,0 +1,278 @@
+/**
+ * Reads from a registry over its HTTP API (OCI Distribution Specification), with the token flow that registries share (CNCF Distribution,
+ * spec/auth/token). Every answer is bounded, and every address is checked, those of token services and redirects too.
+ */
+import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { type Digest, isDigest } from '../../api/artifact-revision.ts'
+import { printable } from '../../api/values.ts'
+import { deadline } from '../../platform/clock.ts'
+import { Fault, type Reason } from '../../platform/fault.ts'
+import { isObject } from '../../platform/text/json.ts'
+import { parseBody } from '../../http/body.ts'
+import { readBytes, startCall } from '../../http/client.ts'
+import { retryAfterToMs } from '../../http/retry-after.ts'
+import { wayTo } from '../credentials/api-call.ts'
+import { requireCertificate } from '../remote/pem.ts'
+import { addressesOf, type Network } from '../remote/network.ts'
+import { proxyFor } from '../remote/proxy.ts'
+import type { Remote } from '../remote/remote.ts'
+import { type Layer, manifestTypes } from './manifest.ts'
+
+/** Manifests of artifacts and signatures have a few KiB. */
+const maxManifestBytes = 1024 * 1024
+const maxPageBytes = 1024 * 1024
+/** As for git hosts: all tags are compared at each poll. */
+const maxTags = 20_000
+const tagsPerPage = 1_000
+/** A registry sends a blob from another host after one redirect. */
+const maxRedirects = 3
+const askTimeoutMs = 30_000
+const idleMs = 30_000
+
+type Asked = { method?: 'GET' | 'HEAD'; accept?: string }
+
+/** A repository of a registry, for one resolution: it keeps the token that it got. */
+export class Registry {
+  readonly #remote: Remote
+  readonly #network: Network
+  readonly #scheme: 'https' | 'http'
+  #authorization: string | undefined
+
+  constructor(remote: Remote, network: Network) {
+    this.#remote = remote
+    this.#network = network
+    this.#scheme = remote.url.protocol === 'oci' ? 'https' : 'http'
+    if (remote.access.caBundle !== undefined) requireCertificate(remote.access.caBundle, 'spec.oci.caBundle')
+  }
+
+  /** The digest that a tag points to; undefined without such a tag. Throws the faults of a registry. */
+  async digestOf(tag: string, signal: AbortSignal): Promise<Digest | undefined> {
+    const own = deadline(askTimeoutMs, signal)
+    // A question without content: registries limit how often a manifest is read.
+    const answer = await this.#ask(`manifests/${tag}`, { method: 'HEAD', accept: manifestTypes }, own)
+    answer.resume()
+    const digest = answer.headers['docker-content-digest']
+    if (answer.statusCode === 404) return undefined
+    if (typeof digest === 'string' && isDigest(digest)) return digest
+    const manifest = await this.#manifest(tag, own)
+    return manifest === undefined ? undefined : digestOfBytes(manifest)
+  }
+
+  /** A manifest by its digest, which it is checked against; undefined if the registry has none. Throws the faults of a registry. */
+  async manifest(digest: Digest, signal: AbortSignal): Promise<Buffer | undefined> {
+    const manifest = await this.#manifest(digest, deadline(askTimeoutMs, signal))
+    if (manifest !== undefined && digestOfBytes(manifest) !== digest)
+      throw new Fault('RepositoryRefused', `${this.#named} sent a manifest that does not have the digest ${digest}`)
+    return manifest
+  }
+
+  /** All tags. Throws RepositoryTooLarge and the faults of a registry. */
+  async tags(signal: AbortSignal): Promise<string[]> {
+    const own = deadline(askTimeoutMs, signal)
+    const all: string[] = []
+    for (let page: string | undefined = `tags/list?n=${tagsPerPage}`; page !== undefined;) {
+      const answer: IncomingMessage = await this.#ask(page, {}, own)
+      if (answer.statusCode === 404) throw this.#notFound()
+      const document = await this.#json(answer, maxTags)
+      const tags: unknown[] = isObject(document) && Array.isArray(document['tags']) ? document['tags'] : []
+      const named = tags.filter((tag) => typeof tag === 'string' && isTag(tag)) as string[]
+      all.push(...named)
+      if (all.length > maxTags)
+        throw new Fault('RepositoryTooLarge', `${this.#named} has more than ${maxTags} tags; delete old ones, or name a tag`)
+      // The next page begins after the last tag; the link itself may lead to any place.
+      const last = named.at(-1)
+      page =
+        answer.headers['link'] === undefined || last === undefined
+          ? undefined
+          : `tags/list?n=${tagsPerPage}&last=${encodeURIComponent(last)}`
+    }
+    return all
+  }
+
+  /** A blob of at most `maxBytes`, checked against its digest. Throws the faults of a registry. */
+  async smallBlob({ digest }: Layer, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+    const bytes = await this.#body(await this.openBlob(digest, deadline(askTimeoutMs, signal)), maxBytes)
+    if (digestOfBytes(bytes) !== digest)
+      throw new Fault('RepositoryRefused', `${this.#named} sent a blob that does not have the digest ${digest}`)
+    return bytes
+  }
+
+  /** The content of a blob, which the caller bounds and checks. Throws the faults of a registry. */
+  async openBlob(digest: Digest, signal: AbortSignal): Promise<IncomingMessage> {
+    let answer = await this.#ask(`blobs/${digest}`, {}, signal)
+    let from = this.#urlOf(`blobs/${digest}`)
+    for (let count = 0; isRedirect(answer); count += 1) {
+      answer.resume()
+      const to = URL.parse(answer.headers.location ?? '', from.href)
+      if (to === null || count === maxRedirects || to.protocol !== `${this.#scheme}:`)
+        throw new Fault('RepositoryMoved', `${this.#named} redirects a blob to an address that is not followed`)
+      // Without the credentials: the address holds what it needs.
+      answer = await this.#open(to, {}, undefined, signal)
+      from = to
+    }
+    if (answer.statusCode !== 200) throw answer.statusCode === 404 ? this.#notFound() : this.#faultOf(answer, from.host)
+    return answer
+  }
+
+  async #manifest(reference: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    const answer = await this.#ask(`manifests/${reference}`, { accept: manifestTypes }, signal)
+    if (answer.statusCode !== 404) return await this.#body(answer, maxManifestBytes)
+    answer.resume()
+    return undefined
+  }
+
+  async #body(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
+    const body = await readBytes(answer, maxBytes).catch((error: unknown) => {
+      throw networkFault(error, this.#host)
+    })
+    if (body === undefined)
+      throw new Fault('RepositoryTooLarge', `${this.#named} sent more than ${maxBytes / 1024} KiB where less is expected`)
+    return body
+  }
+
+  /** Undefined for anything but JSON with one list of so many entries, which is cheap to parse. */
+  async #json(answer: IncomingMessage, entries: number): Promise<unknown> {
+    const body = parseBody(await this.#body(answer, maxPageBytes), { depth: 4, keys: 50, containers: 20, entries })
+    return body.kind === 'json' ? body.value : undefined
+  }
+
+  /** Asks with the present token; once more with a new one if the registry wants one. Returns the statuses 2xx, 3xx and 404. */
+  async #ask(path: string, asked: Asked, signal: AbortSignal): Promise<IncomingMessage> {
+    const url = this.#urlOf(path)
+    let answer = await this.#open(url, asked, this.#authorization, signal)
+    if (answer.statusCode === 401) {
+      answer.resume()
+      this.#authorization = await this.#authorize(answer.headers['www-authenticate'] ?? '', signal)
+      answer = await this.#open(url, asked, this.#authorization, signal)
+    }
+    const { statusCode: status = 0 } = answer
+    if ((status >= 200 && status < 400) || status === 404) return answer
+    throw this.#faultOf(answer, this.#host)
+  }
+
+  async #authorize(challenge: string, signal: AbortSignal): Promise<string> {
+    const { credentials } = this.#remote.access
+    const basic =
+      credentials.kind === 'basic'
+        ? `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`
+        : undefined
+    const [, scheme = ''] = /^(\w+)/.exec(challenge) ?? []
+    if (scheme.toLowerCase() !== 'bearer') {
+      if (basic === undefined) throw this.#unauthorized()
+      return basic
+    }
+    const parameter = (name: string): string | undefined => new RegExp(`[ ,]${name}="([^"]*)"`).exec(challenge)?.[1]
+    const realm = URL.parse(parameter('realm') ?? '')
+    if (realm === null || (realm.protocol !== 'https:' && realm.protocol !== `${this.#scheme}:`))
+      throw new Fault('GitUnauthorized', `${this.#named} names no token service that can be asked`)
+    const service = parameter('service')
+    if (service !== undefined) realm.searchParams.set('service', service)
+    realm.searchParams.set('scope', `repository:${this.#repository}:pull`)
+    const answer = await this.#open(realm, {}, basic, signal)
+    if (answer.statusCode !== 200) {
+      answer.resume()
+      const isRefusal = answer.statusCode === 400 || answer.statusCode === 401 || answer.statusCode === 403
+      throw isRefusal ? this.#unauthorized() : this.#faultOf(answer, realm.host)
+    }
+    const document = await this.#json(answer, 100)
+    const { token, access_token: same } = isObject(document) ? document : {}
+    const text = typeof token === 'string' ? token : same
+    if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
+      throw new Fault('GitUnauthorized', `${realm.host} gave no token for ${this.#named}`)
+    return `Bearer ${text}`
+  }
+
+  async #open(
+    url: URL,
+    { method = 'GET', accept }: Asked,
+    authorization: string | undefined,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const { caBundle, proxy: own } = this.#remote.access
+    // Through a proxy only over TLS, so that the proxy can change nothing.
+    const proxy = url.protocol === 'https:' ? proxyFor({ protocol: 'https', host }, own, this.#network.proxy, 'spec.oci.proxy') : undefined
+    const addresses = await addressesOf(host, proxy, this.#network, signal)
+    const headers = {
+      'user-agent': 'cluster-sync',
+      ...(accept === undefined ? {} : { accept }),
+      ...(authorization === undefined ? {} : { authorization }),
+    }
+    try {
+      const way = await wayTo(url, { caBundle, proxy: proxy?.url, addresses }, signal)
+      return await startCall(url, { ...way, method, headers, signal, idleMs }).answered
+    } catch (error) {
+      if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason
+      throw networkFault(error, url.host)
+    }
+  }
+
+  get #host(): string {
+    const { host, port } = this.#remote.url
+    return `${host.includes(':') ? `[${host}]` : host}${port === undefined ? '' : `:${port}`}`
+  }
+
+  get #repository(): string {
+    return this.#remote.url.text.replace(/^[^/]*\/\/[^/]*\//, '')
+  }
+
+  get #named(): string {
+    return `${this.#host}/${this.#repository}`
+  }
+
+  #urlOf(path: string): URL {
+    return new URL(`${this.#scheme}://${this.#host}/v2/${this.#repository}/${path}`)
+  }
+
+  #notFound(): Fault {
+    return new Fault('RepositoryNotFound', `the registry has no repository ${this.#named}, or hides it from these credentials`)
+  }
+
+  #unauthorized(): Fault {
+    const which = this.#remote.access.credentials.kind === 'none' ? 'no credentials; set spec.oci.auth' : 'the credentials of spec.oci.auth'
+    return new Fault('GitUnauthorized', `${this.#named} refused ${which}`)
+  }
+
+  #faultOf(answer: IncomingMessage, host: string): Fault {
+    answer.resume()
+    const { statusCode: status = 0, headers } = answer
+    if (status === 401) return this.#unauthorized()
+    if (status === 403) return new Fault('GitForbidden', `${host} does not permit to read ${this.#named} (403)`)
+    const retryAfterMs = retryAfterToMs(headers['retry-after'], headers.date)
+    const options = retryAfterMs === undefined ? {} : { retryAfterMs }
+    if (status === 429) return new Fault('TooManyRequests', `${host} limits how often ${this.#named} is read (429)`, options)
+    return new Fault('GitUnreachable', `${host} answered ${status} for ${this.#named}`, options)
+  }
+}
+
+/** Whether a text may be a tag, and so a part of a path (OCI Distribution Specification). */
+export function isTag(text: string): boolean {
+  return /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/.test(text)
+}
+
+function isRedirect({ statusCode = 0 }: IncomingMessage): boolean {
+  return [301, 302, 303, 307, 308].includes(statusCode)
+}
+
+function digestOfBytes(bytes: Uint8Array): Digest {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+/** What failed on the way to a host. */
+export function networkFault(error: unknown, host: string): Fault {
+  if (error instanceof Fault) return error
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const of = (reason: Reason, what: string): Fault => new Fault(reason, `${printable(host)} ${what}`, { cause: error })
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return of('GitHostUnknown', 'has no address')
+  if (code === 'ECONNREFUSED') return of('GitConnectionRefused', 'refuses connections')
+  if (code === 'ETIMEDOUT' || isTimeout(error)) return of('GitTimeout', 'did not answer in time')
+  if (/CERT|SIGNATURE|ISSUER|ALTNAME/.test(code))
+    return of('GitTlsUntrusted', `has a certificate that is not trusted (${code}); set spec.oci.caBundle`)
+  return of('GitUnreachable', `cannot be reached${code === '' ? '' : `: ${code}`}`)
+}
+
+/** Whether a deadline has ended a call; a call that its signal ends reports only that it was aborted. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'TimeoutError' || isTimeout(error.cause))
+}

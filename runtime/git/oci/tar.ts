@@ -1,0 +1,257 @@
+/**
+ * Reads the files of a tar archive as a stream (POSIX ustar and pax, GNU long names). Refuses whatever a tree of configuration files has no
+ * use for: links, devices, sparse files, absolute paths, `..`, git's own folder, and two entries for one file. Holds one header at a time
+ * and the names.
+ */
+import { requireCount, requirePath, requireSize } from '../../content/protocol/protocol.ts'
+import { isRelativePath, parentOf, printable, type RelativePath } from '../../api/values.ts'
+import { Fault } from '../../platform/fault.ts'
+
+/** A file; `content` must be read before the next file is requested, or not at all. */
+export type TarFile = { path: RelativePath; isExecutable: boolean; size: number; content: AsyncIterable<Uint8Array> }
+
+const blockBytes = 512
+/** Of an extended header; the longest path that is accepted has 32 KiB. */
+const maxExtendedBytes = 256 * 1024
+
+/**
+ * Yields the files in their order. Throws RepositoryRefused for a forbidden or malformed entry, RepositoryTooLarge beyond the limits for a
+ * commit and `maxBytes` in all, and what `chunks` throws.
+ */
+export async function* readTar(chunks: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<TarFile> {
+  const input = new Input(chunks, maxBytes)
+  const names = new Names()
+  const block = Buffer.alloc(blockBytes)
+  let extended: Extended = {}
+  let unpacked = 0
+  for (let files = 0; ;) {
+    const header = await input.take(blockBytes, block)
+    if (header === undefined) throw refused('its archive ends early')
+    if (header.every((byte) => byte === 0)) break
+    const entry = readHeader(header)
+    const size = extended.size ?? entry.size
+    unpacked += size
+    if (unpacked > maxBytes) throw tooLarge(maxBytes)
+    if (extendedTypes.has(entry.type)) {
+      extended = { ...extended, ...(await readExtended(input, entry)) }
+      continue
+    }
+    const path = pathOf(extended.path ?? entry.path)
+    extended = {}
+    if (entry.type === '5') {
+      if (size !== 0) throw refused(`its folder "${printable(path)}" has content`)
+      if (path !== '') names.addFolder(path)
+      continue
+    }
+    if (entry.type !== '0' && entry.type !== '\0')
+      throw refused(`"${printable(path)}" is ${kinds[entry.type] ?? 'neither file nor folder'}`)
+    if (!isRelativePath(path)) throw refused('it has a file without a name')
+    requireCount((files += 1))
+    requirePath(path)
+    requireSize({ path, size })
+    names.addFile(path)
+    const content = input.pieces(size)
+    yield { path, isExecutable: (entry.mode & 0o100) !== 0, size, content }
+    await drain(content)
+    await input.skip((blockBytes - (size % blockBytes)) % blockBytes)
+  }
+  // What follows is read to its end, so that the digest of the whole layer is known.
+  await input.drain()
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  1: 'a hard link, which is not accepted',
+  2: 'a symbolic link, which is not accepted',
+  3: 'a device',
+  4: 'a device',
+  6: 'a named pipe',
+}
+/** Long names of GNU tar, extended headers of pax. */
+const extendedTypes: ReadonlySet<string> = new Set(['L', 'x', 'g'])
+
+type Header = { path: string; mode: number; size: number; type: string }
+/** What an extended header says about the next file. */
+type Extended = { path?: string; size?: number }
+
+function readHeader(header: Buffer): Header {
+  const sum = header.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0)
+  if (sum !== readNumber(header, 148, 8)) throw refused('its archive has a header with a wrong checksum')
+  const isUstar = header.toString('latin1', 257, 263) === 'ustar\0'
+  const [name, prefix] = [readText(header, 0, 100), isUstar ? readText(header, 345, 155) : '']
+  const type = header.toString('latin1', 156, 157)
+  return { path: prefix === '' ? name : `${prefix}/${name}`, mode: readNumber(header, 100, 8), size: readNumber(header, 124, 12), type }
+}
+
+function readText(header: Buffer, start: number, length: number): string {
+  const field = header.subarray(start, start + length)
+  const end = field.indexOf(0)
+  return utf8(end < 0 ? field : field.subarray(0, end))
+}
+
+/** Octal digits, or since GNU tar a number in base 256 whose first bit is set. */
+function readNumber(header: Buffer, start: number, length: number): number {
+  const field = header.subarray(start, start + length)
+  const [first = 0] = field
+  const octal = /^[\0 ]*([0-7]*)[\0 ]*$/.exec(field.toString('latin1'))?.[1]
+  const value = first === 0x80 ? field.subarray(1).reduce((total, byte) => total * 256 + byte, 0) : Number.parseInt(`0${octal}`, 8)
+  if ((first !== 0x80 && octal === undefined) || !Number.isSafeInteger(value))
+    throw refused('its archive has a header with a malformed number')
+  return value
+}
+
+async function readExtended(input: Input, { type, size }: Header): Promise<Extended> {
+  if (size > maxExtendedBytes) throw refused('its archive has a header that is too long')
+  const content = await input.take(size)
+  await input.skip((blockBytes - (size % blockBytes)) % blockBytes)
+  if (content === undefined) throw refused('its archive ends early')
+  if (type === 'L') return { path: readText(content, 0, content.length) }
+  const records = readRecords(content)
+  const found: Extended = {}
+  for (const [key, value] of records) {
+    // A value for all files, or a map of the holes in one, would change what the entries mean.
+    if (key.startsWith('GNU.sparse') || (type === 'g' && (key === 'path' || key === 'size')))
+      throw refused('its archive has a header of a kind that is not accepted')
+    if (key === 'path') found.path = value
+    if (key === 'size' && !/^[0-9]{1,15}$/.test(value)) throw refused('its archive has a header with a malformed number')
+    if (key === 'size') found.size = Number(value)
+  }
+  return found
+}
+
+/** Records of pax, `<length> <key>=<value>` and a line end. */
+function* readRecords(content: Buffer): Generator<[key: string, value: string]> {
+  for (let at = 0; at < content.length;) {
+    const [, digits = ''] = /^([1-9][0-9]{0,6}) /.exec(content.toString('latin1', at, at + 8)) ?? []
+    const end = at + Number(digits)
+    const equals = content.indexOf('=', at)
+    if (digits === '' || end > content.length || content[end - 1] !== 0x0a || equals < 0 || equals >= end)
+      throw refused('its archive has a malformed header')
+    yield [utf8(content.subarray(at + digits.length + 1, equals)), utf8(content.subarray(equals + 1, end - 1))]
+    at = end
+  }
+}
+
+/** The canonical path; `''` for the root. */
+function pathOf(name: string): string {
+  const path = name.replace(/^(?:\.\/+)+/, '').replace(/\/+$/, '')
+  if (path === '' || path === '.') {
+    if (name.startsWith('/')) throw refused('it has an entry with an absolute path')
+    return ''
+  }
+  if (!isRelativePath(path)) throw refused(`"${printable(name)}" is not a path below the root of the artifact`)
+  if (path.split('/').some((part) => /^(?:\.git|git~[0-9]+)[. ]*$/i.test(part)))
+    throw refused(`"${printable(name)}" has a name that git keeps to itself`)
+  return path
+}
+
+/** Of all names: they stay in memory until the archive has been read. */
+const maxNameCharacters = 8 * 1024 * 1024
+
+/** The names so far. git would silently replace a file by a folder of the same name. */
+class Names {
+  readonly #files = new Set<string>()
+  readonly #folders = new Set<string>()
+  #characters = 0
+
+  addFile(path: string): void {
+    this.#characters += path.length
+    if (this.#characters > maxNameCharacters)
+      throw new Fault('RepositoryTooLarge', 'the paths of the artifact have more than 8 MiB together')
+    if (this.#files.has(path)) throw refused(`"${printable(path)}" is in it twice`)
+    if (this.#folders.has(path)) throw refused(`"${printable(path)}" is both a file and a folder`)
+    this.#files.add(path)
+    this.addFolder(parentOf(path))
+  }
+
+  addFolder(path: string): void {
+    for (let folder = path; folder !== '' && !this.#folders.has(folder); folder = parentOf(folder)) {
+      if (this.#files.has(folder)) throw refused(`"${printable(folder)}" is both a file and a folder`)
+      this.#folders.add(folder)
+    }
+  }
+}
+
+/** Bytes in the pieces in which they arrive. */
+class Input {
+  readonly #chunks: AsyncIterator<Uint8Array>
+  #rest: Uint8Array = new Uint8Array()
+
+  /** `maxBytes`: of the files; headers and padding may have as much. */
+  constructor(chunks: AsyncIterable<Uint8Array>, maxBytes: number) {
+    this.#chunks = bounded(chunks, 2 * maxBytes, maxBytes)
+  }
+
+  /** Exactly so many bytes; undefined at the end. */
+  async take(bytes: number, taken = Buffer.alloc(bytes)): Promise<Buffer | undefined> {
+    let at = 0
+    for await (const piece of this.#upTo(bytes)) {
+      taken.set(piece, at)
+      at += piece.length
+    }
+    return at < bytes ? undefined : taken
+  }
+
+  async *pieces(bytes: number): AsyncGenerator<Uint8Array> {
+    let left = bytes
+    for await (const piece of this.#upTo(bytes)) {
+      left -= piece.length
+      yield piece
+    }
+    if (left > 0) throw refused('its archive ends early')
+  }
+
+  async skip(bytes: number): Promise<void> {
+    await drain(this.pieces(bytes))
+  }
+
+  async drain(): Promise<void> {
+    await drain({ [Symbol.asyncIterator]: () => this.#chunks })
+  }
+
+  async *#upTo(bytes: number): AsyncGenerator<Uint8Array> {
+    for (let left = bytes; left > 0;) {
+      if (this.#rest.length === 0) {
+        const next = await this.#chunks.next()
+        if (next.done === true) return
+        this.#rest = next.value
+      }
+      const piece = this.#rest.subarray(0, left)
+      this.#rest = this.#rest.subarray(piece.length)
+      left -= piece.length
+      yield piece
+    }
+  }
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>, most: number, maxBytes: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > most) throw tooLarge(maxBytes)
+    yield chunk
+  }
+}
+
+async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const all = pieces[Symbol.asyncIterator]()
+  while ((await all.next()).done !== true);
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    throw refused('it has a name that is not UTF-8')
+  }
+}
+
+function tooLarge(maxBytes: number): Fault {
+  return new Fault('RepositoryTooLarge', `the unpacked artifact is larger than ${Math.round(maxBytes / 2 ** 20)} MiB`)
+}
+
+/** Worded to follow `the artifact is refused`. */
+function refused(why: string): Fault {
+  return new Fault('RepositoryRefused', `the artifact is refused: ${why}`)
+}

@@ -1,0 +1,69 @@
+/**
+ * Verifies signatures of OCI artifacts that cosign made with a key: the signed text is a JSON document that names the digest of a manifest
+ * (sigstore/cosign, specs/SIGNATURE_SPEC.md). Pure.
+ */
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { Digest } from '../../api/artifact-revision.ts'
+import { printable } from '../../api/values.ts'
+import { Fault } from '../../platform/fault.ts'
+import { jsonOrUndefined } from '../../platform/text/json.ts'
+import type { TrustedKey } from '../remote/access.ts'
+
+/** A Secret has a few keys; each is tried for each signature. */
+const maxKeys = 32
+/** The time for one verification grows with the length. */
+const rsaBits = { min: 2_048, max: 8_192 } as const
+
+/** Reads every entry of a Secret as a public key in PEM. Throws CredentialsInvalid. */
+export function readTrustedKeys(data: ReadonlyMap<string, Buffer>, field: string): TrustedKey[] {
+  if (data.size === 0 || data.size > maxKeys)
+    throw new Fault('CredentialsInvalid', `${field}: the Secret must hold 1 to ${maxKeys} public keys`)
+  return [...data].map(([name, pem]) => {
+    const key = publicKey(pem.toString('utf8'))
+    if (key === undefined) {
+      const accepted = `a public key in PEM (ECDSA, Ed25519, or RSA of ${rsaBits.min} to ${rsaBits.max} bits)`
+      throw new Fault('CredentialsInvalid', `${field}: entry "${printable(name)}" of the Secret does not hold ${accepted}`)
+    }
+    const der = key.export({ type: 'spki', format: 'der' })
+    return { name, key, fingerprint: `SHA256:${createHash('sha256').update(der).digest('base64').replace(/=+$/, '')}` }
+  })
+}
+
+function publicKey(pem: string): KeyObject | undefined {
+  // Node would also derive the public key of a private one, which has no place in this Secret, or of a certificate, whose dates would not be checked.
+  if (!/^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----\r?\n[^-]+-----END (?:RSA )?PUBLIC KEY-----\s*$/.test(pem)) return undefined
+  try {
+    const key = createPublicKey(pem)
+    if (key.asymmetricKeyType === 'ec' || key.asymmetricKeyType === 'ed25519') return key
+    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
+    return key.asymmetricKeyType === 'rsa' && bits >= rsaBits.min && bits <= rsaBits.max ? key : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The key that signed a payload which names the digest; undefined if none did. */
+export function signerOf(
+  { payload, signature }: { payload: Buffer; signature: Buffer },
+  digest: Digest,
+  keys: readonly TrustedKey[],
+): TrustedKey | undefined {
+  const signer = keys.find(({ key }) => isSignedBy(key, payload, signature))
+  return signer !== undefined && digestNamedBy(payload) === digest ? signer : undefined
+}
+
+function isSignedBy(key: KeyObject, payload: Buffer, signature: Buffer): boolean {
+  try {
+    // Ed25519 signs the text itself, the others its SHA-256.
+    return verify(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', payload, key, signature)
+  } catch {
+    return false
+  }
+}
+
+function digestNamedBy(payload: Buffer): unknown {
+  const { critical } = (jsonOrUndefined(payload.toString('utf8')) ?? {}) as {
+    critical?: { type?: unknown; image?: Record<string, unknown> }
+  }
+  return critical?.type === 'cosign container image signature' ? critical.image?.['docker-manifest-digest'] : undefined
+}
