@@ -1,5 +1,5 @@
 /**
- * A plugin of Stryker: leaves out the descriptions of values and fields. They are the sentences that end with a full stop; `npm run check`
+ * A plugin of Stryker: leaves out the descriptions of values and fields. They are the sentences that end with a period; `npm run check`
  * compares them with the generated reference.
  */
 
