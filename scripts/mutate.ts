@@ -1,7 +1,7 @@
 /**
  * `npm run mutate -- <folder or file>`: changes the code in one place at a time and runs the tests of its folder, to find code that no test
  * checks. Without an argument it lists the folders. The first run installs Stryker into build/mutation, and reports are written there;
- * docs/development/mutation-testing.md has the scores.
+ * docs/development/mutation-testing.md has the measured scores.
  */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
