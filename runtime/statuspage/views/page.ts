@@ -70,7 +70,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
           </section>`,
       )}
       ${selected.shown.length + clusters.length === 0 && view.syncs.length > 0 ? html`<p>${words.nothingFound}</p>` : ''}
-      ${clusters.map((cluster) => clusterPart(cluster, context))} ${pagesOf(selected, (page) => `/${queryOf(selection, page)}`, words)}
+      ${[...clusters.map((cluster) => clusterPart(cluster, context)), pagesOf(selected, (page) => `/${queryOf(selection, page)}`, words)]}
     </main>`
   return frame(words.title, body, context)
 }
