@@ -7,7 +7,7 @@ import type { Log } from '../platform/log/log.ts'
 import type { Store } from '../reconcile/store/store.ts'
 import type { GatewaySyncRecord } from '../reconcile/store/records.ts'
 import type { NamedSync, SyncMirrors } from '../reconcile/source/mirrors-of-syncs.ts'
-import { specOf } from '../reconcile/store/spec-of.ts'
+import { specOf } from '../api/schema/spec-of.ts'
 
 /** Cleanup interval, long enough for a GatewaySync that a tool deletes and creates again. */
 const everyMs = 600_000

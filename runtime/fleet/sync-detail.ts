@@ -1,9 +1,9 @@
 /**
  * Builds the details of one GatewaySync beyond its view: history, local changes and their policy, open Designer sessions, and notices. Pure.
  */
-import * as v from 'valibot'
 import { resolveProfile } from '../api/schema/profile.ts'
-import { type GatewaySyncSpec, gatewaySyncSpec } from '../api/schema/spec.ts'
+import { specOf } from '../api/schema/spec-of.ts'
+import type { GatewaySyncSpec } from '../api/schema/spec.ts'
 import { countSkews } from '../telemetry/metrics/version-skew.ts'
 import type { Temporal } from '../platform/temporal.ts'
 import { version } from '../platform/version.ts'
@@ -50,15 +50,13 @@ export type SyncDetail = {
   nextPoll: Temporal.Instant | undefined
 }
 
-const schema = gatewaySyncSpec({ allowLocal: true })
-
 /** `sync` is the view of a GatewaySync of the facts. */
 export function syncDetail(facts: FleetFacts, sync: SyncView, now: Temporal.Instant): SyncDetail {
   const own = facts.syncs.find(({ namespace, name }) => namespace === sync.namespace && name === sync.name)
   const reports = facts.reports.filter(({ namespace, gatewaySync }) => namespace === sync.namespace && gatewaySync === sync.name)
   const byPod = new Map(reports.map((report) => [report.pod, report]))
   const entries = own === undefined ? [] : (historyView({ ...facts, syncs: [own], reports })?.entries ?? [])
-  const spec = specOf(own)
+  const spec = own === undefined ? undefined : specOf(own)
   const gateways = sync.gateways.map(({ pod, gateway }) => ({ pod, gateway, details: byPod.get(pod)?.details }))
   return {
     history: entries.map((entry, index) => ({
@@ -89,11 +87,6 @@ function pollsOf({ desired }: SyncView, now: Temporal.Instant): Pick<SyncDetail,
 function publishedBefore(entries: readonly HistoryEntry[], index: number): string | undefined {
   const { commit } = entries[index] ?? {}
   return entries.slice(index + 1).find((entry) => entry.outcome === 'Published' && entry.commit !== commit)?.commit
-}
-
-function specOf(sync: SyncFacts | undefined): GatewaySyncSpec | undefined {
-  const parsed = v.safeParse(schema, sync?.spec)
-  return parsed.success ? parsed.output : undefined
 }
 
 function policyOf(spec: GatewaySyncSpec | undefined, profile = 'default'): DriftPolicy | undefined {

@@ -1,13 +1,13 @@
 /**
  * Builds the view of one GatewaySync: readiness with its reason, desired and published commit, gateways, and next steps. Pure.
  */
-import * as v from 'valibot'
 import { digestIn } from '../api/artifact-revision.ts'
 import { meaningOf, needsAttention } from '../api/schema/conditions.ts'
 import { countGateways, type Gateway, type GatewayPod, observeGateways, withWaiting } from '../reconcile/decide/gateways.ts'
 import { followedRef } from '../api/followed-ref.ts'
 import type { RolloutStatus, StageStatus } from '../api/schema/rollout-status.ts'
-import { type GatewaySyncSpec, gatewaySyncSpec } from '../api/schema/spec.ts'
+import { specOf } from '../api/schema/spec-of.ts'
+import type { GatewaySyncSpec } from '../api/schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus } from '../api/schema/status.ts'
 import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
 import { type Reason, reasons } from '../platform/fault.ts'
@@ -20,8 +20,6 @@ import { isSameRef } from '../reconcile/decide/request.ts'
 import { heldWords } from '../reconcile/rollout/stages.ts'
 import { runbookEntry, type Step, type SyncStep } from './steps.ts'
 
-const schema = gatewaySyncSpec({ allowLocal: true })
-
 /** The level of a request's outcome. */
 const requestLevels = { Handled: 'ok', Pending: 'working', Superseded: 'warning', Refused: 'error' } as const
 
@@ -33,8 +31,7 @@ export function syncView(
   { from, context }: Pick<FleetFacts, 'from' | 'context'>,
 ): SyncView {
   const { status, generation } = facts
-  const parsed = v.safeParse(schema, facts.spec)
-  const spec = parsed.success ? parsed.output : undefined
+  const spec = specOf(facts)
   const byPod = new Map(reports.map((report) => [report.pod, report]))
   const gateways = gatewaysOf(spec, status, pods, byPod)
   const rows = gateways.map((gateway): GatewayView => {

@@ -38,7 +38,7 @@ import type { Resolution, ResolutionResult, Resolutions } from './source/resolut
 import type { ReconcileResult } from '../platform/async/queue.ts'
 import type { Store } from './store/store.ts'
 import { type GatewaySyncRecord, syncKey, type SyncKey } from './store/records.ts'
-import { parseSpec } from './store/spec-of.ts'
+import { parseSpec } from '../api/schema/spec-of.ts'
 import { readRepository } from '../git/remote/remote.ts'
 
 /** Whether a commit is signed as its spec requires; `why` names commit or tag. */

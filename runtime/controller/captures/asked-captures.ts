@@ -20,7 +20,7 @@ import { publishedCommits } from '../../reconcile/source/needed-commits.ts'
 import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 import type { RemoteOf } from '../../git/remotes.ts'
-import { specOf } from '../../reconcile/store/spec-of.ts'
+import { specOf } from '../../api/schema/spec-of.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 
 /** Collaborators of a capture. */

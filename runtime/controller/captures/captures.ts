@@ -16,7 +16,7 @@ import { type GatewaySyncRecord, syncKey, type SyncKey } from '../../reconcile/s
 import type { OpenHostApi } from '../../git/api/host-api.ts'
 import { acceptOffer, type Asked, askedBy, followedBranch, isOver, waitingFor, type WorkDeps, workOf } from './asked-captures.ts'
 import { createPullRequests, type PullRequests, type Pushed } from './pull-requests.ts'
-import { specOf } from '../../reconcile/store/spec-of.ts'
+import { specOf } from '../../api/schema/spec-of.ts'
 
 type Deps = WorkDeps & {
   store: Store

@@ -7,7 +7,7 @@ import { isOutdated, observeGateways } from '../../reconcile/decide/gateways.ts'
 import type { EventRecorder } from '../../kube/events.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 import type { PodRecord } from '../../reconcile/store/records.ts'
-import { specOf } from '../../reconcile/store/spec-of.ts'
+import { specOf } from '../../api/schema/spec-of.ts'
 
 /** Events on gateway pods; docs/reference/operations.md lists them. */
 export const podEvents = {

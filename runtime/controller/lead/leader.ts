@@ -30,7 +30,7 @@ import type { Captures } from '../captures/captures.ts'
 import { logChanges } from './log-changes.ts'
 import { openRequestId, loggedSteps } from './resolution-steps.ts'
 import { reportPodTroubles } from '../cluster/pod-events.ts'
-import { specOf } from '../../reconcile/store/spec-of.ts'
+import { specOf } from '../../api/schema/spec-of.ts'
 import { readAnew } from '../cluster/change-sync.ts'
 import { openAgentBindings } from './agent-bindings.ts'
 

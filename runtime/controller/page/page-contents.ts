@@ -13,7 +13,7 @@ import type { Commits } from '../../statuspage/views/commits.ts'
 import type { ReadReport } from '../../statuspage/routes/sync-routes.ts'
 import type { SyncKey } from '../../statuspage/views/people.ts'
 import { Fault } from '../../platform/fault.ts'
-import { specOf } from '../../reconcile/store/spec-of.ts'
+import { specOf } from '../../api/schema/spec-of.ts'
 
 /** A report is read again when the watch has delivered a newer one, and after at most this time. */
 const reportMs = 30_000

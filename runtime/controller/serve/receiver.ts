@@ -22,7 +22,7 @@ import type { Tracing } from '../../telemetry/tracing/trace.ts'
 import { createSyncIndexes } from './sync-indexes.ts'
 import type { PushKeys } from './webhook-keys.ts'
 import { changeSync } from '../cluster/change-sync.ts'
-import { specOf } from '../../reconcile/store/spec-of.ts'
+import { specOf } from '../../api/schema/spec-of.ts'
 
 /** Collaborators of the receiver in a cluster. */
 export type ReceiverParts = {

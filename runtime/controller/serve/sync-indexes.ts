@@ -2,7 +2,7 @@
  * Keeps an index of the GatewaySyncs of each namespace for webhook calls. What changed is indexed when a call needs it.
  */
 import type { Store } from '../../reconcile/store/store.ts'
-import { specOf } from '../../reconcile/store/spec-of.ts'
+import { specOf } from '../../api/schema/spec-of.ts'
 import { type SyncKey, syncKey } from '../../reconcile/store/records.ts'
 import { SyncIndex } from '../../receiver/request/sync-index.ts'
 import { keySource } from './webhook-keys.ts'

@@ -5,6 +5,7 @@ import t from 'tap'
 import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
 import { syncText } from '../../../runtime/fleet/status-text.ts'
 import type { RolloutStatus } from '../../../runtime/api/schema/rollout-status.ts'
+import { syncDetail } from '../../../runtime/fleet/sync-detail.ts'
 import { rolloutView } from '../../../runtime/fleet/sync-view.ts'
 import { containsText } from '../../support/assertions.ts'
 import { commit, condition, earlier, fleetFacts, now, syncFacts } from '../../support/fleet-facts.ts'
@@ -105,4 +106,22 @@ void t.test('a requested ref is shown with the ref whose pushes it stops, and wi
   )
   t.notMatch(text('main'), /in place of/)
   t.end()
+})
+
+void t.test('the views of a GatewaySync parse its spec once', async (t) => {
+  let reads = 0
+  const plain = syncFacts('plant')
+  const spec = new Proxy(plain.spec as object, {
+    get(target, key) {
+      if (key === 'git') reads += 1
+      return Reflect.get(target, key) as unknown
+    },
+  })
+  const facts = fleetFacts({ syncs: [{ ...plain, spec }] })
+  const [first] = fleetView(facts, now).syncs
+  const once = reads
+  t.ok(once > 0 && first?.repo !== undefined)
+  const [again] = fleetView(facts, now).syncs
+  if (again !== undefined) syncDetail(facts, again, now)
+  t.equal(reads, once)
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseSpec, specOf } from '../../../../runtime/reconcile/store/spec-of.ts'
+import { parseSpec, specOf } from '../../../../runtime/api/schema/spec-of.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
 const record = (repo: unknown) => ({

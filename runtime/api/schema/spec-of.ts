@@ -3,7 +3,7 @@
  * them.
  */
 import * as v from 'valibot'
-import { type GatewaySyncSpec, gatewaySyncSpec } from '../../api/schema/spec.ts'
+import { type GatewaySyncSpec, gatewaySyncSpec } from './spec.ts'
 
 type WithSpec = { readonly spec: unknown }
 /** `issues`: why the spec is invalid. */
