@@ -255,22 +255,23 @@ export class FairLimiter {
 
   /** What may start next, tenant by tenant. */
   #first(): Waiter[][] {
-    return [...this.#active.values()].flatMap(({ waiting }) => (waiting.size > 0 ? [waiting.first()] : []))
+    return [...this.#active.values()].flatMap(({ waiting }) => (waiting.size > 0 ? [waiting.first(this.#now())] : []))
   }
 
   /** The longest waiting work that has waited too long because of others. */
-  #late(): Waiter | undefined {
+  #late(first = this.#first()): Waiter | undefined {
     if (this.#waiting === 0) return undefined
     const before = this.#now() - patienceMs
-    const late = this.#first().flatMap((waiters) => waiters.filter((waiter) => waiter.sinceMs < before))
+    const late = first.flatMap((waiters) => waiters.filter((waiter) => waiter.sinceMs < before))
     return late.toSorted((a, b) => a.sinceMs - b.sinceMs).find((waiter) => !this.#shares.isLimited(waiter))
   }
 
   #next(): { waiter: Waiter; pool: Pool } | undefined {
     if (this.#waiting === 0 || this.#shares.isFull) return undefined
-    const late = this.#late()
+    const first = this.#first()
+    const late = this.#late(first)
     let next: { waiter: Waiter; pool: Pool; rank: Rank } | undefined
-    for (const waiters of this.#first()) {
+    for (const waiters of first) {
       const sinceMs = Math.min(...waiters.map((waiter) => waiter.sinceMs))
       for (const waiter of waiters) {
         const rank = rankOfWork(waiter, late, sinceMs, this.#now())

@@ -2,7 +2,7 @@
  * Queues one tenant's waiting work. Work of the same key, amount and urgency starts in FIFO order, so that only the first of it has to be
  * considered.
  */
-import type { Work } from './tenant-account.ts'
+import type { Work, WorkSpeed } from './tenant-account.ts'
 
 /** A held amount. Releasing it more than once counts once. */
 export type Hold = { readonly isReserve: boolean; release(): void }
@@ -11,7 +11,8 @@ export type Hold = { readonly isReserve: boolean; release(): void }
 export type Waiter = Work & { owner: string | undefined; sinceMs: number; start(hold: Hold): void }
 
 export class WaitingWork {
-  readonly #queues = new Map<string, Set<Waiter>>()
+  /** By amount and urgency, and in it by key. */
+  readonly #groups = new Map<string, Map<string, Set<Waiter>>>()
   #size = 0
 
   get size(): number {
@@ -19,33 +20,55 @@ export class WaitingWork {
   }
 
   add(waiter: Waiter): void {
-    const kind = kindOf(waiter)
-    const queue = this.#queues.get(kind) ?? new Set()
-    this.#queues.set(kind, queue.add(waiter))
+    const group = groupOf(waiter)
+    const queues = this.#groups.get(group) ?? new Map<string, Set<Waiter>>()
+    this.#groups.set(group, queues)
+    const queue = queues.get(waiter.key) ?? new Set()
+    queues.set(waiter.key, queue.add(waiter))
     this.#size += 1
   }
 
   /** False: it is not waiting. */
   remove(waiter: Waiter): boolean {
-    const kind = kindOf(waiter)
-    const queue = this.#queues.get(kind)
+    const group = groupOf(waiter)
+    const queues = this.#groups.get(group)
+    const queue = queues?.get(waiter.key)
     if (queue?.delete(waiter) !== true) return false
-    if (queue.size === 0) this.#queues.delete(kind)
+    if (queue.size === 0) queues?.delete(waiter.key)
+    if (queues?.size === 0) this.#groups.delete(group)
     this.#size -= 1
     return true
   }
 
-  /** Of each key, amount and urgency, the longest waiting work. */
-  first(): Waiter[] {
-    return [...this.#queues.values()].flatMap(([first]) => first ?? [])
+  /**
+   * Of each key, amount and urgency, the longest waiting work. Of keys that hold nothing and are equally quick only one: the others cannot
+   * start before it, and a tenant may have thousands of keys.
+   */
+  first(nowMs: number): Waiter[] {
+    const first: Waiter[] = []
+    for (const queues of this.#groups.values()) {
+      const longest: Partial<Record<WorkSpeed, Waiter>> = {}
+      for (const [key, queue] of queues) {
+        const waiter = queue.values().next().value
+        if (waiter === undefined) continue
+        const { account, sinceMs } = waiter
+        if (account.heldBy(key) > 0) first.push(waiter)
+        else {
+          const speed = account.speedOf(key, nowMs)
+          if (sinceMs < (longest[speed]?.sinceMs ?? Infinity)) longest[speed] = waiter
+        }
+      }
+      first.push(...Object.values(longest))
+    }
+    return first
   }
 
   /** All waiting work. */
   *all(): Generator<Waiter> {
-    for (const queue of this.#queues.values()) yield* queue
+    for (const queues of this.#groups.values()) for (const queue of queues.values()) yield* queue
   }
 }
 
-function kindOf({ key, amount, urgent, noReserve }: Work): string {
-  return `${amount} ${urgent} ${noReserve} ${key}`
+function groupOf({ amount, urgent, noReserve }: Work): string {
+  return `${amount} ${urgent} ${noReserve}`
 }
