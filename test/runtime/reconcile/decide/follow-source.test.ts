@@ -115,7 +115,7 @@ void t.test('a new commit is published and remembered once', async (t) => {
     findings: undefined,
   })
   const verified = { commit: { key: 'K1' }, tag: { key: 'K2' } }
-  const detailed = follow(resolved({ committedAt: before, resolvedRef: 'refs/heads/main' as never, verified }))
+  const detailed = follow(resolved({ committedAt: before, resolvedRef: 'refs/heads/main', verified }))
   t.strictSame(detailed.source, { ...source, committedAt: before, resolvedRef: 'refs/heads/main', verified })
   t.strictSame(detailed.history[0], { ...entry, signedBy: 'K1, K2' })
   t.equal(follow(resolved({ verified: { commit: { key: 'K1' }, tag: { key: 'K1' } } })).history[0]?.signedBy, 'K1')
