@@ -29,6 +29,7 @@ const texts = [
   '2001:db8::1',
   'example.com:5000/team/name',
   'push.example.com',
+  'https://plant.example.com/fleet',
   '30s',
   '1m30s',
   '2m',
