@@ -43,6 +43,10 @@ function addressOf(heading: string): string {
     .replaceAll(' ', '-')
 }
 
+void t.test('no page has a conflict of a merge', async (t) => {
+  for (const page of pages) t.notMatch(read(page), /^(?:<{7}|={7}|>{7})(?: |$)/m, page)
+})
+
 void t.test('every link to a heading leads to an existing one', async (t) => {
   for (const page of pages) {
     const links = [...read(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)/g)]
