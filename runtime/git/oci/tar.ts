@@ -40,7 +40,8 @@ export async function* readTar(chunks: AsyncIterable<Uint8Array>, maxBytes: numb
     extended = {}
     if (entry.type === '5') {
       if (size !== 0) throw refused(`its folder "${printable(path)}" has content`)
-      if (path !== '') names.addFolder(path)
+      requirePath(path)
+      names.addFolder(path)
       continue
     }
     if (entry.type !== '0' && entry.type !== '\0')
@@ -144,7 +145,7 @@ function pathOf(name: string): string {
   return path
 }
 
-/** Of all names: they stay in memory until the archive has been read. */
+/** Of all files and folders: their paths stay in memory until the archive has been read. */
 const maxNameCharacters = 8 * 1024 * 1024
 
 /** The names so far. git would silently replace a file by a folder of the same name. */
@@ -154,20 +155,24 @@ class Names {
   #characters = 0
 
   addFile(path: string): void {
-    this.#characters += path.length
-    if (this.#characters > maxNameCharacters)
-      throw new Fault('RepositoryTooLarge', 'the paths of the artifact have more than 8 MiB together')
     if (this.#files.has(path)) throw refused(`"${printable(path)}" is in it twice`)
     if (this.#folders.has(path)) throw refused(`"${printable(path)}" is both a file and a folder`)
-    this.#files.add(path)
+    this.#keep(this.#files, path)
     this.addFolder(parentOf(path))
   }
 
   addFolder(path: string): void {
     for (let folder = path; folder !== '' && !this.#folders.has(folder); folder = parentOf(folder)) {
       if (this.#files.has(folder)) throw refused(`"${printable(folder)}" is both a file and a folder`)
-      this.#folders.add(folder)
+      this.#keep(this.#folders, folder)
     }
+  }
+
+  #keep(names: Set<string>, path: string): void {
+    this.#characters += path.length
+    if (this.#characters > maxNameCharacters)
+      throw new Fault('RepositoryTooLarge', 'the paths of the artifact have more than 8 MiB together')
+    names.add(path)
   }
 }
 
