@@ -22,7 +22,7 @@ function bytesOfGit(): number {
   return childProcesses().reduce((sum, { pid }) => sum + anonymousBytes(pid), 0)
 }
 
-async function drain(stream: AsyncGenerator<unknown>): Promise<void> {
+async function drain(stream: AsyncGenerator): Promise<void> {
   for (let rest = await stream.next(); rest.done !== true;) rest = await stream.next()
 }
 

@@ -123,7 +123,11 @@ void t.test('a difference determines writes and deletions if the mappings alone 
 void t.test('a difference that is not sufficient requires the whole listing', async (t) => {
   const two = [projects, { source: 'over', destination: 'projects' }]
   const rows: [string, ReturnType<typeof deltaOf>, RegExp][] = [
-    ['another mapping may contain the file', deltaOf(two, ['projects/a', 'projects/b'], [deletion('projects/a')]), /another mapping may contain/],
+    [
+      'another mapping may contain the file',
+      deltaOf(two, ['projects/a', 'projects/b'], [deletion('projects/a')]),
+      /another mapping may contain/,
+    ],
     ['a source is there again', deltaOf([projects], [], [put('projects/a')], { absent: [0] }), /has a source again/],
     ['the last file of a source goes', deltaOf([projects], ['projects/a'], [deletion('projects/a')]), /may have no source left/],
     [
