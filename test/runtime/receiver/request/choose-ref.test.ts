@@ -94,6 +94,41 @@ void t.test('with ref HEAD, a push of any possible default branch is requested',
   t.strictSame(chooseRef(together, of), { ...asked('HEAD', 'push'), move }, 'the known default branch counts before others')
 })
 
+void t.test('refs of another repository do not count, unless the GatewaySync has none', async (t) => {
+  const named = (name: string) => ({ urls: [`https://git.example/${name}.git`], path: undefined, ignoresCase: true })
+  const push = (name: string) => ({ ...asked('refs/heads/main', 'push'), repository: named(name) })
+  const any = target('main', 'refs/heads/main')
+  const of = { ...any, repository: 'https://git.example/plant.git' }
+  t.strictSame(chooseRef(push('other'), of), { why: 'OtherRepository' })
+  t.strictSame(chooseRef({ ...push('other'), others: [push('plant')] }, of), push('plant'))
+  t.strictSame(chooseRef(push('other'), any), push('other'))
+  t.strictSame(chooseRef(asked('refs/heads/main', 'push'), of), asked('refs/heads/main', 'push'), 'a call that names none')
+})
+
+void t.test('of refs that are not the desired one, the first that may be requested is chosen', async (t) => {
+  const of = target('main', 'refs/heads/main', ['refs/tags/v*'])
+  const together = (...[first, ...others]: [string, ...string[]]) => ({
+    ...asked(first, 'tag-push'),
+    others: others.map((ref) => asked(ref, 'tag-push')),
+  })
+  t.strictSame(chooseRef(together('refs/tags/x', 'refs/tags/v1', 'refs/tags/v2'), of), asked('refs/tags/v1', 'tag-push'))
+  t.strictSame(chooseRef(together('refs/tags/x', 'refs/tags/y'), of), { why: 'RefNotAllowed' })
+  t.strictSame(chooseRef({ ...asked('refs/heads/other', 'push'), others: [asked('refs/tags/x', 'tag-push')] }, of), { why: 'OtherBranch' })
+})
+
+void t.test('only the push of a branch is taken for one of the default branch', async (t) => {
+  const of = { ...target('HEAD', undefined, ['v*']), specRef: 'HEAD' }
+  t.strictSame(chooseRef(asked('refs/heads/main', 'generic'), of), { why: 'RefNotAllowed' })
+})
+
+void t.test('of refs that are equally good, the first is chosen', async (t) => {
+  const first = { ...asked('refs/heads/main', 'push'), move: { before: 'a'.repeat(40), after: 'b'.repeat(40) } }
+  t.strictSame(chooseRef({ ...first, others: [asked('refs/heads/main', 'push')] }, target('main', 'refs/heads/main')), first)
+  const selector: ReceiverTarget = { ...target('semver:>=1', 'refs/tags/v1.2.0'), specRef: 'semver:>=1' }
+  const older = asked('refs/tags/v1.4.0', 'tag-push')
+  t.strictSame(chooseRef({ ...asked('refs/tags/v1.10.0', 'tag-push'), others: [older] }, selector), asked('refs/tags/v1.10.0', 'tag-push'))
+})
+
 void t.test('a call without a ref requests the followed ref', async (t) => {
   const of = { ...target('semver:>=1.2,<2', 'refs/tags/v1.2.0'), specRef: 'semver:>=1.2,<2' }
   t.strictSame(chooseRef(asked('HEAD', 'push'), of), { ref: 'semver:>=1.2,<2', event: 'push' })

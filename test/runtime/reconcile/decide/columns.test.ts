@@ -29,6 +29,8 @@ void t.test('a message stays on one line within its width and ends with an ellip
   const long = `3 of 3 gateways:\n  ${'gw-0: CollectionsInvalid, '.repeat(20)}`
   const { message = '' } = gatewaySyncColumns({ conditions: ready(long) })
   t.equal(message, '3 of 3 gateways: gw-0: CollectionsInvalid, gw-0: Co…')
+  const exact = 'x'.repeat(message.length)
+  t.equal(gatewaySyncColumns({ conditions: ready(` ${exact}\n`) }).message, exact, 'one that just fits is complete')
   const report = syncReportColumns({ phase: 'Failed', message: long })
   t.equal(report.message, '3 of 3 gateways: gw-0: CollectionsInvalid…')
 })

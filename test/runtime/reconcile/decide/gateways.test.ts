@@ -99,7 +99,15 @@ void t.test('an agent is outdated if it ignores a field that the spec sets, not 
     message: /version 0\.0\.9.*does not know spec\.sync\.profiles\.default\.mappings.*recreate the pod/,
   })
   t.equal(set !== undefined && isOutdated(set), true)
-  matchObject(t, stateOf({ ...status, ignoredFields: ['sync.defaults.drift'] }), { state: 'pending', reason: 'OldConfiguration' })
+  for (const [path, reason] of [
+    ['sync.defaults.drift', 'OldConfiguration'],
+    ['sync.profiles.default.mappings[0].source', 'AgentOutdated'],
+    ['sync.profiles.default.mappings[0].unknown', 'OldConfiguration'],
+    ['sync.profiles.default.mappings[0].source.deeper', 'OldConfiguration'],
+    ['sync.profiles.default.mappings[9].source', 'OldConfiguration'],
+    ['sync.unknown.deeper.still', 'OldConfiguration'],
+  ] as const)
+    matchObject(t, stateOf({ ...status, ignoredFields: [path] }), { reason }, path)
 })
 
 void t.test('gateways are sorted by name, without terminating ones', async (t) => {
@@ -127,6 +135,10 @@ void t.test('only the report fields that decisions need are kept', async (t) => 
     malformed: false,
     status: { phase: 'Synced', commit, startedWithoutCommit: true },
   })
+  const other = [{ rule: 'a-rule', path: '', message: 'm' }]
+  t.equal(parseReport('u', { phase: 'Synced', findings: [...other, ...findings] }).status?.startedWithoutCommit, true)
+  t.equal(parseReport('u', { phase: 'Synced', findings: other }).status?.startedWithoutCommit, false)
+  t.equal(parseReport('u', { phase: 'Synced' }).status?.startedWithoutCommit, false)
   t.strictSame(parseReport('u', undefined), { podUid: 'u', status: undefined, malformed: false })
   t.strictSame(parseReport(undefined, { phase: 'Synced' }), { podUid: '', status: undefined, malformed: true })
 })

@@ -31,6 +31,13 @@ void t.test('a single complete read returns all remarks', async (t) => {
   t.match(remarks[19], /m \(a-rule\)$/)
 })
 
+void t.test('changed lines are read once, and never kept', async (t) => {
+  const changes = { request: 'r1', commit: 'a'.repeat(40), changed: 1, added: 0, removed: 0, ignored: 0, text: '-a\n+b\n' }
+  const status = { ...largest, changes }
+  t.strictSame(reportDetails(status, wholeReport).changes, changes)
+  t.equal(reportDetails(status, keptReport).changes, undefined)
+})
+
 void t.test('local changes are counted first, unless the phase says so already or there are none', (t) => {
   const finding = { rule: 'a-rule', path: 'a.json', message: 'is empty' }
   const others = { findings: [finding, { ...finding, path: '' }], scan: { problems: ['Project not loaded'] } }

@@ -166,6 +166,21 @@ void t.test('an id that belongs to an earlier request for another ref is not the
   t.strictSame(idOf('v2', 'r1=main'), ['hand:v2', undefined, [{ id: 'r1', ref: 'main' }]], 'another ref was annotated by hand')
 })
 
+void t.test('a request without an id gets the first of its ref that has no outcome', (t) => {
+  const idOf = (ref: string, ...known: string[]) => {
+    const status = { requests: known.map((id) => answered(id, 'Handled')) }
+    const parsed = parseRequest({ [requestAnnotations.ref]: ref }, status)
+    return parsed.kind === 'request' ? parsed.request.id : parsed.kind
+  }
+  t.equal(idOf('refs/tags/v1.0_a-b'), 'hand:refs-tags-v1.0_a-b')
+  t.equal(idOf('main', 'hand:main'), 'hand:main.2')
+  t.equal(idOf('main', 'hand:main', 'hand:main.2', 'hand:other'), 'hand:main.3')
+  const longest = `hand:${'v'.repeat(119)}`
+  t.equal(idOf('v'.repeat(200)), longest, 'with space for a number')
+  t.equal(idOf('v'.repeat(200), longest), `${longest}.2`)
+  t.end()
+})
+
 void t.test('a new request keeps the last 16 of the open ones, and only those whose id can be written', async (t) => {
   const many = Array.from({ length: 17 }, (_, index) => ({ id: `r${index}`, ref: 'main' }))
   const kept = many.slice(1).map(({ id }) => `${id}=main`)
