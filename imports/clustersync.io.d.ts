@@ -54,13 +54,13 @@ export declare function toJson_GatewaySyncProps(obj: GatewaySyncProps | undefine
  */
 export interface GatewaySyncSpec {
     /**
-     * The git repository that holds the configuration. Set git or oci.
+     * The git repository that contains the configuration. Set either git or oci.
      *
      * @schema GatewaySyncSpec#git
      */
     readonly git?: GatewaySyncSpecGit;
     /**
-     * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+     * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
      *
      * @schema GatewaySyncSpec#oci
      */
@@ -72,7 +72,7 @@ export interface GatewaySyncSpec {
      */
     readonly polling?: GatewaySyncSpecPolling;
     /**
-     * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
+     * Keys that authenticate the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
      *
      * @schema GatewaySyncSpec#webhook
      */
@@ -114,7 +114,7 @@ export interface GatewaySyncSpec {
      */
     readonly agent?: GatewaySyncSpecAgent;
     /**
-     * Stops writes to gateways. Fetching, validation and the handling of requests continue.
+     * Stops writes to gateways. Fetching, validation and request handling continue.
      *
      * @schema GatewaySyncSpec#paused
      */
@@ -125,7 +125,7 @@ export interface GatewaySyncSpec {
  */
 export declare function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record<string, any> | undefined;
 /**
- * The git repository that holds the configuration. Set git or oci.
+ * The git repository that contains the configuration. Set either git or oci.
  *
  * @schema GatewaySyncSpecGit
  */
@@ -156,19 +156,19 @@ export interface GatewaySyncSpecGit {
      */
     readonly tagPattern?: string;
     /**
-     * Credentials of a private repository. Set exactly one kind.
+     * Credentials for a private repository. Set exactly one kind.
      *
      * @schema GatewaySyncSpecGit#auth
      */
     readonly auth?: GatewaySyncSpecGitAuth;
     /**
-     * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
+     * PEM-encoded CA certificates for verifying the git host, instead of the CA certificates of the system.
      *
      * @schema GatewaySyncSpecGit#caBundle
      */
     readonly caBundle?: GatewaySyncSpecGitCaBundle;
     /**
-     * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
+     * Secret whose key url contains the URL of the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
      *
      * @default the value source.proxy.
      * @schema GatewaySyncSpecGit#proxy
@@ -182,7 +182,7 @@ export interface GatewaySyncSpecGit {
      */
     readonly allowedRefs?: string[];
     /**
-     * Publishes only commits that are signed by one of these PGP or SSH keys.
+     * Publishes only commits that are signed with one of these PGP or SSH keys.
      *
      * @schema GatewaySyncSpecGit#verify
      */
@@ -199,7 +199,7 @@ export interface GatewaySyncSpecGit {
  */
 export declare function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): Record<string, any> | undefined;
 /**
- * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+ * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
  *
  * @schema GatewaySyncSpecOci
  */
@@ -211,7 +211,7 @@ export interface GatewaySyncSpecOci {
      */
     readonly url: string;
     /**
-     * Tag that is followed. Defaults to latest.
+     * Tag to follow. Defaults to latest.
      *
      * @default latest.
      * @schema GatewaySyncSpecOci#tag
@@ -224,38 +224,38 @@ export interface GatewaySyncSpecOci {
      */
     readonly semver?: string;
     /**
-     * Digest of the manifest, sha256:…, which never changes.
+     * Digest of the manifest, sha256:…, which selects one unchanging artifact.
      *
      * @schema GatewaySyncSpecOci#digest
      */
     readonly digest?: string;
     /**
-     * Uses http, for a registry without TLS: without credentials and without a proxy.
+     * Uses http, for a registry without TLS. Credentials and proxies are not supported.
      *
      * @schema GatewaySyncSpecOci#insecure
      */
     readonly insecure?: boolean;
     /**
-     * Credentials of a private repository. Set exactly one kind.
+     * Credentials for a private repository. Set exactly one kind.
      *
      * @schema GatewaySyncSpecOci#auth
      */
     readonly auth?: GatewaySyncSpecOciAuth;
     /**
-     * CA certificates in PEM that the registry is verified with, instead of those of the system.
+     * PEM-encoded CA certificates for verifying the registry, instead of the CA certificates of the system.
      *
      * @schema GatewaySyncSpecOci#caBundle
      */
     readonly caBundle?: GatewaySyncSpecOciCaBundle;
     /**
-     * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+     * Secret whose key url contains the URL of the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
      *
      * @default the value source.proxy.
      * @schema GatewaySyncSpecOci#proxy
      */
     readonly proxy?: GatewaySyncSpecOciProxy;
     /**
-     * Publishes only artifacts that cosign signed with one of these keys.
+     * Publishes only artifacts that are signed by cosign with one of these keys.
      *
      * @schema GatewaySyncSpecOci#verify
      */
@@ -272,7 +272,7 @@ export declare function toJson_GatewaySyncSpecOci(obj: GatewaySyncSpecOci | unde
  */
 export interface GatewaySyncSpecPolling {
     /**
-     * When false, only webhooks and other requests cause syncs; each new leader also checks once.
+     * Whether to poll the git host. If false, only webhooks and other requests trigger syncs; each new leader also checks once.
      *
      * @schema GatewaySyncSpecPolling#enabled
      */
@@ -289,13 +289,13 @@ export interface GatewaySyncSpecPolling {
  */
 export declare function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | undefined): Record<string, any> | undefined;
 /**
- * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
+ * Keys that authenticate the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
  *
  * @schema GatewaySyncSpecWebhook
  */
 export interface GatewaySyncSpecWebhook {
     /**
-     * HMAC key that the git host signs webhooks with.
+     * HMAC key with which the git host signs webhooks.
      *
      * @schema GatewaySyncSpecWebhook#hmac
      */
@@ -307,7 +307,7 @@ export interface GatewaySyncSpecWebhook {
      */
     readonly token?: GatewaySyncSpecWebhookToken;
     /**
-     * URL of the repository in webhooks, if it differs from spec.git.repo, as with a mirror or an internal address.
+     * URL of the repository as it appears in webhooks, if it differs from spec.git.repo because of a mirror or an internal address.
      *
      * @schema GatewaySyncSpecWebhook#repository
      */
@@ -337,13 +337,13 @@ export interface GatewaySyncSpecGateway {
      */
     readonly tls?: boolean;
     /**
-     * CA certificates of the gateway in PEM.
+     * PEM-encoded CA certificates that verify the gateway.
      *
      * @schema GatewaySyncSpecGateway#caBundle
      */
     readonly caBundle?: GatewaySyncSpecGatewayCaBundle;
     /**
-     * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
+     * API key of the gateway, <name>:<secret>, sent in the header X-Ignition-API-Token.
      *
      * @schema GatewaySyncSpecGateway#api
      */
@@ -366,7 +366,7 @@ export interface GatewaySyncSpecSync {
      */
     readonly defaults?: GatewaySyncSpecSyncDefaults;
     /**
-     * Profiles by name. A pod selects one by annotation; the default is "default".
+     * Profiles by name. A pod selects one with an annotation; the default is "default".
      *
      * @schema GatewaySyncSpecSync#profiles
      */
@@ -374,7 +374,7 @@ export interface GatewaySyncSpecSync {
         [key: string]: GatewaySyncSpecSyncProfiles;
     };
     /**
-     * Rolls all gateways back if one of them cannot apply the commit, its scan fails, or it reports new problems. Ignored if spec.rollout is set.
+     * Rolls back all gateways if one of them cannot apply the commit, fails its scan, or reports new problems. Ignored if spec.rollout is set.
      *
      * @schema GatewaySyncSpecSync#rollbackOnFailedScan
      */
@@ -391,13 +391,13 @@ export declare function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | un
  */
 export interface GatewaySyncSpecValidation {
     /**
-     * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
+     * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
      *
      * @schema GatewaySyncSpecValidation#policy
      */
     readonly policy?: GatewaySyncSpecValidationPolicy;
     /**
-     * Severity by rule; rules are listed in docs/reference/rules.md.
+     * Severity by name of the rule. The rules are listed in docs/reference/rules.md.
      *
      * @schema GatewaySyncSpecValidation#rules
      */
@@ -434,13 +434,13 @@ export interface GatewaySyncSpecRollout {
      */
     readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
     /**
-     * When gateways may start to update; always if not set. Updates that have started continue, and a rollback is always allowed.
+     * When gateways may start to update; at any time if not set. Updates in progress continue, and a rollback is always allowed.
      *
      * @schema GatewaySyncSpecRollout#windows
      */
     readonly windows?: GatewaySyncSpecRolloutWindows[];
     /**
-     * A gateway fails if it has not applied the commit this long after the last progress of its stage.
+     * Maximum time since the last progress of a stage. After that, a gateway that has not applied the commit counts as failed.
      *
      * @schema GatewaySyncSpecRollout#progressDeadline
      */
@@ -457,37 +457,37 @@ export declare function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollou
  */
 export interface GatewaySyncSpecCapture {
     /**
-     * When false, agents submit no changes.
+     * Whether agents submit local changes.
      *
      * @schema GatewaySyncSpecCapture#enabled
      */
     readonly enabled?: boolean;
     /**
-     * Branch for the changes of a gateway. Only the operator writes to it, and never with force.
+     * Branch for the changes of a gateway. Only the operator pushes to it, and never with force.
      *
      * @schema GatewaySyncSpecCapture#branch
      */
     readonly branch?: string;
     /**
-     * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
+     * Credentials for pushing. They are used only for this, so spec.git.auth needs no write permission.
      *
      * @schema GatewaySyncSpecCapture#auth
      */
     readonly auth: GatewaySyncSpecCaptureAuth;
     /**
-     * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
+     * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
      *
      * @schema GatewaySyncSpecCapture#trigger
      */
     readonly trigger?: GatewaySyncSpecCaptureTrigger;
     /**
-     * How long local changes must remain unchanged before they are captured with trigger Drift. At least 1m; defaults to 10m.
+     * How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.
      *
      * @schema GatewaySyncSpecCapture#quiet
      */
     readonly quiet?: string;
     /**
-     * Opens one pull request from each branch to spec.git.ref, and keeps its text (files, findings, diff) up to date.
+     * Opens one pull request from each branch to spec.git.ref, and keeps its description (files, findings and diff) up to date.
      *
      * @schema GatewaySyncSpecCapture#pullRequest
      */
@@ -516,13 +516,13 @@ export interface GatewaySyncSpecAgent {
      */
     readonly image?: GatewaySyncSpecAgentImage;
     /**
-     * Resources of the container, instead of those of the installation.
+     * Resources of the agent container. They replace those of the installation.
      *
      * @schema GatewaySyncSpecAgent#resources
      */
     readonly resources?: GatewaySyncSpecAgentResources;
     /**
-     * Secrets to pull the image with, in addition to those of the pod.
+     * Secrets for pulling the image, in addition to those of the pod.
      *
      * @schema GatewaySyncSpecAgent#imagePullSecrets
      */
@@ -533,7 +533,7 @@ export interface GatewaySyncSpecAgent {
  */
 export declare function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefined): Record<string, any> | undefined;
 /**
- * Credentials of a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one kind.
  *
  * @schema GatewaySyncSpecGitAuth
  */
@@ -545,13 +545,13 @@ export interface GatewaySyncSpecGitAuth {
      */
     readonly token?: GatewaySyncSpecGitAuthToken;
     /**
-     * User name and password for HTTPS: the keys username and password of a Secret.
+     * User name and password for HTTPS, from the keys username and password of a Secret.
      *
      * @schema GatewaySyncSpecGitAuth#basic
      */
     readonly basic?: GatewaySyncSpecGitAuthBasic;
     /**
-     * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+     * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
      *
      * @schema GatewaySyncSpecGitAuth#clientCertificate
      */
@@ -574,7 +574,7 @@ export interface GatewaySyncSpecGitAuth {
  */
 export declare function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | undefined): Record<string, any> | undefined;
 /**
- * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
+ * PEM-encoded CA certificates for verifying the git host, instead of the CA certificates of the system.
  *
  * @schema GatewaySyncSpecGitCaBundle
  */
@@ -591,7 +591,7 @@ export interface GatewaySyncSpecGitCaBundle {
  */
 export declare function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundle | undefined): Record<string, any> | undefined;
 /**
- * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
+ * Secret whose key url contains the URL of the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
  *
  * @default the value source.proxy.
  * @schema GatewaySyncSpecGitProxy
@@ -609,7 +609,7 @@ export interface GatewaySyncSpecGitProxy {
  */
 export declare function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | undefined): Record<string, any> | undefined;
 /**
- * Publishes only commits that are signed by one of these PGP or SSH keys.
+ * Publishes only commits that are signed with one of these PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerify
  */
@@ -621,7 +621,7 @@ export interface GatewaySyncSpecGitVerify {
      */
     readonly mode: GatewaySyncSpecGitVerifyMode;
     /**
-     * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
+     * Secret with the trusted public keys. Each data entry contains PGP or SSH keys.
      *
      * @schema GatewaySyncSpecGitVerify#secretRef
      */
@@ -644,7 +644,7 @@ export interface GatewaySyncSpecGitCommitStatus {
      */
     readonly provider: GatewaySyncSpecGitCommitStatusProvider;
     /**
-     * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
+     * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.git.auth.
      *
      * @default the credentials of spec.git.auth.
      * @schema GatewaySyncSpecGitCommitStatus#secretRef
@@ -658,9 +658,9 @@ export interface GatewaySyncSpecGitCommitStatus {
      */
     readonly apiUrl?: string;
     /**
-     * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Two clusters need different names.
+     * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.
      *
-     * @default cluster-sync/<namespace>/<name>. Two clusters need different names.
+     * @default cluster-sync/<namespace>/<name>. Use a different name for each cluster.
      * @schema GatewaySyncSpecGitCommitStatus#context
      */
     readonly context?: string;
@@ -670,19 +670,19 @@ export interface GatewaySyncSpecGitCommitStatus {
  */
 export declare function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCommitStatus | undefined): Record<string, any> | undefined;
 /**
- * Credentials of a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one kind.
  *
  * @schema GatewaySyncSpecOciAuth
  */
 export interface GatewaySyncSpecOciAuth {
     /**
-     * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+     * A Secret of type kubernetes.io/dockerconfigjson with credentials for the registry.
      *
      * @schema GatewaySyncSpecOciAuth#dockerConfig
      */
     readonly dockerConfig?: GatewaySyncSpecOciAuthDockerConfig;
     /**
-     * User name and password: the keys username and password of a Secret.
+     * User name and password, from the keys username and password of a Secret.
      *
      * @schema GatewaySyncSpecOciAuth#basic
      */
@@ -693,7 +693,7 @@ export interface GatewaySyncSpecOciAuth {
  */
 export declare function toJson_GatewaySyncSpecOciAuth(obj: GatewaySyncSpecOciAuth | undefined): Record<string, any> | undefined;
 /**
- * CA certificates in PEM that the registry is verified with, instead of those of the system.
+ * PEM-encoded CA certificates for verifying the registry, instead of the CA certificates of the system.
  *
  * @schema GatewaySyncSpecOciCaBundle
  */
@@ -710,7 +710,7 @@ export interface GatewaySyncSpecOciCaBundle {
  */
 export declare function toJson_GatewaySyncSpecOciCaBundle(obj: GatewaySyncSpecOciCaBundle | undefined): Record<string, any> | undefined;
 /**
- * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+ * Secret whose key url contains the URL of the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
  *
  * @default the value source.proxy.
  * @schema GatewaySyncSpecOciProxy
@@ -728,13 +728,13 @@ export interface GatewaySyncSpecOciProxy {
  */
 export declare function toJson_GatewaySyncSpecOciProxy(obj: GatewaySyncSpecOciProxy | undefined): Record<string, any> | undefined;
 /**
- * Publishes only artifacts that cosign signed with one of these keys.
+ * Publishes only artifacts that are signed by cosign with one of these keys.
  *
  * @schema GatewaySyncSpecOciVerify
  */
 export interface GatewaySyncSpecOciVerify {
     /**
-     * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+     * Secret with the trusted public keys. Each data entry is a PEM-encoded public key, as written by cosign.
      *
      * @schema GatewaySyncSpecOciVerify#secretRef
      */
@@ -745,7 +745,7 @@ export interface GatewaySyncSpecOciVerify {
  */
 export declare function toJson_GatewaySyncSpecOciVerify(obj: GatewaySyncSpecOciVerify | undefined): Record<string, any> | undefined;
 /**
- * HMAC key that the git host signs webhooks with.
+ * HMAC key with which the git host signs webhooks.
  *
  * @schema GatewaySyncSpecWebhookHmac
  */
@@ -779,7 +779,7 @@ export interface GatewaySyncSpecWebhookToken {
  */
 export declare function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookToken | undefined): Record<string, any> | undefined;
 /**
- * CA certificates of the gateway in PEM.
+ * PEM-encoded CA certificates that verify the gateway.
  *
  * @schema GatewaySyncSpecGatewayCaBundle
  */
@@ -796,7 +796,7 @@ export interface GatewaySyncSpecGatewayCaBundle {
  */
 export declare function toJson_GatewaySyncSpecGatewayCaBundle(obj: GatewaySyncSpecGatewayCaBundle | undefined): Record<string, any> | undefined;
 /**
- * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
+ * API key of the gateway, <name>:<secret>, sent in the header X-Ignition-API-Token.
  *
  * @schema GatewaySyncSpecGatewayApi
  */
@@ -808,7 +808,7 @@ export interface GatewaySyncSpecGatewayApi {
      */
     readonly secretName: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGatewayApi#secretKey
      */
@@ -825,7 +825,7 @@ export declare function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGat
  */
 export interface GatewaySyncSpecSyncDefaults {
     /**
-     * Globs of files to exclude, in addition to those of the enclosing levels.
+     * Glob patterns of files to exclude, in addition to those of the enclosing levels.
      *
      * @schema GatewaySyncSpecSyncDefaults#excludePatterns
      */
@@ -839,19 +839,19 @@ export interface GatewaySyncSpecSyncDefaults {
         [key: string]: string;
     };
     /**
-     * Time between checks for drift; 5s to 1h.
+     * Interval between checks for drift, from 5s to 1h.
      *
      * @schema GatewaySyncSpecSyncDefaults#syncPeriod
      */
     readonly syncPeriod?: string;
     /**
-     * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+     * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
      *
      * @schema GatewaySyncSpecSyncDefaults#designerSessionPolicy
      */
     readonly designerSessionPolicy?: GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
     /**
-     * Reports what a sync would change, and writes nothing.
+     * Reports what a sync would change without writing anything.
      *
      * @schema GatewaySyncSpecSyncDefaults#dryRun
      */
@@ -863,13 +863,13 @@ export interface GatewaySyncSpecSyncDefaults {
      */
     readonly paused?: boolean;
     /**
-     * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+     * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
      *
      * @schema GatewaySyncSpecSyncDefaults#drift
      */
     readonly drift?: GatewaySyncSpecSyncDefaultsDrift;
     /**
-     * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+     * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
      *
      * @schema GatewaySyncSpecSyncDefaults#prune
      */
@@ -881,19 +881,19 @@ export interface GatewaySyncSpecSyncDefaults {
      */
     readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
     /**
-     * Whether a gateway without a complete commit on its volume waits for one before it starts.
+     * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
      *
      * @schema GatewaySyncSpecSyncDefaults#startPolicy
      */
     readonly startPolicy?: GatewaySyncSpecSyncDefaultsStartPolicy;
     /**
-     * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
+     * Maximum time that startPolicy Block delays a gateway, which then starts without a commit. At most 25m.
      *
      * @schema GatewaySyncSpecSyncDefaults#startDeadline
      */
     readonly startDeadline?: string;
     /**
-     * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
+     * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
      *
      * @schema GatewaySyncSpecSyncDefaults#startGrace
      */
@@ -920,13 +920,13 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly collections?: GatewaySyncSpecSyncProfilesCollections;
     /**
-     * Folders and files to write. For a path that several mappings contain, the last one is used.
+     * Folders and files to write. If several mappings contain a path, the last one is used.
      *
      * @schema GatewaySyncSpecSyncProfiles#mappings
      */
     readonly mappings?: GatewaySyncSpecSyncProfilesMappings[];
     /**
-     * Globs of files to exclude, in addition to those of the enclosing levels.
+     * Glob patterns of files to exclude, in addition to those of the enclosing levels.
      *
      * @schema GatewaySyncSpecSyncProfiles#excludePatterns
      */
@@ -940,19 +940,19 @@ export interface GatewaySyncSpecSyncProfiles {
         [key: string]: string;
     };
     /**
-     * Time between checks for drift; 5s to 1h.
+     * Interval between checks for drift, from 5s to 1h.
      *
      * @schema GatewaySyncSpecSyncProfiles#syncPeriod
      */
     readonly syncPeriod?: string;
     /**
-     * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+     * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
      *
      * @schema GatewaySyncSpecSyncProfiles#designerSessionPolicy
      */
     readonly designerSessionPolicy?: GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
     /**
-     * Reports what a sync would change, and writes nothing.
+     * Reports what a sync would change without writing anything.
      *
      * @schema GatewaySyncSpecSyncProfiles#dryRun
      */
@@ -964,13 +964,13 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly paused?: boolean;
     /**
-     * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+     * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
      *
      * @schema GatewaySyncSpecSyncProfiles#drift
      */
     readonly drift?: GatewaySyncSpecSyncProfilesDrift;
     /**
-     * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+     * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
      *
      * @schema GatewaySyncSpecSyncProfiles#prune
      */
@@ -982,19 +982,19 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
     /**
-     * Whether a gateway without a complete commit on its volume waits for one before it starts.
+     * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
      *
      * @schema GatewaySyncSpecSyncProfiles#startPolicy
      */
     readonly startPolicy?: GatewaySyncSpecSyncProfilesStartPolicy;
     /**
-     * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
+     * Maximum time that startPolicy Block delays a gateway, which then starts without a commit. At most 25m.
      *
      * @schema GatewaySyncSpecSyncProfiles#startDeadline
      */
     readonly startDeadline?: string;
     /**
-     * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
+     * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
      *
      * @schema GatewaySyncSpecSyncProfiles#startGrace
      */
@@ -1011,7 +1011,7 @@ export interface GatewaySyncSpecSyncProfiles {
  */
 export declare function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfiles | undefined): Record<string, any> | undefined;
 /**
- * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
+ * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */
@@ -1129,7 +1129,7 @@ export interface GatewaySyncSpecRolloutWindows {
  */
 export declare function toJson_GatewaySyncSpecRolloutWindows(obj: GatewaySyncSpecRolloutWindows | undefined): Record<string, any> | undefined;
 /**
- * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
+ * Credentials for pushing. They are used only for this, so spec.git.auth needs no write permission.
  *
  * @schema GatewaySyncSpecCaptureAuth
  */
@@ -1141,13 +1141,13 @@ export interface GatewaySyncSpecCaptureAuth {
      */
     readonly token?: GatewaySyncSpecCaptureAuthToken;
     /**
-     * User name and password for HTTPS: the keys username and password of a Secret.
+     * User name and password for HTTPS, from the keys username and password of a Secret.
      *
      * @schema GatewaySyncSpecCaptureAuth#basic
      */
     readonly basic?: GatewaySyncSpecCaptureAuthBasic;
     /**
-     * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+     * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
      *
      * @schema GatewaySyncSpecCaptureAuth#clientCertificate
      */
@@ -1170,7 +1170,7 @@ export interface GatewaySyncSpecCaptureAuth {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAuth | undefined): Record<string, any> | undefined;
 /**
- * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
+ * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -1193,7 +1193,7 @@ export interface GatewaySyncSpecCaptureApi {
      */
     readonly provider: GatewaySyncSpecCaptureApiProvider;
     /**
-     * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
+     * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.capture.auth.
      *
      * @default the credentials of spec.capture.auth.
      * @schema GatewaySyncSpecCaptureApi#secretRef
@@ -1241,7 +1241,7 @@ export interface GatewaySyncSpecAgentImage {
  */
 export declare function toJson_GatewaySyncSpecAgentImage(obj: GatewaySyncSpecAgentImage | undefined): Record<string, any> | undefined;
 /**
- * Resources of the container, instead of those of the installation.
+ * Resources of the agent container. They replace those of the installation.
  *
  * @schema GatewaySyncSpecAgentResources
  */
@@ -1300,7 +1300,7 @@ export interface GatewaySyncSpecGitAuthToken {
  */
 export declare function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthToken | undefined): Record<string, any> | undefined;
 /**
- * User name and password for HTTPS: the keys username and password of a Secret.
+ * User name and password for HTTPS, from the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthBasic
  */
@@ -1317,7 +1317,7 @@ export interface GatewaySyncSpecGitAuthBasic {
  */
 export declare function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecGitAuthBasic | undefined): Record<string, any> | undefined;
 /**
- * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthClientCertificate
  */
@@ -1340,7 +1340,7 @@ export declare function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: Gate
  */
 export interface GatewaySyncSpecGitAuthSshKey {
     /**
-     * Key of a Secret in the same namespace that holds the private key.
+     * Key of a Secret in the same namespace that contains the private key.
      *
      * @schema GatewaySyncSpecGitAuthSshKey#secretRef
      */
@@ -1417,7 +1417,7 @@ export interface GatewaySyncSpecGitCaBundleSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGitCaBundleSecretRef#key
      */
@@ -1458,7 +1458,7 @@ export declare enum GatewaySyncSpecGitVerifyMode {
     TAG_AND_COMMIT = "TagAndCommit"
 }
 /**
- * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
+ * Secret with the trusted public keys. Each data entry contains PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerifySecretRef
  */
@@ -1494,7 +1494,7 @@ export declare enum GatewaySyncSpecGitCommitStatusProvider {
     AZUREDEVOPS = "azuredevops"
 }
 /**
- * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
+ * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.git.auth.
  *
  * @default the credentials of spec.git.auth.
  * @schema GatewaySyncSpecGitCommitStatusSecretRef
@@ -1507,7 +1507,7 @@ export interface GatewaySyncSpecGitCommitStatusSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGitCommitStatusSecretRef#key
      */
@@ -1518,7 +1518,7 @@ export interface GatewaySyncSpecGitCommitStatusSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncSpecGitCommitStatusSecretRef | undefined): Record<string, any> | undefined;
 /**
- * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+ * A Secret of type kubernetes.io/dockerconfigjson with credentials for the registry.
  *
  * @schema GatewaySyncSpecOciAuthDockerConfig
  */
@@ -1535,7 +1535,7 @@ export interface GatewaySyncSpecOciAuthDockerConfig {
  */
 export declare function toJson_GatewaySyncSpecOciAuthDockerConfig(obj: GatewaySyncSpecOciAuthDockerConfig | undefined): Record<string, any> | undefined;
 /**
- * User name and password: the keys username and password of a Secret.
+ * User name and password, from the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecOciAuthBasic
  */
@@ -1564,7 +1564,7 @@ export interface GatewaySyncSpecOciCaBundleSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecOciCaBundleSecretRef#key
      */
@@ -1592,7 +1592,7 @@ export interface GatewaySyncSpecOciProxySecretRef {
  */
 export declare function toJson_GatewaySyncSpecOciProxySecretRef(obj: GatewaySyncSpecOciProxySecretRef | undefined): Record<string, any> | undefined;
 /**
- * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+ * Secret with the trusted public keys. Each data entry is a PEM-encoded public key, as written by cosign.
  *
  * @schema GatewaySyncSpecOciVerifySecretRef
  */
@@ -1621,7 +1621,7 @@ export interface GatewaySyncSpecWebhookHmacSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecWebhookHmacSecretRef#key
      */
@@ -1644,7 +1644,7 @@ export interface GatewaySyncSpecWebhookTokenSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecWebhookTokenSecretRef#key
      */
@@ -1667,7 +1667,7 @@ export interface GatewaySyncSpecGatewayCaBundleSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGatewayCaBundleSecretRef#key
      */
@@ -1678,7 +1678,7 @@ export interface GatewaySyncSpecGatewayCaBundleSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGatewayCaBundleSecretRef(obj: GatewaySyncSpecGatewayCaBundleSecretRef | undefined): Record<string, any> | undefined;
 /**
- * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+ * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
  *
  * @schema GatewaySyncSpecSyncDefaultsDesignerSessionPolicy
  */
@@ -1691,7 +1691,7 @@ export declare enum GatewaySyncSpecSyncDefaultsDesignerSessionPolicy {
     FAIL = "Fail"
 }
 /**
- * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+ * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
@@ -1704,7 +1704,7 @@ export declare enum GatewaySyncSpecSyncDefaultsDrift {
     HOLD = "Hold"
 }
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncDefaultsPrune
  */
@@ -1728,7 +1728,7 @@ export declare class GatewaySyncSpecSyncDefaultsMaxDeletions {
     private constructor();
 }
 /**
- * Whether a gateway without a complete commit on its volume waits for one before it starts.
+ * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -1768,13 +1768,13 @@ export declare function toJson_GatewaySyncSpecSyncDefaultsCheck(obj: GatewaySync
  */
 export interface GatewaySyncSpecSyncProfilesCollections {
     /**
-     * Folder in the repository that holds one folder per collection.
+     * Folder in the repository that contains one folder per collection.
      *
      * @schema GatewaySyncSpecSyncProfilesCollections#root
      */
     readonly root: string;
     /**
-     * Deployment mode, or auto for the mode that the gateway is started with.
+     * Deployment mode, or auto to use the mode of the gateway.
      *
      * @schema GatewaySyncSpecSyncProfilesCollections#mode
      */
@@ -1819,13 +1819,13 @@ export interface GatewaySyncSpecSyncProfilesMappings {
      */
     readonly template?: boolean;
     /**
-     * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+     * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
      *
      * @schema GatewaySyncSpecSyncProfilesMappings#prune
      */
     readonly prune?: GatewaySyncSpecSyncProfilesMappingsPrune;
     /**
-     * Globs of files to exclude, in addition to those of the enclosing levels.
+     * Glob patterns of files to exclude, in addition to those of the enclosing levels.
      *
      * @schema GatewaySyncSpecSyncProfilesMappings#excludePatterns
      */
@@ -1842,7 +1842,7 @@ export interface GatewaySyncSpecSyncProfilesMappings {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappings(obj: GatewaySyncSpecSyncProfilesMappings | undefined): Record<string, any> | undefined;
 /**
- * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+ * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
  *
  * @schema GatewaySyncSpecSyncProfilesDesignerSessionPolicy
  */
@@ -1855,7 +1855,7 @@ export declare enum GatewaySyncSpecSyncProfilesDesignerSessionPolicy {
     FAIL = "Fail"
 }
 /**
- * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+ * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
@@ -1868,7 +1868,7 @@ export declare enum GatewaySyncSpecSyncProfilesDrift {
     HOLD = "Hold"
 }
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncProfilesPrune
  */
@@ -1892,7 +1892,7 @@ export declare class GatewaySyncSpecSyncProfilesMaxDeletions {
     private constructor();
 }
 /**
- * Whether a gateway without a complete commit on its volume waits for one before it starts.
+ * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
@@ -1932,7 +1932,7 @@ export declare function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySync
  */
 export interface GatewaySyncSpecRolloutStagesGateways {
     /**
-     * Globs of gateway names: the annotation clustersync.io/gateway-name, or the name of the pod.
+     * Glob patterns of gateway names. The name is the annotation clustersync.io/gateway-name, or the name of the pod.
      *
      * @schema GatewaySyncSpecRolloutStagesGateways#names
      */
@@ -2007,7 +2007,7 @@ export interface GatewaySyncSpecCaptureAuthToken {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthToken(obj: GatewaySyncSpecCaptureAuthToken | undefined): Record<string, any> | undefined;
 /**
- * User name and password for HTTPS: the keys username and password of a Secret.
+ * User name and password for HTTPS, from the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthBasic
  */
@@ -2024,7 +2024,7 @@ export interface GatewaySyncSpecCaptureAuthBasic {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthBasic(obj: GatewaySyncSpecCaptureAuthBasic | undefined): Record<string, any> | undefined;
 /**
- * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthClientCertificate
  */
@@ -2047,7 +2047,7 @@ export declare function toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj: 
  */
 export interface GatewaySyncSpecCaptureAuthSshKey {
     /**
-     * Key of a Secret in the same namespace that holds the private key.
+     * Key of a Secret in the same namespace that contains the private key.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKey#secretRef
      */
@@ -2131,7 +2131,7 @@ export declare enum GatewaySyncSpecCaptureApiProvider {
     AZUREDEVOPS = "azuredevops"
 }
 /**
- * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
+ * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.capture.auth.
  *
  * @default the credentials of spec.capture.auth.
  * @schema GatewaySyncSpecCaptureApiSecretRef
@@ -2144,7 +2144,7 @@ export interface GatewaySyncSpecCaptureApiSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecCaptureApiSecretRef#key
      */
@@ -2198,7 +2198,7 @@ export interface GatewaySyncSpecGitAuthTokenSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGitAuthTokenSecretRef#key
      */
@@ -2243,7 +2243,7 @@ export interface GatewaySyncSpecGitAuthClientCertificateSecretRef {
  */
 export declare function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: GatewaySyncSpecGitAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined;
 /**
- * Key of a Secret in the same namespace that holds the private key.
+ * Key of a Secret in the same namespace that contains the private key.
  *
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
@@ -2255,7 +2255,7 @@ export interface GatewaySyncSpecGitAuthSshKeySecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGitAuthSshKeySecretRef#key
      */
@@ -2312,7 +2312,7 @@ export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef#key
      */
@@ -2363,7 +2363,7 @@ export declare function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj: Gateway
  */
 export interface GatewaySyncSpecSyncDefaultsCheckHttp {
     /**
-     * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
+     * Path on the gateway. The port and TLS settings of spec.gateway apply. The API key is sent only to paths below /data/api/.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheckHttp#path
      */
@@ -2392,7 +2392,7 @@ export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
      */
     readonly query: string;
     /**
-     * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
+     * URL of the Prometheus server, without /api/v1/query. Queries carry no credentials; the server is verified with the CA certificates of the system.
      *
      * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#url
      */
@@ -2414,7 +2414,7 @@ export declare enum GatewaySyncSpecSyncProfilesMappingsType {
     FILE = "File"
 }
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsPrune
  */
@@ -2437,7 +2437,7 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
      */
     readonly file: string;
     /**
-     * New values by JSONPath (RFC 9535; a bare name means $.name); values may be templates, and the type of the replaced value is kept. At most 8; a file may have several patches.
+     * New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8; a file may have several patches.
      *
      * @schema GatewaySyncSpecSyncProfilesMappingsPatches#set
      */
@@ -2456,7 +2456,7 @@ export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: G
  */
 export interface GatewaySyncSpecSyncProfilesCheckHttp {
     /**
-     * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
+     * Path on the gateway. The port and TLS settings of spec.gateway apply. The API key is sent only to paths below /data/api/.
      *
      * @schema GatewaySyncSpecSyncProfilesCheckHttp#path
      */
@@ -2485,7 +2485,7 @@ export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
      */
     readonly query: string;
     /**
-     * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
+     * URL of the Prometheus server, without /api/v1/query. Queries carry no credentials; the server is verified with the CA certificates of the system.
      *
      * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#url
      */
@@ -2527,7 +2527,7 @@ export interface GatewaySyncSpecCaptureAuthTokenSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecCaptureAuthTokenSecretRef#key
      */
@@ -2572,7 +2572,7 @@ export interface GatewaySyncSpecCaptureAuthClientCertificateSecretRef {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthClientCertificateSecretRef(obj: GatewaySyncSpecCaptureAuthClientCertificateSecretRef | undefined): Record<string, any> | undefined;
 /**
- * Key of a Secret in the same namespace that holds the private key.
+ * Key of a Secret in the same namespace that contains the private key.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef
  */
@@ -2584,7 +2584,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeySecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef#key
      */
@@ -2641,7 +2641,7 @@ export interface GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef#key
      */
@@ -2664,7 +2664,7 @@ export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef#key
      */
@@ -2687,7 +2687,7 @@ export interface GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef#key
      */
@@ -2710,7 +2710,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef#key
      */
@@ -2733,7 +2733,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef {
      */
     readonly name: string;
     /**
-     * Key inside the Secret.
+     * Key in the Secret.
      *
      * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef#key
      */
@@ -2744,7 +2744,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef(obj: GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef | undefined): Record<string, any> | undefined;
 /**
- * What one gateway runs, written by its pod's agent.
+ * What one gateway runs, as reported by the agent in its pod.
  *
  * @schema SyncReport
  */
@@ -2774,7 +2774,7 @@ export declare class SyncReport extends ApiObject {
     toJson(): any;
 }
 /**
- * What one gateway runs, written by its pod's agent.
+ * What one gateway runs, as reported by the agent in its pod.
  *
  * @schema SyncReport
  */

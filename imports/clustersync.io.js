@@ -514,7 +514,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
+ * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */
@@ -624,7 +624,7 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
+ * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -984,7 +984,7 @@ export function toJson_GatewaySyncSpecGatewayCaBundleSecretRef(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+ * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
  *
  * @schema GatewaySyncSpecSyncDefaultsDesignerSessionPolicy
  */
@@ -998,7 +998,7 @@ export var GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
     GatewaySyncSpecSyncDefaultsDesignerSessionPolicy["FAIL"] = "Fail";
 })(GatewaySyncSpecSyncDefaultsDesignerSessionPolicy || (GatewaySyncSpecSyncDefaultsDesignerSessionPolicy = {}));
 /**
- * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+ * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
@@ -1012,7 +1012,7 @@ export var GatewaySyncSpecSyncDefaultsDrift;
     GatewaySyncSpecSyncDefaultsDrift["HOLD"] = "Hold";
 })(GatewaySyncSpecSyncDefaultsDrift || (GatewaySyncSpecSyncDefaultsDrift = {}));
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncDefaultsPrune
  */
@@ -1043,7 +1043,7 @@ export class GatewaySyncSpecSyncDefaultsMaxDeletions {
     }
 }
 /**
- * Whether a gateway without a complete commit on its volume waits for one before it starts.
+ * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -1107,7 +1107,7 @@ export function toJson_GatewaySyncSpecSyncProfilesMappings(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+ * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
  *
  * @schema GatewaySyncSpecSyncProfilesDesignerSessionPolicy
  */
@@ -1121,7 +1121,7 @@ export var GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
     GatewaySyncSpecSyncProfilesDesignerSessionPolicy["FAIL"] = "Fail";
 })(GatewaySyncSpecSyncProfilesDesignerSessionPolicy || (GatewaySyncSpecSyncProfilesDesignerSessionPolicy = {}));
 /**
- * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+ * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
@@ -1135,7 +1135,7 @@ export var GatewaySyncSpecSyncProfilesDrift;
     GatewaySyncSpecSyncProfilesDrift["HOLD"] = "Hold";
 })(GatewaySyncSpecSyncProfilesDrift || (GatewaySyncSpecSyncProfilesDrift = {}));
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncProfilesPrune
  */
@@ -1166,7 +1166,7 @@ export class GatewaySyncSpecSyncProfilesMaxDeletions {
     }
 }
 /**
- * Whether a gateway without a complete commit on its volume waits for one before it starts.
+ * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
@@ -1587,7 +1587,7 @@ export var GatewaySyncSpecSyncProfilesMappingsType;
     GatewaySyncSpecSyncProfilesMappingsType["FILE"] = "File";
 })(GatewaySyncSpecSyncProfilesMappingsType || (GatewaySyncSpecSyncProfilesMappingsType = {}));
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsPrune
  */
@@ -1822,7 +1822,7 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef(obj) 
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * What one gateway runs, written by its pod's agent.
+ * What one gateway runs, as reported by the agent in its pod.
  *
  * @schema SyncReport
  */

@@ -83,7 +83,7 @@ const syncReportColumns: Column[] = [
   { name: 'Mode', type: 'string', jsonPath: '.status.mode.name' },
   { name: 'Commit', type: 'string', jsonPath: '.status.columns.commit', description: 'The commit whose files are in place.' },
   { name: 'Last Sync', type: 'date', jsonPath: '.status.finishedAt', description: 'How long ago the last sync ended.' },
-  { name: 'Message', type: 'string', jsonPath: '.status.columns.message', description: 'Why it is not synced.' },
+  { name: 'Message', type: 'string', jsonPath: '.status.columns.message', description: 'Why the gateway is not synced.' },
   { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
   { name: 'Ref', type: 'string', jsonPath: '.status.ref', priority: 1 },
   { name: 'Gateway', type: 'string', jsonPath: '.status.gateway', priority: 1 },
@@ -125,7 +125,7 @@ export function syncReportCrd(): CustomResource {
   const spec = structuralSchema(syncReportSpec)
   return definition(
     syncReportKind,
-    "What one gateway runs, written by its pod's agent.",
+    'What one gateway runs, as reported by the agent in its pod.',
     spec,
     structuralSchema(syncReportStatus),
     syncReportColumns,

@@ -94,14 +94,14 @@ export function toJson_GatewaySyncProps(obj: GatewaySyncProps | undefined): Reco
  */
 export interface GatewaySyncSpec {
   /**
-   * The git repository that holds the configuration. Set git or oci.
+   * The git repository that contains the configuration. Set either git or oci.
    *
    * @schema GatewaySyncSpec#git
    */
   readonly git?: GatewaySyncSpecGit;
 
   /**
-   * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+   * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
    *
    * @schema GatewaySyncSpec#oci
    */
@@ -115,7 +115,7 @@ export interface GatewaySyncSpec {
   readonly polling?: GatewaySyncSpecPolling;
 
   /**
-   * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
+   * Keys that authenticate the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
    *
    * @schema GatewaySyncSpec#webhook
    */
@@ -164,7 +164,7 @@ export interface GatewaySyncSpec {
   readonly agent?: GatewaySyncSpecAgent;
 
   /**
-   * Stops writes to gateways. Fetching, validation and the handling of requests continue.
+   * Stops writes to gateways. Fetching, validation and request handling continue.
    *
    * @schema GatewaySyncSpec#paused
    */
@@ -196,7 +196,7 @@ export function toJson_GatewaySyncSpec(obj: GatewaySyncSpec | undefined): Record
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The git repository that holds the configuration. Set git or oci.
+ * The git repository that contains the configuration. Set either git or oci.
  *
  * @schema GatewaySyncSpecGit
  */
@@ -231,21 +231,21 @@ export interface GatewaySyncSpecGit {
   readonly tagPattern?: string;
 
   /**
-   * Credentials of a private repository. Set exactly one kind.
+   * Credentials for a private repository. Set exactly one kind.
    *
    * @schema GatewaySyncSpecGit#auth
    */
   readonly auth?: GatewaySyncSpecGitAuth;
 
   /**
-   * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
+   * PEM-encoded CA certificates for verifying the git host, instead of the CA certificates of the system.
    *
    * @schema GatewaySyncSpecGit#caBundle
    */
   readonly caBundle?: GatewaySyncSpecGitCaBundle;
 
   /**
-   * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
+   * Secret whose key url contains the URL of the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
    *
    * @default the value source.proxy.
    * @schema GatewaySyncSpecGit#proxy
@@ -261,7 +261,7 @@ export interface GatewaySyncSpecGit {
   readonly allowedRefs?: string[];
 
   /**
-   * Publishes only commits that are signed by one of these PGP or SSH keys.
+   * Publishes only commits that are signed with one of these PGP or SSH keys.
    *
    * @schema GatewaySyncSpecGit#verify
    */
@@ -299,7 +299,7 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.
+ * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
  *
  * @schema GatewaySyncSpecOci
  */
@@ -312,7 +312,7 @@ export interface GatewaySyncSpecOci {
   readonly url: string;
 
   /**
-   * Tag that is followed. Defaults to latest.
+   * Tag to follow. Defaults to latest.
    *
    * @default latest.
    * @schema GatewaySyncSpecOci#tag
@@ -327,35 +327,35 @@ export interface GatewaySyncSpecOci {
   readonly semver?: string;
 
   /**
-   * Digest of the manifest, sha256:…, which never changes.
+   * Digest of the manifest, sha256:…, which selects one unchanging artifact.
    *
    * @schema GatewaySyncSpecOci#digest
    */
   readonly digest?: string;
 
   /**
-   * Uses http, for a registry without TLS: without credentials and without a proxy.
+   * Uses http, for a registry without TLS. Credentials and proxies are not supported.
    *
    * @schema GatewaySyncSpecOci#insecure
    */
   readonly insecure?: boolean;
 
   /**
-   * Credentials of a private repository. Set exactly one kind.
+   * Credentials for a private repository. Set exactly one kind.
    *
    * @schema GatewaySyncSpecOci#auth
    */
   readonly auth?: GatewaySyncSpecOciAuth;
 
   /**
-   * CA certificates in PEM that the registry is verified with, instead of those of the system.
+   * PEM-encoded CA certificates for verifying the registry, instead of the CA certificates of the system.
    *
    * @schema GatewaySyncSpecOci#caBundle
    */
   readonly caBundle?: GatewaySyncSpecOciCaBundle;
 
   /**
-   * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+   * Secret whose key url contains the URL of the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
    *
    * @default the value source.proxy.
    * @schema GatewaySyncSpecOci#proxy
@@ -363,7 +363,7 @@ export interface GatewaySyncSpecOci {
   readonly proxy?: GatewaySyncSpecOciProxy;
 
   /**
-   * Publishes only artifacts that cosign signed with one of these keys.
+   * Publishes only artifacts that are signed by cosign with one of these keys.
    *
    * @schema GatewaySyncSpecOci#verify
    */
@@ -399,7 +399,7 @@ export function toJson_GatewaySyncSpecOci(obj: GatewaySyncSpecOci | undefined): 
  */
 export interface GatewaySyncSpecPolling {
   /**
-   * When false, only webhooks and other requests cause syncs; each new leader also checks once.
+   * Whether to poll the git host. If false, only webhooks and other requests trigger syncs; each new leader also checks once.
    *
    * @schema GatewaySyncSpecPolling#enabled
    */
@@ -429,13 +429,13 @@ export function toJson_GatewaySyncSpecPolling(obj: GatewaySyncSpecPolling | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
+ * Keys that authenticate the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.
  *
  * @schema GatewaySyncSpecWebhook
  */
 export interface GatewaySyncSpecWebhook {
   /**
-   * HMAC key that the git host signs webhooks with.
+   * HMAC key with which the git host signs webhooks.
    *
    * @schema GatewaySyncSpecWebhook#hmac
    */
@@ -449,7 +449,7 @@ export interface GatewaySyncSpecWebhook {
   readonly token?: GatewaySyncSpecWebhookToken;
 
   /**
-   * URL of the repository in webhooks, if it differs from spec.git.repo, as with a mirror or an internal address.
+   * URL of the repository as it appears in webhooks, if it differs from spec.git.repo because of a mirror or an internal address.
    *
    * @schema GatewaySyncSpecWebhook#repository
    */
@@ -494,14 +494,14 @@ export interface GatewaySyncSpecGateway {
   readonly tls?: boolean;
 
   /**
-   * CA certificates of the gateway in PEM.
+   * PEM-encoded CA certificates that verify the gateway.
    *
    * @schema GatewaySyncSpecGateway#caBundle
    */
   readonly caBundle?: GatewaySyncSpecGatewayCaBundle;
 
   /**
-   * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
+   * API key of the gateway, <name>:<secret>, sent in the header X-Ignition-API-Token.
    *
    * @schema GatewaySyncSpecGateway#api
    */
@@ -539,14 +539,14 @@ export interface GatewaySyncSpecSync {
   readonly defaults?: GatewaySyncSpecSyncDefaults;
 
   /**
-   * Profiles by name. A pod selects one by annotation; the default is "default".
+   * Profiles by name. A pod selects one with an annotation; the default is "default".
    *
    * @schema GatewaySyncSpecSync#profiles
    */
   readonly profiles: { [key: string]: GatewaySyncSpecSyncProfiles };
 
   /**
-   * Rolls all gateways back if one of them cannot apply the commit, its scan fails, or it reports new problems. Ignored if spec.rollout is set.
+   * Rolls back all gateways if one of them cannot apply the commit, fails its scan, or reports new problems. Ignored if spec.rollout is set.
    *
    * @schema GatewaySyncSpecSync#rollbackOnFailedScan
    */
@@ -576,14 +576,14 @@ export function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | undefined)
  */
 export interface GatewaySyncSpecValidation {
   /**
-   * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
+   * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
    *
    * @schema GatewaySyncSpecValidation#policy
    */
   readonly policy?: GatewaySyncSpecValidationPolicy;
 
   /**
-   * Severity by rule; rules are listed in docs/reference/rules.md.
+   * Severity by name of the rule. The rules are listed in docs/reference/rules.md.
    *
    * @schema GatewaySyncSpecValidation#rules
    */
@@ -633,14 +633,14 @@ export interface GatewaySyncSpecRollout {
   readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
 
   /**
-   * When gateways may start to update; always if not set. Updates that have started continue, and a rollback is always allowed.
+   * When gateways may start to update; at any time if not set. Updates in progress continue, and a rollback is always allowed.
    *
    * @schema GatewaySyncSpecRollout#windows
    */
   readonly windows?: GatewaySyncSpecRolloutWindows[];
 
   /**
-   * A gateway fails if it has not applied the commit this long after the last progress of its stage.
+   * Maximum time since the last progress of a stage. After that, a gateway that has not applied the commit counts as failed.
    *
    * @schema GatewaySyncSpecRollout#progressDeadline
    */
@@ -672,42 +672,42 @@ export function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | unde
  */
 export interface GatewaySyncSpecCapture {
   /**
-   * When false, agents submit no changes.
+   * Whether agents submit local changes.
    *
    * @schema GatewaySyncSpecCapture#enabled
    */
   readonly enabled?: boolean;
 
   /**
-   * Branch for the changes of a gateway. Only the operator writes to it, and never with force.
+   * Branch for the changes of a gateway. Only the operator pushes to it, and never with force.
    *
    * @schema GatewaySyncSpecCapture#branch
    */
   readonly branch?: string;
 
   /**
-   * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
+   * Credentials for pushing. They are used only for this, so spec.git.auth needs no write permission.
    *
    * @schema GatewaySyncSpecCapture#auth
    */
   readonly auth: GatewaySyncSpecCaptureAuth;
 
   /**
-   * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
+   * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
    *
    * @schema GatewaySyncSpecCapture#trigger
    */
   readonly trigger?: GatewaySyncSpecCaptureTrigger;
 
   /**
-   * How long local changes must remain unchanged before they are captured with trigger Drift. At least 1m; defaults to 10m.
+   * How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.
    *
    * @schema GatewaySyncSpecCapture#quiet
    */
   readonly quiet?: string;
 
   /**
-   * Opens one pull request from each branch to spec.git.ref, and keeps its text (files, findings, diff) up to date.
+   * Opens one pull request from each branch to spec.git.ref, and keeps its description (files, findings and diff) up to date.
    *
    * @schema GatewaySyncSpecCapture#pullRequest
    */
@@ -755,14 +755,14 @@ export interface GatewaySyncSpecAgent {
   readonly image?: GatewaySyncSpecAgentImage;
 
   /**
-   * Resources of the container, instead of those of the installation.
+   * Resources of the agent container. They replace those of the installation.
    *
    * @schema GatewaySyncSpecAgent#resources
    */
   readonly resources?: GatewaySyncSpecAgentResources;
 
   /**
-   * Secrets to pull the image with, in addition to those of the pod.
+   * Secrets for pulling the image, in addition to those of the pod.
    *
    * @schema GatewaySyncSpecAgent#imagePullSecrets
    */
@@ -786,7 +786,7 @@ export function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Credentials of a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one kind.
  *
  * @schema GatewaySyncSpecGitAuth
  */
@@ -799,14 +799,14 @@ export interface GatewaySyncSpecGitAuth {
   readonly token?: GatewaySyncSpecGitAuthToken;
 
   /**
-   * User name and password for HTTPS: the keys username and password of a Secret.
+   * User name and password for HTTPS, from the keys username and password of a Secret.
    *
    * @schema GatewaySyncSpecGitAuth#basic
    */
   readonly basic?: GatewaySyncSpecGitAuthBasic;
 
   /**
-   * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+   * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
    *
    * @schema GatewaySyncSpecGitAuth#clientCertificate
    */
@@ -846,7 +846,7 @@ export function toJson_GatewaySyncSpecGitAuth(obj: GatewaySyncSpecGitAuth | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.
+ * PEM-encoded CA certificates for verifying the git host, instead of the CA certificates of the system.
  *
  * @schema GatewaySyncSpecGitCaBundle
  */
@@ -874,7 +874,7 @@ export function toJson_GatewaySyncSpecGitCaBundle(obj: GatewaySyncSpecGitCaBundl
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
+ * Secret whose key url contains the URL of the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.
  *
  * @default the value source.proxy.
  * @schema GatewaySyncSpecGitProxy
@@ -903,7 +903,7 @@ export function toJson_GatewaySyncSpecGitProxy(obj: GatewaySyncSpecGitProxy | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Publishes only commits that are signed by one of these PGP or SSH keys.
+ * Publishes only commits that are signed with one of these PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerify
  */
@@ -916,7 +916,7 @@ export interface GatewaySyncSpecGitVerify {
   readonly mode: GatewaySyncSpecGitVerifyMode;
 
   /**
-   * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
+   * Secret with the trusted public keys. Each data entry contains PGP or SSH keys.
    *
    * @schema GatewaySyncSpecGitVerify#secretRef
    */
@@ -952,7 +952,7 @@ export interface GatewaySyncSpecGitCommitStatus {
   readonly provider: GatewaySyncSpecGitCommitStatusProvider;
 
   /**
-   * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
+   * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.git.auth.
    *
    * @default the credentials of spec.git.auth.
    * @schema GatewaySyncSpecGitCommitStatus#secretRef
@@ -968,9 +968,9 @@ export interface GatewaySyncSpecGitCommitStatus {
   readonly apiUrl?: string;
 
   /**
-   * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Two clusters need different names.
+   * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.
    *
-   * @default cluster-sync/<namespace>/<name>. Two clusters need different names.
+   * @default cluster-sync/<namespace>/<name>. Use a different name for each cluster.
    * @schema GatewaySyncSpecGitCommitStatus#context
    */
   readonly context?: string;
@@ -994,20 +994,20 @@ export function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCom
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Credentials of a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one kind.
  *
  * @schema GatewaySyncSpecOciAuth
  */
 export interface GatewaySyncSpecOciAuth {
   /**
-   * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+   * A Secret of type kubernetes.io/dockerconfigjson with credentials for the registry.
    *
    * @schema GatewaySyncSpecOciAuth#dockerConfig
    */
   readonly dockerConfig?: GatewaySyncSpecOciAuthDockerConfig;
 
   /**
-   * User name and password: the keys username and password of a Secret.
+   * User name and password, from the keys username and password of a Secret.
    *
    * @schema GatewaySyncSpecOciAuth#basic
    */
@@ -1030,7 +1030,7 @@ export function toJson_GatewaySyncSpecOciAuth(obj: GatewaySyncSpecOciAuth | unde
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * CA certificates in PEM that the registry is verified with, instead of those of the system.
+ * PEM-encoded CA certificates for verifying the registry, instead of the CA certificates of the system.
  *
  * @schema GatewaySyncSpecOciCaBundle
  */
@@ -1058,7 +1058,7 @@ export function toJson_GatewaySyncSpecOciCaBundle(obj: GatewaySyncSpecOciCaBundl
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
+ * Secret whose key url contains the URL of the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.
  *
  * @default the value source.proxy.
  * @schema GatewaySyncSpecOciProxy
@@ -1087,13 +1087,13 @@ export function toJson_GatewaySyncSpecOciProxy(obj: GatewaySyncSpecOciProxy | un
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Publishes only artifacts that cosign signed with one of these keys.
+ * Publishes only artifacts that are signed by cosign with one of these keys.
  *
  * @schema GatewaySyncSpecOciVerify
  */
 export interface GatewaySyncSpecOciVerify {
   /**
-   * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+   * Secret with the trusted public keys. Each data entry is a PEM-encoded public key, as written by cosign.
    *
    * @schema GatewaySyncSpecOciVerify#secretRef
    */
@@ -1115,7 +1115,7 @@ export function toJson_GatewaySyncSpecOciVerify(obj: GatewaySyncSpecOciVerify | 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * HMAC key that the git host signs webhooks with.
+ * HMAC key with which the git host signs webhooks.
  *
  * @schema GatewaySyncSpecWebhookHmac
  */
@@ -1171,7 +1171,7 @@ export function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookTo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * CA certificates of the gateway in PEM.
+ * PEM-encoded CA certificates that verify the gateway.
  *
  * @schema GatewaySyncSpecGatewayCaBundle
  */
@@ -1199,7 +1199,7 @@ export function toJson_GatewaySyncSpecGatewayCaBundle(obj: GatewaySyncSpecGatewa
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * API key of the gateway, name:secret, sent as X-Ignition-API-Token.
+ * API key of the gateway, <name>:<secret>, sent in the header X-Ignition-API-Token.
  *
  * @schema GatewaySyncSpecGatewayApi
  */
@@ -1212,7 +1212,7 @@ export interface GatewaySyncSpecGatewayApi {
   readonly secretName: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGatewayApi#secretKey
    */
@@ -1241,7 +1241,7 @@ export function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGatewayApi 
  */
 export interface GatewaySyncSpecSyncDefaults {
   /**
-   * Globs of files to exclude, in addition to those of the enclosing levels.
+   * Glob patterns of files to exclude, in addition to those of the enclosing levels.
    *
    * @schema GatewaySyncSpecSyncDefaults#excludePatterns
    */
@@ -1255,21 +1255,21 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly vars?: { [key: string]: string };
 
   /**
-   * Time between checks for drift; 5s to 1h.
+   * Interval between checks for drift, from 5s to 1h.
    *
    * @schema GatewaySyncSpecSyncDefaults#syncPeriod
    */
   readonly syncPeriod?: string;
 
   /**
-   * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+   * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
    *
    * @schema GatewaySyncSpecSyncDefaults#designerSessionPolicy
    */
   readonly designerSessionPolicy?: GatewaySyncSpecSyncDefaultsDesignerSessionPolicy;
 
   /**
-   * Reports what a sync would change, and writes nothing.
+   * Reports what a sync would change without writing anything.
    *
    * @schema GatewaySyncSpecSyncDefaults#dryRun
    */
@@ -1283,14 +1283,14 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly paused?: boolean;
 
   /**
-   * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+   * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
    *
    * @schema GatewaySyncSpecSyncDefaults#drift
    */
   readonly drift?: GatewaySyncSpecSyncDefaultsDrift;
 
   /**
-   * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+   * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
    *
    * @schema GatewaySyncSpecSyncDefaults#prune
    */
@@ -1304,21 +1304,21 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
 
   /**
-   * Whether a gateway without a complete commit on its volume waits for one before it starts.
+   * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
    *
    * @schema GatewaySyncSpecSyncDefaults#startPolicy
    */
   readonly startPolicy?: GatewaySyncSpecSyncDefaultsStartPolicy;
 
   /**
-   * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
+   * Maximum time that startPolicy Block delays a gateway, which then starts without a commit. At most 25m.
    *
    * @schema GatewaySyncSpecSyncDefaults#startDeadline
    */
   readonly startDeadline?: string;
 
   /**
-   * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
+   * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
    *
    * @schema GatewaySyncSpecSyncDefaults#startGrace
    */
@@ -1370,14 +1370,14 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly collections?: GatewaySyncSpecSyncProfilesCollections;
 
   /**
-   * Folders and files to write. For a path that several mappings contain, the last one is used.
+   * Folders and files to write. If several mappings contain a path, the last one is used.
    *
    * @schema GatewaySyncSpecSyncProfiles#mappings
    */
   readonly mappings?: GatewaySyncSpecSyncProfilesMappings[];
 
   /**
-   * Globs of files to exclude, in addition to those of the enclosing levels.
+   * Glob patterns of files to exclude, in addition to those of the enclosing levels.
    *
    * @schema GatewaySyncSpecSyncProfiles#excludePatterns
    */
@@ -1391,21 +1391,21 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly vars?: { [key: string]: string };
 
   /**
-   * Time between checks for drift; 5s to 1h.
+   * Interval between checks for drift, from 5s to 1h.
    *
    * @schema GatewaySyncSpecSyncProfiles#syncPeriod
    */
   readonly syncPeriod?: string;
 
   /**
-   * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+   * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
    *
    * @schema GatewaySyncSpecSyncProfiles#designerSessionPolicy
    */
   readonly designerSessionPolicy?: GatewaySyncSpecSyncProfilesDesignerSessionPolicy;
 
   /**
-   * Reports what a sync would change, and writes nothing.
+   * Reports what a sync would change without writing anything.
    *
    * @schema GatewaySyncSpecSyncProfiles#dryRun
    */
@@ -1419,14 +1419,14 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly paused?: boolean;
 
   /**
-   * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+   * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
    *
    * @schema GatewaySyncSpecSyncProfiles#drift
    */
   readonly drift?: GatewaySyncSpecSyncProfilesDrift;
 
   /**
-   * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+   * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
    *
    * @schema GatewaySyncSpecSyncProfiles#prune
    */
@@ -1440,21 +1440,21 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
 
   /**
-   * Whether a gateway without a complete commit on its volume waits for one before it starts.
+   * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
    *
    * @schema GatewaySyncSpecSyncProfiles#startPolicy
    */
   readonly startPolicy?: GatewaySyncSpecSyncProfilesStartPolicy;
 
   /**
-   * Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.
+   * Maximum time that startPolicy Block delays a gateway, which then starts without a commit. At most 25m.
    *
    * @schema GatewaySyncSpecSyncProfiles#startDeadline
    */
   readonly startDeadline?: string;
 
   /**
-   * Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.
+   * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
    *
    * @schema GatewaySyncSpecSyncProfiles#startGrace
    */
@@ -1497,7 +1497,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.
+ * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */
@@ -1659,7 +1659,7 @@ export function toJson_GatewaySyncSpecRolloutWindows(obj: GatewaySyncSpecRollout
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.
+ * Credentials for pushing. They are used only for this, so spec.git.auth needs no write permission.
  *
  * @schema GatewaySyncSpecCaptureAuth
  */
@@ -1672,14 +1672,14 @@ export interface GatewaySyncSpecCaptureAuth {
   readonly token?: GatewaySyncSpecCaptureAuthToken;
 
   /**
-   * User name and password for HTTPS: the keys username and password of a Secret.
+   * User name and password for HTTPS, from the keys username and password of a Secret.
    *
    * @schema GatewaySyncSpecCaptureAuth#basic
    */
   readonly basic?: GatewaySyncSpecCaptureAuthBasic;
 
   /**
-   * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+   * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
    *
    * @schema GatewaySyncSpecCaptureAuth#clientCertificate
    */
@@ -1719,7 +1719,7 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAut
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.
+ * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -1744,7 +1744,7 @@ export interface GatewaySyncSpecCaptureApi {
   readonly provider: GatewaySyncSpecCaptureApiProvider;
 
   /**
-   * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
+   * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.capture.auth.
    *
    * @default the credentials of spec.capture.auth.
    * @schema GatewaySyncSpecCaptureApi#secretRef
@@ -1821,7 +1821,7 @@ export function toJson_GatewaySyncSpecAgentImage(obj: GatewaySyncSpecAgentImage 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Resources of the container, instead of those of the installation.
+ * Resources of the agent container. They replace those of the installation.
  *
  * @schema GatewaySyncSpecAgentResources
  */
@@ -1911,7 +1911,7 @@ export function toJson_GatewaySyncSpecGitAuthToken(obj: GatewaySyncSpecGitAuthTo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * User name and password for HTTPS: the keys username and password of a Secret.
+ * User name and password for HTTPS, from the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthBasic
  */
@@ -1939,7 +1939,7 @@ export function toJson_GatewaySyncSpecGitAuthBasic(obj: GatewaySyncSpecGitAuthBa
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecGitAuthClientCertificate
  */
@@ -1973,7 +1973,7 @@ export function toJson_GatewaySyncSpecGitAuthClientCertificate(obj: GatewaySyncS
  */
 export interface GatewaySyncSpecGitAuthSshKey {
   /**
-   * Key of a Secret in the same namespace that holds the private key.
+   * Key of a Secret in the same namespace that contains the private key.
    *
    * @schema GatewaySyncSpecGitAuthSshKey#secretRef
    */
@@ -2085,7 +2085,7 @@ export interface GatewaySyncSpecGitCaBundleSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGitCaBundleSecretRef#key
    */
@@ -2150,7 +2150,7 @@ export enum GatewaySyncSpecGitVerifyMode {
 }
 
 /**
- * Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.
+ * Secret with the trusted public keys. Each data entry contains PGP or SSH keys.
  *
  * @schema GatewaySyncSpecGitVerifySecretRef
  */
@@ -2198,7 +2198,7 @@ export enum GatewaySyncSpecGitCommitStatusProvider {
 }
 
 /**
- * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.git.auth.
+ * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.git.auth.
  *
  * @default the credentials of spec.git.auth.
  * @schema GatewaySyncSpecGitCommitStatusSecretRef
@@ -2212,7 +2212,7 @@ export interface GatewaySyncSpecGitCommitStatusSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGitCommitStatusSecretRef#key
    */
@@ -2235,7 +2235,7 @@ export function toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj: GatewaySyncS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.
+ * A Secret of type kubernetes.io/dockerconfigjson with credentials for the registry.
  *
  * @schema GatewaySyncSpecOciAuthDockerConfig
  */
@@ -2263,7 +2263,7 @@ export function toJson_GatewaySyncSpecOciAuthDockerConfig(obj: GatewaySyncSpecOc
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * User name and password: the keys username and password of a Secret.
+ * User name and password, from the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecOciAuthBasic
  */
@@ -2304,7 +2304,7 @@ export interface GatewaySyncSpecOciCaBundleSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecOciCaBundleSecretRef#key
    */
@@ -2355,7 +2355,7 @@ export function toJson_GatewaySyncSpecOciProxySecretRef(obj: GatewaySyncSpecOciP
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.
+ * Secret with the trusted public keys. Each data entry is a PEM-encoded public key, as written by cosign.
  *
  * @schema GatewaySyncSpecOciVerifySecretRef
  */
@@ -2396,7 +2396,7 @@ export interface GatewaySyncSpecWebhookHmacSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecWebhookHmacSecretRef#key
    */
@@ -2432,7 +2432,7 @@ export interface GatewaySyncSpecWebhookTokenSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecWebhookTokenSecretRef#key
    */
@@ -2468,7 +2468,7 @@ export interface GatewaySyncSpecGatewayCaBundleSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGatewayCaBundleSecretRef#key
    */
@@ -2491,7 +2491,7 @@ export function toJson_GatewaySyncSpecGatewayCaBundleSecretRef(obj: GatewaySyncS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+ * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
  *
  * @schema GatewaySyncSpecSyncDefaultsDesignerSessionPolicy
  */
@@ -2505,7 +2505,7 @@ export enum GatewaySyncSpecSyncDefaultsDesignerSessionPolicy {
 }
 
 /**
- * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+ * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncDefaultsDrift
  */
@@ -2519,7 +2519,7 @@ export enum GatewaySyncSpecSyncDefaultsDrift {
 }
 
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncDefaultsPrune
  */
@@ -2549,7 +2549,7 @@ export class GatewaySyncSpecSyncDefaultsMaxDeletions {
 }
 
 /**
- * Whether a gateway without a complete commit on its volume waits for one before it starts.
+ * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -2603,14 +2603,14 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheck(obj: GatewaySyncSpecSync
  */
 export interface GatewaySyncSpecSyncProfilesCollections {
   /**
-   * Folder in the repository that holds one folder per collection.
+   * Folder in the repository that contains one folder per collection.
    *
    * @schema GatewaySyncSpecSyncProfilesCollections#root
    */
   readonly root: string;
 
   /**
-   * Deployment mode, or auto for the mode that the gateway is started with.
+   * Deployment mode, or auto to use the mode of the gateway.
    *
    * @schema GatewaySyncSpecSyncProfilesCollections#mode
    */
@@ -2672,14 +2672,14 @@ export interface GatewaySyncSpecSyncProfilesMappings {
   readonly template?: boolean;
 
   /**
-   * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+   * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
    *
    * @schema GatewaySyncSpecSyncProfilesMappings#prune
    */
   readonly prune?: GatewaySyncSpecSyncProfilesMappingsPrune;
 
   /**
-   * Globs of files to exclude, in addition to those of the enclosing levels.
+   * Glob patterns of files to exclude, in addition to those of the enclosing levels.
    *
    * @schema GatewaySyncSpecSyncProfilesMappings#excludePatterns
    */
@@ -2715,7 +2715,7 @@ export function toJson_GatewaySyncSpecSyncProfilesMappings(obj: GatewaySyncSpecS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.
+ * How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.
  *
  * @schema GatewaySyncSpecSyncProfilesDesignerSessionPolicy
  */
@@ -2729,7 +2729,7 @@ export enum GatewaySyncSpecSyncProfilesDesignerSessionPolicy {
 }
 
 /**
- * How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.
+ * How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.
  *
  * @schema GatewaySyncSpecSyncProfilesDrift
  */
@@ -2743,7 +2743,7 @@ export enum GatewaySyncSpecSyncProfilesDrift {
 }
 
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncProfilesPrune
  */
@@ -2773,7 +2773,7 @@ export class GatewaySyncSpecSyncProfilesMaxDeletions {
 }
 
 /**
- * Whether a gateway without a complete commit on its volume waits for one before it starts.
+ * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
@@ -2827,7 +2827,7 @@ export function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSync
  */
 export interface GatewaySyncSpecRolloutStagesGateways {
   /**
-   * Globs of gateway names: the annotation clustersync.io/gateway-name, or the name of the pod.
+   * Glob patterns of gateway names. The name is the annotation clustersync.io/gateway-name, or the name of the pod.
    *
    * @schema GatewaySyncSpecRolloutStagesGateways#names
    */
@@ -2933,7 +2933,7 @@ export function toJson_GatewaySyncSpecCaptureAuthToken(obj: GatewaySyncSpecCaptu
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * User name and password for HTTPS: the keys username and password of a Secret.
+ * User name and password for HTTPS, from the keys username and password of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthBasic
  */
@@ -2961,7 +2961,7 @@ export function toJson_GatewaySyncSpecCaptureAuthBasic(obj: GatewaySyncSpecCaptu
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.
+ * Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.
  *
  * @schema GatewaySyncSpecCaptureAuthClientCertificate
  */
@@ -2995,7 +2995,7 @@ export function toJson_GatewaySyncSpecCaptureAuthClientCertificate(obj: GatewayS
  */
 export interface GatewaySyncSpecCaptureAuthSshKey {
   /**
-   * Key of a Secret in the same namespace that holds the private key.
+   * Key of a Secret in the same namespace that contains the private key.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKey#secretRef
    */
@@ -3114,7 +3114,7 @@ export enum GatewaySyncSpecCaptureApiProvider {
 }
 
 /**
- * Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of spec.capture.auth.
+ * Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of spec.capture.auth.
  *
  * @default the credentials of spec.capture.auth.
  * @schema GatewaySyncSpecCaptureApiSecretRef
@@ -3128,7 +3128,7 @@ export interface GatewaySyncSpecCaptureApiSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecCaptureApiSecretRef#key
    */
@@ -3206,7 +3206,7 @@ export interface GatewaySyncSpecGitAuthTokenSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGitAuthTokenSecretRef#key
    */
@@ -3285,7 +3285,7 @@ export function toJson_GatewaySyncSpecGitAuthClientCertificateSecretRef(obj: Gat
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Key of a Secret in the same namespace that holds the private key.
+ * Key of a Secret in the same namespace that contains the private key.
  *
  * @schema GatewaySyncSpecGitAuthSshKeySecretRef
  */
@@ -3298,7 +3298,7 @@ export interface GatewaySyncSpecGitAuthSshKeySecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGitAuthSshKeySecretRef#key
    */
@@ -3390,7 +3390,7 @@ export interface GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGitAuthGithubAppPrivateKeySecretRef#key
    */
@@ -3475,7 +3475,7 @@ export function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj: GatewaySyncSpec
  */
 export interface GatewaySyncSpecSyncDefaultsCheckHttp {
   /**
-   * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
+   * Path on the gateway. The port and TLS settings of spec.gateway apply. The API key is sent only to paths below /data/api/.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheckHttp#path
    */
@@ -3518,7 +3518,7 @@ export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
   readonly query: string;
 
   /**
-   * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
+   * URL of the Prometheus server, without /api/v1/query. Queries carry no credentials; the server is verified with the CA certificates of the system.
    *
    * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#url
    */
@@ -3553,7 +3553,7 @@ export enum GatewaySyncSpecSyncProfilesMappingsType {
 }
 
 /**
- * What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.
+ * Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.
  *
  * @schema GatewaySyncSpecSyncProfilesMappingsPrune
  */
@@ -3578,7 +3578,7 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
   readonly file: string;
 
   /**
-   * New values by JSONPath (RFC 9535; a bare name means $.name); values may be templates, and the type of the replaced value is kept. At most 8; a file may have several patches.
+   * New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8; a file may have several patches.
    *
    * @schema GatewaySyncSpecSyncProfilesMappingsPatches#set
    */
@@ -3607,7 +3607,7 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySy
  */
 export interface GatewaySyncSpecSyncProfilesCheckHttp {
   /**
-   * Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.
+   * Path on the gateway. The port and TLS settings of spec.gateway apply. The API key is sent only to paths below /data/api/.
    *
    * @schema GatewaySyncSpecSyncProfilesCheckHttp#path
    */
@@ -3650,7 +3650,7 @@ export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
   readonly query: string;
 
   /**
-   * URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.
+   * URL of the Prometheus server, without /api/v1/query. Queries carry no credentials; the server is verified with the CA certificates of the system.
    *
    * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#url
    */
@@ -3714,7 +3714,7 @@ export interface GatewaySyncSpecCaptureAuthTokenSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecCaptureAuthTokenSecretRef#key
    */
@@ -3793,7 +3793,7 @@ export function toJson_GatewaySyncSpecCaptureAuthClientCertificateSecretRef(obj:
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Key of a Secret in the same namespace that holds the private key.
+ * Key of a Secret in the same namespace that contains the private key.
  *
  * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef
  */
@@ -3806,7 +3806,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeySecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKeySecretRef#key
    */
@@ -3898,7 +3898,7 @@ export interface GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecCaptureAuthGithubAppPrivateKeySecretRef#key
    */
@@ -3934,7 +3934,7 @@ export interface GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGitAuthSshKeyPassphraseSecretRef#key
    */
@@ -3970,7 +3970,7 @@ export interface GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecGitAuthSshKeyKnownHostsSecretRef#key
    */
@@ -4006,7 +4006,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKeyPassphraseSecretRef#key
    */
@@ -4042,7 +4042,7 @@ export interface GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef {
   readonly name: string;
 
   /**
-   * Key inside the Secret.
+   * Key in the Secret.
    *
    * @schema GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef#key
    */
@@ -4066,7 +4066,7 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKeyKnownHostsSecretRef(obj: 
 
 
 /**
- * What one gateway runs, written by its pod's agent.
+ * What one gateway runs, as reported by the agent in its pod.
  *
  * @schema SyncReport
  */
@@ -4120,7 +4120,7 @@ export class SyncReport extends ApiObject {
 }
 
 /**
- * What one gateway runs, written by its pod's agent.
+ * What one gateway runs, as reported by the agent in its pod.
  *
  * @schema SyncReport
  */

@@ -19,7 +19,7 @@ const quiet = v.pipe(
     `!self.matches(${celDuration}) || duration(self) >= duration('1m')`,
     (value) => (durationMs(value) ?? Infinity) >= minQuietMs,
   ),
-  v.description('How long local changes must remain unchanged before they are captured with trigger Drift. At least 1m; defaults to 10m.'),
+  v.description('How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.'),
 )
 
 /** The default of `quiet`. */
@@ -28,33 +28,33 @@ export const defaultQuietMs = 600_000
 /** The schema of `spec.capture`. */
 export const captureSpec = v.pipe(
   v.object({
-    enabled: v.optional(v.pipe(v.boolean(), v.description('When false, agents submit no changes.')), true),
+    enabled: v.optional(v.pipe(v.boolean(), v.description('Whether agents submit local changes.')), true),
     branch: v.optional(
       v.pipe(
         v.string(),
         v.maxLength(200),
         v.regex(
           /^[A-Za-z0-9][A-Za-z0-9._/-]*\{\{ ?gateway\.name ?\}\}[A-Za-z0-9._/-]*$/,
-          'must hold {{ gateway.name }} behind a name of its own, such as captured/{{ gateway.name }}',
+          'must contain {{ gateway.name }} after a prefix, such as captured/{{ gateway.name }}',
         ),
-        v.description('Branch for the changes of a gateway. Only the operator writes to it, and never with force.'),
+        v.description('Branch for the changes of a gateway. Only the operator pushes to it, and never with force.'),
       ),
       'captured/{{ gateway.name }}',
     ),
     auth: v.pipe(
       gitAuth,
       rule(
-        'must name one of token, basic, clientCertificate, sshKey and githubApp',
+        'one of token, basic, clientCertificate, sshKey and githubApp must be set',
         `[${gitAuthKinds.map((kind) => `has(self.${kind})`).join(', ')}].exists(x, x)`,
         (value) => gitAuthKinds.some((kind) => value[kind] !== undefined),
       ),
-      v.description('Credentials for pushes. They are used for nothing else, so spec.git.auth needs no write permission.'),
+      v.description('Credentials for pushing. They are used only for this, so spec.git.auth needs no write permission.'),
     ),
     trigger: v.optional(
       v.pipe(
         v.picklist(['Request', 'Drift']),
         v.description(
-          'What starts a capture. Request: a request only; Drift: also local changes that remain unchanged for the duration quiet.',
+          'What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.',
         ),
       ),
       'Request',
@@ -63,14 +63,16 @@ export const captureSpec = v.pipe(
     pullRequest: v.optional(
       v.pipe(
         v.boolean(),
-        v.description('Opens one pull request from each branch to spec.git.ref, and keeps its text (files, findings, diff) up to date.'),
+        v.description(
+          'Opens one pull request from each branch to spec.git.ref, and keeps its description (files, findings and diff) up to date.',
+        ),
       ),
       false,
     ),
     api: v.optional(v.pipe(v.object(hostApi('spec.capture.auth')), v.description('API of the git host for pull requests.'))),
   }),
   rule(
-    'quiet needs trigger: Drift',
+    'quiet requires trigger: Drift',
     "!has(self.quiet) || self.trigger == 'Drift'",
     ({ trigger, quiet }) => quiet === undefined || trigger === 'Drift',
   ),
@@ -80,7 +82,7 @@ export const captureSpec = v.pipe(
     ({ pullRequest, api }) => !pullRequest || api !== undefined,
   ),
   rule(
-    'api needs a secretRef of its own, or an auth of kind token, basic or githubApp',
+    'api requires its own secretRef, or an auth with token, basic or githubApp',
     '!has(self.api) || has(self.api.secretRef) || has(self.auth.token) || has(self.auth.basic) || has(self.auth.githubApp)',
     ({ api, auth }) =>
       api === undefined ||
@@ -109,9 +111,7 @@ export const leftOut = v.object({
 const pullRequest = v.object({
   state: v.pipe(
     v.picklist(['Waiting', 'Open', 'Refused']),
-    v.description(
-      'State of the pull request. Waiting: it is being opened; Refused: it could not be opened, and is retried with the next request.',
-    ),
+    v.description('State of the pull request. Waiting: it is being opened; Refused: it could not be opened; the next request retries it.'),
   ),
   url: v.optional(v.pipe(text(2048), v.description('URL of the pull request.'))),
   reason: v.optional(v.pipe(text(64), v.description('Reason why the pull request is not open, as listed in the runbook.'))),
@@ -126,7 +126,7 @@ const captured = v.object({
     v.picklist(['Pushed', 'Nothing', 'Refused', 'Failed']),
     v.description('Result. Nothing: there were no changes; Refused: a user must act; Failed: the capture is retried.'),
   ),
-  changes: v.optional(v.pipe(text(64), v.description('Digest of the changes. The same changes are captured once.'))),
+  changes: v.optional(v.pipe(text(64), v.description('Digest of the changes. The same changes are captured only once.'))),
   files: v.optional(v.pipe(count, v.description('Number of files that were changed, added or removed.'))),
   on: v.optional(v.pipe(hash, v.description('The commit that the gateway ran when the changes were made.'))),
   branch: v.optional(v.pipe(text(255), v.description('Branch that the commit was pushed to.'))),
@@ -136,12 +136,14 @@ const captured = v.object({
   message: v.optional(v.pipe(text(1024), v.description('Human-readable explanation of the reason.'))),
   leftOut: v.optional(v.pipe(v.array(leftOut), v.maxLength(maxLeftOut), v.description('Changes that cannot be captured.'))),
   leftOutFiles: v.optional(v.pipe(count, v.description('Number of changes that cannot be captured.'))),
-  at: v.pipe(time, v.description('When the result was known.')),
+  at: v.pipe(time, v.description('When the result became known.')),
 })
 
 /** The schema of `status.capture`. */
 export const captureStatus = v.object({
-  repo: v.optional(v.pipe(text(2048), v.description('The repository of the results; results for another repository are ignored.'))),
+  repo: v.optional(
+    v.pipe(text(2048), v.description('The repository that the results belong to; results for another repository are ignored.')),
+  ),
   request: v.optional(v.pipe(text(64), v.description('ID of the current request.'))),
   by: v.optional(v.pipe(text(128), v.description('Who made the request.'))),
   at: v.optional(v.pipe(time, v.description('When the controller first saw the request. It expires after an hour.'))),

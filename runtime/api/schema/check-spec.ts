@@ -8,8 +8,10 @@ const httpCheck = v.object({
   path: v.pipe(
     v.string(),
     v.maxLength(1024),
-    v.regex(/^\/[!-~]*$/, 'must begin with / and hold no blanks'),
-    v.description('Path on the gateway, with the port and TLS settings of spec.gateway. The API key is sent below /data/api/ only.'),
+    v.regex(/^\/[!-~]*$/, 'must begin with / and not contain spaces'),
+    v.description(
+      'Path on the gateway. The port and TLS settings of spec.gateway apply. The API key is sent only to paths below /data/api/.',
+    ),
   ),
   status: v.optional(v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599), v.description('Expected status code.')), 200),
 })
@@ -21,7 +23,7 @@ const prometheusCheck = v.object({
     v.maxLength(1024),
     v.regex(
       /^([^{]|\{[^{]|\{\{ ?(gateway\.name|gateway\.pod|namespace|commit) ?\}\})*\{?$/,
-      'knows {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} only',
+      'may only contain the placeholders {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }}',
     ),
     v.description(
       'PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.',
@@ -32,10 +34,10 @@ const prometheusCheck = v.object({
     v.maxLength(1024),
     v.regex(
       /^https?:\/\/([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])(:[1-9][0-9]{0,4})?(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*\/?$/,
-      'must be http:// or https:// with a host, and a path at most: no user, no query',
+      'must be an http or https URL with a host and an optional path, without a user or query',
     ),
     v.description(
-      'URL of the Prometheus server, without /api/v1/query. It is queried without credentials; TLS is verified with the CA certificates of the system.',
+      'URL of the Prometheus server, without /api/v1/query. Queries carry no credentials; the server is verified with the CA certificates of the system.',
     ),
   ),
 })

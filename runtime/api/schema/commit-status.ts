@@ -19,7 +19,7 @@ export const hostApi = (otherwise: string) => ({
     v.pipe(
       secretKeyRef,
       v.description(
-        `Key of a Secret in the same namespace that holds the access token of the API. Defaults to the credentials of ${otherwise}.`,
+        `Key of a Secret in the same namespace that contains the access token of the API. Defaults to the credentials of ${otherwise}.`,
       ),
     ),
   ),
@@ -42,8 +42,13 @@ export const commitStatus = v.object({
     v.pipe(
       v.string(),
       v.maxLength(100),
-      v.regex(/^[A-Za-z0-9][A-Za-z0-9 ._/:-]*$/, 'must begin with a letter or digit and hold only those, spaces and . _ / : -'),
-      v.description('Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Two clusters need different names.'),
+      v.regex(
+        /^[A-Za-z0-9][A-Za-z0-9 ._/:-]*$/,
+        'must begin with a letter or digit and contain only letters, digits, spaces and . _ / : -',
+      ),
+      v.description(
+        'Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.',
+      ),
     ),
   ),
 })

@@ -21,8 +21,8 @@ export const secretName = v.pipe(
 )
 export const secretKey = v.pipe(
   text(253),
-  v.regex(objectKey, 'must be a key of a Secret: letters, digits, -, _ and ., and not begin with two dots'),
-  v.description('Key inside the Secret.'),
+  v.regex(objectKey, 'must be a key of a Secret: letters, digits, -, _ and ., not beginning with two dots'),
+  v.description('Key in the Secret.'),
 )
 /** One key of a Secret in the namespace of the GatewaySync, never of another. */
 export const secretKeyRef = v.object({ name: secretName, key: secretKey })
@@ -68,7 +68,7 @@ export const path = v.pipe(
   v.string(),
   v.maxLength(1024),
   rule(
-    'must be relative, use / and hold no .. segment',
+    'must be relative, use / and contain no .. segment',
     "!self.startsWith('/') && !self.contains('\\\\') && !('/' + self + '/').contains('/../')",
     (value) => !value.startsWith('/') && !value.includes('\\') && !`/${value}/`.includes('/../'),
   ),

@@ -25,7 +25,7 @@ function repository({ allowLocal }: SpecOptions) {
   const base = v.pipe(
     text(2048),
     rule(
-      'must not hold a user, password or token; use spec.git.auth',
+      'must not contain a user, password or token; use spec.git.auth',
       "!self.matches('^https?://[^/]*@')",
       (value) => !/^https?:\/\/[^/]*@/.test(value),
     ),
@@ -35,12 +35,12 @@ function repository({ allowLocal }: SpecOptions) {
   return v.pipe(
     base,
     rule(
-      'must be an https, http or ssh URL without query and fragment, or git@host:path',
+      'must be an https, http or ssh URL without a query or fragment, or git@host:path',
       `self.matches(${celText(repositoryUrlPattern)}) && (!self.matches(${celText(numericHostPattern)}) || self.matches(${celText(ipv4HostPattern)}))`,
       (value) => hasAmbiguousPath(value) || parseRepositoryUrl(value) !== undefined,
     ),
     rule(
-      'must hold no . or .. segment and no percent-encoded . / or \\',
+      'must not contain a . or .. segment or a percent-encoded . / or \\',
       `!self.matches(${celText(ambiguousPathPattern)})`,
       (value) => !hasAmbiguousPath(value),
     ),
@@ -53,7 +53,7 @@ const secretHolder = v.object({ secretRef: v.pipe(v.object({ name: secretName })
 
 const sshKey = v.pipe(
   v.object({
-    secretRef: v.pipe(secretKeyRef, v.description('Key of a Secret in the same namespace that holds the private key.')),
+    secretRef: v.pipe(secretKeyRef, v.description('Key of a Secret in the same namespace that contains the private key.')),
     passphrase: v.optional(v.pipe(secretRefHolder, v.description('Passphrase of an encrypted private key.'))),
     knownHosts: v.optional(v.pipe(secretRefHolder, v.description('Host keys of the git host, in the format of ssh-keyscan.'))),
     insecureIgnoreHostKey: v.optional(
@@ -65,7 +65,7 @@ const sshKey = v.pipe(
     ),
   }),
   rule(
-    'needs knownHosts or insecureIgnoreHostKey: true',
+    'knownHosts is required unless insecureIgnoreHostKey is true',
     'has(self.knownHosts) || (has(self.insecureIgnoreHostKey) && self.insecureIgnoreHostKey)',
     (value) => value.knownHosts !== undefined || value.insecureIgnoreHostKey,
   ),
@@ -101,15 +101,17 @@ export const gitAuthKinds = ['token', 'basic', 'clientCertificate', 'sshKey', 'g
 export const gitAuth = v.pipe(
   v.object({
     token: v.optional(v.pipe(secretRefHolder, v.description('Access token for HTTPS, for any git host.'))),
-    basic: v.optional(v.pipe(secretHolder, v.description('User name and password for HTTPS: the keys username and password of a Secret.'))),
+    basic: v.optional(
+      v.pipe(secretHolder, v.description('User name and password for HTTPS, from the keys username and password of a Secret.')),
+    ),
     clientCertificate: v.optional(
-      v.pipe(secretHolder, v.description('Client certificate for HTTPS: the keys tls.crt and tls.key of a Secret.')),
+      v.pipe(secretHolder, v.description('Client certificate for HTTPS, from the keys tls.crt and tls.key of a Secret.')),
     ),
     sshKey: v.optional(sshKey),
     githubApp: v.optional(githubApp),
   }),
   rule(
-    'at most one of token, basic, clientCertificate, sshKey and githubApp',
+    'at most one of token, basic, clientCertificate, sshKey and githubApp may be set',
     `[${gitAuthKinds.map((kind) => `has(self.${kind})`).join(', ')}].filter(x, x).size() <= 1`,
     (value) => gitAuthKinds.filter((kind) => value[kind] !== undefined).length <= 1,
   ),
@@ -127,7 +129,7 @@ const verify = v.object({
   ),
   secretRef: v.pipe(
     v.object({ name: secretName }),
-    v.description('Secret with the trusted public keys. Each entry of its data is a file of PGP or SSH keys.'),
+    v.description('Secret with the trusted public keys. Each data entry contains PGP or SSH keys.'),
   ),
 })
 
@@ -162,18 +164,18 @@ const refFields = {
 
 /** How the git host is reached. */
 const accessFields = {
-  auth: v.optional(v.pipe(gitAuth, v.description('Credentials of a private repository. Set exactly one kind.'))),
+  auth: v.optional(v.pipe(gitAuth, v.description('Credentials for a private repository. Set exactly one kind.'))),
   caBundle: v.optional(
     v.pipe(
       secretRefHolder,
-      v.description('CA certificates in PEM that the git host is verified with, instead of the CA certificates of the system.'),
+      v.description('PEM-encoded CA certificates for verifying the git host, instead of the CA certificates of the system.'),
     ),
   ),
   proxy: v.optional(
     v.pipe(
       secretHolder,
       v.description(
-        'Secret whose key url holds the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.',
+        'Secret whose key url contains the URL of the proxy for the git host, http://[user:password@]host:port. Defaults to the value source.proxy.',
       ),
     ),
   ),
@@ -196,7 +198,7 @@ export function gitSpec(options: SpecOptions) {
           ),
         ),
       ),
-      verify: v.optional(v.pipe(verify, v.description('Publishes only commits that are signed by one of these PGP or SSH keys.'))),
+      verify: v.optional(v.pipe(verify, v.description('Publishes only commits that are signed with one of these PGP or SSH keys.'))),
       commitStatus: v.optional(
         v.pipe(
           commitStatus,
@@ -205,7 +207,7 @@ export function gitSpec(options: SpecOptions) {
       ),
     }),
     rule(
-      'at most one of ref, semver and tagPattern',
+      'at most one of ref, semver and tagPattern may be set',
       '[has(self.ref), has(self.semver), has(self.tagPattern)].filter(x, x).size() <= 1',
       (value) => [value.ref, value.semver, value.tagPattern].filter((member) => member !== undefined).length <= 1,
     ),
@@ -215,12 +217,12 @@ export function gitSpec(options: SpecOptions) {
       (value) => !value.repo.startsWith('http://') || kindsOf(value.auth).length === 0,
     ),
     rule(
-      'an https repository takes no sshKey; write the ssh URL of the repository',
+      'an https repository does not accept sshKey; use the ssh URL of the repository',
       `!self.repo.startsWith('https://') || !(${celHas(['sshKey'])})`,
       (value) => !value.repo.startsWith('https://') || !kindsOf(value.auth).includes('sshKey'),
     ),
     rule(
-      'commitStatus needs a secretRef of its own, or an auth of kind token, basic or githubApp',
+      'commitStatus requires its own secretRef, or an auth with token, basic or githubApp',
       `!has(self.commitStatus) || has(self.commitStatus.secretRef) || (${celHas(apiKinds)})`,
       (value) =>
         value.commitStatus === undefined ||
@@ -228,7 +230,7 @@ export function gitSpec(options: SpecOptions) {
         apiKinds.some((kind) => kindsOf(value.auth).includes(kind)),
     ),
     rule(
-      'an ssh repository needs auth.sshKey',
+      'an ssh repository requires auth.sshKey',
       `self.repo.matches('^https?://') || (${celHas(['sshKey'])})`,
       (value) => !isSshRepository(value.repo) || kindsOf(value.auth).includes('sshKey'),
     ),

@@ -16,7 +16,7 @@ const secretHolder = v.object({ secretRef: v.pipe(v.object({ name: secretName })
 const url = v.pipe(
   text(2048),
   rule(
-    'must be oci://registry/repository, without user, tag and digest',
+    'must be oci://registry/repository, without a user, tag or digest',
     `self.matches(${celText(artifactUrlPattern)}) && (!('ssh' + self.substring(3)).matches(${celText(numericHostPattern)}) || ('ssh' + self.substring(3)).matches(${celText(ipv4HostPattern)}))`,
     (value) => value.startsWith('oci://') && parseArtifactUrl(value) !== undefined,
   ),
@@ -26,12 +26,12 @@ const url = v.pipe(
 const auth = v.pipe(
   v.object({
     dockerConfig: v.optional(
-      v.pipe(secretHolder, v.description('A Secret of type kubernetes.io/dockerconfigjson that has the registry among its auths.')),
+      v.pipe(secretHolder, v.description('A Secret of type kubernetes.io/dockerconfigjson with credentials for the registry.')),
     ),
-    basic: v.optional(v.pipe(secretHolder, v.description('User name and password: the keys username and password of a Secret.'))),
+    basic: v.optional(v.pipe(secretHolder, v.description('User name and password, from the keys username and password of a Secret.'))),
   }),
   rule(
-    'at most one of dockerConfig and basic',
+    'at most one of dockerConfig and basic may be set',
     '!(has(self.dockerConfig) && has(self.basic))',
     ({ dockerConfig, basic }) => dockerConfig === undefined || basic === undefined,
   ),
@@ -40,7 +40,7 @@ const auth = v.pipe(
 const verify = v.object({
   secretRef: v.pipe(
     v.object({ name: secretName }),
-    v.description('Secret with the trusted public keys. Each entry of its data is a public key in PEM, as cosign writes it.'),
+    v.description('Secret with the trusted public keys. Each data entry is a PEM-encoded public key, as written by cosign.'),
   ),
 })
 
@@ -51,8 +51,8 @@ export const ociSpec = v.pipe(
     tag: v.optional(
       v.pipe(
         v.string(),
-        v.regex(/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/, 'must be a tag: letters, digits, ., _ and -, at most 128'),
-        v.description('Tag that is followed. Defaults to latest.'),
+        v.regex(/^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/, 'must be a tag of at most 128 letters, digits, ., _ and -'),
+        v.description('Tag to follow. Defaults to latest.'),
       ),
     ),
     semver: v.optional(
@@ -66,34 +66,37 @@ export const ociSpec = v.pipe(
       v.pipe(
         v.string(),
         v.regex(digestPattern, 'must be sha256: and 64 lower-case hex digits'),
-        v.description('Digest of the manifest, sha256:…, which never changes.'),
+        v.description('Digest of the manifest, sha256:…, which selects one unchanging artifact.'),
       ),
     ),
     insecure: v.optional(
-      v.pipe(v.boolean(), v.description('Uses http, for a registry without TLS: without credentials and without a proxy.')),
+      v.pipe(v.boolean(), v.description('Uses http, for a registry without TLS. Credentials and proxies are not supported.')),
       false,
     ),
-    auth: v.optional(v.pipe(auth, v.description('Credentials of a private repository. Set exactly one kind.'))),
+    auth: v.optional(v.pipe(auth, v.description('Credentials for a private repository. Set exactly one kind.'))),
     caBundle: v.optional(
-      v.pipe(secretRefHolder, v.description('CA certificates in PEM that the registry is verified with, instead of those of the system.')),
+      v.pipe(
+        secretRefHolder,
+        v.description('PEM-encoded CA certificates for verifying the registry, instead of the CA certificates of the system.'),
+      ),
     ),
     proxy: v.optional(
       v.pipe(
         secretHolder,
         v.description(
-          'Secret whose key url holds the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.',
+          'Secret whose key url contains the URL of the proxy for the registry, http://[user:password@]host:port. Defaults to the value source.proxy.',
         ),
       ),
     ),
-    verify: v.optional(v.pipe(verify, v.description('Publishes only artifacts that cosign signed with one of these keys.'))),
+    verify: v.optional(v.pipe(verify, v.description('Publishes only artifacts that are signed by cosign with one of these keys.'))),
   }),
   rule(
-    'at most one of tag, semver and digest',
+    'at most one of tag, semver and digest may be set',
     '[has(self.tag), has(self.semver), has(self.digest)].filter(x, x).size() <= 1',
     ({ tag, semver, digest }) => [tag, semver, digest].filter((member) => member !== undefined).length <= 1,
   ),
   rule(
-    'insecure takes no auth, caBundle or proxy',
+    'insecure cannot be combined with auth, caBundle or proxy',
     '!(has(self.insecure) && self.insecure) || !(has(self.auth) || has(self.caBundle) || has(self.proxy))',
     ({ insecure, ...more }) => !insecure || (more.auth === undefined && more.caBundle === undefined && more.proxy === undefined),
   ),

@@ -69,7 +69,7 @@ const columns = v.object({
 export const syncReportStatus = v.object({
   phase: v.pipe(v.picklist(phases), v.description('Phase of the gateway.')),
   commit: v.optional(v.pipe(hash, v.description('The commit that the gateway runs completely.'))),
-  ref: v.optional(v.pipe(text(255), v.description('The ref that the commit was resolved from; of an artifact <tag>@<digest>.'))),
+  ref: v.optional(v.pipe(text(255), v.description('The ref that the commit was resolved from; for an artifact, <tag>@<digest>.'))),
   syncHash: v.optional(
     v.pipe(v.string(), v.regex(/^(v[0-9]{1,3}-)?[0-9a-f]{64}$/), v.description('Hash of the sync configuration that was applied.')),
   ),
@@ -79,12 +79,12 @@ export const syncReportStatus = v.object({
     v.pipe(
       v.object({
         name: v.pipe(text(255), v.description('Name of the deployment mode; empty if the gateway runs without one.')),
-        from: v.pipe(v.picklist(modeOrigins), v.description('Where the mode was found.')),
+        from: v.pipe(v.picklist(modeOrigins), v.description('Where the mode was read from.')),
       }),
       v.description('Deployment mode of the gateway.'),
     ),
   ),
-  files: v.optional(v.pipe(counts, v.description('What the last sync did.'))),
+  files: v.optional(v.pipe(counts, v.description('File counts of the last sync.'))),
   drift: v.optional(
     v.pipe(
       v.object({
@@ -97,13 +97,13 @@ export const syncReportStatus = v.object({
   changes: v.optional(
     v.pipe(
       v.object({
-        request: v.pipe(text(64), v.description('ID of the request that is answered.')),
+        request: v.pipe(text(64), v.description('ID of the request that this is the answer to.')),
         commit: v.pipe(hash, v.description('The commit that the files were compared with.')),
         changed: v.pipe(count, v.description('Number of files that were changed.')),
         added: v.pipe(count, v.description('Number of files that were added locally.')),
         removed: v.pipe(count, v.description('Number of files that were deleted locally.')),
         ignored: v.pipe(count, v.description('Number of files that differ only in content that a gateway writes automatically.')),
-        text: v.pipe(text(reportLimits.diffCharacters), v.description('The files by folder with a diff without secrets; as many as fit.')),
+        text: v.pipe(text(reportLimits.diffCharacters), v.description('As many files as fit, by folder, with a diff without secrets.')),
       }),
       v.description('Local changes; present while an annotation requests them.'),
     ),
@@ -118,18 +118,18 @@ export const syncReportStatus = v.object({
           v.pipe(v.array(message), v.maxLength(reportLimits.problems), v.description('Problems that the gateway reported.')),
         ),
       }),
-      v.description('Scans that the gateway made after the files were written.'),
+      v.description('Scans that the gateway ran after the files were written.'),
     ),
   ),
   health: v.optional(
     v.pipe(
       v.object({
-        since: v.pipe(time, v.description('When the files of this commit and configuration were put in place.')),
+        since: v.pipe(time, v.description('When the files of this commit and configuration were applied.')),
         newProblems: v.optional(
           v.pipe(
             v.array(message),
             v.maxLength(reportLimits.problems),
-            v.description('Problems that the gateway reports now and did not report before.'),
+            v.description('Problems that the gateway reports now but did not report before.'),
           ),
         ),
       }),
@@ -140,7 +140,7 @@ export const syncReportStatus = v.object({
     v.pipe(
       v.object({
         state: v.pipe(v.picklist(checkStates), v.description('Passed, Failed, or Unknown while there is no recent result.')),
-        since: v.pipe(time, v.description('Since when the check has this state.')),
+        since: v.pipe(time, v.description('When the state of the check last changed.')),
         message: v.optional(v.pipe(message, v.description('Why the check has not passed.'))),
       }),
       v.description('Result of the health check of the profile; absent while no rollout requests it.'),
@@ -157,7 +157,7 @@ export const syncReportStatus = v.object({
             v.description('Rule, as listed in docs/reference/rules.md or docs/reference/sync.md.'),
           ),
           path: v.pipe(path, v.description('The affected file or folder.')),
-          message: v.pipe(message, v.description('What was found.')),
+          message: v.pipe(message, v.description('Description of the finding.')),
         }),
       ),
       v.maxLength(reportLimits.findings),

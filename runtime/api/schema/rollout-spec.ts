@@ -31,7 +31,7 @@ const chosen = v.object({
       v.array(gatewayGlob),
       v.minLength(1, 'must name at least one gateway'),
       v.maxLength(64),
-      v.description('Globs of gateway names: the annotation clustersync.io/gateway-name, or the name of the pod.'),
+      v.description('Glob patterns of gateway names. The name is the annotation clustersync.io/gateway-name, or the name of the pod.'),
     ),
   ),
   labels: v.optional(
@@ -39,7 +39,7 @@ const chosen = v.object({
       v.object({
         matchLabels: v.pipe(
           v.record(v.string(), v.pipe(v.string(), v.maxLength(63))),
-          v.minEntries(1, 'must hold at least one label'),
+          v.minEntries(1, 'must contain at least one label'),
           v.maxEntries(16),
           v.description('Labels that the pod must have.'),
         ),
@@ -52,7 +52,7 @@ const chosen = v.object({
 const stage = v.object({
   name: v.pipe(
     text(63),
-    v.regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be lower-case letters, digits and -, at most 63'),
+    v.regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be at most 63 lower-case letters, digits and -'),
     v.description('Name of the stage, used in the status and in approvals.'),
   ),
   gateways: v.optional(
@@ -129,7 +129,7 @@ export const rolloutSpec = v.object({
       const broken = brokenGlobListRule(names, 'ref')
       if (broken !== undefined) addIssue({ message: `gateways.names of all stages ${broken}` })
     }),
-    v.check((stages) => new Set(stages.map(({ name }) => name)).size === stages.length, 'names of stages must differ'),
+    v.check((stages) => new Set(stages.map(({ name }) => name)).size === stages.length, 'names of stages must be unique'),
     // The API server rejects duplicate names of a map list, which costs less than a rule.
     crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
     rule(
@@ -150,15 +150,20 @@ export const rolloutSpec = v.object({
   windows: v.optional(
     v.pipe(
       v.array(window),
-      v.minLength(1, 'must hold at least one window'),
+      v.minLength(1, 'must contain at least one window'),
       v.maxLength(16),
       v.description(
-        'When gateways may start to update; always if not set. Updates that have started continue, and a rollback is always allowed.',
+        'When gateways may start to update; at any time if not set. Updates in progress continue, and a rollback is always allowed.',
       ),
     ),
   ),
   progressDeadline: v.optional(
-    v.pipe(duration, v.description('A gateway fails if it has not applied the commit this long after the last progress of its stage.')),
+    v.pipe(
+      duration,
+      v.description(
+        'Maximum time since the last progress of a stage. After that, a gateway that has not applied the commit counts as failed.',
+      ),
+    ),
     '2h',
   ),
 })

@@ -20,7 +20,7 @@ export const selectedBy = v.optional(
   v.pipe(
     text(255),
     v.description(
-      'What selected the ref: HEAD, semver:<range> or tagPattern:<pattern>; absent if the ref was named. Of an artifact, its tag.',
+      'What selected the ref: HEAD, semver:<range> or tagPattern:<pattern>; absent if the ref was given by name. For an artifact, its tag.',
     ),
   ),
 )
@@ -55,9 +55,12 @@ const stageStatus = v.object({
     ),
   ),
   excused: v.optional(
-    v.pipe(count, v.description('Number of failures of a completed stage that were accepted by resuming; absent if there are none.')),
+    v.pipe(
+      count,
+      v.description('Number of failures of a completed stage that a user accepted by resuming the rollout; absent if there are none.'),
+    ),
   ),
-  startedAt: v.optional(v.pipe(time, v.description('When the first gateway was allowed to start.'))),
+  startedAt: v.optional(v.pipe(time, v.description('When the first gateway was allowed to update.'))),
   finishedAt: v.optional(v.pipe(time, v.description('When the stage was completed.'))),
   approvedBy: v.optional(v.pipe(text(128), v.description('Who approved the stage, according to the caller.'))),
   approvedAt: v.optional(v.pipe(time, v.description('When the stage was approved.'))),
@@ -88,8 +91,8 @@ export const rolloutStatus = v.object({
     v.pipe(v.picklist(['Gateways', 'Soak', 'Approval', 'Window', 'Pause']), v.description('What the current stage waits for.')),
   ),
   progressAt: v.optional(v.pipe(time, v.description('When a gateway of the stage last started or completed its update.'))),
-  healthySince: v.optional(v.pipe(time, v.description('Since when all gateways of the current stage are healthy.'))),
-  excused: v.optional(v.pipe(count, v.description('Number of failures that were accepted by resuming.'))),
+  healthySince: v.optional(v.pipe(time, v.description('When all gateways of the current stage became healthy.'))),
+  excused: v.optional(v.pipe(count, v.description('Number of failures that a user accepted by resuming the rollout.'))),
   reason: v.optional(v.pipe(text(64), v.description('Reason why the rollout was stopped or rolled back.'))),
   message: v.optional(v.pipe(text(1024), v.description('Human-readable explanation of the reason.'))),
   refused: v.optional(

@@ -12,21 +12,28 @@ import { syncSpec } from './sync-spec.ts'
 
 const polling = v.object({
   enabled: v.optional(
-    v.pipe(v.boolean(), v.description('When false, only webhooks and other requests cause syncs; each new leader also checks once.')),
+    v.pipe(
+      v.boolean(),
+      v.description(
+        'Whether to poll the git host. If false, only webhooks and other requests trigger syncs; each new leader also checks once.',
+      ),
+    ),
     true,
   ),
   interval: v.optional(interval, '60s'),
 })
 
 const webhook = v.object({
-  hmac: v.optional(v.pipe(secretRefHolder, v.description('HMAC key that the git host signs webhooks with.'))),
+  hmac: v.optional(v.pipe(secretRefHolder, v.description('HMAC key with which the git host signs webhooks.'))),
   token: v.optional(v.pipe(secretRefHolder, v.description('Bearer token for other senders.'))),
   repository: v.optional(
     v.pipe(
       v.string(),
       v.minLength(1),
       v.maxLength(2048),
-      v.description('URL of the repository in webhooks, if it differs from spec.git.repo, as with a mirror or an internal address.'),
+      v.description(
+        'URL of the repository as it appears in webhooks, if it differs from spec.git.repo because of a mirror or an internal address.',
+      ),
     ),
   ),
 })
@@ -43,11 +50,11 @@ export const gatewaySettings = v.object({
     ),
   ),
   tls: v.optional(v.pipe(v.boolean(), v.description('Whether the gateway serves its HTTP API over TLS.')), false),
-  caBundle: v.optional(v.pipe(secretRefHolder, v.description('CA certificates of the gateway in PEM.'))),
+  caBundle: v.optional(v.pipe(secretRefHolder, v.description('PEM-encoded CA certificates that verify the gateway.'))),
   api: v.optional(
     v.pipe(
       v.object({ secretName, secretKey: v.optional(secretKey, 'apiKey') }),
-      v.description('API key of the gateway, name:secret, sent as X-Ignition-API-Token.'),
+      v.description('API key of the gateway, <name>:<secret>, sent in the header X-Ignition-API-Token.'),
     ),
   ),
 })
@@ -57,7 +64,7 @@ export const validationSettings = v.object({
   policy: v.optional(
     v.pipe(
       v.picklist(['Enforce', 'Warn', 'Off']),
-      v.description('Enforce refuses a commit with errors, Warn publishes it with findings, Off skips validation.'),
+      v.description('Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.'),
     ),
     'Enforce',
   ),
@@ -65,7 +72,7 @@ export const validationSettings = v.object({
     v.pipe(
       v.record(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,63}$/)), v.picklist(['error', 'warning', 'off'])),
       v.maxEntries(64),
-      v.description('Severity by rule; rules are listed in docs/reference/rules.md.'),
+      v.description('Severity by name of the rule. The rules are listed in docs/reference/rules.md.'),
     ),
     {},
   ),
@@ -83,7 +90,7 @@ const quantity = v.pipe(
 const quantities = v.pipe(
   v.record(v.string(), quantity),
   v.maxEntries(16),
-  rule('names of resources have at most 253 characters', 'self.all(name, size(name) <= 253)', (value) =>
+  rule('resource names must have at most 253 characters', 'self.all(name, size(name) <= 253)', (value) =>
     Object.keys(value).every((name) => name.length <= 253),
   ),
 )
@@ -105,32 +112,36 @@ const agent = v.object({
         requests: v.optional(v.pipe(quantities, v.description('Resource requests.'))),
         limits: v.optional(v.pipe(quantities, v.description('Resource limits.'))),
       }),
-      v.description('Resources of the container, instead of those of the installation.'),
+      v.description('Resources of the agent container. They replace those of the installation.'),
     ),
   ),
   imagePullSecrets: v.optional(
     v.pipe(
       v.array(v.object({ name: secretName })),
       v.maxLength(16),
-      v.description('Secrets to pull the image with, in addition to those of the pod.'),
+      v.description('Secrets for pulling the image, in addition to those of the pod.'),
     ),
   ),
 })
 
 function specEntries(options: SpecOptions) {
   return {
-    git: v.optional(v.pipe(gitSpec(options), v.description('The git repository that holds the configuration. Set git or oci.'))),
+    git: v.optional(v.pipe(gitSpec(options), v.description('The git repository that contains the configuration. Set either git or oci.'))),
     oci: v.optional(
       v.pipe(
         ociSpec,
-        v.description('The OCI artifact that holds the configuration, as flux push artifact makes it. See docs/how-to/registries.md.'),
+        v.description(
+          'The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.',
+        ),
       ),
     ),
     polling: v.optional(v.pipe(polling, v.description('Polling of the git host.')), {}),
     webhook: v.optional(
       v.pipe(
         webhook,
-        v.description('Keys of the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.'),
+        v.description(
+          'Keys that authenticate the webhooks of this GatewaySync, instead of those of the installation. Set hmac, token, or both.',
+        ),
       ),
     ),
     gateway: v.optional(v.pipe(gatewaySettings, v.description('The HTTP API of the gateways.')), {}),
@@ -157,7 +168,7 @@ function specEntries(options: SpecOptions) {
     ),
     agent: v.optional(v.pipe(agent, v.description('The injected agent container.'))),
     paused: v.optional(
-      v.pipe(v.boolean(), v.description('Stops writes to gateways. Fetching, validation and the handling of requests continue.')),
+      v.pipe(v.boolean(), v.description('Stops writes to gateways. Fetching, validation and request handling continue.')),
       false,
     ),
   }
@@ -167,14 +178,18 @@ function specEntries(options: SpecOptions) {
 export function gatewaySyncSpec(options: SpecOptions) {
   return v.pipe(
     v.object(specEntries(options)),
-    rule('exactly one of git and oci', 'has(self.git) != has(self.oci)', ({ git, oci }) => (git === undefined) !== (oci === undefined)),
     rule(
-      'capture needs a git repository to push to, so it cannot be set with oci',
+      'exactly one of git and oci must be set',
+      'has(self.git) != has(self.oci)',
+      ({ git, oci }) => (git === undefined) !== (oci === undefined),
+    ),
+    rule(
+      'capture requires a git repository to push to and cannot be combined with oci',
       '!(has(self.capture) && has(self.oci))',
       ({ capture, oci }) => capture === undefined || oci === undefined,
     ),
     rule(
-      'webhook.repository names a repository of a git host, so it cannot be set with oci',
+      'webhook.repository is the repository of a git host and cannot be combined with oci',
       '!(has(self.oci) && has(self.webhook) && has(self.webhook.repository))',
       ({ webhook, oci }) => webhook?.repository === undefined || oci === undefined,
     ),
@@ -184,7 +199,7 @@ export function gatewaySyncSpec(options: SpecOptions) {
       ({ capture, git }) => capture === undefined || git === undefined || !git.repo.startsWith('http://'),
     ),
     rule(
-      'capture.auth: an ssh repository needs sshKey, and an https repository takes none',
+      'capture.auth: an ssh repository requires sshKey, and an https repository does not accept it',
       "!has(self.capture) || !has(self.git) || self.git.repo.startsWith('http://') || self.git.repo.startsWith('https://') != has(self.capture.auth.sshKey)",
       ({ capture, git }) =>
         capture === undefined ||

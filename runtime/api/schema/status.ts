@@ -49,11 +49,13 @@ export const finding = v.object({
   ),
   path: v.pipe(text(4096), v.description('The file or folder in the repository.')),
   line: v.optional(v.pipe(count, v.description('Line in the file, from 1, if it is known.'))),
-  message: v.pipe(text(1024), v.description('What is wrong.')),
+  message: v.pipe(text(1024), v.description('Description of the problem.')),
 })
 
 const columns = v.object({
-  gateways: v.optional(v.pipe(text(32), v.description('Number of gateways that run the published commit, of all: 2/3.'))),
+  gateways: v.optional(
+    v.pipe(text(32), v.description('Number of gateways that run the published commit, out of all gateways, such as 2/3.')),
+  ),
   commit: v.optional(v.pipe(text(8), v.description('Abbreviated hash of the published commit, or digest of the artifact.'))),
   message: v.optional(v.pipe(text(60), v.description('The message of the condition Ready, shortened to one line.'))),
 })
@@ -71,11 +73,11 @@ export const gatewaySyncStatus = v.object({
           ref: v.pipe(text(255), v.description('The requested ref.')),
           outcome: v.pipe(
             v.picklist(['Handled', 'Superseded', 'Refused', 'Pending']),
-            v.description('Result of the request. Pending: the git host does not have the ref yet and is asked again.'),
+            v.description('Result of the request. Pending: the git host does not have the ref yet; the request is retried.'),
           ),
           reason: v.optional(v.pipe(text(64), v.description('Reason why the request was refused or is pending.'))),
           message: v.optional(v.pipe(text(1024), v.description('Human-readable explanation of the reason.'))),
-          at: v.pipe(time, v.description('When the request was handled, or since when it is pending.')),
+          at: v.pipe(time, v.description('When the request was handled or became pending.')),
         }),
       ),
       v.maxLength(20),
@@ -87,13 +89,13 @@ export const gatewaySyncStatus = v.object({
       v.object({
         ref: v.pipe(
           text(255),
-          v.description('The desired ref: a ref, HEAD, semver:<range> or tagPattern:<pattern>; of an artifact its tag or digest.'),
+          v.description('The desired ref: a ref, HEAD, semver:<range> or tagPattern:<pattern>; for an artifact, its tag or digest.'),
         ),
         requested: v.optional(v.pipe(requested, v.description('The request that is followed instead of spec.git.ref.'))),
         commit: v.optional(v.pipe(hash, v.description('The commit that the desired ref resolved to.'))),
         committedAt: v.optional(v.pipe(time, v.description('Commit date.'))),
         checkedAt: v.optional(
-          v.pipe(time, v.description('When the git host was last asked; updated at most once an hour if nothing changed.')),
+          v.pipe(time, v.description('When the git host was last checked; updated at most once an hour if nothing has changed.')),
         ),
         fetchedAt: v.optional(v.pipe(time, v.description('When the commit was fetched.'))),
         verified: v.optional(
@@ -102,13 +104,13 @@ export const gatewaySyncStatus = v.object({
               commit: v.optional(v.pipe(signer, v.description('Signature of the commit.'))),
               tag: v.optional(v.pipe(signer, v.description('Signature of the tag.'))),
             }),
-            v.description('Signatures that spec.git.verify or spec.oci.verify requires.'),
+            v.description('Verified signatures, as required by spec.git.verify or spec.oci.verify.'),
           ),
         ),
         resolvedRef: v.optional(
           v.pipe(
             text(255),
-            v.description('Full name of the branch or tag that the desired ref resolves to; of an artifact <tag>@<digest>.'),
+            v.description('Full name of the branch or tag that the desired ref resolves to; for an artifact, <tag>@<digest>.'),
           ),
         ),
         held: v.optional(v.pipe(v.string(), v.maxLength(64), v.description('Why the commit is not published.'))),
@@ -123,12 +125,12 @@ export const gatewaySyncStatus = v.object({
     v.pipe(
       v.object({
         commit: v.pipe(hash, v.description('The commit that agents follow.')),
-        ref: v.pipe(text(255), v.description('The ref that the commit was resolved from; of an artifact <tag>@<digest>.')),
+        ref: v.pipe(text(255), v.description('The ref that the commit was resolved from; for an artifact, <tag>@<digest>.')),
         specRef: selectedBy,
         repo: v.optional(v.pipe(text(2048), v.description('The spec.git.repo or spec.oci.url that the commit was published from.'))),
         at: v.pipe(time, v.description('When the commit was published.')),
       }),
-      v.description('The commit that agents follow: verified and validated.'),
+      v.description('The verified and validated commit that agents follow.'),
     ),
   ),
   rollout: v.optional(v.pipe(rolloutStatus, v.description('State of the staged rollout; absent without spec.rollout.'))),
@@ -136,9 +138,9 @@ export const gatewaySyncStatus = v.object({
     v.pipe(
       v.object({
         url: v.pipe(text(2048), v.description('URL of the content server.')),
-        caBundle: v.pipe(text(65536), v.description('CA certificates of the content server in PEM.')),
+        caBundle: v.pipe(text(65536), v.description('PEM-encoded CA certificates that verify the content server.')),
       }),
-      v.description('Where agents fetch content.'),
+      v.description('The server from which agents fetch content.'),
     ),
   ),
   gateways: v.optional(
@@ -148,11 +150,11 @@ export const gatewaySyncStatus = v.object({
         synced: v.pipe(count, v.description('Gateways that run the published commit.')),
         pending: v.pipe(count, v.description('Gateways that are updating.')),
         failed: v.pipe(count, v.description('Gateways that report a failure.')),
-        blocked: v.pipe(count, v.description('Gateways that need a change by a user.')),
+        blocked: v.pipe(count, v.description('Gateways that are blocked until a user changes something.')),
         drifted: v.pipe(count, v.description('Gateways that run the published commit with local changes.')),
         dryRun: v.pipe(count, v.description('Gateways in dry run.')),
         paused: v.pipe(count, v.description('Gateways that are paused.')),
-        missingAgent: v.pipe(count, v.description('Pods that request an agent and have none.')),
+        missingAgent: v.pipe(count, v.description('Pods that request an agent but have none.')),
         // Optional, because a controller of a release without it also writes this object.
         waiting: v.optional(v.pipe(count, v.description('Gateways that wait for their stage of the rollout; absent if there are none.'))),
       }),
@@ -163,7 +165,7 @@ export const gatewaySyncStatus = v.object({
     v.pipe(
       v.array(text(253)),
       v.maxLength(maxUnreported),
-      v.description('Gateway pods with an agent and without a SyncReport. An agent that finds its pod here reports again.'),
+      v.description('Gateway pods that have an agent but no SyncReport. An agent that finds its pod here reports again.'),
     ),
   ),
   outdatedAgents: v.optional(

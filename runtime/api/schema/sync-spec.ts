@@ -17,7 +17,7 @@ const vars = v.pipe(
   v.record(v.pipe(v.string(), v.regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'must be a variable name')), v.pipe(v.string(), v.maxLength(4096))),
   v.maxEntries(128),
   rule(
-    `vars hold at most ${maxVarsLength} characters together`,
+    `vars must have at most ${maxVarsLength} characters in total`,
     `self.map(n, size(self[n])).sum() <= ${maxVarsLength}`,
     (value) => lengthOf(Object.values(value)) <= maxVarsLength,
   ),
@@ -45,31 +45,31 @@ const syncPeriod = v.pipe(
     `!self.matches(${celDuration}) || duration(self) <= duration('1h')`,
     (value) => (durationMs(value) ?? 0) <= 3_600_000,
   ),
-  v.description('Time between checks for drift; 5s to 1h.'),
+  v.description('Interval between checks for drift, from 5s to 1h.'),
 )
 const excludePatterns = v.pipe(
   v.array(glob),
   v.maxLength(64),
   fewPieces('path'),
-  v.description('Globs of files to exclude, in addition to those of the enclosing levels.'),
+  v.description('Glob patterns of files to exclude, in addition to those of the enclosing levels.'),
 )
 const designerSessionPolicy = v.pipe(
   v.picklist(['Proceed', 'Wait', 'Fail']),
-  v.description('Whether to write while a Designer session is open: Proceed, Wait until it is closed, or Fail.'),
+  v.description('How to sync while a Designer session is open: Proceed writes, Wait waits until it is closed, Fail fails the sync.'),
 )
 const drift = v.pipe(
   v.picklist(['Report', 'Restore', 'Hold']),
   v.description(
-    'How local changes of managed files are handled: Report reports them, Restore reverts them, Hold holds a commit that would overwrite them.',
+    'How local changes to managed files are handled: Report reports them, Restore reverts them, Hold holds back commits that would overwrite them.',
   ),
 )
 const prune = v.pipe(
   v.picklist(['Owned', 'All', 'None']),
-  v.description('What may be deleted: Owned, files that the operator wrote; All, every file of the folder; None, nothing.'),
+  v.description('Which files may be deleted: Owned, those that the operator wrote; All, every file in the folder; None, no files.'),
 )
 const startPolicy = v.pipe(
   v.picklist(['Block', 'Start']),
-  v.description('Whether a gateway without a complete commit on its volume waits for one before it starts.'),
+  v.description('Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.'),
 )
 /** The kubelet restarts an agent whose gateway has waited for half an hour, so a wait must be shorter than that. */
 const startWait = v.pipe(
@@ -82,11 +82,13 @@ const startWait = v.pipe(
 )
 const startDeadline = v.pipe(
   startWait,
-  v.description('Maximum time that startPolicy Block holds a gateway, which then starts without a commit. At most 25m.'),
+  v.description('Maximum time that startPolicy Block delays a gateway, which then starts without a commit. At most 25m.'),
 )
 const startGrace = v.pipe(
   startWait,
-  v.description('Maximum time that a gateway with a complete commit on its volume waits for the published one, instead of startDeadline.'),
+  v.description(
+    'Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.',
+  ),
 )
 
 const check = v.pipe(
@@ -100,7 +102,7 @@ export const syncDefaults = v.object({
   vars: v.optional(vars, {}),
   syncPeriod: v.optional(syncPeriod, '30s'),
   designerSessionPolicy: v.optional(designerSessionPolicy, 'Proceed'),
-  dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change, and writes nothing.')), false),
+  dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change without writing anything.')), false),
   paused: v.optional(v.pipe(v.boolean(), v.description('Writes nothing. Validation and reports continue.')), false),
   drift: v.optional(drift, 'Report'),
   prune: v.optional(prune, 'Owned'),
@@ -117,7 +119,7 @@ const patch = v.object({
     v.record(text(512), v.pipe(v.string(), v.maxLength(4096))),
     v.maxEntries(8),
     v.description(
-      'New values by JSONPath (RFC 9535; a bare name means $.name); values may be templates, and the type of the replaced value is kept. At most 8; a file may have several patches.',
+      'New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8; a file may have several patches.',
     ),
   ),
 })
@@ -143,8 +145,12 @@ const mapping = v.object({
 })
 
 const collections = v.object({
-  root: v.pipe(path, v.minLength(1, 'must not be empty'), v.description('Folder in the repository that holds one folder per collection.')),
-  mode: v.optional(v.pipe(text(255), v.description('Deployment mode, or auto for the mode that the gateway is started with.')), 'auto'),
+  root: v.pipe(
+    path,
+    v.minLength(1, 'must not be empty'),
+    v.description('Folder in the repository that contains one folder per collection.'),
+  ),
+  mode: v.optional(v.pipe(text(255), v.description('Deployment mode, or auto to use the mode of the gateway.')), 'auto'),
 })
 
 /** The schema of one of `spec.sync.profiles`. */
@@ -155,14 +161,14 @@ export const profileSettings = v.pipe(
       v.pipe(
         v.array(mapping),
         v.maxLength(64),
-        v.description('Folders and files to write. For a path that several mappings contain, the last one is used.'),
+        v.description('Folders and files to write. If several mappings contain a path, the last one is used.'),
       ),
     ),
     excludePatterns: v.optional(excludePatterns),
     vars: v.optional(vars),
     syncPeriod: v.optional(syncPeriod),
     designerSessionPolicy: v.optional(designerSessionPolicy),
-    dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change, and writes nothing.'))),
+    dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change without writing anything.'))),
     paused: v.optional(v.pipe(v.boolean(), v.description('Writes nothing. Validation and reports continue.'))),
     drift: v.optional(drift),
     prune: v.optional(prune),
@@ -205,12 +211,12 @@ const profiles = v.pipe(
   v.minEntries(1, 'at least one profile is needed'),
   v.maxEntries(32),
   rule(
-    `the vars of all profiles hold at most ${maxVarsLength} characters together`,
+    `the vars of all profiles must have at most ${maxVarsLength} characters in total`,
     `self.map(k, has(self[k].vars) ? self[k].vars.map(n, size(self[k].vars[n])).sum() : 0).sum() <= ${maxVarsLength}`,
     (value) => lengthOf(Object.values(value).flatMap((profile) => Object.values(profile.vars ?? {}))) <= maxVarsLength,
   ),
   rule(
-    `the mappings of all profiles hold at most ${maxMappingsLength} characters together`,
+    `the mappings of all profiles must have at most ${maxMappingsLength} characters in total`,
     `self.map(k, has(self[k].mappings) ? self[k].mappings.map(m, ${celMappingLength}).sum() : 0).sum() <= ${maxMappingsLength}`,
     (value) => {
       const mappings = Object.values(value).flatMap((profile) => profile.mappings ?? [])
@@ -218,7 +224,7 @@ const profiles = v.pipe(
     },
   ),
   rule(
-    'profile names are lower-case letters, digits and -, at most 63',
+    'profile names must be at most 63 lower-case letters, digits and -',
     "self.all(k, k.matches('^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$'))",
     (value) => Object.keys(value).every((name) => profileName.test(name)),
   ),
@@ -234,12 +240,12 @@ export const resolvedProfile = v.object({
 /** The schema of `spec.sync`. */
 export const syncSpec = v.object({
   defaults: v.optional(v.pipe(syncDefaults, v.description('Defaults of all profiles.')), {}),
-  profiles: v.pipe(profiles, v.description('Profiles by name. A pod selects one by annotation; the default is "default".')),
+  profiles: v.pipe(profiles, v.description('Profiles by name. A pod selects one with an annotation; the default is "default".')),
   rollbackOnFailedScan: v.optional(
     v.pipe(
       v.boolean(),
       v.description(
-        'Rolls all gateways back if one of them cannot apply the commit, its scan fails, or it reports new problems. Ignored if spec.rollout is set.',
+        'Rolls back all gateways if one of them cannot apply the commit, fails its scan, or reports new problems. Ignored if spec.rollout is set.',
       ),
     ),
     false,
