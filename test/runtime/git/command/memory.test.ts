@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { type CallSize, createGitMemory } from '../../../../runtime/git/command/memory.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
+import { SimulatedClock } from '../../../support/simulated-clock.ts'
 
 const mebibyte = 1024 * 1024
 const plenty = (): number => Number.POSITIVE_INFINITY
@@ -10,14 +10,15 @@ const never = new AbortController().signal
 
 /** Runs calls that do not end, by default each for its own namespace. Returns the sizes of the started calls. */
 async function startedOf(calls: readonly { size: CallSize; namespace?: string }[], left = plenty): Promise<CallSize[]> {
-  const memory = createGitMemory({ left })
+  const clock = new SimulatedClock()
+  const memory = createGitMemory({ left, clock })
   const stop = new AbortController()
   const started: CallSize[] = []
   for (const [index, { size, namespace = `tenant-${index}` }] of calls.entries())
     memory
       .run(size, { namespace, host: 'git.example', repository: 'https://git.example/plant.git' }, stop.signal, async (_max, signal) => {
         started.push(size)
-        await systemClock.wait(60_000, signal)
+        await clock.wait(60_000, signal)
       })
       .catch(() => undefined)
   await turn()
