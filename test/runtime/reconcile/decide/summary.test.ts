@@ -194,3 +194,34 @@ void t.test('CollectionsValid says how many findings there are, and which kind o
   matchObject(t, of(found(1, 0)), { status: 'False', reason: 'CollectionsInvalid' })
   t.end()
 })
+
+void t.test('Progressing says what the rollout does, what it waits for, or why it ended', (t) => {
+  const stages = [
+    { name: 'line', held: 0 },
+    { name: 'plant', held: 2 },
+  ].map((stage) => ({ ...stage, gateways: 2, updated: 0, failed: 0 }))
+  const moving = (stage: string, waitsFor?: 'Gateways' | 'Soak' | 'Approval' | 'Window' | 'Pause') =>
+    ({ state: 'Progressing', stage, stages, ...(waitsFor && { waitsFor }) }) as const
+  const held = 'stage plant: 2 gateways wait until their local changes are captured or discarded'
+  const rows: [Partial<NonNullable<GatewaySyncStatus['rollout']>>, string, string][] = [
+    [moving('line'), 'True RollingOut', 'stage line: gateways are applying the commit'],
+    [moving('line', 'Gateways'), 'True RollingOut', 'stage line: gateways are applying the commit'],
+    [moving('plant'), 'True LocalChanges', held],
+    [moving('plant', 'Gateways'), 'True LocalChanges', held],
+    [moving('plant', 'Soak'), 'True Soaking', 'stage plant: its gateways are healthy; the soak time is running'],
+    [moving('plant', 'Approval'), 'True WaitsForApproval', 'stage plant: it waits for approval'],
+    [moving('plant', 'Window'), 'True WaitsForWindow', 'stage plant: it waits for the next window'],
+    [moving('plant', 'Pause'), 'True Paused', 'stage plant: spec.paused is true'],
+    [{ state: 'Progressing' }, 'True RollingOut', 'stage : gateways are applying the commit'],
+    [{ state: 'Done' }, 'True RolledOut', `every stage has commit ${commit}`],
+    [{ state: 'Stopped', message: 'gw-0 failed' }, 'False RolloutFailed', 'gw-0 failed'],
+    [{ state: 'Stopped', reason: 'RolloutAborted' }, 'False RolloutAborted', ''],
+    [{ state: 'RolledBack', message: 'gw-0 failed' }, 'False RolledBack', 'gw-0 failed'],
+  ]
+  for (const [change, expected, message] of rows) {
+    const { Progressing: condition } = summary({ status: { rollout: { ...rollout, ...change } as GatewaySyncStatus['rollout'] } })
+    t.strictSame([`${condition?.status} ${condition?.reason}`, condition?.message], [expected, message], expected)
+  }
+  t.equal(summary({})['Progressing'], undefined)
+  t.end()
+})
