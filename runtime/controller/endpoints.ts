@@ -29,12 +29,11 @@ import type { Tracing } from '../telemetry/tracing/trace.ts'
 import { Authorizer } from './serve/authorize.ts'
 import type { Captures } from './captures/captures.ts'
 import type { PushKeys } from './serve/webhook-keys.ts'
-import { warningsOf } from './page/page-warnings.ts'
 import { controllerReceiver } from './serve/receiver.ts'
 import type { OtherClusters } from './page/other-clusters.ts'
 import { specOf } from '../api/schema/spec-of.ts'
-import { controllerStatusPage, statusPageConnections } from './page/status-page.ts'
-import type { Unfollowed } from './cluster/pods-without-sync.ts'
+import { controllerStatusPage, statusPageConnections, warningsOf } from './page/status-page.ts'
+import type { Unfollowed } from './cluster/pod-events.ts'
 
 /** Collaborators of the apps. */
 export type EndpointDeps = {

@@ -26,9 +26,9 @@ import { type SyncKey, syncKey } from '../reconcile/store/records.ts'
 import { specOf } from '../api/schema/spec-of.ts'
 import type { ControllerSettings } from '../settings/controller.ts'
 import { readClusterSecret } from './cluster/secrets.ts'
-import { createUnfollowed, type Unfollowed } from './cluster/pods-without-sync.ts'
 import { OtherClusters } from './page/other-clusters.ts'
 import { createPushKeys, type PushKeys } from './serve/webhook-keys.ts'
+import { createUnfollowed, type Unfollowed } from './cluster/pod-events.ts'
 
 /** The share of the volume for mirrors; the rest is for the file system and for temporary files of git. */
 const shareOfVolume = 0.9

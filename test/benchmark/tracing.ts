@@ -10,7 +10,7 @@ import { shippedRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { type Figure, median } from './figures.ts'
 
-/** Time after a push until its memory is reclaimed (`runtime/controller/process/reclaim-memory.ts`). */
+/** Time after a push until its memory is reclaimed (`runtime/controller/reclaim-memory.ts`). */
 const restMs = 15_000
 
 export async function run({ rounds = 5 }: { rounds?: number }): Promise<Figure[]> {

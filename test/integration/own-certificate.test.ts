@@ -4,8 +4,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
-import { awaitCaBundle } from '../../runtime/certificates/await-ca-bundle.ts'
-import { keepCaBundle } from '../../runtime/certificates/keep-ca-bundle.ts'
 import { openMounted } from '../../runtime/certificates/mounted.ts'
 import { nextCertificates } from '../../runtime/certificates/rotation.ts'
 import { systemClock } from '../../runtime/platform/clock.ts'
@@ -17,6 +15,7 @@ import { presentRelease } from '../support/releases.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, until } from '../support/world.ts'
+import { keepCaBundle, awaitCaBundle } from '../../runtime/certificates/ca-bundle.ts'
 
 void t.test('the webhook configuration of the manifests follows the mounted authority', { timeout: 600_000 }, async (t) => {
   if (!requires(t, 'git')) return

@@ -28,8 +28,6 @@ import { type Proxies, proxyFor } from '../../git/remote/proxy.ts'
 import { type Claims, isIncomplete, type Provider } from '../../statuspage/login/claims.ts'
 import { callbackPath, loggedOutPath } from '../../statuspage/login/routes.ts'
 import type { LoginSecret, OidcSettings } from './login-secret.ts'
-import { createSparingWarnings } from './cached-warnings.ts'
-
 type Deps = { secret(): Promise<LoginSecret>; proxies: Proxies | undefined; clock: Pick<Clock, 'monotonicMs'>; log: Log }
 
 /** For one call. */
@@ -172,4 +170,28 @@ function reasonsOf(error: unknown): string {
   const words: string[] = []
   for (let cause = error; cause instanceof Error && words.length < 3; cause = cause.cause) words.push(causeOf(cause))
   return words.join(': ')
+}
+
+const everyMs = 60_000
+
+/**
+ * Rate-limits warnings that unauthenticated users can cause, such as failed logins: one per step and minute, with the number of suppressed
+ * ones. `subject`: what the warning is about, from a small set; warnings with the same subject share the limit. `message` is the log
+ * message.
+ */
+export function createSparingWarnings(
+  message: string,
+  { clock, log }: { clock: Pick<Clock, 'monotonicMs'>; log: Pick<Log, 'warn'> },
+): (subject: string, detail: string) => void {
+  const logged = new Map<string, { atMs: number; leftOut: number }>()
+  return (subject, detail) => {
+    const before = logged.get(subject)
+    if (before !== undefined && clock.monotonicMs() - before.atMs < everyMs) {
+      before.leftOut += 1
+      return
+    }
+    logged.set(subject, { atMs: clock.monotonicMs(), leftOut: 0 })
+    const count = before === undefined || before.leftOut === 0 ? {} : { count: before.leftOut }
+    log.warn({ component: 'status-page', message: `${subject}: ${detail}`, ...count }, message)
+  }
 }

@@ -17,8 +17,9 @@ import { createOidcLogin } from './oidc-login.ts'
 import type { OtherClusters } from './other-clusters.ts'
 import { createPageAccess, createPageActions } from './page-access.ts'
 import { commitsOfStore, createReportReader } from './page-contents.ts'
-import { missingPrefixes } from './page-warnings.ts'
 import { createProxyLogin } from './proxy-login.ts'
+import { Temporal } from '../../platform/temporal.ts'
+import { isOpen } from '../serve/receiver.ts'
 
 /** Collaborators of the page in a cluster. */
 export type StatusPageParts = {
@@ -106,4 +107,34 @@ function peopleOf({ kube, store, events, clock, log }: StatusPageParts, { formKe
 function factsOfStore(store: Pick<Store, 'all'>, unknown: readonly string[]): FleetFacts {
   const notes = unknown.length === 0 ? [] : [`This replica has just started and has not read everything yet: ${unknown.join('; ')}.`]
   return { from: 'cluster', ...store.all(), notes }
+}
+
+/** A certificate is renewed long before; one that expires this soon was not renewed. */
+const renewedBefore = { hours: 72 }
+
+/**
+ * Lists problems of the installation itself that the page shows to everyone. `until`: when the certificate of the ports expires.
+ */
+export function warningsOf(until: Temporal.Instant, { receiver }: Pick<ControllerSettings, 'receiver'>, now: Temporal.Instant): Warning[] {
+  const isEnding = Temporal.Instant.compare(until, now.add(renewedBefore)) < 0
+  return [
+    ...(isOpen(receiver) ? [{ kind: 'openReceiver' as const }] : []),
+    ...(isEnding ? [{ kind: 'certificate' as const, until: until.toString().slice(0, 10) }] : []),
+  ]
+}
+
+type Logins = Pick<NonNullable<ControllerSettings['statusPage']>, 'proxy' | 'oidc'>
+
+/**
+ * Returns the login settings without a prefix for names: without one, anyone who can choose a name or create a group at the provider can
+ * choose one that has permissions in the cluster. The API server's own login has prefixes for the same reason.
+ */
+export function missingPrefixes({ proxy, oidc }: Logins): string[] {
+  const named = {
+    'statusPage.proxy.userPrefix': proxy?.userPrefix,
+    'statusPage.proxy.groupsPrefix': proxy?.groupsPrefix,
+    'statusPage.oidc.usernamePrefix': oidc?.usernamePrefix,
+    'statusPage.oidc.groupsPrefix': oidc?.groupsPrefix,
+  }
+  return Object.entries(named).flatMap(([key, prefix]) => (prefix === '' ? [key] : []))
 }

@@ -15,14 +15,14 @@ import type { Metrics } from '../../telemetry/metrics/metrics.ts'
 import { receiverApp } from '../../receiver/app.ts'
 import type { ReceiverDeps, ReceiverNotice } from '../../receiver/receiver-deps.ts'
 import { targetOf } from '../../receiver/request/choose-ref.ts'
-import type { GatewaySyncRecord } from '../../reconcile/store/records.ts'
+import { type GatewaySyncRecord, type SyncKey, syncKey } from '../../reconcile/store/records.ts'
 import type { Store } from '../../reconcile/store/store.ts'
 import type { ControllerSettings } from '../../settings/controller.ts'
 import type { Tracing } from '../../telemetry/tracing/trace.ts'
-import { createSyncIndexes } from './sync-indexes.ts'
-import type { PushKeys } from './webhook-keys.ts'
+import { type PushKeys, keySource } from './webhook-keys.ts'
 import { changeSync } from '../cluster/change-sync.ts'
 import { specOf } from '../../api/schema/spec-of.ts'
+import { SyncIndex } from '../../receiver/request/sync-index.ts'
 
 /** Collaborators of the receiver in a cluster. */
 export type ReceiverParts = {
@@ -139,4 +139,39 @@ export async function warnOpen(
 function eventOf({ namespace, name, uid }: GatewaySyncRecord, reason: keyof typeof receiverEvents): EventToWrite {
   const { type, note } = receiverEvents[reason]
   return { regarding: { apiVersion, kind: gatewaySyncKind.kind, namespace, name, uid }, type, reason, action: 'Push', note }
+}
+
+/**
+ * Keeps the GatewaySyncs of each namespace indexed for webhook calls. What changed is indexed when a call needs it. Returns the index of a
+ * namespace.
+ */
+export function createSyncIndexes(store: Pick<Store, 'sync' | 'syncs' | 'watch'>): (namespace: string) => SyncIndex {
+  const namespaces = new Map<string, { index: SyncIndex; changed: Set<string> }>()
+
+  const note = (sync: SyncKey): void => {
+    const [namespace = '', name = ''] = sync.split('/')
+    const own = namespaces.get(namespace) ?? { index: new SyncIndex(), changed: new Set<string>() }
+    if (store.sync(namespace, name) !== undefined) own.changed.add(name)
+    else {
+      own.changed.delete(name)
+      own.index.delete(name)
+    }
+    if (own.changed.size === 0 && own.index.bySource.size === 0) namespaces.delete(namespace)
+    else namespaces.set(namespace, own)
+  }
+  for (const { namespace, name } of store.syncs()) note(syncKey(namespace, name))
+  store.watch((sync) => {
+    if (sync !== undefined) note(sync)
+  })
+
+  return (namespace) => {
+    const { index, changed } = namespaces.get(namespace) ?? { index: new SyncIndex(), changed: new Set<string>() }
+    for (const name of changed) {
+      const record = store.sync(namespace, name)
+      const spec = record === undefined ? undefined : specOf(record)
+      index.set(name, { keySource: keySource(spec?.webhook), repository: spec?.webhook?.repository ?? spec?.git.repo })
+    }
+    changed.clear()
+    return index
+  }
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { createSyncIndexes } from '../../../../runtime/controller/serve/sync-indexes.ts'
 import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import type { GatewaySyncRecord } from '../../../../runtime/reconcile/store/records.ts'
+import { createSyncIndexes } from '../../../../runtime/controller/serve/receiver.ts'
 
 function sync(name: string, resourceVersion: string, spec: object): GatewaySyncRecord {
   return { namespace: 'plant', name, uid: name, resourceVersion, generation: 1, annotations: {}, spec, status: {} }

@@ -2,7 +2,7 @@
  * Readiness of a replica: a ready replica receives admission calls, so the API server must trust its certificate first.
  */
 import t from 'tap'
-import { createReadiness } from '../../../../runtime/controller/process/readiness.ts'
+import { createReadiness, createEnding } from '../../../runtime/controller/lifecycle.ts'
 
 const unlisted = 'the objects of the cluster have not been listed yet'
 const untrusted = 'the API server does not have the CA bundle of the webhook yet'
@@ -51,4 +51,26 @@ void t.test('a wait for the list ends when the list is complete or the signal ab
   stop.abort()
   await given
   t.notOk(never.isListed())
+})
+
+void t.test('a shutdown starts with leaving, and closes after the delay', async (t) => {
+  const delay = Promise.withResolvers<void>()
+  const waits: number[] = []
+  const wait = async (ms: number): Promise<void> => {
+    waits.push(ms)
+    await delay.promise
+  }
+  const ending = createEnding({ wait }, 10_000)
+  ending.begin('SIGTERM')
+  t.strictSame([ending.leaving.aborted, ending.closing.aborted, waits], [true, false, [10_000]])
+  delay.resolve()
+  await new Promise(setImmediate)
+  t.equal(ending.closing.aborted, true)
+})
+
+void t.test('an immediate shutdown skips the delay, even after a shutdown has started', async (t) => {
+  const ending = createEnding({ wait: () => new Promise(() => undefined) }, 10_000)
+  ending.begin('SIGTERM')
+  ending.now('SIGINT')
+  t.strictSame([ending.leaving.aborted, ending.closing.aborted], [true, true])
 })

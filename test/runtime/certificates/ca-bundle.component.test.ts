@@ -2,7 +2,6 @@
  * A mounted certificate that no issuer injects into the webhooks: the operator keeps the CA in the webhook configuration.
  */
 import t from 'tap'
-import { keepCaBundle } from '../../../runtime/certificates/keep-ca-bundle.ts'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { createServing } from '../../../runtime/certificates/serving.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
@@ -11,6 +10,7 @@ import type { KubeObject } from '../../../runtime/kube/types.ts'
 import { type Log, silentLog } from '../../../runtime/platform/log/log.ts'
 import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
+import { keepCaBundle } from '../../../runtime/certificates/ca-bundle.ts'
 
 async function issued(): Promise<{ cert: string; key: string; caBundle: string }> {
   const { leaf, caBundle } = await nextCertificates(undefined, { dnsNames: ['localhost'], now: Temporal.Now.instant() })

@@ -3,8 +3,8 @@
  * prefix.
  */
 import t from 'tap'
-import { missingPrefixes, warningsOf } from '../../../../runtime/controller/page/page-warnings.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
+import { missingPrefixes, warningsOf } from '../../../../runtime/controller/page/status-page.ts'
 
 const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
 const later = now.add({ hours: 2_000 })

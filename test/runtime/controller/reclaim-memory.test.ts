@@ -2,7 +2,7 @@
  * When a controller returns memory to the system.
  */
 import t from 'tap'
-import { type Collector, reclaimMemory } from '../../../../runtime/controller/process/reclaim-memory.ts'
+import { type Collector, reclaimMemory } from '../../../runtime/controller/reclaim-memory.ts'
 
 const mib = 1024 * 1024
 const startMs = 300

@@ -2,7 +2,7 @@
  * Rate limiting of warnings that outsiders can cause.
  */
 import t from 'tap'
-import { createSparingWarnings } from '../../../../runtime/controller/page/cached-warnings.ts'
+import { createSparingWarnings } from '../../../../runtime/controller/page/oidc-provider.ts'
 
 void t.test('each subject is logged once a minute, with the number of suppressed warnings', (t) => {
   const lines: unknown[] = []

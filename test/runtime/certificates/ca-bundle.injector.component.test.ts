@@ -2,7 +2,6 @@
  * A certificate issued by cert-manager: a replica is ready once the webhook configurations contain the certificate's CA.
  */
 import t from 'tap'
-import { awaitCaBundle } from '../../../runtime/certificates/await-ca-bundle.ts'
 import { nextCertificates } from '../../../runtime/certificates/rotation.ts'
 import { createServing } from '../../../runtime/certificates/serving.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
@@ -11,6 +10,7 @@ import { type Log, silentLog } from '../../../runtime/platform/log/log.ts'
 import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
 import { until } from '../../support/world.ts'
+import { awaitCaBundle } from '../../../runtime/certificates/ca-bundle.ts'
 
 async function issued(): Promise<{ cert: string; key: string; caBundle: string }> {
   const { leaf, caBundle } = await nextCertificates(undefined, { dnsNames: ['localhost'], now: Temporal.Now.instant() })

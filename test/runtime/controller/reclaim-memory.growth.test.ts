@@ -3,15 +3,15 @@
  */
 import { execFileSync } from 'node:child_process'
 import t from 'tap'
-import { boundGarbage, type Heap } from '../../../../runtime/controller/process/bound-garbage.ts'
-import { imageFlags } from '../../../support/image-flags.ts'
+import { imageFlags } from '../../support/image-flags.ts'
+import { boundGarbage, type Heap } from '../../../runtime/controller/reclaim-memory.ts'
 
 const mib = 1024 * 1024
 
 type Seen = { usedMiB: number; neededMiB: number }
 
 /** Returns the checks at which garbage was collected; a collection reduces the used memory to the needed memory. */
-function collections(looks: readonly Seen[]): number[] {
+function boundedCollections(looks: readonly Seen[]): number[] {
   const collected: number[] = []
   let used = 0
   let needed = 0
@@ -38,19 +38,19 @@ function collections(looks: readonly Seen[]): number[] {
 const used = (neededMiB: number, ...usedMiB: number[]): Seen[] => usedMiB.map((each) => ({ usedMiB: each, neededMiB }))
 
 void t.test('garbage above eight MiB since the lowest use is collected', async (t) => {
-  t.strictSame(collections(used(10, 10, 15, 17, 18, 11, 17, 18)), [3, 6])
+  t.strictSame(boundedCollections(used(10, 10, 15, 17, 18, 11, 17, 18)), [3, 6])
 })
 
 void t.test('a collection by V8 resets the lowest use too', async (t) => {
-  t.strictSame(collections(used(10, 20, 27, 12, 19, 20)), [4])
+  t.strictSame(boundedCollections(used(10, 20, 27, 12, 19, 20)), [4])
 })
 
 void t.test('with more memory in use more garbage may accumulate, because a collection takes longer', async (t) => {
-  t.strictSame(collections(used(100, 100, 112, 129, 130)), [3])
+  t.strictSame(boundedCollections(used(100, 100, 112, 129, 130)), [3])
 })
 
 void t.test('growing memory in use causes one useless collection per step', async (t) => {
-  t.strictSame(collections([10, 16, 18, 24, 26, 30].map((each) => ({ usedMiB: each, neededMiB: each }))), [2, 4])
+  t.strictSame(boundedCollections([10, 16, 18, 24, 26, 30].map((each) => ({ usedMiB: each, neededMiB: each }))), [2, 4])
 })
 
 /**
@@ -59,8 +59,8 @@ void t.test('growing memory in use causes one useless collection per step', asyn
  */
 function peakOf(): number {
   const program = `
-    import { boundGarbage } from ${JSON.stringify(new URL('../../../../runtime/controller/process/bound-garbage.ts', import.meta.url).href)}
-    import { heapAndBuffers } from ${JSON.stringify(new URL('../../../../runtime/platform/memory.ts', import.meta.url).href)}
+    import { boundGarbage } from ${JSON.stringify(new URL('../../../runtime/controller/reclaim-memory.ts', import.meta.url).href)}
+    import { heapAndBuffers } from ${JSON.stringify(new URL('../../../runtime/platform/memory.ts', import.meta.url).href)}
     boundGarbage(AbortSignal.timeout(60_000))
     const kept = []
     let peak = 0

@@ -1,15 +1,11 @@
-/**
- * Opens the certificate that every TLS port serves and whose CAs the API server and agents trust.
- */
-import { awaitCaBundle } from '../../certificates/await-ca-bundle.ts'
-import { keepCaBundle } from '../../certificates/keep-ca-bundle.ts'
-import { openMounted } from '../../certificates/mounted.ts'
-import { openSelfManaged } from '../../certificates/self-managed.ts'
-import type { CertificateKeeper } from '../../certificates/serving.ts'
-import type { Clock } from '../../platform/clock.ts'
-import type { Kube } from '../../kube/client.ts'
-import type { Log } from '../../platform/log/log.ts'
-import type { ControllerSettings } from '../../settings/controller.ts'
+import { openMounted } from '../certificates/mounted.ts'
+import { openSelfManaged } from '../certificates/self-managed.ts'
+import type { CertificateKeeper } from '../certificates/serving.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Kube } from '../kube/client.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { ControllerSettings } from '../settings/controller.ts'
+import { keepCaBundle, awaitCaBundle } from '../certificates/ca-bundle.ts'
 
 /** Opens the configured certificate: mounted, or issued and renewed here. Throws what reading or issuing it throws. */
 export async function openCertificates(
