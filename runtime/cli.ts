@@ -2,10 +2,10 @@
  * Entry point of the CLI `cluster-sync`. Exit codes: 0 success, 1 the command's negative result (see its help text), 2 usage or configuration error.
  */
 import { CommanderError } from 'commander'
-import { printFault } from './cli/fleet/exit.ts'
 import { Fault } from './platform/fault.ts'
 import { createProgram } from './cli/program/program.ts'
 import { endAsStopped, isStopped } from './cli/stop.ts'
+import { printFault } from './cli/fleet/output.ts'
 
 const exitUsage = 2
 /** 128 + SIGPIPE, as a shell reports it. */

@@ -7,7 +7,7 @@ import { systemClock } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { isRefName, shortRef } from '../api/values.ts'
 import { readNamedFile } from './named-files.ts'
-import { helpFooter } from './help-footer.ts'
+import { helpFooter } from './command.ts'
 
 const timeoutMs = 15_000
 const maxAnswerBytes = 64 * 1024

@@ -6,10 +6,8 @@ import { meaningOf } from '../api/schema/conditions.ts'
 import { isSameRef } from '../reconcile/decide/request.ts'
 import type { Condition, GatewaySyncStatus } from '../api/schema/status.ts'
 import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
-import { inContext, named, type NamedSync } from './named-sync.ts'
-import { markOf, type Style } from './paint.ts'
-import { runbookEntry } from './steps.ts'
-import { folded } from './table.ts'
+import { runbookEntry, inContext, named, type NamedSync } from './steps.ts'
+import { folded, markOf, type Style } from './terminal.ts'
 
 /** The parts of a GatewaySync that determine an outcome. */
 export type Asked = NamedSync & { generation: number; status: GatewaySyncStatus }

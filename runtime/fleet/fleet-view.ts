@@ -6,7 +6,7 @@ import { podAnnotations } from '../api/names.ts'
 import type { Temporal } from '../platform/temporal.ts'
 import type { FleetFacts, ReportFacts } from './facts.ts'
 import { syncView } from './sync-view.ts'
-import { type ClusterSync, type FleetView, type SyncView, worstOf } from './view.ts'
+import { type ClusterSync, type FleetView, type SyncView, worstOf, type ClusterFailure } from './view.ts'
 
 /** The model of `status`, the status page and its JSON: GatewaySyncs by namespace and name, each with its gateways. */
 export function fleetView(facts: FleetFacts, now: Temporal.Instant): FleetView {
@@ -92,4 +92,23 @@ function keyOf(namespace: string, name: string | undefined): string {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** `context`: the name of the cluster in the kubeconfig. */
+export type ClusterAnswer = { context: string; view: FleetView } | ClusterFailure
+
+/** In the order of the answers. With a failure nothing is known to be ready. */
+export function clustersView(answers: readonly ClusterAnswer[], now: Temporal.Instant): FleetView {
+  const read = answers.filter((answer) => 'view' in answer)
+  const failures = answers.flatMap((answer) => ('view' in answer ? [] : [answer]))
+  const view = fleetViewOf(
+    read.flatMap(({ view }) => view.syncs),
+    {
+      at: now.toString({ smallestUnit: 'second' }),
+      notes: read.flatMap(({ context, view }) => view.notes.map((note) => `${context}: ${note}`)),
+    },
+  )
+  if (failures.length === 0) return view
+  const failed = `${failures.length} of ${answers.length} clusters cannot be read.`
+  return { ...view, level: 'error', ready: false, summary: read.length === 0 ? failed : `${view.summary} ${failed}`, failures }
 }

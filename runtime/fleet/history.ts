@@ -9,8 +9,7 @@ import { meaningOf } from '../api/schema/conditions.ts'
 import { Temporal } from '../platform/temporal.ts'
 import { ageOf } from './age.ts'
 import type { FleetFacts } from './facts.ts'
-import { heading, markOf, type Style } from './paint.ts'
-import { type Column, folded, tableLines } from './table.ts'
+import { type Column, folded, tableLines, heading, markOf, type Style } from './terminal.ts'
 import type { Level } from './view.ts'
 
 type PastStage = NonNullable<NonNullable<GatewaySyncStatus['history']>[number]['stages']>[number]

@@ -1,8 +1,11 @@
 /**
- * The next steps for a GatewaySync or a gateway, as data: the CLI renders them as commands, the status page as localized text.
+ * The next steps for a GatewaySync or a gateway: as data, which the status page renders as localized text, and as sentences and commands
+ * for the terminal. Pure.
  */
 import { reasons } from '../platform/fault.ts'
 import { docsPage } from '../platform/docs-page.ts'
+import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, group } from '../api/names.ts'
+import { shortCommit } from '../api/values.ts'
 
 /** `published`: the commit that stays published until then; undefined: none is published. */
 type Until = { published: string | undefined }
@@ -27,4 +30,71 @@ export type Step = SyncStep | { kind: 'lookAtChanges' | 'gatewayTriesAgain' | 'g
 /** Undefined for a reason that is not a fault. */
 export function runbookEntry(reason: string | undefined): string | undefined {
   return reason !== undefined && Object.hasOwn(reasons, reason) ? docsPage(`docs/how-to/runbook.md#${reason.toLowerCase()}`) : undefined
+}
+
+/** `context`: the context of the kubeconfig that the user named; without one, commands use the current context. */
+export type NamedSync = { namespace: string; name: string; context?: string | undefined }
+
+/** The arguments of `cluster-sync`: `plant -n line-1 --context plant-a`. */
+export function named({ namespace, name, context }: NamedSync): string {
+  return `${name} -n ${namespace}${inContext(context)}`
+}
+
+/** The option `--context`, which `kubectl` has too, with a space in front; empty without a context. */
+export function inContext(context: string | undefined): string {
+  return context === undefined ? '' : ` --context ${shellWord(context)}`
+}
+
+/** Quotes a text that contains shell metacharacters, as refs, selectors and contexts may. */
+export function shellWord(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** The step as a sentence or a command for the terminal. */
+export function stepText(sync: NamedSync, step: SyncStep): string {
+  const kubectl = `kubectl${inContext(sync.context)} -n ${sync.namespace}`
+  const annotate = (annotation: string, commit: string): string =>
+    `${kubectl} annotate gatewaysyncs.${group} ${sync.name} --overwrite ${annotation}=${commit}`
+  switch (step.kind) {
+    case 'approve':
+      return `Approve stage ${step.stage}: cluster-sync approve ${named(sync)}`
+    case 'resumeRollout':
+      return `When the cause is fixed, continue: cluster-sync resume ${named(sync)}`
+    case 'abortRollout':
+      return `Return to the previous commit: cluster-sync abort ${named(sync)}`
+    case 'retryRollout':
+      return `Push a corrected commit, or retry this one: cluster-sync resume ${named(sync)}`
+    case 'correctFindings':
+      return `Fix the reported problems, check with "cluster-sync lint", and push; ${stays(step.published)}.`
+    case 'sign':
+      return `Sign the commit with a key that spec.git.verify or spec.oci.verify accepts, and push; ${stays(step.published)}.`
+    case 'resume':
+      return `Resume: cluster-sync resume ${named(sync)}`
+    case 'resumeInFile':
+      return 'Resume: set spec.paused to false in the file.'
+    case 'leaveDryRun':
+      return 'To write, set spec.sync.defaults.dryRun (or that of the profile) to false.'
+    case 'checkOperator':
+      return `If this lasts, check whether the operator runs: cluster-sync check${inContext(sync.context)}`
+    case 'passes':
+      return `The sync retries automatically; ${stays(step.published)}.`
+    case 'waitsForChange':
+      return `The operator retries when the GatewaySync, its Secret or the commit changes; ${stays(step.published)}.`
+    case 'recreatePod':
+      return `Recreate the pod (its owner starts a new one): ${kubectl} delete pod ${step.pod}`
+    case 'confirmDeletions':
+      return `If these deletions are intended: ${annotate(confirmDeletionsAnnotation, step.commit)}`
+    case 'confirmOverwrites':
+      return `To discard these changes: ${annotate(confirmOverwritesAnnotation, step.commit)}`
+    case 'raiseMaxDeletions':
+      return 'If these deletions are intended, raise spec.sync.defaults.maxDeletions.'
+    case 'captureOrGiveUp':
+      return 'To keep the changes: cluster-sync capture. To discard them, set spec.sync.defaults.drift to Report.'
+    default:
+      return `More: ${step.entry}`
+  }
+}
+
+function stays(published: string | undefined): string {
+  return published === undefined ? 'until then, nothing is published' : `until then, commit ${shortCommit(published)} stays published`
 }

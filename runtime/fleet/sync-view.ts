@@ -14,11 +14,10 @@ import { type Reason, reasons } from '../platform/fault.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
 import { gatewayView } from './gateway-view.ts'
 import { askedEveryMs } from './last-checked.ts'
-import { stepText } from './step-text.ts'
 import type { GatewayView, Level, RolloutView, SyncView } from './view.ts'
 import { isSameRef } from '../reconcile/decide/request.ts'
 import { heldWords } from '../reconcile/rollout/stages.ts'
-import { runbookEntry, type Step, type SyncStep } from './steps.ts'
+import { runbookEntry, type Step, type SyncStep, stepText } from './steps.ts'
 
 /** The level of a request's outcome. */
 const requestLevels = { Handled: 'ok', Pending: 'working', Superseded: 'warning', Refused: 'error' } as const

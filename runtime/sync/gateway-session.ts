@@ -4,7 +4,6 @@
 import { timestamp } from '../platform/clock.ts'
 import { asFault, Fault } from '../platform/fault.ts'
 import { type Gateway, type GatewayStatus, lockReturnMs, maxProblems } from '../gateway/gateway.ts'
-import { newProblems } from '../gateway/new-problems.ts'
 import { reportLimits } from '../api/schema/report.ts'
 import type { SyncTarget } from './model/desired.ts'
 import type { State } from './model/manifest.ts'
@@ -134,4 +133,22 @@ async function readProblems(gateway: Gateway, signal: AbortSignal): Promise<stri
     signal.throwIfAborted()
     return undefined
   })
+}
+
+/**
+ * Returns the problems of `after` that are not in `before`. Numbers are ignored, because messages contain times and durations; a message
+ * that occurs more often than before is new that many times.
+ */
+export function newProblems(before: readonly string[], after: readonly string[]): string[] {
+  const known = new Map<string, number>()
+  for (const problem of before) known.set(kindOf(problem), (known.get(kindOf(problem)) ?? 0) + 1)
+  return after.filter((problem) => {
+    const left = known.get(kindOf(problem)) ?? 0
+    known.set(kindOf(problem), left - 1)
+    return left <= 0
+  })
+}
+
+function kindOf(problem: string): string {
+  return problem.replaceAll(/\d+/g, '0')
 }

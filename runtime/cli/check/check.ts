@@ -3,9 +3,8 @@
  */
 import type { Command } from 'commander'
 import type { ClusterOptions } from '../fleet/options.ts'
-import { exitNo, exitYes, exitWith } from '../fleet/exit.ts'
-import { type Format, formatOption, print, standardOutput } from '../fleet/output.ts'
-import { helpFooter } from '../help-footer.ts'
+import { type Format, formatOption, print, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
+import { helpFooter } from '../command.ts'
 
 type CheckOptions = Omit<ClusterOptions, 'namespace'> & { operatorNamespace?: string; format: Format }
 

@@ -12,7 +12,7 @@ import { version as cliVersion } from '../../platform/version.ts'
 import { type Cluster, explainApiError } from '../fleet/cluster.ts'
 import { readCluster } from '../fleet/read-fleet.ts'
 import { findInstallations, ownLabel } from './installations.ts'
-import type { ProbeClients } from './probe.ts'
+import type { ProbeClients } from './try-endpoints.ts'
 
 const definitionType: ResourceType<Stored<V1CustomResourceDefinition>> = {
   group: 'apiextensions.k8s.io',

@@ -17,8 +17,7 @@ import { agentPermissions, controllerPermissions } from '../../fleet/check/permi
 import { type Json, leaseType, type ResourceType, secretType, type Stored, webhookConfigurationType } from '../../kube/types.ts'
 import { jsonOrUndefined } from '../../platform/text/json.ts'
 import { controllerSettingsVariable } from '../../settings/controller.ts'
-import type { Followers, ProbeClients } from './probe.ts'
-import { tryAdmission, tryDelivery } from './try-endpoints.ts'
+import { tryAdmission, tryDelivery, type Followers, type ProbeClients } from './try-endpoints.ts'
 
 /** The label of every object of an installation. */
 export const ownLabel = { key: 'app.kubernetes.io/part-of', value: group } as const

@@ -5,13 +5,14 @@
  */
 import type { V1Pod } from '@kubernetes/client-node'
 import { asFault, Fault } from '../../platform/fault.ts'
-import type { Admission, Delivery, OperatorSettings } from '../../fleet/check/facts.ts'
+import type { Admission, Delivery, OperatorSettings, Probed } from '../../fleet/check/facts.ts'
 import type { SyncFacts } from '../../fleet/facts.ts'
 import { agentContainerName, gatewayContainerName, podAnnotations } from '../../api/names.ts'
 import { causeOf, startCall } from '../../http/client.ts'
 import { podType, pathOf, type Stored } from '../../kube/types.ts'
 import { explainApiError } from '../fleet/cluster.ts'
-import type { ProbeClients } from './probe.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Kube } from '../../kube/client.ts'
 
 /**
  * Checks that admission answers: creates a pod that requests an agent as a dry run, which stores nothing. A namespace that is being deleted accepts
@@ -121,3 +122,14 @@ async function throughService({ kube, signal }: ProbeClients, { namespace, fulln
     return isUnreached ? { kind: 'silent', url, message: words } : { kind: 'answers', url, by: 'service' }
   }
 }
+
+export type ProbeClients = {
+  kube: Kube
+  clock: Clock
+  signal: AbortSignal
+  /** Runs a read and returns its result or its fault as a fact. */
+  probe<Value>(work: () => Promise<Value>): Promise<Probed<Value>>
+}
+
+/** The GatewaySyncs, and the pods that request an agent. */
+export type Followers = { syncs: readonly SyncFacts[]; pods: readonly Stored<V1Pod>[] }

@@ -3,7 +3,7 @@
  */
 import { type Command, Option } from 'commander'
 import { workSignal } from '../stop.ts'
-import { helpFooter } from '../help-footer.ts'
+import { helpFooter } from '../command.ts'
 
 type Options = { mode?: string; ref?: string; root?: string; format: 'text' | 'json' }
 
@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .action(async (where: string, resource: string | undefined, options: Options) => {
       const { mode } = options
       if (mode === undefined) {
-        const { explainRule } = await import('./explain-rule.ts')
+        const { explainRule } = await import('./explain-text.ts')
         process.stdout.write(`${explainRule(where, options.format)}\n`)
         return
       }
@@ -43,7 +43,7 @@ export function register(program: Command): void {
           import('../../validation/run/check-root.ts'),
           import('../../validation/model/inheritance.ts'),
           import('../../api/values.ts'),
-          import('./explain-mode.ts'),
+          import('./explain-text.ts'),
         ])
       const signal = workSignal(timeoutMs)
       const input = await openInput(where, options.ref, signal)

@@ -11,7 +11,7 @@ import type { Input } from './collections-input.ts'
 import type { Fixed } from './lint-fix.ts'
 import type { Format, LintResult } from './lint-formats.ts'
 import { workSignal } from '../stop.ts'
-import { helpFooter } from '../help-footer.ts'
+import { helpFooter } from '../command.ts'
 
 type Options = { ref?: string; root?: string; format: Format; failOn: 'error' | 'warning'; fix?: true }
 

@@ -23,7 +23,7 @@ export function register(program: Command): void {
     .option('--title <title>', 'title in the gateway (default: the name)')
     .option('--from <mode>', 'copy the resources and the parent of this mode')
     .action(async (name: string, options: NewOptions) => {
-      const { newMode } = await import('./new-mode.ts')
+      const { newMode } = await import('./mode-command.ts')
       process.stdout.write(`${await newMode(name, options, workSignal(timeoutMs))}\n`)
     })
   mode
@@ -38,7 +38,7 @@ export function register(program: Command): void {
     .action(async (a: string, b: string, options: DiffOptions) => {
       const [{ openInput, oneRoot }, { diffModes, diffText }] = await Promise.all([
         import('./collections-input.ts'),
-        import('./diff-modes.ts'),
+        import('./mode-command.ts'),
       ])
       const signal = workSignal(timeoutMs)
       const input = await openInput(options.path, options.ref, signal)

@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander'
 import type { SignOptions } from './sign-resources.ts'
-import { helpFooter } from '../help-footer.ts'
+import { helpFooter } from '../command.ts'
 
 const timeoutMs = 600_000
 

@@ -15,18 +15,16 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../fleet/action.ts'
-import { askFollow, askPause, askRef, specRefOf } from '../../fleet/request-patch.ts'
+import { askFollow, askPause, askRef, specRefOf, rollbackTarget } from '../../fleet/request-patch.ts'
 import { askCapture, captureVerdict } from '../../fleet/capture-action.ts'
-import { markOf } from '../../fleet/paint.ts'
-import { rollbackTarget } from '../../fleet/rollback.ts'
 import { actionVerdict, askRollout, type RolloutAsked } from '../../fleet/rollout-action.ts'
 import type { RolloutVerb } from '../../reconcile/rollout/action.ts'
 import { type GatewaySyncRecord, projectGatewaySync } from '../../reconcile/store/records.ts'
 import type { Json } from '../../kube/types.ts'
-import { exitNo, exitYes } from './exit.ts'
 import type { ApproveOptions, CaptureRequestOptions, ChangeOptions, RequestOptions, RollbackOptions } from './options.ts'
-import { type Output, print } from './output.ts'
-import { type Asking, asking, patchSync, readSync } from './patch-sync.ts'
+import { type Output, print, exitNo, exitYes } from './output.ts'
+import { type Asking, asking, patchSync, readSync } from './cluster.ts'
+import { markOf } from '../../fleet/terminal.ts'
 
 const pollEveryMs = 500
 

@@ -2,11 +2,10 @@
  * Registers the commands that change one GatewaySync: `request`, `pause`, `resume`, `rollback`, and for staged rollouts `approve` and `abort`.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { helpFooter } from '../help-footer.ts'
+import { helpFooter } from '../command.ts'
 import { isRefName } from '../../api/values.ts'
-import { exitWith } from './exit.ts'
 import { type ApproveOptions, type ChangeOptions, type RequestOptions, type RollbackOptions, withClusterOptions } from './options.ts'
-import { durationArgument, formatOption, standardOutput } from './output.ts'
+import { durationArgument, formatOption, standardOutput, exitWith } from './output.ts'
 
 const defaultTimeout = '5m'
 const exits = { 0: 'done', 1: 'not done; the output has the reason', 2: 'the cluster does not answer, or invalid options' }

@@ -1,15 +1,102 @@
 /**
- * Prints the local changes that the agents of a cluster, or a standalone run, have reported.
+ * Prints the local changes on the gateways of a cluster or a standalone run: those that agents have reported, or those that they list on
+ * request.
  */
-import { systemClock } from '../../platform/clock.ts'
-import { Fault } from '../../platform/fault.ts'
-import { driftText, fleetDrift } from '../../fleet/drift.ts'
+import { systemClock, timestamp } from '../../platform/clock.ts'
+import { asFault, Fault } from '../../platform/fault.ts'
 import type { FleetFacts } from '../../fleet/facts.ts'
-import { inCluster } from './cluster.ts'
-import { exitNo, exitUnknown, exitYes } from './exit.ts'
-import type { HistoryOptions } from './options.ts'
-import { type Output, print } from './output.ts'
-import { readCluster, readOne } from './read-fleet.ts'
+import { changesRequest } from '../../reconcile/decide/capture.ts'
+import { changesAnnotations } from '../../api/names.ts'
+import type { ChangesOptions, HistoryOptions } from './options.ts'
+import { type Output, print, exitNo, exitUnknown, exitYes } from './output.ts'
+import { onlyNamed, readCluster, readOne } from './read-fleet.ts'
+import {
+  driftText,
+  fleetDrift,
+  askAgain,
+  askChanges,
+  changesText,
+  countOf,
+  forgetChanges,
+  type GatewayChanges,
+  isAwaited,
+  answeredChanges,
+} from '../../fleet/drift.ts'
+import { inCluster, type Asking, asking, patchSync } from './cluster.ts'
+
+const pollEveryMs = 500
+const forgetWithinMs = 5_000
+
+/** Returns the exit code: 0 no changes, 1 changes, 2 an agent has not answered in time. Throws NotFound, Forbidden, ApiUnavailable. */
+export async function changesCommand(name: string, options: ChangesOptions, output: Output): Promise<number> {
+  return await asking(options, async (cluster) => {
+    const own = new Set<string>()
+    let answers: Awaited<ReturnType<typeof untilAnswered>>
+    try {
+      const id = newId(own)
+      await patchSync(cluster, name, () => askChanges({ id, gateway: options.gateway }))
+      answers = await untilAnswered(cluster, name, { own, ...options })
+    } finally {
+      await forget(cluster, name, own)
+    }
+    const { rows, facts } = answers
+    if (options.format === 'json') print(output, [JSON.stringify({ gateways: rows, notes: facts.notes }, undefined, 2)])
+    else print(output, [...changesText(rows, output.style), ...facts.notes])
+    if (rows.some(({ changes }) => changes !== undefined && countOf(changes) > 0)) return exitNo
+    return rows.some(({ changes }) => changes === undefined) ? exitUnknown : exitYes
+  })
+}
+
+/** The options of the request, and the ids of all requests that this command made. */
+type Asked = Pick<ChangesOptions, 'gateway' | 'timeout'> & { own: Set<string> }
+
+/** Creates a new request id and records it. */
+function newId(own: Set<string>): string {
+  const id = `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`
+  own.add(id)
+  return id
+}
+
+/** Another client may request at the same time: the answer to a later request counts too. */
+async function untilAnswered(
+  cluster: Asking,
+  name: string,
+  { own, gateway, timeout }: Asked,
+): Promise<{ rows: GatewayChanges[]; facts: FleetFacts }> {
+  const { kube, namespace, signal } = cluster
+  const endMs = systemClock.monotonicMs() + timeout
+  const others = new Set<string>()
+  let rows: GatewayChanges[] = []
+  for (;;) {
+    const facts = onlyNamed(await readCluster({ kube, namespace }, signal), name, namespace)
+    const annotations = facts.syncs.find((sync) => sync.name === name)?.annotations ?? {}
+    const latest = changesRequest(annotations)
+    if (latest !== undefined) others.add(latest.id)
+    rows = answeredChanges(facts, { ids: own.union(others), gateway, before: rows }, systemClock.now())
+    if (gateway !== undefined && rows.length === 0)
+      throw new Fault('NotFound', `no gateway or pod "${gateway}" follows GatewaySync "${name}" in namespace "${namespace}"`)
+    if (!rows.some(isAwaited) || systemClock.monotonicMs() >= endMs) return { rows, facts }
+    if (askAgain(rows, annotations, { id: '', gateway }) !== undefined) {
+      const [id, awaited] = [newId(own), rows]
+      await patchSync(cluster, name, (present) => askAgain(awaited, present.annotations, { id, gateway }))
+    }
+    await systemClock.wait(pollEveryMs, signal)
+  }
+}
+
+/** Also runs after Ctrl-C. If it fails, the answers remain in the reports, whose readers may see them anyway. */
+async function forget(cluster: Asking, name: string, own: ReadonlySet<string>): Promise<void> {
+  try {
+    await patchSync({ ...cluster, signal: AbortSignal.timeout(forgetWithinMs) }, name, ({ annotations }) => forgetChanges(annotations, own))
+  } catch (error) {
+    const { reason, message } = asFault(error)
+    // Without the GatewaySync the request does not exist either.
+    if (reason === 'NotFound') return
+    process.stderr.write(
+      `cluster-sync: reports keep the listed changes for ten minutes, or until annotation ${changesAnnotations.at} is removed: ${message}\n`,
+    )
+  }
+}
 
 /** Returns the exit code: 0 no changes, 1 changes, 2 an agent has not reported. Throws what reading a fleet throws. */
 export async function driftCommand(name: string | undefined, options: HistoryOptions, output: Output): Promise<number> {

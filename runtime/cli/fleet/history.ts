@@ -2,10 +2,9 @@
  * Registers `cluster-sync history`: published and refused commits, who requested them, and their outcomes.
  */
 import type { Command } from 'commander'
-import { exitYes, exitWith } from './exit.ts'
 import { type HistoryOptions, withClusterOptions } from './options.ts'
-import { formatOption, type Output, print, standardOutput } from './output.ts'
-import { helpFooter } from '../help-footer.ts'
+import { formatOption, type Output, print, standardOutput, exitYes, exitWith } from './output.ts'
+import { helpFooter } from '../command.ts'
 
 export function register(program: Command): void {
   const command = program

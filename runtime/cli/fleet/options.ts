@@ -2,8 +2,8 @@
  * Defines the options of the fleet commands.
  */
 import { type Command, Option } from 'commander'
-import { collect } from '../repeatable.ts'
 import type { Format } from './output.ts'
+import { collect } from '../command.ts'
 
 export type ClusterOptions = { kubeconfig?: string; context?: string; namespace?: string }
 

@@ -4,16 +4,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { deadline, systemClock, unlessAborted } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
-import { type ClusterAnswer, clustersView } from '../../fleet/clusters-view.ts'
 import type { FleetFacts } from '../../fleet/facts.ts'
-import { fleetView } from '../../fleet/fleet-view.ts'
+import { fleetView, type ClusterAnswer, clustersView } from '../../fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../fleet/status-text.ts'
 import type { FleetView } from '../../fleet/view.ts'
 import { stopSignal } from '../stop.ts'
 import { type Cluster, explainApiError, inClusters, type Clusters } from './cluster.ts'
-import { exitNo, exitUnknown, exitYes, explained } from './exit.ts'
 import type { StatusOptions } from './options.ts'
-import { type Output, print } from './output.ts'
+import { type Output, print, exitNo, exitUnknown, exitYes, explained } from './output.ts'
 import { onlyNamed, readCluster, readStandalone } from './read-fleet.ts'
 
 /** Polling interval; three lists of a namespace are a small load for an API server. */

@@ -2,10 +2,9 @@
  * Registers `cluster-sync status`: what each gateway runs, and why one is not in sync.
  */
 import type { Command } from 'commander'
-import { exitUnknown, exitWith } from './exit.ts'
 import { type StatusOptions, withClusterOptions } from './options.ts'
-import { helpFooter } from '../help-footer.ts'
-import { formatOption, standardOutput } from './output.ts'
+import { helpFooter } from '../command.ts'
+import { formatOption, standardOutput, exitUnknown, exitWith } from './output.ts'
 
 export function register(program: Command): void {
   const command = program

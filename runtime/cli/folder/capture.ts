@@ -4,11 +4,9 @@
 import { type Command, Option } from 'commander'
 import { Fault } from '../../platform/fault.ts'
 import type { CaptureOptions } from './capture-folder.ts'
-import { exitNo, exitYes, exitWith } from '../fleet/exit.ts'
 import { type CaptureRequestOptions, withClusterOptions } from '../fleet/options.ts'
-import { helpFooter } from '../help-footer.ts'
-import { collect } from '../repeatable.ts'
-import { durationArgument, formatOption, standardOutput } from '../fleet/output.ts'
+import { helpFooter, collect } from '../command.ts'
+import { durationArgument, formatOption, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
 
 type Options = CaptureRequestOptions & Omit<CaptureOptions, 'file' | 'data'> & Partial<Pick<CaptureOptions, 'file' | 'data'>>
 

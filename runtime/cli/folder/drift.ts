@@ -4,10 +4,9 @@
 import { type Command, Option } from 'commander'
 import { Fault } from '../../platform/fault.ts'
 import type { DriftOptions } from './drift-folder.ts'
-import { exitNo, exitYes, exitWith } from '../fleet/exit.ts'
 import { type ChangesOptions, type HistoryOptions, withClusterOptions } from '../fleet/options.ts'
-import { helpFooter } from '../help-footer.ts'
-import { durationArgument, formatOption, standardOutput } from '../fleet/output.ts'
+import { helpFooter } from '../command.ts'
+import { durationArgument, formatOption, standardOutput, exitNo, exitYes, exitWith } from '../fleet/output.ts'
 
 type Options = HistoryOptions &
   Partial<Pick<DriftOptions, 'file' | 'data'>> &
@@ -62,7 +61,7 @@ async function drift(name: string | undefined, options: Options): Promise<number
         'InvalidConfiguration',
         '--contents queries the agents of one GatewaySync: give its name, without --file, --data and --state',
       )
-    const { changesCommand } = await import('../fleet/changes-command.ts')
+    const { changesCommand } = await import('../fleet/drift-command.ts')
     return await changesCommand(name, options, standardOutput())
   }
   if (gateway !== undefined) throw new Fault('InvalidConfiguration', '--gateway needs --contents')

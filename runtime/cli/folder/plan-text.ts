@@ -2,7 +2,6 @@
  * Formats the output of `cluster-sync plan`. Pure.
  */
 import { counted } from '../../platform/text/counted.ts'
-import { heading, painted, type Style } from '../../fleet/paint.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
 import { driftMessage } from '../../api/drift-message.ts'
 import { shownPlace } from '../../api/shown-place.ts'
@@ -10,6 +9,7 @@ import { shortCommit, visible } from '../../api/values.ts'
 import type { Mode } from '../../api/mode.ts'
 import { nextStep } from '../output/next-steps.ts'
 import { changeMarks, diffText, type FileDiff } from '../../sync/plan/preview.ts'
+import { heading, painted, type Style } from '../../fleet/terminal.ts'
 
 /** The effect of a sync on a folder. `counts` counts files; `changes` are the same files with their differences. */
 export type PlanReport = {

@@ -3,9 +3,9 @@
  */
 import { type Command, Option } from 'commander'
 import { Fault } from '../../platform/fault.ts'
-import { printFault } from '../fleet/exit.ts'
 import type { PlanView } from './plan-text.ts'
-import { helpFooter } from '../help-footer.ts'
+import { helpFooter } from '../command.ts'
+import { printFault } from '../fleet/output.ts'
 
 type Options = {
   file: string

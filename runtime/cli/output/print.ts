@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import type { Temporal } from '../../platform/temporal.ts'
-import type { RunEvent } from './events.ts'
 import { nextStep } from './next-steps.ts'
 import { isFailure, levelOf, renderEvent, renderPassing, type RunStyle } from './render.ts'
+import type { RunEvent } from './narrate.ts'
 
 export type RunOutput = {
   emit(event: RunEvent): void

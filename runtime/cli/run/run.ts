@@ -11,10 +11,8 @@ import type { Target, TargetOptions } from '../../standalone/settings.ts'
 import { readManifestFile, readNamedFile, requireFolder } from '../named-files.ts'
 import { logLevels } from '../../platform/log/level.ts'
 import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
-import { helpFooter } from '../help-footer.ts'
+import { helpFooter, collect } from '../command.ts'
 import { durationArgument } from '../fleet/output.ts'
-import { collect } from '../repeatable.ts'
-
 type Options = TargetOptions & RunOptions & { state?: string }
 
 /** A key is one line. */

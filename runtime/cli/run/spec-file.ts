@@ -3,8 +3,8 @@
  */
 import { type Clock, pause } from '../../platform/clock.ts'
 import { asFault } from '../../platform/fault.ts'
-import type { RunEvent } from '../output/events.ts'
 import type { Followed } from './run-settings.ts'
+import type { RunEvent } from '../output/narrate.ts'
 
 /** Polling interval of the file. */
 const everyMs = 1_000

@@ -25,8 +25,9 @@ import { createRemotes } from '../../git/remotes.ts'
 import { readSecretFolder } from '../../standalone/secrets.ts'
 import type { StandaloneSync } from '../../standalone/settings.ts'
 import type { ObjectStore } from '../../standalone/object-store.ts'
-import type { CommitCache } from '../output/commit-words.ts'
 import { shortRef } from '../../api/values.ts'
+import { type CommitWords, parseCommitWords } from '../../git/content/commit-words.ts'
+import type { CommitFacts } from '../output/narrate.ts'
 
 /** The source of content and validation results. */
 type Sources = {
@@ -132,5 +133,38 @@ export async function removeFormerMirrors(mirrors: SyncMirrors, sync: Standalone
     await mirrors.prune([{ namespace: sync.namespace, repo: sync.spec.git.repo, git: sync.spec.git }], signal)
   } catch (error) {
     log.warn({ message: asFault(error).message }, 'the mirror of an earlier repository was not removed')
+  }
+}
+
+/** Maximum number of cached commits: the published one and some refused ones. */
+const maxKept = 20
+
+type CommitCache = {
+  /** Reads the subject and author of a commit in the mirror, unless cached. Never rejects: the output works without them. */
+  learn(commit: string, read: () => Promise<Buffer>): Promise<void>
+  /** The git host was asked at `askedMs` of the monotonic clock, and returned this commit. */
+  named(commit: string, askedMs: number): void
+  /** `nowMs` is monotonic. */
+  about(commit: string, nowMs: number): CommitFacts
+}
+
+/** Caches the subjects and authors of commits for the run output, and when the git host returned them. Creates the cache. */
+export function createCommitCache(): CommitCache {
+  const known = new Map<string, { words?: CommitWords | undefined; askedMs?: number }>()
+  return {
+    async learn(commit, read) {
+      if (known.get(commit)?.words !== undefined) return
+      const raw = await read().catch(() => undefined)
+      known.set(commit, { ...known.get(commit), words: raw === undefined ? undefined : parseCommitWords(raw) })
+      const [oldest] = known.keys()
+      if (known.size > maxKept && oldest !== undefined) known.delete(oldest)
+    },
+    named(commit, askedMs) {
+      known.set(commit, { ...known.get(commit), askedMs })
+    },
+    about(commit, nowMs) {
+      const { words, askedMs } = known.get(commit) ?? {}
+      return { words, durationMs: askedMs === undefined ? undefined : nowMs - askedMs }
+    },
   }
 }

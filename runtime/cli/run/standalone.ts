@@ -28,10 +28,8 @@ import { ObjectStore } from '../../standalone/object-store.ts'
 import { type CycleWatch, type EngineMemory, readSynced, recoverFolder, runCycle } from '../../sync/cycle.ts'
 import { readSmallFile } from '../../sync/disk/disk.ts'
 import type { Plan } from '../../sync/plan/plan.ts'
-import { createCommitCache } from '../output/commit-words.ts'
-import type { ChangedPaths } from '../output/events.ts'
-import type { CommitFacts, CycleFacts } from '../output/narrate.ts'
-import { decisionsOf, openSources, removeFormerMirrors } from './standalone-sources.ts'
+import type { CommitFacts, CycleFacts, ChangedPaths } from '../output/narrate.ts'
+import { decisionsOf, openSources, removeFormerMirrors, createCommitCache } from './standalone-sources.ts'
 
 /** `stateDir` keeps mirrors, requests, status and reports from one run to the next. */
 export type StandaloneSettings = {

@@ -11,9 +11,9 @@ import { checkCertificates } from './certificates.ts'
 import { type CheckFacts, ifProbed, type InstallationFacts, type InstalledCrd } from './facts.ts'
 import { checkGateways, checkGit, checkImages } from './gateways.ts'
 import { checkAdmission, checkDelivery, checkOperator, checkPermissions } from './operator.ts'
-import { inContext } from '../named-sync.ts'
 import { type CheckReport, type Finding, reportOf } from './report.ts'
 import { docsPage } from '../../platform/docs-page.ts'
+import { inContext } from '../steps.ts'
 
 /** Omits checks behind an unreachable component instead of reporting each of them as failed. */
 export function check(facts: CheckFacts, now: Temporal.Instant): CheckReport {

@@ -10,8 +10,7 @@ import type { CheckFacts, WaitingImage } from './facts.ts'
 import type { Finding } from './report.ts'
 import { compareVersions } from './versions.ts'
 import { shortHashes } from '../../api/values.ts'
-import { inContext } from '../named-sync.ts'
-import { runbookEntry } from '../steps.ts'
+import { runbookEntry, inContext } from '../steps.ts'
 import { docsPage } from '../../platform/docs-page.ts'
 
 /** Maximum number of objects of a kind to name; a fleet may have thousands. */

@@ -2,12 +2,12 @@
  * Checks whether the controller runs, has its permissions, answers the API server, and is reachable for agents. Pure.
  */
 import { Temporal } from '../../platform/temporal.ts'
-import { inContext } from '../named-sync.ts'
 import { ageOf } from '../age.ts'
 import { type CheckFacts, type Delivery, ifProbed, type InstallationFacts } from './facts.ts'
 import type { Finding } from './report.ts'
 import { permissionText } from './permissions.ts'
 import { compareVersions } from './versions.ts'
+import { inContext } from '../steps.ts'
 
 /** Checks whether the controller runs, has a leader, and has the version of the CLI. */
 export function checkOperator(

@@ -3,8 +3,7 @@
  */
 import { counted } from '../../platform/text/counted.ts'
 import type { Temporal } from '../../platform/temporal.ts'
-import { heading, painted, type Style, symbolOf } from '../paint.ts'
-import { folded } from '../table.ts'
+import { folded, heading, painted, type Style, symbolOf } from '../terminal.ts'
 import { worstOf } from '../view.ts'
 import { docsPage } from '../../platform/docs-page.ts'
 

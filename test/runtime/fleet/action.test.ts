@@ -12,8 +12,7 @@ import {
   rolloutVerdict,
   type Verdict,
 } from '../../../runtime/fleet/action.ts'
-import { askFollow, specRefOf } from '../../../runtime/fleet/request-patch.ts'
-import { rollbackTarget } from '../../../runtime/fleet/rollback.ts'
+import { askFollow, specRefOf, rollbackTarget } from '../../../runtime/fleet/request-patch.ts'
 import type { GatewaySyncStatus } from '../../../runtime/api/schema/status.ts'
 import { matchObject, throwsError } from '../../support/assertions.ts'
 import { commit, condition, counts, earlier, syncFacts } from '../../support/fleet-facts.ts'

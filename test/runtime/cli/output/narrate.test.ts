@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { RunEvent } from '../../../../runtime/cli/output/events.ts'
-import { Narrator, type Emitted } from '../../../../runtime/cli/output/narrate.ts'
+import { Narrator, type Emitted, type RunEvent } from '../../../../runtime/cli/output/narrate.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'

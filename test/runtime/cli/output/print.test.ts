@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { RunEvent } from '../../../../runtime/cli/output/events.ts'
 import { createRunOutput, type RunOutputOptions } from '../../../../runtime/cli/output/print.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { matchObject } from '../../../support/assertions.ts'
+import type { RunEvent } from '../../../../runtime/cli/output/narrate.ts'
 
 const commit = 'a'.repeat(40)
 const unchanged: RunEvent = { event: 'unchanged', ref: 'main', commit }

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { RunEvent } from '../../../../runtime/cli/output/events.ts'
 import { isFailure, renderEvent, renderPassing, type RunStyle } from '../../../../runtime/cli/output/render.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { containsText } from '../../../support/assertions.ts'
+import type { RunEvent } from '../../../../runtime/cli/output/narrate.ts'
 
 const [first, second] = ['a'.repeat(40), 'b'.repeat(40)]
 const at = Temporal.Instant.from('2026-01-01T09:05:07.5Z')

@@ -2,10 +2,10 @@
  * Local changes as the agents report them: which answers count, which gateways are asked again, and the text of the answers.
  */
 import t from 'tap'
-import { askAgain, askChanges, changesText, forgetChanges, answeredChanges } from '../../../runtime/fleet/changes.ts'
 import { changesAskedOf } from '../../../runtime/reconcile/decide/capture.ts'
 import { changesAnnotations } from '../../../runtime/api/names.ts'
 import { commit, fleetFacts, now, pod, report, syncFacts } from '../../support/fleet-facts.ts'
+import { askAgain, askChanges, changesText, forgetChanges, answeredChanges } from '../../../runtime/fleet/drift.ts'
 
 const style = { width: 120, color: false, symbols: false }
 const ids = new Set(['now'])

@@ -1,5 +1,5 @@
 /**
- * Adds exit codes, examples, and the documentation page to the help of a command. Pure.
+ * Helps to define commands: the footer of their help, and options that may be given several times. Pure.
  */
 import { docsPage } from '../platform/docs-page.ts'
 
@@ -23,4 +23,8 @@ export function helpFooter({ exits, calls = [], note, page }: Footer): string {
 
 function linesOf(entries: readonly string[]): string {
   return entries.map((entry) => `  ${entry}`).join('\n')
+}
+
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value]
 }

@@ -2,7 +2,7 @@
  * Which problems of a gateway are new.
  */
 import t from 'tap'
-import { newProblems } from '../../../runtime/gateway/new-problems.ts'
+import { newProblems } from '../../../runtime/sync/gateway-session.ts'
 
 for (const [what, before, after, expected] of [
   ['nothing complains', [], [], []],

@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { folded, tableLines } from '../../../runtime/fleet/table.ts'
+import { folded, tableLines } from '../../../runtime/fleet/terminal.ts'
 
 const lengthOf = (line: string): number => Array.from(line).length
 const cell = fc.string({ maxLength: 60, unit: 'grapheme' })

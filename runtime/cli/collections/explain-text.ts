@@ -1,5 +1,6 @@
 /**
- * Formats the effective resources of a mode: each with the collection that provides it and those that it overrides. Pure.
+ * Formats the output of `cluster-sync explain`: the effective resources of a mode, each with the collection that provides it and those
+ * that it overrides; or a rule, with the problem, its effect on a gateway, and the fix. Pure.
  */
 import { nearestTo } from '../../platform/text/edit-distance.ts'
 import { foldName } from '../../api/values.ts'
@@ -8,8 +9,10 @@ import type { Resource } from '../../validation/model/resources.ts'
 import { damageRules } from '../../validation/rules/about-json.ts'
 import { treeChecks } from '../../validation/rules/checks.ts'
 import type { TreeFacts } from '../../validation/rules/input.ts'
-import type { RuleId } from '../../validation/rules/rules.ts'
+import { type RuleId, ruleIds, rules } from '../../validation/rules/rules.ts'
 import { Fault } from '../../platform/fault.ts'
+import { fixable } from './lint-fix.ts'
+import { docsPage } from '../../platform/docs-page.ts'
 
 /** The effective resources, sorted by key and filtered. Throws InvalidConfiguration if none remain. */
 export function explain(family: CollectionsByName, mode: string, filter: string | undefined): Effective[] {
@@ -90,4 +93,37 @@ export function asJson(mode: string, family: CollectionsByName, effective: reado
     overrides: overrides.map(({ name }) => name),
   }))
   return JSON.stringify({ mode, order: readingOrder(family, mode), resources }, undefined, 2)
+}
+
+/** Throws InvalidConfiguration for an unknown rule, and suggests a similar one. */
+export function explainRule(name: string, format: 'text' | 'json'): string {
+  const id = ruleIds.find((rule) => rule === name)
+  if (id === undefined) {
+    const nearest = nearestTo(name, ruleIds)
+    const meant = nearest === undefined ? `all rules: ${docsPage('docs/reference/rules.md')}` : `did you mean "${nearest}"?`
+    const modes = 'to see the resources of a gateway, add --mode <mode>'
+    throw new Fault('InvalidConfiguration', `there is no rule "${name}"; ${meant} (${modes})`)
+  }
+  const { severity, title, why, fix, sure } = rules[id]
+  if (format === 'json') return JSON.stringify({ rule: id, severity, title, why, fix, sure, fixable: fixable.includes(id) }, undefined, 2)
+  return [
+    `${id} (${severity === 'off' ? 'off unless a setting raises it' : severity})`,
+    '',
+    plain(title),
+    '',
+    `Impact:     ${plain(why)}`,
+    `Fix:        ${plain(fix)}${isFixable(id)}`,
+    `Evidence:   ${plain(sure)}`,
+    '',
+    `To change its severity, write "${id}: warning" (or error, or off) under "rules" in .clustersync.yaml. More: ${docsPage('docs/reference/rules.md')}`,
+  ].join('\n')
+}
+
+function isFixable(id: RuleId): string {
+  return fixable.includes(id) ? ' `cluster-sync lint --fix` does this.' : ''
+}
+
+/** Removes Markdown, in which the rule table is written. */
+function plain(markdown: string): string {
+  return markdown.replaceAll('`', '')
 }

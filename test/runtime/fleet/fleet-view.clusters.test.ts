@@ -2,13 +2,12 @@
  * The merged view of several clusters, and the commands that it suggests for each.
  */
 import t from 'tap'
-import { clustersView } from '../../../runtime/fleet/clusters-view.ts'
-import { fleetView } from '../../../runtime/fleet/fleet-view.ts'
-import { named } from '../../../runtime/fleet/named-sync.ts'
+import { fleetView, clustersView } from '../../../runtime/fleet/fleet-view.ts'
 import { fleetText, syncText } from '../../../runtime/fleet/status-text.ts'
 import type { ClusterFailure } from '../../../runtime/fleet/view.ts'
 import { matchObject } from '../../support/assertions.ts'
 import { condition, fleetFacts, now, pod, syncFacts } from '../../support/fleet-facts.ts'
+import { named } from '../../../runtime/fleet/steps.ts'
 
 const plain = { width: 120, color: false, symbols: false }
 const answer = (context: string, facts: Parameters<typeof fleetFacts>[0]) => ({

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createCommitCache } from '../../../../runtime/cli/output/commit-words.ts'
+import { createCommitCache } from '../../../../runtime/cli/run/standalone-sources.ts'
 
 const raw = (author: string, message: string): Buffer => Buffer.from(`tree x\nauthor ${author}\ncommitter c <c@x> 1 +0000\n\n${message}`)
 

@@ -1,6 +1,0 @@
-/**
- * Collects the values of an option that may be given several times.
- */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value]
-}
