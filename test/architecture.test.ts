@@ -35,7 +35,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   content: ['server', 'client', 'protocol'],
   controller: ['.', 'lead', 'page', 'captures', 'serve', 'cluster'],
   git: ['api', '.', 'mirror', 'content', 'host', 'oci', 'credentials', 'disk', 'verify', 'command', 'remote'],
-  receiver: ['.', 'request', 'authentication', 'payload'],
+  receiver: ['.', 'request', 'payload'],
   reconcile: ['.', 'source', 'store', 'decide', 'rollout'],
   statuspage: ['.', 'login', 'routes', 'views', 'client', 'locales', 'actions'],
   sync: ['.', 'check', 'apply', 'plan', 'desired', 'render', 'disk', 'model'],

@@ -8,7 +8,7 @@ import { phases } from '../api/schema/report.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import { exposeProcess } from '../telemetry/metrics/node.ts'
 import { agentMetrics } from '../telemetry/metrics/table.ts'
-import { family, type Sample } from '../telemetry/metrics/text.ts'
+import { family, type Sample } from '../telemetry/metrics/exposition.ts'
 import { type CycleStep, cycleSteps } from '../sync/step.ts'
 
 const gatewayStates = [

@@ -8,9 +8,7 @@ import type { Kube } from '../kube/client.ts'
 import { type Json, webhookConfigurationType } from '../kube/types.ts'
 import { asFault, isAbort, type Fault } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
-import type { CertificateKeeper, RenewedCertificates } from './serving.ts'
-import { isSignedBy, readCertificate } from './parse.ts'
-
+import { type CertificateKeeper, type RenewedCertificates, isSignedBy, readCertificate } from './serving.ts'
 /** Collaborators for reading and patching a MutatingWebhookConfiguration. */
 export type TrustDeps = { kube: Pick<Kube, 'get' | 'mergePatch'>; clock: Clock }
 

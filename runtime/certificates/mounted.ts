@@ -7,8 +7,7 @@ import path from 'node:path'
 import type { Clock } from '../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
-import { keyMatchesCertificate, readCertificate } from './parse.ts'
-import { type RenewedCertificates, createServing } from './serving.ts'
+import { type RenewedCertificates, createServing, keyMatchesCertificate, readCertificate } from './serving.ts'
 
 /** How often the folder is read; the kubelet itself takes up to a minute to update it. */
 const pollIntervalMs = 10_000

@@ -11,7 +11,7 @@
  */
 import { Temporal } from '../platform/temporal.ts'
 import type { KeyPair, Validity } from './issue.ts'
-import { keyMatchesCertificate, isSignedBy, type ReadCertificate, readCertificate } from './parse.ts'
+import { keyMatchesCertificate, isSignedBy, type ReadCertificate, readCertificate } from './serving.ts'
 
 const day = 86_400_000
 

@@ -97,7 +97,7 @@ async function textOf({ body }: Response): Promise<string> {
 }
 
 async function keyIn(file: string, option: string): Promise<string> {
-  const { keysIn } = await import('../receiver/authentication/authenticate.ts')
+  const { keysIn } = await import('../receiver/authenticate.ts')
   const [key] = keysIn(readNamedFile(file, `${option}: ${file}`, maxKeyFileBytes), `${option}: ${file}`)
   if (key === undefined) throw new Fault('InvalidConfiguration', `${option}: ${file} is empty`)
   return key

@@ -4,8 +4,8 @@
  */
 import { agentEnvironment, agentPortName, type EnvEntry, probeFiles, type WrittenSettings } from '../settings/agent.ts'
 import { agentContainerName, nodeOptions, ports } from '../api/names.ts'
-import { gatewayContainer } from './data-volume.ts'
 import type { Pod, VolumeMount } from './pod.ts'
+import { gatewayContainer } from './volumes.ts'
 
 /** The settings chosen for this pod. */
 export type AgentContainer = {

@@ -9,12 +9,10 @@ import { gatewaySyncSpec, type GatewaySyncSpec } from '../api/schema/spec.ts'
 import type { ControllerSettings } from '../settings/controller.ts'
 import { tracingEnvironment, type TracingSettings } from '../telemetry/tracing/settings.ts'
 import { agentContainer, freePort } from './container.ts'
-import { type DataVolume, findDataVolume, gatewayContainer } from './data-volume.ts'
-import { addToList, addToMap, type JsonPatch } from './json-patch.ts'
 import type { Pod, VolumeMount } from './pod.ts'
 import { agentResources, endsGuaranteed } from './resources.ts'
 import { type Copies, copiesWarning, copyReferences, createCopies, modeVariables, withoutRepeats } from './variables.ts'
-import { agentVolumes, probeFolder } from './volumes.ts'
+import { agentVolumes, probeFolder, type DataVolume, findDataVolume, gatewayContainer } from './volumes.ts'
 
 /** The installation's settings for every agent. */
 export type InjectionSettings = {
@@ -210,4 +208,27 @@ function missingPullSecrets(installed: Installed, spec: AgentSpec | undefined, p
   const present = new Set((pod.spec.imagePullSecrets ?? []).map(({ name }) => name))
   const names = [...installed.imagePullSecrets, ...(spec?.imagePullSecrets ?? [])].map(({ name }) => name)
   return [...new Set(names)].filter((name) => !present.has(name)).map((name) => ({ name }))
+}
+
+/** An RFC 6902 operation. Written by hand instead of by comparison, so that a patch changes only the agent's fields. */
+export type JsonPatch = { op: 'add'; path: string; value: unknown }
+
+/** Appends entries to a list, which is created if missing. */
+function addToList(path: string, present: readonly unknown[] | undefined | null, entries: readonly unknown[]): JsonPatch[] {
+  if (entries.length === 0) return []
+  if (present === undefined || present === null) return [{ op: 'add', path, value: entries }]
+  return entries.map((value) => ({ op: 'add', path: `${path}/-`, value }))
+}
+
+/** Sets members of a map, which is created if missing. */
+function addToMap(path: string, present: object | undefined | null, members: Readonly<Record<string, unknown>>): JsonPatch[] {
+  const entries = Object.entries(members)
+  if (entries.length === 0) return []
+  if (present === undefined || present === null) return [{ op: 'add', path, value: members }]
+  return entries.map(([key, value]) => ({ op: 'add', path: `${path}/${escapeSegment(key)}`, value }))
+}
+
+/** RFC 6901, section 3. */
+function escapeSegment(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }

@@ -8,7 +8,6 @@ import { type Clock, pause } from '../platform/clock.ts'
 import { ComputeTurns } from '../platform/async/compute-turns.ts'
 import { Places } from '../platform/async/places.ts'
 import { Fault } from '../platform/fault.ts'
-import { createBodyBudget } from '../http/body-budget.ts'
 import { createLimits } from '../http/limits.ts'
 import { createPeers, peerFrom } from '../http/client-address.ts'
 import { failed, ignored, logFailure, noSuchRoute, notAuthenticated, problem, tooMany } from './answers.ts'
@@ -30,6 +29,7 @@ import { chooseRef, type ReceiverTarget } from './request/choose-ref.ts'
 import type { SyncIndex } from './request/sync-index.ts'
 import { createDedupe } from './request/dedupe.ts'
 import { createWriteQueues } from './request/write-queue.ts'
+import { createBodyBudget } from '../http/body.ts'
 
 /**
  * Minimum time of a rejection: the time must not reveal that a GatewaySync exists and has its own Secret, which may have to be read first.

@@ -10,7 +10,7 @@ import { cutOff, failed, notAuthenticated, type Observer, problem, tooComplex, t
 import { bodyLimits, hashLimits, isLeftOut, maxHeldOfBody } from './limits.ts'
 import type { Payload } from './payload/parts.ts'
 import { readPayload } from './payload/payload.ts'
-import { beginAuthentication, type Keys, type Authentication, type Authenticator } from './authentication/authenticate.ts'
+import { beginAuthentication, type Keys, type Authentication, type Authenticator } from './authenticate.ts'
 
 /** A call authenticated by some of the keys, or without keys; `authentications` has the result of each. */
 export type Call = { kind: 'call'; authentications: readonly Authentication[]; payload: UsablePayload }

@@ -11,7 +11,6 @@ import { fleetView } from '../fleet/fleet-view.ts'
 import type { FleetFacts } from '../fleet/facts.ts'
 import type { ClusterView, FleetView } from '../fleet/view.ts'
 import { acceptsGzip } from '../http/accept.ts'
-import { guard } from '../http/guard.ts'
 import { createPeers, headersOf, type Peers, peerFrom } from '../http/client-address.ts'
 import { problem } from '../http/problem.ts'
 import { createUnread, type UnreadLimits } from '../http/unread-answers.ts'
@@ -28,6 +27,7 @@ import { isNavigation, refuse } from './views/refusal.ts'
 import { createRendered, htmlOf, type LazyResponse, plain } from './routes/rendered.ts'
 import { wordsFor } from './locales/texts.ts'
 import { loginPath } from './login/routes.ts'
+import { guard } from '../http/limits.ts'
 
 /** The dependencies, in the controller or in a standalone run. */
 export type StatusPageDeps = {

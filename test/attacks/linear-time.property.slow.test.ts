@@ -21,7 +21,6 @@ import { isRefAllowed } from '../../runtime/reconcile/decide/allowed-refs.ts'
 import { brokenGlobRule, canonicalGlob, createExcluder } from '../../runtime/api/glob/glob.ts'
 import { isRefName, parseRelativePath, printable } from '../../runtime/api/values.ts'
 import { createPeers } from '../../runtime/http/client-address.ts'
-import { findDataVolume } from '../../runtime/injection/data-volume.ts'
 import { readKeyring } from '../../runtime/git/verify/keyring.ts'
 import { copyReferences, createCopies } from '../../runtime/injection/variables.ts'
 import { createScan } from '../../runtime/platform/text/json-cost.ts'
@@ -33,6 +32,7 @@ import { faultOf } from '../../runtime/git/command/faults.ts'
 import { applySettings } from '../../runtime/sync/render/patch.ts'
 import { createTemplateEngine } from '../../runtime/sync/render/template.ts'
 import { Temporal } from '../../runtime/platform/temporal.ts'
+import { findDataVolume } from '../../runtime/injection/volumes.ts'
 
 const noted = (type: string, file: string, value: unknown): Parameters<typeof notesOf>[0] => ({
   kind: 'collections',

@@ -6,7 +6,7 @@ import * as http from 'node:http'
 import { connect } from 'node:net'
 import t from 'tap'
 import { Fault } from '../../runtime/platform/fault.ts'
-import type { Keys } from '../../runtime/receiver/authentication/authenticate.ts'
+import type { Keys } from '../../runtime/receiver/authenticate.ts'
 import { matchObject } from '../support/assertions.ts'
 import { serveReceiver } from '../support/receiver-app.ts'
 

@@ -6,7 +6,7 @@ import { Hono } from 'hono'
 import { Agent } from 'node:https'
 import type { Socket } from 'node:net'
 import { type Clock, pause } from '../../platform/clock.ts'
-import type { Contact } from '../../kube/lease/options.ts'
+import type { Contact } from '../../kube/lease/lease.ts'
 import { readText, startCall } from '../../http/client.ts'
 import { readAddress } from './forward.ts'
 

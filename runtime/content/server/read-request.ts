@@ -3,8 +3,7 @@
  */
 import * as v from 'valibot'
 import { Fault, type Reason } from '../../platform/fault.ts'
-import { type BodyLimits, type JsonBody, readJson } from '../../http/body.ts'
-import { type BodyBudget } from '../../http/body-budget.ts'
+import { type BodyLimits, type JsonBody, readJson, type BodyBudget } from '../../http/body.ts'
 
 export async function readRequest(request: Request, limits: BodyLimits, bodies: BodyBudget, namespace: string): Promise<unknown> {
   const body = await readJson(request, limits, bodies, namespace)

@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { ControllerSettings } from '../../settings/controller.ts'
-import { keyFrom } from '../../statuspage/login/key.ts'
+import { keyFrom } from '../../statuspage/login/sealed.ts'
 
 export type OidcSettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['oidc']>
 

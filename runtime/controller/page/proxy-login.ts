@@ -9,8 +9,8 @@ import { asFault } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { ControllerSettings } from '../../settings/controller.ts'
 import { personNamed } from '../../statuspage/login/claims.ts'
-import { keyFrom } from '../../statuspage/login/key.ts'
 import type { Doing, People, Person } from '../../statuspage/views/people.ts'
+import { keyFrom } from '../../statuspage/login/sealed.ts'
 
 export type ProxySettings = NonNullable<NonNullable<ControllerSettings['statusPage']>['proxy']>
 

@@ -10,7 +10,7 @@ import { asFault, Fault } from '../../platform/fault.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Kube } from '../../kube/client.ts'
 import { secretType } from '../../kube/types.ts'
-import { gatherKeys, type Keys, keysIn } from '../../receiver/authentication/authenticate.ts'
+import { gatherKeys, type Keys, keysIn } from '../../receiver/authenticate.ts'
 
 /** A cache of keys. */
 export type PushKeys = {

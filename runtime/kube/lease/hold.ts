@@ -6,8 +6,7 @@ import { deadline, pause, unlessAborted } from '../../platform/clock.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { leaseAnnotations } from '../../api/names.ts'
 import { leaseType } from '../types.ts'
-import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
-import { holderOf, isAsked } from './record.ts'
+import { callMs, type LeaseDeps, type LeaseOptions, timesOf, holderOf, isAsked } from './lease.ts'
 import type { LeaseObserver } from './observer.ts'
 
 /** Called before each write. Settles at once; after a pause of the process it waits for a renewal. Throws when the Lease is lost. */

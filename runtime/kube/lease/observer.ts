@@ -4,9 +4,7 @@
 import { type Clock, pause } from '../../platform/clock.ts'
 import { runListWatch } from '../list-watch.ts'
 import { type KubeObject, leaseType } from '../types.ts'
-import type { LeaseDeps, LeaseOptions } from './options.ts'
-import { holderOf, specOf } from './record.ts'
-
+import { type LeaseDeps, type LeaseOptions, holderOf, specOf } from './lease.ts'
 /** The latest view of the Lease, shared by the watch and the steps of an election. */
 export type LeaseObserver = {
   see(lease: KubeObject | undefined): void

@@ -2,14 +2,24 @@
  * Elects a leader with a Lease: one holder at a time, by the API server's compare-and-swap. Durations are measured from when a change of
  * the Lease was observed here, so that clocks need not agree.
  */
-import { deadline, pause } from '../../platform/clock.ts'
+import { deadline, pause, backoffMs } from '../../platform/clock.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { type KubeObject, leaseType } from '../types.ts'
 import { type Lead, leadWhileHeld, type Taken } from './hold.ts'
-import { callMs, type LeaseDeps, type LeaseOptions, timesOf } from './options.ts'
-import { specOf, takenBy } from './record.ts'
-import { createLeaseObserver, watchLease } from './observer.ts'
-import { standBy } from './stand-by.ts'
+import {
+  callMs,
+  type LeaseDeps,
+  type LeaseOptions,
+  timesOf,
+  specOf,
+  takenBy,
+  type Holder,
+  holderOf,
+  isAsked,
+  isSameHolder,
+} from './lease.ts'
+import { createLeaseObserver, watchLease, type LeaseObserver } from './observer.ts'
+import { leaseAnnotations } from '../../api/names.ts'
 
 /** Delay before the next attempt, with jitter so that replicas which failed together do not return together. */
 const againMs = { least: 800, spread: 400 }
@@ -68,5 +78,127 @@ async function take(
   } catch (error) {
     if (error instanceof Fault && error.reason === 'Conflict') return undefined
     throw error
+  }
+}
+
+/** The watch shows a healthy Lease every two seconds; after this long without, it is read. */
+const unseenMs = 6_000
+const pollIntervalMs = 1_000
+/** How long to wait before querying an unreachable holder again that has answered: each query costs API calls. */
+const leaveAloneMs = { first: 1_000, most: 15_000 }
+/** Multiple of the promised answer time that a holder gets: a silent one may only be slow. */
+const patience = { gone: 1, silent: 3 }
+/** After this long in contact a holder counts as reachable again, and the query delay is reset. */
+const goodContactMs = 30_000
+const maxAttempts = 3
+
+/** The Lease as it was read, undefined when there is none. Taking it must name this version. */
+type Free = { lease: KubeObject | undefined }
+
+/**
+ * Monitors the leader, and determines when the Lease may be taken. An unreachable holder is queried through the Lease itself, so that a
+ * broken network between two replicas does not make a second leader: a holder that still reaches the API server answers there. Settles
+ * when the Lease may be taken. Throws what reading and writing it throws.
+ */
+async function standBy(deps: LeaseDeps, options: LeaseOptions, observer: LeaseObserver, signal: AbortSignal): Promise<Free> {
+  const { kube, clock, log } = deps
+  let answered = 0
+  for (;;) {
+    const lease = await kube.get(leaseType, options, deadline(callMs, signal))
+    observer.see(lease)
+    if (observer.isFree()) return { lease }
+    const holder = holderOf(lease)
+    const startedMs = clock.monotonicMs()
+    const lost = holder === undefined ? undefined : await untilUnanswered(deps, options, observer, holder, signal)
+    if (holder === undefined || lost === undefined) continue
+    log.info({ name: holder.identity }, 'leader does not answer; probing it through the Lease')
+    const asked = await ask(deps, options, holder, signal)
+    if (asked === undefined) continue
+    if (!(await isAnswered(deps, options, observer, { asked, withinMs: (holder.answersWithinMs ?? 0) * patience[lost] }, signal)))
+      return { lease: asked }
+    answered = clock.monotonicMs() - startedMs > goodContactMs ? 1 : answered + 1
+    log.warn({ name: holder.identity, reason: 'DeliveryUnreachable' }, 'the leader is alive, but cannot be reached from here')
+    await untilOccasion(deps, observer, holder, signal, backoffMs(answered, leaveAloneMs.first, leaveAloneMs.most, clock.random()))
+  }
+}
+
+/** Monitors the holder until something must be checked. Returns how contact was lost; undefined when the Lease itself must be read. */
+async function untilUnanswered(
+  deps: LeaseDeps,
+  { contact }: LeaseOptions,
+  observer: LeaseObserver,
+  holder: Holder,
+  signal: AbortSignal,
+): Promise<'gone' | 'silent' | undefined> {
+  const { identity, address, answersWithinMs } = holder
+  const own = new AbortController()
+  const ending = AbortSignal.any([signal, own.signal])
+  const occasion = untilOccasion(deps, observer, holder, ending).then(() => undefined)
+  const canBeAsked = contact !== undefined && address !== undefined && answersWithinMs !== undefined
+  const lost = canBeAsked ? contact({ identity, address }, ending) : occasion
+  try {
+    const how = await Promise.race([occasion, lost])
+    signal.throwIfAborted()
+    return how
+  } finally {
+    own.abort(new Error('another question'))
+    await Promise.all([occasion, lost])
+  }
+}
+
+/** Settles when the Lease seems free or has another holder, when it has not been observed for 6 s, or after `atMostMs`. */
+async function untilOccasion(
+  { clock }: LeaseDeps,
+  observer: LeaseObserver,
+  holder: Holder,
+  signal: AbortSignal,
+  atMostMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const endMs = clock.monotonicMs() + atMostMs
+  const isQuiet = (): boolean => !observer.isFree() && isSameHolder(holderOf(observer.lease()), holder) && observer.silentMs() < unseenMs
+  while (!signal.aborted && isQuiet()) {
+    const leftMs = endMs - clock.monotonicMs()
+    if (leftMs <= 0) return
+    await observer.next(Math.min(pollIntervalMs, leftMs), signal)
+  }
+}
+
+/** Writes the query into the Lease. Returns the Lease with it; undefined: the holder has changed. */
+async function ask({ kube }: LeaseDeps, options: LeaseOptions, holder: Holder, signal: AbortSignal): Promise<KubeObject | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const lease = await kube.get(leaseType, options, deadline(callMs, signal))
+      if (lease === undefined || !isSameHolder(holderOf(lease), holder)) return undefined
+      // The answer to another replica's query serves as well.
+      if (isAsked(lease)) return lease
+      const { resourceVersion } = lease.metadata
+      const question = { metadata: { resourceVersion, annotations: { [leaseAnnotations.askedBy]: options.identity } } }
+      return await kube.mergePatch(leaseType, options, question, {}, deadline(callMs, signal))
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'Conflict' || attempt === maxAttempts) throw error
+    }
+  }
+}
+
+/** Whether the Lease has been written since the query; false after `withinMs` without. */
+async function isAnswered(
+  { kube, clock }: LeaseDeps,
+  options: LeaseOptions,
+  observer: LeaseObserver,
+  { asked, withinMs }: { asked: KubeObject; withinMs: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const endMs = clock.monotonicMs() + withinMs
+  observer.see(asked)
+  for (;;) {
+    for (let leftMs = withinMs; leftMs > 0 && isAsked(observer.lease()); leftMs = endMs - clock.monotonicMs()) {
+      await observer.next(leftMs, signal)
+      signal.throwIfAborted()
+    }
+    // The watch may lag behind: only a read is certain.
+    const lease = await kube.get(leaseType, options, deadline(callMs, signal))
+    observer.see(lease)
+    if (lease?.metadata.resourceVersion !== asked.metadata.resourceVersion) return true
+    if (clock.monotonicMs() >= endMs) return false
   }
 }

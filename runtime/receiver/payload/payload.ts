@@ -17,12 +17,7 @@ import {
   released,
   textAt,
 } from './parts.ts'
-import { cdEvents } from './hosts/cdevents.ts'
-import { azureDevops } from './hosts/azure-devops.ts'
-import { bitbucket } from './hosts/bitbucket.ts'
-import { forgejo, gitea, github, gogs } from './hosts/github.ts'
-import { gitee, gitlab } from './hosts/gitlab.ts'
-import { harness } from './hosts/harness.ts'
+import { forgejo, gitea, github, gogs, gitee, gitlab, bitbucket, azureDevops, harness, cdEvents } from './hosts.ts'
 import { isObject } from '../../platform/text/json.ts'
 import { repositoryIn } from './repository.ts'
 

@@ -2,7 +2,7 @@
  * Seals data for storage in a browser, which can neither read nor change it: JSON, encrypted and authenticated (JWE, RFC 7516, A256GCM) with a key
  * that every replica has. No replica stores a session.
  */
-import { createHash } from 'node:crypto'
+import { createHash, hkdfSync } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
@@ -73,4 +73,14 @@ export function surplusAttempts(cookies: Readonly<Record<string, string>>, lengt
     characters -= name.length + value.length
     return [name]
   })
+}
+
+const keyBytes = 32
+
+/**
+ * `secret`: as strong as a random text of at least 16 characters. `place`: separates installations that share a secret, so that one cannot read what
+ * another sealed. Returns 32 bytes.
+ */
+export function keyFrom(secret: string, purpose: 'form' | 'session' | 'login', place = ''): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, 'cluster-sync status page', `${purpose}${place}`, keyBytes))
 }

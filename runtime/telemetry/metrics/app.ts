@@ -3,11 +3,10 @@
  */
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import { guard } from '../../http/guard.ts'
-import type { LimitSettings } from '../../http/limits.ts'
+import { type LimitSettings, guard } from '../../http/limits.ts'
 import { problem } from '../../http/problem.ts'
 import { asFault } from '../../platform/fault.ts'
-import { contentTypes, type Format, formatFor } from './openmetrics.ts'
+import { contentTypes, type Format, formatFor } from './exposition.ts'
 
 /** What the bearer of a token may do; `unauthenticated`: the token is not valid. */
 export type MetricsAccess = 'allowed' | 'unauthenticated' | 'forbidden'

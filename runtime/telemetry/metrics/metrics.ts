@@ -12,10 +12,10 @@ import type { Temporal } from '../../platform/temporal.ts'
 import type { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { receiverTypes } from '../../settings/controller.ts'
 import { exposeProcess } from './node.ts'
-import { type Exemplar, type Format, toOpenMetrics } from './openmetrics.ts'
 import { exposeObjects, isReady, measureApplied } from './per-object.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
 import { countSkews, skews } from './version-skew.ts'
+import { type Exemplar, type Format, toOpenMetrics } from './exposition.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed', 'failed'] as const
 const signatureResults = ['verified', 'refused'] as const

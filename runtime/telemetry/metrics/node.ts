@@ -2,7 +2,7 @@
  * Reads CPU and memory of this process at each scrape, under the names that other Node programs use too.
  */
 import { nodeMetrics } from './table.ts'
-import { family } from './text.ts'
+import { family } from './exposition.ts'
 
 /** Text exposition format 0.0.4. */
 export function exposeProcess(): string {

@@ -8,7 +8,7 @@ import { isUnderWay, rolloutStates } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import { type ObjectMetric, objectMetrics } from './table.ts'
-import { heading, labelPairs, type Sample } from './text.ts'
+import { heading, labelPairs, type Sample } from './exposition.ts'
 
 /** Objects per piece: about 20 KiB of text. */
 const objectsOfPiece = 100

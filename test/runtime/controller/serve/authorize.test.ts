@@ -2,11 +2,11 @@ import t from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { Authorizer, reviewLimits } from '../../../../runtime/controller/serve/authorize.ts'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
-import { readClaims } from '../../../../runtime/kube/token-claims.ts'
 import type { Kube } from '../../../../runtime/kube/client.ts'
 import { Store } from '../../../../runtime/reconcile/store/store.ts'
 import { type PodRecord, projectPod } from '../../../../runtime/reconcile/store/records.ts'
 import { isMadeUp, madeUpToken, podToken } from '../../../support/pod-token.ts'
+import { readClaims } from '../../../../runtime/kube/token-review.ts'
 
 const signal = AbortSignal.timeout(60_000)
 

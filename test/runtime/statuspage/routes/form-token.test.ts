@@ -3,8 +3,8 @@
  */
 import t from 'tap'
 import { formToken, isFormToken } from '../../../../runtime/statuspage/routes/form-token.ts'
-import { keyFrom } from '../../../../runtime/statuspage/login/key.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
+import { keyFrom } from '../../../../runtime/statuspage/login/sealed.ts'
 
 const now = Temporal.Instant.from('2026-03-01T12:00:00Z')
 const form = { browser: 'A'.repeat(22), person: { name: 'ann' }, act: ['north', 'line', 'pause', ''] }

@@ -6,12 +6,12 @@ import { statusProviders } from '../../../../runtime/api/schema/commit-status.ts
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
 import { createMetrics, type Metrics, watchedKinds } from '../../../../runtime/telemetry/metrics/metrics.ts'
 import { receiverTypes } from '../../../../runtime/settings/controller.ts'
-import type { Format } from '../../../../runtime/telemetry/metrics/openmetrics.ts'
 import { agentMetrics, nodeMetrics, objectMetrics, processMetrics } from '../../../../runtime/telemetry/metrics/table.ts'
 import { AgentMetrics } from '../../../../runtime/agent/metrics.ts'
 import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { containsText, lacksText } from '../../../support/assertions.ts'
 import { codeOf, readModules } from '../../../support/modules.ts'
+import type { Format } from '../../../../runtime/telemetry/metrics/exposition.ts'
 
 const commit = 'a'.repeat(40)
 const other = 'b'.repeat(40)

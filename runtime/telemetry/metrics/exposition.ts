@@ -1,7 +1,38 @@
 /**
- * Converts metrics to OpenMetrics, which Prometheus prefers and which can carry exemplars (one observation per bucket). Implemented here
- * because prom-client renames its counters permanently once it has written OpenMetrics. Pure.
+ * The text format of metrics: for those that are computed at each scrape instead of being kept, and the conversion to OpenMetrics, which
+ * Prometheus prefers and which can carry exemplars (one observation per bucket). Pure.
  */
+import type { Metric } from './table.ts'
+
+/** Values by name; values are escaped when they are written. */
+export type Labels = Readonly<Record<string, string>>
+/** `suffix`: `_sum` or `_count` of a summary. */
+export type Sample = { labels?: Labels; value: number; suffix?: string }
+
+/** Help and type, the first two lines of a metric, each with its end. */
+export function heading(name: string, { help, type }: Metric): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+}
+
+/** One metric: help, type, samples, each line with its end. Text exposition format 0.0.4, which for gauges is valid OpenMetrics too. */
+export function family(name: string, metric: Metric, samples: readonly Sample[]): string {
+  const lines = samples.map(({ labels, value, suffix = '' }) => {
+    const written = labels === undefined ? '' : `{${labelPairs(labels)}}`
+    return `${name}${suffix}${written} ${value}\n`
+  })
+  return heading(name, metric) + lines.join('')
+}
+
+/** Labels as written between the braces. */
+export function labelPairs(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escaped(value)}"`)
+    .join(',')
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
 
 /** The content type of each format. */
 export const contentTypes = {
@@ -20,9 +51,12 @@ export function formatFor(accept: string | undefined): Format {
 export type Exemplar = { requestId: string; value: number; atSeconds: number }
 
 /** Keyed by the histogram's name and the bucket's upper bound, as `<name> <le>`. */
-export type Exemplars = ReadonlyMap<string, Exemplar>
+type Exemplars = ReadonlyMap<string, Exemplar>
 
-/** Converts text exposition format 0.0.4: HELP and TYPE of a counter lose `_total`, empty lines go, exemplars and `# EOF` are added. */
+/**
+ * Implemented here because prom-client renames its counters permanently once it has written OpenMetrics. Converts text exposition format
+ * 0.0.4: HELP and TYPE of a counter lose `_total`, empty lines go, exemplars and `# EOF` are added.
+ */
 export function toOpenMetrics(text: string, exemplars: Exemplars): string {
   const lines = text.split('\n').filter((line) => line !== '')
   const counters = new Set(lines.flatMap((line) => /^# TYPE (\S+)_total counter$/.exec(line)?.[1] ?? []))

@@ -2,7 +2,7 @@
  * Tests the OpenMetrics format, which Prometheus requests first.
  */
 import t from 'tap'
-import { contentTypes, formatFor, toOpenMetrics } from '../../../../runtime/telemetry/metrics/openmetrics.ts'
+import { contentTypes, formatFor, toOpenMetrics } from '../../../../runtime/telemetry/metrics/exposition.ts'
 
 const text = [
   '# HELP pushes_total pushes',
