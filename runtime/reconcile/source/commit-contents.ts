@@ -36,23 +36,24 @@ export type CommitContents = {
 const bounds = { named: 500, files: 60, fileBytes: 96 * 1024, totalBytes: 768 * 1024 } as const
 /** Maximum characters of one file and of all files. */
 const [maxFileText, maxText] = [8 * 1024, 96 * 1024]
-/** Deadline of one request, including the fetch of a missing commit. */
-const timeoutMs = 10_000
+const defaultTimeoutMs = 10_000
 /** A commit that could not be read is retried after this. */
 const againAfterMs = 600_000
 /** About 150 bytes each; changes have at most `maxText` characters and paths. */
 const [keptWords, keptChanges] = [2_000, 12]
 /** Concurrent reads, one per host of a namespace; each is a git process. Requests beyond that wait in a queue per namespace. */
-const slots = { total: 2, reserve: 1, perKey: 1, waitMs: timeoutMs } as const
+const slots = { total: 2, reserve: 1, perKey: 1 } as const
 const [maxWaitingWords, maxWaitingChanges] = [64, 7]
 
-/** `mirror` is the one that serves a GatewaySync. */
-export function createCommitContents({ mirrors, clock }: { mirrors: Pick<SyncMirrors, 'serving'>; clock: Clock }): CommitContents {
+/** `timeoutMs` is the deadline of one request, including the fetch of a missing commit. */
+type Options = { mirrors: Pick<SyncMirrors, 'serving'>; clock: Clock; timeoutMs?: number }
+
+export function createCommitContents({ mirrors, clock, timeoutMs = defaultTimeoutMs }: Options): CommitContents {
   const words = new FairCache<Promise<CommitWords | undefined>>({ max: keptWords })
   const missed = new FairCache<true>({ max: keptWords, ttlMs: againAfterMs, clock })
   const changes = new FairCache<Promise<CommitChanges>>({ max: keptChanges })
-  const wordsLimiter = new FairLimiter({ ...slots, maxWaiting: maxWaitingWords, clock })
-  const changesLimiter = new FairLimiter({ ...slots, maxWaiting: maxWaitingChanges, clock })
+  const wordsLimiter = new FairLimiter({ ...slots, waitMs: timeoutMs, maxWaiting: maxWaitingWords, clock })
+  const changesLimiter = new FairLimiter({ ...slots, waitMs: timeoutMs, maxWaiting: maxWaitingChanges, clock })
   const readWords = async (sync: SyncOfMirror, hash: string): Promise<CommitWords | undefined> => {
     const [commit, limit] = [parseCommitHash(hash), deadline(timeoutMs)]
     const mirror = await mirrors.serving(sync, limit)

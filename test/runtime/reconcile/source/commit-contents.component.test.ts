@@ -33,6 +33,7 @@ async function opened(t: Test, mode: HostMode = 'v2') {
       },
     },
     clock: systemClock,
+    timeoutMs: 60_000,
   })
   const sync = { namespace: 'plant', name: 'line', spec: specWith() }
   const changes = async (from: string, commit: string) => await contents.changes(sync, { from, commit }, signal)
