@@ -54,8 +54,8 @@ export function captureVerdict({ status, ...sync }: Asked, { id, gateway }: Capt
 }
 
 /** Describes the result of one gateway in one sentence. */
-export function captureSentence({ gateway, state, files = 0, branch, commit, message, leftOutFiles, pullRequest }: CaptureEntry): string {
-  const rest = leftOutFiles === undefined ? '' : `, ${leftOutFiles} left out`
+export function captureSentence({ gateway, state, files = 0, branch, commit, message, skippedFiles, pullRequest }: CaptureEntry): string {
+  const rest = skippedFiles === undefined ? '' : `, ${skippedFiles} skipped`
   if (state === 'Nothing') return `${gateway}: nothing to capture${rest}`
   const what = `${counted(files, 'file')}${rest}`
   if (state === 'Pushed')

@@ -60,8 +60,8 @@ function offerOf(changes: CapturedChange[] | undefined, more: Partial<CaptureOff
     request: 'now',
     digest,
     files,
-    leftOut: [],
-    leftOutFiles: 0,
+    skipped: [],
+    skippedFiles: 0,
     changes,
     ...more,
   }
@@ -233,7 +233,7 @@ void t.test('the upload endpoint refuses unauthenticated, oversized and malforme
     await outcome(offerOf(Array.from({ length: captureBounds.files + 1 }, (_, index) => change(`gw/projects/${index}`)))),
     'PayloadMalformed',
   )
-  t.equal(await outcome({ ...offerOf(undefined), leftOut: [[[[[[]]]]]] }), 'PayloadMalformed')
+  t.equal(await outcome({ ...offerOf(undefined), skipped: [[[[[[]]]]]] }), 'PayloadMalformed')
   t.equal(await outcome({ ...offerOf(undefined), more: 'x'.repeat(8 * 1024 * 1024) }), 'PayloadTooLarge')
   t.strictSame(taken, [], 'none of it was looked at')
   answer = undefined
@@ -277,6 +277,6 @@ void t.test('the agent does not read symbolic links, large files or paths outsid
     sent[1]?.changes?.map(({ path: file }) => file),
     ['projects/line/a.txt'],
   )
-  matchObject(t, sent[1]?.leftOut, [{ path: 'projects/line/large.bin' }])
+  matchObject(t, sent[1]?.skipped, [{ path: 'projects/line/large.bin' }])
   lacksText(t, JSON.stringify(sent), base64('outside'))
 })

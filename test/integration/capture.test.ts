@@ -124,7 +124,7 @@ void t.test('local changes on gateways are detected and become commits', { timeo
     t.equal(told.code, 0, told.output)
     shown(t, page, 'capture-of-a-cluster', told.output)
     const entry = await entryOf('gw-0')
-    matchObject(t, entry, { state: 'Pushed', branch: 'captured/gw-0', files: 3, on: first })
+    matchObject(t, entry, { state: 'Pushed', branch: 'captured/gw-0', files: 3, baseCommit: first })
     t.equal(git('rev-parse', 'captured/gw-0'), entry?.commit)
     t.equal(git('rev-parse', 'captured/gw-0^'), first)
     t.equal(git('show', 'captured/gw-0:projects/line/a.txt'), 'repaired')

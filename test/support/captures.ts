@@ -88,7 +88,7 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock) {
       exec: false,
       content: content.toString('base64'),
     }))
-    const told = { commit, profile: 'default', mode: 'dev', request, leftOut: [], leftOutFiles: 0 }
+    const told = { commit, profile: 'default', mode: 'dev', request, skipped: [], skippedFiles: 0 }
     return { ...told, digest: digestOf(edits), files: edits.length, changes }
   }
   /** Like an agent, polls until the capture is complete. */

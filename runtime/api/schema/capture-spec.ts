@@ -100,12 +100,12 @@ const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
 
 /** Maximum number of gateways in a status, and of excluded files of each. */
 export const maxCaptured = 20
-export const maxLeftOut = 10
+export const maxSkipped = 10
 
 /** A changed file that is not committed back. */
-export const leftOut = v.object({
+export const skipped = v.object({
   path: v.pipe(text(1024), v.description('Path on the gateway.')),
-  why: v.pipe(text(256), v.description('Why the change is not captured.')),
+  message: v.pipe(text(256), v.description('Why the change is not captured.')),
 })
 
 const pullRequest = v.object({
@@ -126,16 +126,16 @@ const captured = v.object({
     v.picklist(['Pushed', 'Nothing', 'Refused', 'Failed']),
     v.description('Result. Nothing: there were no changes; Refused: a user must act; Failed: the capture is retried.'),
   ),
-  changes: v.optional(v.pipe(text(64), v.description('Digest of the changes. The same changes are captured only once.'))),
+  changesDigest: v.optional(v.pipe(text(64), v.description('Digest of the changes. The same changes are captured only once.'))),
   files: v.optional(v.pipe(count, v.description('Number of files that were changed, added or removed.'))),
-  on: v.optional(v.pipe(hash, v.description('The commit that the gateway ran when the changes were made.'))),
+  baseCommit: v.optional(v.pipe(hash, v.description('The commit that the gateway ran when the changes were made.'))),
   branch: v.optional(v.pipe(text(255), v.description('Branch that the commit was pushed to.'))),
   commit: v.optional(v.pipe(hash, v.description('The commit that contains the changes.'))),
   pullRequest: v.optional(v.pipe(pullRequest, v.description('Pull request of the branch; absent if none is requested.'))),
   reason: v.optional(v.pipe(text(64), v.description('Reason why the changes were not pushed, as listed in the runbook.'))),
   message: v.optional(v.pipe(text(1024), v.description('Human-readable explanation of the reason.'))),
-  leftOut: v.optional(v.pipe(v.array(leftOut), v.maxLength(maxLeftOut), v.description('Changes that cannot be captured.'))),
-  leftOutFiles: v.optional(v.pipe(count, v.description('Number of changes that cannot be captured.'))),
+  skipped: v.optional(v.pipe(v.array(skipped), v.maxLength(maxSkipped), v.description('Changes that cannot be captured.'))),
+  skippedFiles: v.optional(v.pipe(count, v.description('Number of changes that cannot be captured.'))),
   at: v.pipe(time, v.description('When the result became known.')),
 })
 

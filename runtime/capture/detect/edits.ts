@@ -11,10 +11,10 @@ import { type Published, reverseMapping } from './reverse-mapping.ts'
 
 /** `path` is on the gateway, `source` in the repository. */
 export type Captured = Edit & { path: string; op: LocalChange['op'] }
-/** `why` completes the sentence "<path> is left out: it …". */
-export type LeftOut = { path: string; why: string }
-/** Every change is in one of the two lists, except what a gateway rewrites on its own; `leftOut` gives the reason. */
-export type Capture = { captured: Captured[]; leftOut: LeftOut[] }
+/** `message` completes the sentence "<path> is skipped: it …". */
+export type Skipped = { path: string; message: string }
+/** Every change is in one of the two lists, except what a gateway rewrites on its own; `skipped` gives the reason. */
+export type Capture = { captured: Captured[]; skipped: Skipped[] }
 
 /** Limits per file, on all contents of one commit, and on its number of files. */
 export type CaptureBounds = { fileBytes: number; totalBytes: number; files: number }
@@ -32,8 +32,8 @@ export function captureChanges(
   include: (path: string) => boolean,
   bounds: CaptureBounds = defaultBounds,
 ): Capture {
-  const result: Capture = { captured: [], leftOut: [] }
-  const leave = ({ path }: LocalChange, why: string): void => void result.leftOut.push({ path, why })
+  const result: Capture = { captured: [], skipped: [] }
+  const leave = ({ path }: LocalChange, message: string): void => void result.skipped.push({ path, message })
   let bytes = 0
   const delivered = { folders: new Set([...published.desired.keys()].map(parentOf)), projects: projectsOf(published.desired.keys()) }
   for (const change of changes) {
@@ -83,7 +83,7 @@ export function captureChanges(
 }
 
 /** Without its last file a mapping has no source any more: other gateways would keep their files, or not sync at all. */
-function keepLastFiles({ mappings, sources, absent }: Published, { captured, leftOut }: Capture): Capture {
+function keepLastFiles({ mappings, sources, absent }: Published, { captured, skipped }: Capture): Capture {
   const left = new Set(sources.keys())
   for (const { source, content } of captured) {
     if (content === undefined) left.delete(source)
@@ -95,10 +95,10 @@ function keepLastFiles({ mappings, sources, absent }: Published, { captured, lef
   )
   const isLast = ({ source, content }: Captured): boolean =>
     content === undefined && emptied.some((mapping) => isWithin(source, mapping.source))
-  const why = 'is the last file of its mapping, and an empty mapping deletes nothing; change the mapping'
+  const message = 'is the last file of its mapping, and an empty mapping deletes nothing; change the mapping'
   return {
     captured: captured.filter((each) => !isLast(each)),
-    leftOut: [...leftOut, ...captured.filter(isLast).map(({ path }) => ({ path, why }))],
+    skipped: [...skipped, ...captured.filter(isLast).map(({ path }) => ({ path, message }))],
   }
 }
 

@@ -24,7 +24,7 @@ export type Published = {
   collectionsRoot: RelativePath | undefined
 }
 
-/** `recipe`: the template or patches that render the file. `why` completes the sentence "<file> is left out: it …". */
+/** `recipe`: the template or patches that render the file. `why` completes the sentence "<file> is skipped: it …". */
 export type ReverseMapping = { kind: 'source'; source: RelativePath; recipe: Recipe | undefined } | { kind: 'none'; why: string }
 
 /** Returns the source in the repository of a changed, removed or added file of the data directory. */

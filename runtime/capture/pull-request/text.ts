@@ -1,5 +1,5 @@
 /**
- * Writes the text of a pull request for captured changes, whose commit it reads from the mirror: the gateway, the findings, what was left out, and the differences with secrets
+ * Writes the text of a pull request for captured changes, whose commit it reads from the mirror: the gateway, the findings, what was skipped, and the differences with secrets
  * hidden. All text from a gateway or its files is fenced, so that no host renders it as markup or as a mention.
  */
 import { counted } from '../../platform/text/counted.ts'
@@ -20,12 +20,12 @@ export type ComparedFile = { path: string; before: Uint8Array | undefined; after
 export type CaptureSummary = {
   gateway: string
   /** The commit that the changes were made on. */
-  on: string
+  baseCommit: string
   files: readonly ComparedFile[]
   /** Number of changed files, including those that are not among `files`. */
   changed: number
   findings: readonly { path: string; message: string; rule: string }[]
-  leftOut: readonly { path: string; why: string }[]
+  skipped: readonly { path: string; message: string }[]
 }
 
 const maxLinesOfFile = 120
@@ -33,15 +33,15 @@ const maxLine = 400
 
 /** Returns at most `maxText` characters; differences beyond that are counted. */
 export function pullRequestWords(capture: CaptureSummary, maxText: number): PullRequestText {
-  const { gateway, on, findings, leftOut } = capture
+  const { gateway, baseCommit, findings, skipped } = capture
   const title = printable(subjectOf(capture.changed, gateway), 150)
   const closing = (missing: number): string => (missing === 0 ? '' : `${counted(missing, 'more file')} not shown here.`)
   const room = maxText - closing(capture.changed).length - 2
   let text = 'These files were changed on a gateway. After the merge, that gateway has nothing to apply; all other gateways get the change.'
-  text = withLines(text, '', [`gateway ${gateway}`, `on commit ${on}`], room)
+  text = withLines(text, '', [`gateway ${gateway}`, `on commit ${baseCommit}`], room)
   const found = findings.map(({ path, message, rule }) => `${path}: ${message} (${rule})`)
   text = withLines(text, 'Findings in these files:', found, room)
-  const left = leftOut.map(({ path, why }) => `${path} ${why}`)
+  const left = skipped.map(({ path, message }) => `${path} ${message}`)
   text = withLines(text, 'Not captured:', left, room)
   let shown = 0
   for (const file of capture.files) {
@@ -92,7 +92,7 @@ const maxBytes = 512 * 1024
  */
 export async function readCaptured(
   mirror: Mirror,
-  { branch, commit, on }: { branch: string; commit: CommitHash; on: CommitHash },
+  { branch, commit, baseCommit }: { branch: string; commit: CommitHash; baseCommit: CommitHash },
   signal: AbortSignal,
 ): Promise<{ files: ComparedFile[]; paths: ReadonlySet<string> }> {
   const ref = `refs/heads/${branch}` as RefName
@@ -101,15 +101,15 @@ export async function readCaptured(
     throw error
   })
   if (head?.commit !== commit) throw new Fault('PullRequestRefused', `branch ${branch} is gone, or has new commits`)
-  await mirror.ensure(on, signal)
-  const changes = await mirror.readBy(commit, (repository) => treeChanges(repository, { from: on, to: commit }, signal), signal)
+  await mirror.ensure(baseCommit, signal)
+  const changes = await mirror.readBy(commit, (repository) => treeChanges(repository, { from: baseCommit, to: commit }, signal), signal)
   if (changes === undefined) throw new Fault('PullRequestRefused', `branch ${branch} holds more changes than a pull request can list`)
   const files: ComparedFile[] = []
   let bytes = 0
   for (const { path, before, after } of changes.slice(0, maxFiles)) {
     const read = async (of: CommitHash, mode: string): Promise<Buffer | undefined> =>
       mode === '000000' ? undefined : await mirror.readBy(of, (repository) => fileOf(repository, of, path, signal), signal)
-    const file = { path, before: await read(on, before), after: await read(commit, after) }
+    const file = { path, before: await read(baseCommit, before), after: await read(commit, after) }
     bytes += (file.before?.length ?? 0) + (file.after?.length ?? 0)
     if (bytes > maxBytes) break
     files.push(file)

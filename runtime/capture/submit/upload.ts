@@ -6,7 +6,7 @@ import path from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { captureBounds, type CaptureAnswer, type CaptureOffer, type Source } from '../../content/protocol/protocol.ts'
 import { type AskedBy, driftRequest, isSameRequest } from '../../reconcile/decide/capture.ts'
-import { maxLeftOut } from '../../api/schema/capture-spec.ts'
+import { maxSkipped } from '../../api/schema/capture-spec.ts'
 import { printable } from '../../api/values.ts'
 import { outsideOfFile } from '../../sync/disk/disk.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
@@ -42,7 +42,7 @@ export type UploadQuietChanges = (
 type Send = (offer: CaptureOffer) => Promise<CaptureAnswer>
 
 const maxPath = 1024
-const maxWhy = 256
+const maxMessage = 256
 
 /** Keeps the completed request, and the changes found for an open one. */
 export function createCaptureUpload(): UploadChanges {
@@ -122,7 +122,7 @@ async function findOffer(
   const seen = await changesInPlace(source, target, signal)
   if (seen === undefined) return undefined
   const { at, found } = seen
-  const { captured, leftOut } = captureChanges(found, at, () => false, captureBounds)
+  const { captured, skipped } = captureChanges(found, at, () => false, captureBounds)
   const digest = digestOf(captured)
   return {
     commit: at.commit,
@@ -131,8 +131,10 @@ async function findOffer(
     request: requestOf(digest),
     digest,
     files: captured.length,
-    leftOut: leftOut.slice(0, maxLeftOut).map(({ path, why }) => ({ path: printable(path, maxPath), why: why.slice(0, maxWhy) })),
-    leftOutFiles: leftOut.length,
+    skipped: skipped
+      .slice(0, maxSkipped)
+      .map(({ path, message }) => ({ path: printable(path, maxPath), message: message.slice(0, maxMessage) })),
+    skippedFiles: skipped.length,
     changes: captured.map(({ source, path, op, exec, content }) => ({
       source,
       path,

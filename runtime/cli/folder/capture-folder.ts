@@ -5,7 +5,7 @@
 import { counted } from '../../platform/text/counted.ts'
 import { copyFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { captureChanges, type Captured, type LeftOut } from '../../capture/detect/edits.ts'
+import { captureChanges, type Captured, type Skipped } from '../../capture/detect/edits.ts'
 import { newFindings } from '../../api/new-findings.ts'
 import { validationListing, openListingReader } from '../../git/content/validation-listing.ts'
 import { writeBundle, writePatch } from '../../git/content/make-commit.ts'
@@ -51,8 +51,8 @@ export async function captureFolder(options: CaptureOptions): Promise<{ text: st
     options,
     async (opened) => {
       const { target, found } = await compareFolder(opened, options, signal)
-      const { captured, leftOut } = captureChanges(found, target, include)
-      const listed = [...captured.map(capturedLine), ...leftOut.map(leftOutLine)].map(visible)
+      const { captured, skipped } = captureChanges(found, target, include)
+      const listed = [...captured.map(capturedLine), ...skipped.map(skippedLine)].map(visible)
       if (captured.length === 0) return { text: `${[...listed, 'nothing to capture'].join('\n')}\n`, captured: false }
       const { mirror } = opened
       const branch = options.branch ?? `captured/${target.facts.gatewayName}-${digestOf(captured).slice(0, 8)}`
@@ -85,8 +85,8 @@ function capturedLine({ op, path: file, source }: Captured): string {
   return source === file ? `${op} ${file}` : `${op} ${file} -> ${source}`
 }
 
-function leftOutLine({ path: file, why }: LeftOut): string {
-  return `left out: ${file} ${why}`
+function skippedLine({ path: file, message }: Skipped): string {
+  return `skipped: ${file} ${message}`
 }
 
 function parseAuthor(text: string): { name: string; email: string } {

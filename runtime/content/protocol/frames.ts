@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../../platform/fault.ts'
 import { isCommitHash, isRelativePath } from '../../api/values.ts'
-import { leftOut, maxLeftOut } from '../../api/schema/capture-spec.ts'
+import { skipped, maxSkipped } from '../../api/schema/capture-spec.ts'
 import {
   type BlobId,
   type CaptureAnswer,
@@ -45,8 +45,8 @@ export const captureBody = v.object({
   request: v.pipe(v.string(), v.maxLength(64)),
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
   files: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(captureBounds.files)),
-  leftOut: v.pipe(v.array(leftOut), v.maxLength(maxLeftOut)),
-  leftOutFiles: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  skipped: v.pipe(v.array(skipped), v.maxLength(maxSkipped)),
+  skippedFiles: v.pipe(v.number(), v.integer(), v.minValue(0)),
   changes: v.optional(
     v.pipe(
       v.array(

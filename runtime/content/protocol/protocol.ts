@@ -105,8 +105,8 @@ export type CaptureOffer = {
   /** SHA-256 of all changes, in hex. */
   digest: string
   files: number
-  leftOut: { path: string; why: string }[]
-  leftOutFiles: number
+  skipped: { path: string; message: string }[]
+  skippedFiles: number
   changes?: CapturedChange[] | undefined
 }
 

@@ -114,11 +114,11 @@ export class Captures {
       this.#keep(asked, { ...this.#base(asked, offer), state: 'Nothing' })
       return 'done'
     }
-    const isSame = ({ state, request, changes, on }: CaptureEntry): boolean =>
-      state === 'Pushed' && request === offer.request && changes === offer.digest && on === offer.commit
+    const isSame = ({ state, request, changesDigest, baseCommit }: CaptureEntry): boolean =>
+      state === 'Pushed' && request === offer.request && changesDigest === offer.digest && baseCommit === offer.commit
     const { branch, commit } = known.find(isSame) ?? {}
     if (branch === undefined || commit === undefined) return undefined
-    this.#keep(asked, { ...this.#base(asked, offer), changes: offer.digest, state: 'Pushed', branch, commit, ...waitingFor(asked) })
+    this.#keep(asked, { ...this.#base(asked, offer), changesDigest: offer.digest, state: 'Pushed', branch, commit, ...waitingFor(asked) })
     return 'done'
   }
 
@@ -132,7 +132,7 @@ export class Captures {
         throw new Fault('PushRefused', `the name of gateway "${gateway}" gives no valid name of a branch for spec.capture.branch`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
       const taken = await takeChanges(await workOf(this.#deps, asked, signal), { ...origin, branch, edits }, signal)
-      this.#keep(asked, { ...this.#base(asked, offer), changes: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
+      this.#keep(asked, { ...this.#base(asked, offer), changesDigest: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })
       this.#deps.log.info({ namespace, name, pod: asked.pod, commit: taken.commit, ref: taken.branch }, 'local changes were pushed')
     } catch (error) {
       if (!ending.aborted) this.#fail(asked, offer, error, branch)
@@ -141,15 +141,15 @@ export class Captures {
 
   #fail(asked: Asked, offer: CaptureOffer, error: unknown, branch?: string): CaptureEntry['state'] {
     const { state, reason, message } = failureOf(asked, error, this.#deps.log)
-    const failed = { ...this.#base(asked, offer), changes: offer.digest, state, reason, message }
+    const failed = { ...this.#base(asked, offer), changesDigest: offer.digest, state, reason, message }
     this.#keep(asked, { ...failed, ...(branch === undefined ? {} : { branch }) })
     return state
   }
 
   /** Returns the fields common to all results of an offer. */
-  #base({ pod, gateway }: Asked, { request, files, commit: on, leftOut, leftOutFiles }: CaptureOffer) {
+  #base({ pod, gateway }: Asked, { request, files, commit: baseCommit, skipped, skippedFiles }: CaptureOffer) {
     const at = timestamp(this.#deps.clock.now())
-    return { pod, gateway, request, files, on, ...(leftOutFiles === 0 ? {} : { leftOut, leftOutFiles }), at }
+    return { pod, gateway, request, files, baseCommit, ...(skippedFiles === 0 ? {} : { skipped, skippedFiles }), at }
   }
 
   #keep({ record }: Asked, reported: CaptureEntry): void {

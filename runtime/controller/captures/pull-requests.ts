@@ -121,7 +121,7 @@ function namesOf({ namespace, name, entry: { pod, branch } }: Pushed) {
 async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): Promise<{ url?: string; how: Tried }> {
   const { namespace, spec, base, entry } = pushed
   const { capture, git } = spec
-  const { branch = '', commit = '', on = '' } = entry
+  const { branch = '', commit = '', baseCommit = '' } = entry
   if (capture?.api !== undefined && base === undefined && followedRef(git) === defaultBranch) {
     const why =
       'the default branch is not known while another ref is requested; the pull request is opened once spec.git.ref is followed again'
@@ -135,11 +135,18 @@ async function open(hostApi: OpenHostApi, pushed: Pushed, signal: AbortSignal): 
     return { how: { kind: 'never', fault: new Fault('PullRequestRefused', why) } }
   }
   const { mirror, validate } = await pushed.work(signal)
-  const [at, before] = [parseCommitHash(commit), parseCommitHash(on)]
-  const { files, paths } = await readCaptured(mirror, { branch, commit: at, on: before }, signal)
+  const [at, before] = [parseCommitHash(commit), parseCommitHash(baseCommit)]
+  const { files, paths } = await readCaptured(mirror, { branch, commit: at, baseCommit: before }, signal)
   const added = newFindings(await findingsOf(validate, before, signal), await findingsOf(validate, at, signal))
   const findings = added.filter(({ path }) => paths.has(path))
-  const summary = { ...entry, on, files, changed: paths.size, findings: findings.slice(0, maxFindings), leftOut: entry.leftOut ?? [] }
+  const summary = {
+    ...entry,
+    baseCommit,
+    files,
+    changed: paths.size,
+    findings: findings.slice(0, maxFindings),
+    skipped: entry.skipped ?? [],
+  }
   const { secretRef } = capture.api
   const token = secretRef === undefined ? {} : { secretRef: { name: secretRef.name, key: secretRef.key } }
   const api = await hostApi(namespace, { ...git, auth: capture.auth }, { ...token, field: 'spec.capture.api' }, signal)

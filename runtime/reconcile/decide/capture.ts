@@ -86,7 +86,7 @@ function isOfDrift({ request }: { request: string }): boolean {
 
 /** Whether `last` answers this offer: the same request, or an automatic capture of the same changes. */
 export function answers(last: CaptureEntry, offer: { request: string; digest: string }): boolean {
-  return last.request === offer.request || (isOfDrift(offer) && last.changes === offer.digest)
+  return last.request === offer.request || (isOfDrift(offer) && last.changesDigest === offer.digest)
 }
 
 /**

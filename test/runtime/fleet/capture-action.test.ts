@@ -33,10 +33,10 @@ void t.test('a request needs an enabled spec.capture and names one gateway or cl
 })
 
 void t.test('a request ends once all gateways or the named one have answered; a failed gateway is waited for', async (t) => {
-  const pushed: Partial<CaptureEntry> = { state: 'Pushed', files: 2, commit, branch: 'captured/press', leftOutFiles: 1 }
+  const pushed: Partial<CaptureEntry> = { state: 'Pushed', files: 2, commit, branch: 'captured/press', skippedFiles: 1 }
   const other: Partial<CaptureEntry> = { pod: 'gw-1', gateway: 'oven' }
   matchObject(t, verdict([]), { kind: 'waiting', sentence: '0 of 2 gateways have responded' })
-  matchObject(t, verdict([pushed]), { kind: 'waiting', sentence: /^1 of 2 gateways have responded: press: 2 files, 1 left out, commit/ })
+  matchObject(t, verdict([pushed]), { kind: 'waiting', sentence: /^1 of 2 gateways have responded: press: 2 files, 1 skipped, commit/ })
   matchObject(t, verdict([pushed], { gateway: 'press' }), { kind: 'ended', outcome: { done: true, outcome: 'Captured' } })
   matchObject(t, verdict([pushed, { ...other, state: 'Failed', message: 'away' }]), {
     kind: 'waiting',

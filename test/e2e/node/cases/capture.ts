@@ -96,7 +96,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
   const captured = await cli('capture', sync, '--gateway', 'press-0', '--timeout', '2m')
   t.equal(captured.code, 0, `${captured.stdout}${captured.stderr}`)
   const { capture } = (await cluster.status(night.namespace, sync)) ?? {}
-  matchObject(t, capture?.gateways, [{ pod: 'press-0', state: 'Pushed', branch, on: first, pullRequest: { state: 'Open' } }])
+  matchObject(t, capture?.gateways, [{ pod: 'press-0', state: 'Pushed', branch, baseCommit: first, pullRequest: { state: 'Open' } }])
   const git = (...args: string[]): string =>
     repository
       .git(...args)

@@ -158,13 +158,13 @@ void t.test(
         }
         for (const { place, how } of edits) change(path.join(edited.dataDir, place), how)
         const present = edited.read()
-        const { captured, leftOut } = await edited.capture(before, takesNew)
+        const { captured, skipped } = await edited.capture(before, takesNew)
         const after = applied(before, captured)
         for (const { op, path: file, source: place } of captured) {
           if (op === 'added' && place !== takerOf(before, mappings, file)) throw new Error(`${file} went to ${place}`)
         }
         captures += captured.length
-        leaves += leftOut.length
+        leaves += skipped.length
         rendered += captured.filter(({ source: file, content: made }) => made !== undefined && /made|patched/.test(file)).length
         await edited.sync(after)
         if (!isDeepStrictEqual(edited.read(), present)) throw new Error('the commit changed the gateway that it came from')

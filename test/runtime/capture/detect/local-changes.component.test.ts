@@ -40,14 +40,14 @@ async function syncedBy(t: Test, before: ResolvedProfile, tree: Tree) {
     async poll(after: ResolvedProfile) {
       const target = desiredOf(dataDir, commit, after, { paused: true, syncHash: 'of the changed spec' })
       const found = await findLocalChanges(source, target, readManifest(dataDir), signal)
-      const { captured, leftOut } = captureChanges(found, target, () => false)
+      const { captured, skipped } = captureChanges(found, target, () => false)
       let offer: CaptureOffer | undefined
       const send = async (sent: CaptureOffer): Promise<{ answer: 'done' }> => {
         offer = sent
         return { answer: 'done' }
       }
       await createCaptureUpload()(source, target, { request: 'now', uid: 'u' }, send, signal)
-      return { captured: captured.map(({ op, source: file }) => `${op} ${file}`), leftOut, offer }
+      return { captured: captured.map(({ op, source: file }) => `${op} ${file}`), skipped, offer }
     },
   }
 }
@@ -63,13 +63,13 @@ void t.test('a mapping that changed its source since the last sync changes neith
   const [a, b] = ['sites/a', 'sites/b'].map((source) => profileOf([{ source, destination: 'projects/site' }]))
   if (a === undefined || b === undefined) throw new Error('there are two profiles')
   const { write, poll } = await syncedBy(t, a, tree)
-  matchObject(t, await poll(b), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } }, 'nothing has changed')
+  matchObject(t, await poll(b), { captured: [], skipped: [], offer: { files: 0, skippedFiles: 0 } }, 'nothing has changed')
   write('projects/site/x.txt', 'repaired')
   t.strictSame((await poll(a)).captured, ['changed sites/a/x.txt'])
   matchObject(t, await poll(b), {
     captured: [],
-    leftOut: [{ path: 'projects/site/x.txt', why: deliveredDifferently }],
-    offer: { files: 0, leftOut: [{ path: 'projects/site/x.txt', why: deliveredDifferently }] },
+    skipped: [{ path: 'projects/site/x.txt', message: deliveredDifferently }],
+    offer: { files: 0, skipped: [{ path: 'projects/site/x.txt', message: deliveredDifferently }] },
   })
 })
 
@@ -79,13 +79,13 @@ void t.test('files excluded at the last sync are not removed, and files excluded
   const narrow = profileOf(mappings, { excludePatterns: ['**/*.log'] })
   const wide = profileOf(mappings)
   const { write, poll } = await syncedBy(t, narrow, tree)
-  matchObject(t, await poll(wide), { captured: [], leftOut: [], offer: { files: 0, leftOutFiles: 0 } })
+  matchObject(t, await poll(wide), { captured: [], skipped: [], offer: { files: 0, skippedFiles: 0 } })
   write('projects/line/b.log', 'of the gateway')
-  matchObject(t, await poll(wide), { captured: [], leftOut: [{ path: 'projects/line/b.log', why: deliveredDifferently }] })
+  matchObject(t, await poll(wide), { captured: [], skipped: [{ path: 'projects/line/b.log', message: deliveredDifferently }] })
   const second = await syncedBy(t, wide, tree)
   second.remove('projects/line/c.log')
   t.strictSame((await second.poll(wide)).captured, ['removed projects/line/c.log'], 'what the last sync delivered is removed')
-  matchObject(t, await second.poll(narrow), { captured: [], leftOut: [], offer: { files: 0 } })
+  matchObject(t, await second.poll(narrow), { captured: [], skipped: [], offer: { files: 0 } })
 })
 
 void t.test('delivered files are not captured as new when the spec no longer delivers them', async (t) => {
@@ -93,7 +93,7 @@ void t.test('delivered files are not captured as new when the spec no longer del
   const first = { source: 'projects', destination: 'projects' }
   const { poll, write } = await syncedBy(t, profileOf([first, { source: 'over', destination: 'projects/line/over' }]), tree)
   write('projects/line/own.txt', 'new')
-  matchObject(t, await poll(profileOf([first])), { captured: ['added projects/line/own.txt'], leftOut: [] })
+  matchObject(t, await poll(profileOf([first])), { captured: ['added projects/line/own.txt'], skipped: [] })
 })
 
 void t.test('changes are uploaded once after a quiet period, and retried until the controller has them', async (t) => {

@@ -12,7 +12,7 @@ const file = (path: string, before: string | undefined, after: string | undefine
 })
 const told = (more: Partial<CaptureSummary>): CaptureSummary => {
   const files = more.files ?? []
-  return { gateway: 'gw-0', on: 'a'.repeat(40), files, changed: files.length, findings: [], leftOut: [], ...more }
+  return { gateway: 'gw-0', baseCommit: 'a'.repeat(40), files, changed: files.length, findings: [], skipped: [], ...more }
 }
 
 void t.test('the text names the gateway, findings, omitted files and each difference, with secrets hidden', async (t) => {
@@ -25,7 +25,7 @@ void t.test('the text names the gateway, findings, omitted files and each differ
         file('image.png', '\0', '\0\0'),
       ],
       findings: [{ path: 'view.json', message: 'is odd', rule: 'odd-view' }],
-      leftOut: [{ path: 'made.json', why: 'is made by a template' }],
+      skipped: [{ path: 'made.json', message: 'is made by a template' }],
     }),
     30_000,
   )
@@ -48,7 +48,7 @@ void t.test('for any names and contents the text stays within the limit and untr
   const captured = fc.record({
     gateway: any,
     findings: fc.array(fc.record({ path: any, message: any, rule: any }), { maxLength: 5 }),
-    leftOut: fc.array(fc.record({ path: any, why: any }), { maxLength: 5 }),
+    skipped: fc.array(fc.record({ path: any, message: any }), { maxLength: 5 }),
     files: fc.array(
       fc.tuple(any, any, any).map(([path, before, after]) => file(path, before, after)),
       { maxLength: 8 },

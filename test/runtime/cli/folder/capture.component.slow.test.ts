@@ -87,7 +87,7 @@ void t.test('capture pushes one commit on its own branch, and after its merge a 
   t.equal(repository.git('rev-parse', 'theirs').toString('utf8').trim(), commit, 'a branch that is there is never moved')
   const { code, stdout, stderr } = await runCli(['capture', ...where, '--push'])
   t.equal(code, 0, stderr)
-  containsText(t, stdout, 'left out: projects/stray.txt is new')
+  containsText(t, stdout, 'skipped: projects/stray.txt is new')
   const branch = /pushed as the new branch (\S+)/.exec(stdout)?.[1] ?? ''
   shown(t, 'how-to/capture.md', 'capture', stdout)
   t.match(branch, /^captured\/press-[0-9a-f]{8}$/)

@@ -188,7 +188,7 @@ void t.test("the leader's refusal of an upload of changes reaches the agent, bec
   if (!requires(t, 'git')) return
   const { ask, push } = await startReplicas(t)
   const commit = parseCommitHash(await push({ 'projects/a.txt': 'a' }))
-  const told = { profile: 'default', mode: '', request: 'now', digest: '0'.repeat(64), files: 0, leftOut: [], leftOutFiles: 0 }
+  const told = { profile: 'default', mode: '', request: 'now', digest: '0'.repeat(64), files: 0, skipped: [], skippedFiles: 0 }
   const call = { namespace: 'plant-a', name: 'plant', token: 'gateway-0' }
   const asked = async (route: 'capture' | 'changes', body: object) => await ask({ ...call, route, body }, signal)
   const refusal = async (body: object): Promise<unknown> => await asked('capture', body).catch((error: unknown) => error)

@@ -64,7 +64,7 @@ void t.test('a pull request is attempted per request and by the next leader; if 
     request: 'now',
     state: 'Pushed',
     at: '2026-03-01T12:00:00Z',
-    on: commit,
+    baseCommit: commit,
     commit,
     branch: 'captured/gw-1',
     pullRequest: { state: 'Waiting' },
@@ -99,7 +99,13 @@ void t.test('for commits on a shared branch the pull request is opened for the n
     api: { provider: 'gitea', apiURL: 'https://127.0.0.1:1/api/v1' },
   }
   const entry = (pod: string, at: string, of: string): CaptureEntry => {
-    const pushed = { request: 'now', state: 'Pushed', on: commit, branch: 'captured/all', pullRequest: { state: 'Waiting' } } as const
+    const pushed = {
+      request: 'now',
+      state: 'Pushed',
+      baseCommit: commit,
+      branch: 'captured/all',
+      pullRequest: { state: 'Waiting' },
+    } as const
     return { pod, gateway: pod, at, commit: of, ...pushed }
   }
   const gateways = [entry('gw-0', '2026-03-01T12:00:01Z', commit), entry('gw-1', '2026-03-01T12:00:00Z', 'b'.repeat(40))]
@@ -129,7 +135,7 @@ void t.test('with trigger: Drift a quiet change is captured once, also across le
   t.equal(answer(driftOf('two'), { files: 0 }), 'done', 'no changes')
   t.strictSame(captures.known(key), [])
   const taken = await handOn('gw-0', driftOf('two'))
-  matchObject(t, taken, { state: 'Pushed', branch: 'captured/gw-0', on: commit, request: driftOf('two').request })
+  matchObject(t, taken, { state: 'Pushed', branch: 'captured/gw-0', baseCommit: commit, request: driftOf('two').request })
   t.equal(answer(driftOf('two')), 'done')
   t.equal(answer(driftOf('three')), 'later', 'no sooner than after the time of the spec')
   ask({ [captureAnnotations.at]: 'now' }, { capture })

@@ -42,7 +42,7 @@ void t.test("changes become a commit on their gateway's branch, equal ones share
   ask({ [captureAnnotations.at]: 'first' })
   const edit = { 'gw/projects/line/a.txt': 'two' }
   const one = await handOn('gw-0', offer('first', edit))
-  matchObject(t, one, { state: 'Pushed', branch: 'captured/gw-0', files: 1, on: commit })
+  matchObject(t, one, { state: 'Pushed', branch: 'captured/gw-0', files: 1, baseCommit: commit })
   t.equal(git('rev-parse', 'captured/gw-0'), one?.commit)
   t.equal(git('log', '-1', '--format=%P', 'captured/gw-0'), commit)
   containsText(

@@ -89,9 +89,9 @@ async function setUp(t: Test, timeoutMs?: number) {
       state: 'Pushed',
       branch: 'captured/gw-0',
       commit,
-      on,
+      baseCommit: on,
       at: '2026-03-01T12:00:00Z',
-      leftOut: [{ path: 'projects/made.json', why: 'is made by a template' }],
+      skipped: [{ path: 'projects/made.json', message: 'is made by a template' }],
       ...more,
     }
     const work: Pushed['work'] = async (signal) => {

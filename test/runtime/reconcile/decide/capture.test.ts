@@ -32,7 +32,7 @@ const commit = 'a'.repeat(40)
 const at = '2026-03-01T12:00:00Z'
 
 function entry(pod: string, more: Partial<CaptureEntry> = {}): CaptureEntry {
-  return { pod, gateway: pod, request: 'now', state: 'Nothing', files: 0, on: commit, at: '2026-03-01T12:00:00Z', ...more }
+  return { pod, gateway: pod, request: 'now', state: 'Nothing', files: 0, baseCommit: commit, at: '2026-03-01T12:00:00Z', ...more }
 }
 
 void t.test('with capture enabled, a request concerns every gateway or the one that it names', async (t) => {
@@ -66,7 +66,7 @@ void t.test('without a request, changes are captured only if spec.capture.trigge
     [undefined, undefined],
     [{}, undefined],
     [{ trigger: 'Request' }, undefined],
-    [{ on: 'Whenever' }, undefined],
+    [{ trigger: 'Whenever' }, undefined],
     [{ trigger: 'Drift' }, 600_000],
     [{ trigger: 'Drift', quiet: '90s' }, 90_000],
     [{ trigger: 'Drift', quiet: '1m', enabled: false }, undefined],
@@ -80,8 +80,8 @@ void t.test('equal changes are captured once, and new changes only after the qui
   const [offer, next] = [digest, other].map((each) => ({ request: driftRequest(each), digest: each }))
   if (offer === undefined || next === undefined) throw new Error('there are two offers')
   t.equal(offer.request, 'drift-aaaaaaaa')
-  const taken = entry('gw-0', { request: offer.request, changes: digest, state: 'Pushed' })
-  const asked = entry('gw-0', { request: 'now', changes: digest, state: 'Pushed' })
+  const taken = entry('gw-0', { request: offer.request, changesDigest: digest, state: 'Pushed' })
+  const asked = entry('gw-0', { request: 'now', changesDigest: digest, state: 'Pushed' })
   t.strictSame([answers(taken, offer), answers(asked, offer), answers(taken, next)], [true, true, false])
   t.equal(answers(taken, { request: 'now', digest }), false, 'who asks has an answer of their own')
   const atMs = Date.parse(taken.at)
@@ -153,8 +153,8 @@ void t.test('a pull request is reported when it opens or fails, without repeatin
 })
 
 void t.test('a status with reordered fields from the API server causes no new event', async (t) => {
-  const leftOut = [{ path: 'projects/line/z.txt', why: 'is new' }]
-  const pushed = entry('gw-0', { state: 'Pushed', files: 1, commit, branch: 'captured/gw-0', leftOut, leftOutFiles: 1 })
+  const skipped = [{ path: 'projects/line/z.txt', message: 'is new' }]
+  const pushed = entry('gw-0', { state: 'Pushed', files: 1, commit, branch: 'captured/gw-0', skipped, skippedFiles: 1 })
   const sorted = Object.fromEntries(Object.entries(pushed).toSorted(([a], [b]) => (a < b ? -1 : 1))) as CaptureEntry
   t.not(JSON.stringify(sorted), JSON.stringify(pushed))
   t.strictSame(captureAfter({ gateways: [sorted] }, [pushed], spec, asked, at).events, [])
