@@ -309,9 +309,9 @@ export interface GatewaySyncSpecWebhook {
     /**
      * URL of the repository as it appears in webhooks, if it differs from spec.git.repo because of a mirror or an internal address.
      *
-     * @schema GatewaySyncSpecWebhook#repository
+     * @schema GatewaySyncSpecWebhook#repo
      */
-    readonly repository?: string;
+    readonly repo?: string;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecWebhook' to JSON representation.
@@ -422,7 +422,7 @@ export interface GatewaySyncSpecRollout {
      */
     readonly stages: GatewaySyncSpecRolloutStages[];
     /**
-     * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
+     * Stop stops the rollout. Rollback also returns the updated gateways to the previous commit.
      *
      * @schema GatewaySyncSpecRollout#onFailure
      */
@@ -430,9 +430,9 @@ export interface GatewaySyncSpecRollout {
     /**
      * Number or percentage of failed gateways in a stage at which the rollout fails.
      *
-     * @schema GatewaySyncSpecRollout#failAfter
+     * @schema GatewaySyncSpecRollout#failureThreshold
      */
-    readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
+    readonly failureThreshold?: GatewaySyncSpecRolloutFailureThreshold;
     /**
      * When gateways may start to update; at any time if not set. Updates in progress continue, and a rollback is always allowed.
      *
@@ -475,7 +475,7 @@ export interface GatewaySyncSpecCapture {
      */
     readonly auth: GatewaySyncSpecCaptureAuth;
     /**
-     * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
+     * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
      *
      * @schema GatewaySyncSpecCapture#trigger
      */
@@ -483,9 +483,9 @@ export interface GatewaySyncSpecCapture {
     /**
      * How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.
      *
-     * @schema GatewaySyncSpecCapture#quiet
+     * @schema GatewaySyncSpecCapture#quietPeriod
      */
-    readonly quiet?: string;
+    readonly quietPeriod?: string;
     /**
      * Opens one pull request from each branch to spec.git.ref, and keeps its description (files, findings and diff) up to date.
      *
@@ -654,9 +654,9 @@ export interface GatewaySyncSpecGitCommitStatus {
      * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
      *
      * @default the standard URL of the provider at the host of the repository.
-     * @schema GatewaySyncSpecGitCommitStatus#apiURL
+     * @schema GatewaySyncSpecGitCommitStatus#apiBaseURL
      */
-    readonly apiUrl?: string;
+    readonly apiBaseUrl?: string;
     /**
      * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.
      *
@@ -1045,11 +1045,11 @@ export interface GatewaySyncSpecRolloutStages {
      */
     readonly name: string;
     /**
-     * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
+     * Selects gateways that belong to no earlier stage; names and matchLabels must both match. The last stage takes all remaining gateways.
      *
-     * @schema GatewaySyncSpecRolloutStages#gateways
+     * @schema GatewaySyncSpecRolloutStages#selector
      */
-    readonly gateways?: GatewaySyncSpecRolloutStagesGateways;
+    readonly selector?: GatewaySyncSpecRolloutStagesSelector;
     /**
      * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
      *
@@ -1074,25 +1074,25 @@ export interface GatewaySyncSpecRolloutStages {
  */
 export declare function toJson_GatewaySyncSpecRolloutStages(obj: GatewaySyncSpecRolloutStages | undefined): Record<string, any> | undefined;
 /**
- * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
+ * Stop stops the rollout. Rollback also returns the updated gateways to the previous commit.
  *
  * @schema GatewaySyncSpecRolloutOnFailure
  */
 export declare enum GatewaySyncSpecRolloutOnFailure {
-    /** Hold */
-    HOLD = "Hold",
+    /** Stop */
+    STOP = "Stop",
     /** Rollback */
     ROLLBACK = "Rollback"
 }
 /**
  * Number or percentage of failed gateways in a stage at which the rollout fails.
  *
- * @schema GatewaySyncSpecRolloutFailAfter
+ * @schema GatewaySyncSpecRolloutFailureThreshold
  */
-export declare class GatewaySyncSpecRolloutFailAfter {
+export declare class GatewaySyncSpecRolloutFailureThreshold {
     readonly value: number | string;
-    static fromNumber(value: number): GatewaySyncSpecRolloutFailAfter;
-    static fromString(value: string): GatewaySyncSpecRolloutFailAfter;
+    static fromNumber(value: number): GatewaySyncSpecRolloutFailureThreshold;
+    static fromString(value: string): GatewaySyncSpecRolloutFailureThreshold;
     private constructor();
 }
 /**
@@ -1170,7 +1170,7 @@ export interface GatewaySyncSpecCaptureAuth {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAuth | undefined): Record<string, any> | undefined;
 /**
- * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
+ * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -1203,9 +1203,9 @@ export interface GatewaySyncSpecCaptureApi {
      * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
      *
      * @default the standard URL of the provider at the host of the repository.
-     * @schema GatewaySyncSpecCaptureApi#apiURL
+     * @schema GatewaySyncSpecCaptureApi#apiBaseURL
      */
-    readonly apiUrl?: string;
+    readonly apiBaseUrl?: string;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecCaptureApi' to JSON representation.
@@ -1926,28 +1926,30 @@ export interface GatewaySyncSpecSyncProfilesCheck {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSyncProfilesCheck | undefined): Record<string, any> | undefined;
 /**
- * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
+ * Selects gateways that belong to no earlier stage; names and matchLabels must both match. The last stage takes all remaining gateways.
  *
- * @schema GatewaySyncSpecRolloutStagesGateways
+ * @schema GatewaySyncSpecRolloutStagesSelector
  */
-export interface GatewaySyncSpecRolloutStagesGateways {
+export interface GatewaySyncSpecRolloutStagesSelector {
     /**
      * Glob patterns of gateway names. The name is the annotation clustersync.io/gateway-name, or the name of the pod.
      *
-     * @schema GatewaySyncSpecRolloutStagesGateways#names
+     * @schema GatewaySyncSpecRolloutStagesSelector#names
      */
     readonly names?: string[];
     /**
-     * Selects pods by label.
+     * Labels that the pod must have.
      *
-     * @schema GatewaySyncSpecRolloutStagesGateways#labels
+     * @schema GatewaySyncSpecRolloutStagesSelector#matchLabels
      */
-    readonly labels?: GatewaySyncSpecRolloutStagesGatewaysLabels;
+    readonly matchLabels?: {
+        [key: string]: string;
+    };
 }
 /**
- * Converts an object of type 'GatewaySyncSpecRolloutStagesGateways' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesSelector' to JSON representation.
  */
-export declare function toJson_GatewaySyncSpecRolloutStagesGateways(obj: GatewaySyncSpecRolloutStagesGateways | undefined): Record<string, any> | undefined;
+export declare function toJson_GatewaySyncSpecRolloutStagesSelector(obj: GatewaySyncSpecRolloutStagesSelector | undefined): Record<string, any> | undefined;
 /**
  * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
  *
@@ -2495,25 +2497,6 @@ export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
  * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckPrometheus' to JSON representation.
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj: GatewaySyncSpecSyncProfilesCheckPrometheus | undefined): Record<string, any> | undefined;
-/**
- * Selects pods by label.
- *
- * @schema GatewaySyncSpecRolloutStagesGatewaysLabels
- */
-export interface GatewaySyncSpecRolloutStagesGatewaysLabels {
-    /**
-     * Labels that the pod must have.
-     *
-     * @schema GatewaySyncSpecRolloutStagesGatewaysLabels#matchLabels
-     */
-    readonly matchLabels: {
-        [key: string]: string;
-    };
-}
-/**
- * Converts an object of type 'GatewaySyncSpecRolloutStagesGatewaysLabels' to JSON representation.
- */
-export declare function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj: GatewaySyncSpecRolloutStagesGatewaysLabels | undefined): Record<string, any> | undefined;
 /**
  * Key of a Secret in the same namespace.
  *

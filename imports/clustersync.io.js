@@ -159,7 +159,7 @@ export function toJson_GatewaySyncSpecWebhook(obj) {
     const result = {
         'hmac': toJson_GatewaySyncSpecWebhookHmac(obj.hmac),
         'token': toJson_GatewaySyncSpecWebhookToken(obj.token),
-        'repository': obj.repository,
+        'repo': obj.repo,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -223,7 +223,7 @@ export function toJson_GatewaySyncSpecRollout(obj) {
     const result = {
         'stages': obj.stages?.map(y => toJson_GatewaySyncSpecRolloutStages(y)),
         'onFailure': obj.onFailure,
-        'failAfter': obj.failAfter?.value,
+        'failureThreshold': obj.failureThreshold?.value,
         'windows': obj.windows?.map(y => toJson_GatewaySyncSpecRolloutWindows(y)),
         'progressDeadline': obj.progressDeadline,
     };
@@ -243,7 +243,7 @@ export function toJson_GatewaySyncSpecCapture(obj) {
         'branch': obj.branch,
         'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
         'trigger': obj.trigger,
-        'quiet': obj.quiet,
+        'quietPeriod': obj.quietPeriod,
         'pullRequest': obj.pullRequest,
         'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
     };
@@ -338,7 +338,7 @@ export function toJson_GatewaySyncSpecGitCommitStatus(obj) {
     const result = {
         'provider': obj.provider,
         'secretRef': toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj.secretRef),
-        'apiURL': obj.apiUrl,
+        'apiBaseURL': obj.apiBaseUrl,
         'context': obj.context,
     };
     // filter undefined values
@@ -549,7 +549,7 @@ export function toJson_GatewaySyncSpecRolloutStages(obj) {
     }
     const result = {
         'name': obj.name,
-        'gateways': toJson_GatewaySyncSpecRolloutStagesGateways(obj.gateways),
+        'selector': toJson_GatewaySyncSpecRolloutStagesSelector(obj.selector),
         'maxConcurrent': obj.maxConcurrent?.value,
         'soak': obj.soak,
         'approval': obj.approval,
@@ -559,29 +559,29 @@ export function toJson_GatewaySyncSpecRolloutStages(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
+ * Stop stops the rollout. Rollback also returns the updated gateways to the previous commit.
  *
  * @schema GatewaySyncSpecRolloutOnFailure
  */
 export var GatewaySyncSpecRolloutOnFailure;
 (function (GatewaySyncSpecRolloutOnFailure) {
-    /** Hold */
-    GatewaySyncSpecRolloutOnFailure["HOLD"] = "Hold";
+    /** Stop */
+    GatewaySyncSpecRolloutOnFailure["STOP"] = "Stop";
     /** Rollback */
     GatewaySyncSpecRolloutOnFailure["ROLLBACK"] = "Rollback";
 })(GatewaySyncSpecRolloutOnFailure || (GatewaySyncSpecRolloutOnFailure = {}));
 /**
  * Number or percentage of failed gateways in a stage at which the rollout fails.
  *
- * @schema GatewaySyncSpecRolloutFailAfter
+ * @schema GatewaySyncSpecRolloutFailureThreshold
  */
-export class GatewaySyncSpecRolloutFailAfter {
+export class GatewaySyncSpecRolloutFailureThreshold {
     value;
     static fromNumber(value) {
-        return new GatewaySyncSpecRolloutFailAfter(value);
+        return new GatewaySyncSpecRolloutFailureThreshold(value);
     }
     static fromString(value) {
-        return new GatewaySyncSpecRolloutFailAfter(value);
+        return new GatewaySyncSpecRolloutFailureThreshold(value);
     }
     constructor(value) {
         this.value = value;
@@ -624,7 +624,7 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
+ * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -646,7 +646,7 @@ export function toJson_GatewaySyncSpecCaptureApi(obj) {
     const result = {
         'provider': obj.provider,
         'secretRef': toJson_GatewaySyncSpecCaptureApiSecretRef(obj.secretRef),
-        'apiURL': obj.apiUrl,
+        'apiBaseURL': obj.apiBaseUrl,
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1193,16 +1193,16 @@ export function toJson_GatewaySyncSpecSyncProfilesCheck(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
- * Converts an object of type 'GatewaySyncSpecRolloutStagesGateways' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesSelector' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecRolloutStagesGateways(obj) {
+export function toJson_GatewaySyncSpecRolloutStagesSelector(obj) {
     if (obj === undefined) {
         return undefined;
     }
     const result = {
         'names': obj.names?.map(y => y),
-        'labels': toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj.labels),
+        'matchLabels': ((obj.matchLabels) === undefined) ? undefined : (Object.entries(obj.matchLabels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1641,20 +1641,6 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj) {
     const result = {
         'query': obj.query,
         'url': obj.url,
-    };
-    // filter undefined values
-    return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
-}
-/**
- * Converts an object of type 'GatewaySyncSpecRolloutStagesGatewaysLabels' to JSON representation.
- */
-/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj) {
-    if (obj === undefined) {
-        return undefined;
-    }
-    const result = {
-        'matchLabels': ((obj.matchLabels) === undefined) ? undefined : (Object.entries(obj.matchLabels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

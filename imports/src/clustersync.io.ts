@@ -451,9 +451,9 @@ export interface GatewaySyncSpecWebhook {
   /**
    * URL of the repository as it appears in webhooks, if it differs from spec.git.repo because of a mirror or an internal address.
    *
-   * @schema GatewaySyncSpecWebhook#repository
+   * @schema GatewaySyncSpecWebhook#repo
    */
-  readonly repository?: string;
+  readonly repo?: string;
 }
 
 /**
@@ -465,7 +465,7 @@ export function toJson_GatewaySyncSpecWebhook(obj: GatewaySyncSpecWebhook | unde
   const result = {
     'hmac': toJson_GatewaySyncSpecWebhookHmac(obj.hmac),
     'token': toJson_GatewaySyncSpecWebhookToken(obj.token),
-    'repository': obj.repository,
+    'repo': obj.repo,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -619,7 +619,7 @@ export interface GatewaySyncSpecRollout {
   readonly stages: GatewaySyncSpecRolloutStages[];
 
   /**
-   * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
+   * Stop stops the rollout. Rollback also returns the updated gateways to the previous commit.
    *
    * @schema GatewaySyncSpecRollout#onFailure
    */
@@ -628,9 +628,9 @@ export interface GatewaySyncSpecRollout {
   /**
    * Number or percentage of failed gateways in a stage at which the rollout fails.
    *
-   * @schema GatewaySyncSpecRollout#failAfter
+   * @schema GatewaySyncSpecRollout#failureThreshold
    */
-  readonly failAfter?: GatewaySyncSpecRolloutFailAfter;
+  readonly failureThreshold?: GatewaySyncSpecRolloutFailureThreshold;
 
   /**
    * When gateways may start to update; at any time if not set. Updates in progress continue, and a rollback is always allowed.
@@ -656,7 +656,7 @@ export function toJson_GatewaySyncSpecRollout(obj: GatewaySyncSpecRollout | unde
   const result = {
     'stages': obj.stages?.map(y => toJson_GatewaySyncSpecRolloutStages(y)),
     'onFailure': obj.onFailure,
-    'failAfter': obj.failAfter?.value,
+    'failureThreshold': obj.failureThreshold?.value,
     'windows': obj.windows?.map(y => toJson_GatewaySyncSpecRolloutWindows(y)),
     'progressDeadline': obj.progressDeadline,
   };
@@ -693,7 +693,7 @@ export interface GatewaySyncSpecCapture {
   readonly auth: GatewaySyncSpecCaptureAuth;
 
   /**
-   * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
+   * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
    *
    * @schema GatewaySyncSpecCapture#trigger
    */
@@ -702,9 +702,9 @@ export interface GatewaySyncSpecCapture {
   /**
    * How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.
    *
-   * @schema GatewaySyncSpecCapture#quiet
+   * @schema GatewaySyncSpecCapture#quietPeriod
    */
-  readonly quiet?: string;
+  readonly quietPeriod?: string;
 
   /**
    * Opens one pull request from each branch to spec.git.ref, and keeps its description (files, findings and diff) up to date.
@@ -732,7 +732,7 @@ export function toJson_GatewaySyncSpecCapture(obj: GatewaySyncSpecCapture | unde
     'branch': obj.branch,
     'auth': toJson_GatewaySyncSpecCaptureAuth(obj.auth),
     'trigger': obj.trigger,
-    'quiet': obj.quiet,
+    'quietPeriod': obj.quietPeriod,
     'pullRequest': obj.pullRequest,
     'api': toJson_GatewaySyncSpecCaptureApi(obj.api),
   };
@@ -963,9 +963,9 @@ export interface GatewaySyncSpecGitCommitStatus {
    * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
    *
    * @default the standard URL of the provider at the host of the repository.
-   * @schema GatewaySyncSpecGitCommitStatus#apiURL
+   * @schema GatewaySyncSpecGitCommitStatus#apiBaseURL
    */
-  readonly apiUrl?: string;
+  readonly apiBaseUrl?: string;
 
   /**
    * Name of the status at the git host. Defaults to cluster-sync/<namespace>/<name>. Use a different name for each cluster.
@@ -985,7 +985,7 @@ export function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCom
   const result = {
     'provider': obj.provider,
     'secretRef': toJson_GatewaySyncSpecGitCommitStatusSecretRef(obj.secretRef),
-    'apiURL': obj.apiUrl,
+    'apiBaseURL': obj.apiBaseUrl,
     'context': obj.context,
   };
   // filter undefined values
@@ -1534,11 +1534,11 @@ export interface GatewaySyncSpecRolloutStages {
   readonly name: string;
 
   /**
-   * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
+   * Selects gateways that belong to no earlier stage; names and matchLabels must both match. The last stage takes all remaining gateways.
    *
-   * @schema GatewaySyncSpecRolloutStages#gateways
+   * @schema GatewaySyncSpecRolloutStages#selector
    */
-  readonly gateways?: GatewaySyncSpecRolloutStagesGateways;
+  readonly selector?: GatewaySyncSpecRolloutStagesSelector;
 
   /**
    * Maximum number of gateways of the stage that update at the same time: a number, or a percentage such as 25%.
@@ -1570,7 +1570,7 @@ export function toJson_GatewaySyncSpecRolloutStages(obj: GatewaySyncSpecRolloutS
   if (obj === undefined) { return undefined; }
   const result = {
     'name': obj.name,
-    'gateways': toJson_GatewaySyncSpecRolloutStagesGateways(obj.gateways),
+    'selector': toJson_GatewaySyncSpecRolloutStagesSelector(obj.selector),
     'maxConcurrent': obj.maxConcurrent?.value,
     'soak': obj.soak,
     'approval': obj.approval,
@@ -1581,13 +1581,13 @@ export function toJson_GatewaySyncSpecRolloutStages(obj: GatewaySyncSpecRolloutS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.
+ * Stop stops the rollout. Rollback also returns the updated gateways to the previous commit.
  *
  * @schema GatewaySyncSpecRolloutOnFailure
  */
 export enum GatewaySyncSpecRolloutOnFailure {
-  /** Hold */
-  HOLD = "Hold",
+  /** Stop */
+  STOP = "Stop",
   /** Rollback */
   ROLLBACK = "Rollback",
 }
@@ -1595,14 +1595,14 @@ export enum GatewaySyncSpecRolloutOnFailure {
 /**
  * Number or percentage of failed gateways in a stage at which the rollout fails.
  *
- * @schema GatewaySyncSpecRolloutFailAfter
+ * @schema GatewaySyncSpecRolloutFailureThreshold
  */
-export class GatewaySyncSpecRolloutFailAfter {
-  public static fromNumber(value: number): GatewaySyncSpecRolloutFailAfter {
-    return new GatewaySyncSpecRolloutFailAfter(value);
+export class GatewaySyncSpecRolloutFailureThreshold {
+  public static fromNumber(value: number): GatewaySyncSpecRolloutFailureThreshold {
+    return new GatewaySyncSpecRolloutFailureThreshold(value);
   }
-  public static fromString(value: string): GatewaySyncSpecRolloutFailAfter {
-    return new GatewaySyncSpecRolloutFailAfter(value);
+  public static fromString(value: string): GatewaySyncSpecRolloutFailureThreshold {
+    return new GatewaySyncSpecRolloutFailureThreshold(value);
   }
   private constructor(public readonly value: number | string) {
   }
@@ -1719,7 +1719,7 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAut
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.
+ * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -1755,9 +1755,9 @@ export interface GatewaySyncSpecCaptureApi {
    * Base URL of the API, such as https://git.example.com:8443/api/v1. Defaults to the standard URL of the provider at the host of the repository.
    *
    * @default the standard URL of the provider at the host of the repository.
-   * @schema GatewaySyncSpecCaptureApi#apiURL
+   * @schema GatewaySyncSpecCaptureApi#apiBaseURL
    */
-  readonly apiUrl?: string;
+  readonly apiBaseUrl?: string;
 }
 
 /**
@@ -1769,7 +1769,7 @@ export function toJson_GatewaySyncSpecCaptureApi(obj: GatewaySyncSpecCaptureApi 
   const result = {
     'provider': obj.provider,
     'secretRef': toJson_GatewaySyncSpecCaptureApiSecretRef(obj.secretRef),
-    'apiURL': obj.apiUrl,
+    'apiBaseURL': obj.apiBaseUrl,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -2821,35 +2821,35 @@ export function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSync
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.
+ * Selects gateways that belong to no earlier stage; names and matchLabels must both match. The last stage takes all remaining gateways.
  *
- * @schema GatewaySyncSpecRolloutStagesGateways
+ * @schema GatewaySyncSpecRolloutStagesSelector
  */
-export interface GatewaySyncSpecRolloutStagesGateways {
+export interface GatewaySyncSpecRolloutStagesSelector {
   /**
    * Glob patterns of gateway names. The name is the annotation clustersync.io/gateway-name, or the name of the pod.
    *
-   * @schema GatewaySyncSpecRolloutStagesGateways#names
+   * @schema GatewaySyncSpecRolloutStagesSelector#names
    */
   readonly names?: string[];
 
   /**
-   * Selects pods by label.
+   * Labels that the pod must have.
    *
-   * @schema GatewaySyncSpecRolloutStagesGateways#labels
+   * @schema GatewaySyncSpecRolloutStagesSelector#matchLabels
    */
-  readonly labels?: GatewaySyncSpecRolloutStagesGatewaysLabels;
+  readonly matchLabels?: { [key: string]: string };
 }
 
 /**
- * Converts an object of type 'GatewaySyncSpecRolloutStagesGateways' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecRolloutStagesSelector' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecRolloutStagesGateways(obj: GatewaySyncSpecRolloutStagesGateways | undefined): Record<string, any> | undefined {
+export function toJson_GatewaySyncSpecRolloutStagesSelector(obj: GatewaySyncSpecRolloutStagesSelector | undefined): Record<string, any> | undefined {
   if (obj === undefined) { return undefined; }
   const result = {
     'names': obj.names?.map(y => y),
-    'labels': toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj.labels),
+    'matchLabels': ((obj.matchLabels) === undefined) ? undefined : (Object.entries(obj.matchLabels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -3666,34 +3666,6 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj: GatewaySy
   const result = {
     'query': obj.query,
     'url': obj.url,
-  };
-  // filter undefined values
-  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
-}
-/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-
-/**
- * Selects pods by label.
- *
- * @schema GatewaySyncSpecRolloutStagesGatewaysLabels
- */
-export interface GatewaySyncSpecRolloutStagesGatewaysLabels {
-  /**
-   * Labels that the pod must have.
-   *
-   * @schema GatewaySyncSpecRolloutStagesGatewaysLabels#matchLabels
-   */
-  readonly matchLabels: { [key: string]: string };
-}
-
-/**
- * Converts an object of type 'GatewaySyncSpecRolloutStagesGatewaysLabels' to JSON representation.
- */
-/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecRolloutStagesGatewaysLabels(obj: GatewaySyncSpecRolloutStagesGatewaysLabels | undefined): Record<string, any> | undefined {
-  if (obj === undefined) { return undefined; }
-  const result = {
-    'matchLabels': ((obj.matchLabels) === undefined) ? undefined : (Object.entries(obj.matchLabels).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

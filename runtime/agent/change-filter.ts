@@ -31,8 +31,8 @@ export function decisiveText(followed: FollowedSync | undefined, { rests, pod }:
 /** The part of a rollout about this gateway; the turns of the other gateways change too often. */
 function turnText({ rollout }: GatewaySyncStatus, pod: string | undefined): unknown {
   if (rollout === undefined) return undefined
-  const { state, commit, configurations, before, allowed = [] } = rollout
-  return [state, commit, configurations, before, pod === undefined ? allowed : allowed.includes(markOf(pod))]
+  const { state, commit, configurations, previous, allowed = [] } = rollout
+  return [state, commit, configurations, previous, pod === undefined ? allowed : allowed.includes(markOf(pod))]
 }
 
 /** A request to list local changes in the report; `untilMs` is monotonic. */

@@ -138,7 +138,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     confirmDeletions: confirmedCommit(followed, confirmDeletionsAnnotation),
     confirmOverwrites: confirmedCommit(followed, confirmOverwritesAnnotation),
     check: isStaged && admission.kind === 'go' && isUnderWay(rollout) ? profile.check?.http : undefined,
-    rolledOutBefore: isStaged ? rollout?.before?.commit : undefined,
+    rolledOutBefore: isStaged ? rollout?.previous?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,
     uid: followed.uid,

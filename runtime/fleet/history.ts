@@ -24,7 +24,8 @@ export type HistoryEntry = {
   level: Level
   by: string | undefined
   signedBy: string | undefined
-  durationMs: number | undefined
+  /** Such as `1.2s`. */
+  duration: string | undefined
   reason: string | undefined
   message: string | undefined
   meaning: string | undefined
@@ -84,7 +85,7 @@ function commitsOf({ history = [], published }: GatewaySyncStatus, running: (com
     level: entry.outcome === 'Published' ? 'ok' : 'error',
     by: entry.by,
     signedBy: entry.signedBy,
-    durationMs: entry.durationMs,
+    duration: entry.duration,
     reason: entry.reason,
     message: entry.message,
     meaning: entry.reason === undefined ? undefined : meaningOf(entry.reason),
@@ -108,7 +109,7 @@ function requestsOf({ requests = [], history = [] }: GatewaySyncStatus): History
         level: outcome === 'Refused' ? ('error' as const) : ('warning' as const),
         by: undefined,
         signedBy: undefined,
-        durationMs: undefined,
+        duration: undefined,
         reason,
         message,
         meaning: reason === undefined ? undefined : meaningOf(reason),
@@ -148,7 +149,7 @@ export function historyText(view: HistoryView, now: Temporal.Instant, style: Sty
     shortHashes(entry.ref),
     entry.by ?? '-',
     entry.outcome.toLowerCase(),
-    entry.durationMs === undefined ? '-' : `${(entry.durationMs / 1000).toFixed(1)}s`,
+    entry.duration ?? '-',
     nowText(entry),
   ])
   const width = style.width - (style.symbols ? 2 : 0)

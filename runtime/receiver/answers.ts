@@ -105,7 +105,7 @@ export const ignoredReasons = {
   Draft: { status: 202, when: 'the release is not published yet' },
   OtherAction: { status: 202, when: 'another action than the publication of a release' },
   OtherEvent: { status: 202, when: 'an event without a ref that can be requested' },
-  OtherRepository: { status: 202, when: 'the body names a repository other than `spec.git.repo` or `spec.webhook.repository`' },
+  OtherRepository: { status: 202, when: 'the body names a repository other than `spec.git.repo` or `spec.webhook.repo`' },
   OtherBranch: {
     status: 202,
     when: 'a push to a branch other than the followed one; if `HEAD` is followed, other than the default branch named in the body',

@@ -75,7 +75,7 @@ void t.test('long lists of usual globs are accepted', async (t) => {
   const names = Array.from({ length: 16 }, (_, stage) =>
     Array.from({ length: 64 }, (_, index) => `ignition-gateway-line-${stage}-${index}`),
   )
-  const stages = names.map((each, index) => ({ name: `s${index}`, gateways: { names: [...each.slice(1), `plant-${index}-*`] } }))
+  const stages = names.map((each, index) => ({ name: `s${index}`, selector: { names: [...each.slice(1), `plant-${index}-*`] } }))
   const excludePatterns = Array.from({ length: 64 }, (_, index) => `**/com.inductiveautomation.perspective/views/Old ${index}/**`)
   const allowedRefs = Array.from({ length: 64 }, (_, index) => `refs/tags/plant-${index}/v[0-9]*.{0,1,2,3}`)
   t.strictSame(

@@ -54,7 +54,7 @@ void t.test('a git host and a webhook are notified of a running commit and of a 
       repo: host.url('acme/line'),
       ref: 'main',
       caBundle: { secretRef: { name: 'host', key: 'ca' } },
-      commitStatus: { provider: 'gitea', secretRef: { name: 'host', key: 'token' }, apiURL: hosts.api('gitea') },
+      commitStatus: { provider: 'gitea', secretRef: { name: 'host', key: 'token' }, apiBaseURL: hosts.api('gitea') },
     },
     polling: { enabled: false },
     gateway: { port },

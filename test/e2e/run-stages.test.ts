@@ -16,8 +16,8 @@ import { until } from '../support/world.ts'
 const targets = { 'on-trial': ['label=line:test', 'label=area:north'], second: ['label=line:plant'], third: [] }
 const rollout = {
   stages: [
-    { name: 'test-line', gateways: { labels: { matchLabels: { line: 'test', area: 'north' } } } },
-    { name: 'by-name', gateways: { names: ['sec*'] }, approval: 'Manual' },
+    { name: 'test-line', selector: { matchLabels: { line: 'test', area: 'north' } } },
+    { name: 'by-name', selector: { names: ['sec*'] }, approval: 'Manual' },
     { name: 'rest', approval: 'Manual' },
   ],
 }

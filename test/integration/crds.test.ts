@@ -76,7 +76,7 @@ const accepted: [string, Spec][] = [
   ['a patched value of 4 KiB in each of 15 mappings', patched(15, 1, 4096)],
   ['the most mappings, each with the most patched values', patched(64, 8, 20)],
   ['a full hash', withGit({ ref: 'a'.repeat(40) })],
-  ['a capture of changes that were left alone', { ...minimal, capture: { trigger: 'Drift', quiet: '1m', auth: pushToken } }],
+  ['a capture of changes that were left alone', { ...minimal, capture: { trigger: 'Drift', quietPeriod: '1m', auth: pushToken } }],
   ['an artifact', { oci: artifact, sync }],
   [
     'everything about an artifact',
@@ -177,8 +177,16 @@ const refused: [string, Spec, RegExp][] = [
     { ...minimal, git: { repo: 'http://git.example/plant.git', ref: 'main' }, capture: { auth: pushToken } },
     /capture sends credentials/,
   ],
-  ['a time without trigger: Drift', { ...minimal, capture: { quiet: '10m', auth: pushToken } }, /quiet requires trigger: Drift/],
-  ['changes left alone for seconds', { ...minimal, capture: { trigger: 'Drift', quiet: '59s', auth: pushToken } }, /must be at least 1m/],
+  [
+    'a time without trigger: Drift',
+    { ...minimal, capture: { quietPeriod: '10m', auth: pushToken } },
+    /quietPeriod requires trigger: Drift/,
+  ],
+  [
+    'changes left alone for seconds',
+    { ...minimal, capture: { trigger: 'Drift', quietPeriod: '59s', auth: pushToken } },
+    /must be at least 1m/,
+  ],
   ['a branch for all gateways', { ...minimal, capture: { branch: 'captured/all', auth: pushToken } }, /spec\.capture\.branch/],
   [
     'a branch that is only a name of a gateway',
@@ -205,7 +213,7 @@ const refused: [string, Spec, RegExp][] = [
     /insecure cannot be combined with auth/,
   ],
   ['a capture into an artifact', { ...withOci({}), capture: { auth: pushToken } }, /capture requires a git repository/],
-  ['webhooks of a repository', { ...withOci({}), webhook: { repository: 'https://git.example/x' } }, /webhook\.repository/],
+  ['webhooks of a repository', { ...withOci({}), webhook: { repo: 'https://git.example/x' } }, /webhook\.repo /],
   ['a syncPeriod of a second', { ...minimal, sync: { ...sync, defaults: { syncPeriod: '1s' } } }, /syncPeriod/],
   ['a syncPeriod of two hours', { ...minimal, sync: { ...sync, defaults: { syncPeriod: '2h' } } }, /must be at most 1h/],
 ]

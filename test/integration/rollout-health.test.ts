@@ -108,7 +108,7 @@ void t.test('a rollout stops at unhealthy gateways, failed checks, a pause and a
 
   await t.test('a stage continues once its gateway has passed its check', async (t) => {
     await patch({
-      rollout: { stages: [{ name: 'test', gateways: { names: ['gw-a'] } }, { name: 'plant' }] },
+      rollout: { stages: [{ name: 'test', selector: { names: ['gw-a'] } }, { name: 'plant' }] },
       sync: { defaults: { check: { http: { path: '/data/api/v1/gateway-info' } } } },
     })
     const third = commit('three')

@@ -20,8 +20,8 @@ import { until } from '../support/world.ts'
 const names = ['gw-a', 'gw-b', 'gw-c'] as const
 const roleType: ResourceType = { group: 'rbac.authorization.k8s.io', version: 'v1', plural: 'roles', kind: 'Role', namespaced: true }
 const stages = (approval: 'Automatic' | 'Manual') => [
-  { name: 'test', gateways: { labels: { matchLabels: { line: 'test' } } } },
-  { name: 'first', gateways: { names: ['gw-b'] }, approval },
+  { name: 'test', selector: { matchLabels: { line: 'test' } } },
+  { name: 'first', selector: { names: ['gw-b'] }, approval },
   { name: 'plant' },
 ]
 
@@ -81,11 +81,11 @@ void t.test('a commit passes the stages, and a bad one is rolled back before the
 
   await t.test('invalid stages are refused by the API server', async (t) => {
     const rows: [object, RegExp][] = [
-      [{ stages: [{ name: 'a', gateways: { names: ['x'] } }] }, /the last stage takes all remaining gateways/],
-      [{ stages: [{ name: 'a', gateways: { names: ['x'] } }, { name: 'a' }] }, /Duplicate value/],
+      [{ stages: [{ name: 'a', selector: { names: ['x'] } }] }, /the last stage takes all remaining gateways/],
+      [{ stages: [{ name: 'a', selector: { names: ['x'] } }, { name: 'a' }] }, /Duplicate value/],
       [{ stages: [{ name: 'a', maxConcurrent: '0%' }] }, /from 1% to 100%/],
       [{ stages: [{ name: 'a', maxConcurrent: 0 }] }, /from 1/],
-      [{ stages: [{ name: 'a', gateways: {} }, { name: 'b' }] }, /needs names or labels/],
+      [{ stages: [{ name: 'a', selector: {} }, { name: 'b' }] }, /needs names or matchLabels/],
       [{ stages: [{ name: 'a' }], windows: [{ days: ['Mon'], from: '25:00', to: '04:00' }] }, /from/],
     ]
     for (const [rollout, refusal] of rows) containsText(t, await refusalOf(create(rollout)), refusal)

@@ -82,7 +82,7 @@ export function hostApis(credentials: HostCredentials, answer: (call: HostCall, 
   }
 }
 
-/** Serves them on this machine. `api`: the address of a kind of host, for `apiURL`. */
+/** Serves them on this machine. `api`: the address of a kind of host, for `apiBaseURL`. */
 export async function serveHostApis(
   tls: ServerOptions,
   apis: HostApis,

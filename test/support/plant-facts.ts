@@ -29,7 +29,7 @@ const usual = (total: number): GatewaySyncStatus => ({
 })
 
 const history: NonNullable<GatewaySyncStatus['history']> = [
-  { commit: now, ref: 'main', by: 'spec', at: '2026-03-01T11:53:00Z', outcome: 'Published', durationMs: 1_320, signedBy },
+  { commit: now, ref: 'main', by: 'spec', at: '2026-03-01T11:53:00Z', outcome: 'Published', duration: '1.3s', signedBy },
   {
     commit: refused,
     ref: 'main',
@@ -38,10 +38,10 @@ const history: NonNullable<GatewaySyncStatus['history']> = [
     outcome: 'Refused',
     reason: 'CollectionsInvalid',
     message: `${longPath}: is no JSON`,
-    durationMs: 2_010,
+    duration: '2.0s',
   },
-  { commit: before, ref: 'v4.2', by: 'release pipeline', at: '2026-02-27T09:00:00Z', outcome: 'Published', durationMs: 1_870 },
-  { commit: first, ref: 'main', by: 'spec', at: '2026-02-20T14:30:00Z', outcome: 'Published', durationMs: 6_400 },
+  { commit: before, ref: 'v4.2', by: 'release pipeline', at: '2026-02-27T09:00:00Z', outcome: 'Published', duration: '1.9s' },
+  { commit: first, ref: 'main', by: 'spec', at: '2026-02-20T14:30:00Z', outcome: 'Published', duration: '6.4s' },
 ]
 
 const lines: Line[] = [

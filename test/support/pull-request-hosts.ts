@@ -203,7 +203,7 @@ export function pullRequestHosts(token: string): PullRequestHosts {
   return { ...apis, kept, calls }
 }
 
-/** Serves them on this machine. `api`: the address of a kind of host, for `spec.capture.api.apiURL`. */
+/** Serves them on this machine. `api`: the address of a kind of host, for `spec.capture.api.apiBaseURL`. */
 export async function startPullRequestHosts(
   tls: ServerOptions,
   token: string,

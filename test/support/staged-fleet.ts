@@ -44,7 +44,7 @@ export type StagedFleet = ReturnType<typeof stagedFleet>
 export const lines = { 'gw-test': { line: 'test' }, 'gw-a': {}, 'gw-b': {}, 'gw-c': {} }
 /** The test line first, then the others one by one. */
 export const stages = [
-  { name: 'test', gateways: { labels: { matchLabels: { line: 'test' } } } },
+  { name: 'test', selector: { matchLabels: { line: 'test' } } },
   { name: 'plant', maxConcurrent: 1 },
 ]
 

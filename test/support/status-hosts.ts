@@ -10,7 +10,7 @@ export type TakenStatus = { name: string; state: string; description: string; li
 
 export type StatusHosts = {
   port: number
-  /** The API of a kind of host, for `spec.git.commitStatus.apiURL`. */
+  /** The API of a kind of host, for `spec.git.commitStatus.apiBaseURL`. */
   api(provider: StatusProvider): string
   /** Accepted statuses by kind of host and commit, oldest first. */
   taken: { provider: StatusProvider; repository: string; commit: string; status: TakenStatus }[]

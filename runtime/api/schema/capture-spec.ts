@@ -12,7 +12,7 @@ export const gatewayNamePlace = /\{\{ ?gateway\.name ?\}\}/
 
 const minQuietMs = 60_000
 
-const quiet = v.pipe(
+const quietPeriod = v.pipe(
   duration,
   rule(
     'must be at least 1m',
@@ -22,7 +22,7 @@ const quiet = v.pipe(
   v.description('How long local changes must remain the same before trigger Drift captures them. At least 1m; defaults to 10m.'),
 )
 
-/** The default of `quiet`. */
+/** The default of `quietPeriod`. */
 export const defaultQuietMs = 600_000
 
 /** The schema of `spec.capture`. */
@@ -54,12 +54,12 @@ export const captureSpec = v.pipe(
       v.pipe(
         v.picklist(['Request', 'Drift']),
         v.description(
-          'What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the time in quiet.',
+          'What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.',
         ),
       ),
       'Request',
     ),
-    quiet: v.optional(quiet),
+    quietPeriod: v.optional(quietPeriod),
     pullRequest: v.optional(
       v.pipe(
         v.boolean(),
@@ -72,9 +72,9 @@ export const captureSpec = v.pipe(
     api: v.optional(v.pipe(v.object(hostApi('spec.capture.auth')), v.description('API of the git host for pull requests.'))),
   }),
   rule(
-    'quiet requires trigger: Drift',
-    "!has(self.quiet) || self.trigger == 'Drift'",
-    ({ trigger, quiet }) => quiet === undefined || trigger === 'Drift',
+    'quietPeriod requires trigger: Drift',
+    "!has(self.quietPeriod) || self.trigger == 'Drift'",
+    ({ trigger, quietPeriod }) => quietPeriod === undefined || trigger === 'Drift',
   ),
   rule(
     'pullRequest requires api.provider',

@@ -23,7 +23,7 @@ export const hostApi = (otherwise: string) => ({
       ),
     ),
   ),
-  apiURL: v.optional(
+  apiBaseURL: v.optional(
     v.pipe(
       v.string(),
       v.maxLength(2048),

@@ -25,7 +25,7 @@ const gatewayGlob = v.pipe(
   }),
 )
 
-const chosen = v.object({
+const selector = v.object({
   names: v.optional(
     v.pipe(
       v.array(gatewayGlob),
@@ -34,17 +34,12 @@ const chosen = v.object({
       v.description('Glob patterns of gateway names. The name is the annotation clustersync.io/gateway-name, or the name of the pod.'),
     ),
   ),
-  labels: v.optional(
+  matchLabels: v.optional(
     v.pipe(
-      v.object({
-        matchLabels: v.pipe(
-          v.record(v.string(), v.pipe(v.string(), v.maxLength(63))),
-          v.minEntries(1, 'must contain at least one label'),
-          v.maxEntries(16),
-          v.description('Labels that the pod must have.'),
-        ),
-      }),
-      v.description('Selects pods by label.'),
+      v.record(v.string(), v.pipe(v.string(), v.maxLength(63))),
+      v.minEntries(1, 'must contain at least one label'),
+      v.maxEntries(16),
+      v.description('Labels that the pod must have.'),
     ),
   ),
 })
@@ -55,16 +50,16 @@ const stage = v.object({
     v.regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, 'must be at most 63 lower-case letters, digits and -'),
     v.description('Name of the stage, used in the status and in approvals.'),
   ),
-  gateways: v.optional(
+  selector: v.optional(
     v.pipe(
-      chosen,
+      selector,
       rule(
-        'needs names or labels',
-        'has(self.names) || has(self.labels)',
-        (value) => value.names !== undefined || value.labels !== undefined,
+        'needs names or matchLabels',
+        'has(self.names) || has(self.matchLabels)',
+        ({ names, matchLabels }) => names !== undefined || matchLabels !== undefined,
       ),
       v.description(
-        'Selects gateways that belong to no earlier stage; names and labels must both match. The last stage takes all remaining gateways.',
+        'Selects gateways that belong to no earlier stage; names and matchLabels must both match. The last stage takes all remaining gateways.',
       ),
     ),
   ),
@@ -125,28 +120,31 @@ export const rolloutSpec = v.object({
     v.maxLength(16),
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return
-      const names = dataset.value.flatMap(({ gateways }) => gateways?.names ?? [])
+      const names = dataset.value.flatMap(({ selector: own }) => own?.names ?? [])
       const broken = brokenGlobListRule(names, 'ref')
-      if (broken !== undefined) addIssue({ message: `gateways.names of all stages ${broken}` })
+      if (broken !== undefined) addIssue({ message: `selector.names of all stages ${broken}` })
     }),
     v.check((stages) => new Set(stages.map(({ name }) => name)).size === stages.length, 'names of stages must be unique'),
     // The API server rejects duplicate names of a map list, which costs less than a rule.
     crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
     rule(
       'the last stage takes all remaining gateways; omit its selector',
-      '!has(self[size(self) - 1].gateways)',
-      (stages) => stages.at(-1)?.gateways === undefined,
+      '!has(self[size(self) - 1].selector)',
+      (stages) => stages.at(-1)?.selector === undefined,
     ),
     v.description('Stages in order. A gateway belongs to the first stage that selects it.'),
   ),
   onFailure: v.optional(
     v.pipe(
-      v.picklist(['Hold', 'Rollback']),
-      v.description('Hold stops the rollout. Rollback also returns the updated gateways to the previous commit.'),
+      v.picklist(['Stop', 'Rollback']),
+      v.description('Stop stops the rollout. Rollback also returns the updated gateways to the previous commit.'),
     ),
-    'Hold',
+    'Stop',
   ),
-  failAfter: v.optional(v.pipe(amount, v.description('Number or percentage of failed gateways in a stage at which the rollout fails.')), 1),
+  failureThreshold: v.optional(
+    v.pipe(amount, v.description('Number or percentage of failed gateways in a stage at which the rollout fails.')),
+    1,
+  ),
   windows: v.optional(
     v.pipe(
       v.array(window),

@@ -81,7 +81,7 @@ export const rolloutStatus = v.object({
     v.maxEntries(32),
     v.description('Hash of the configuration that is rolled out, by profile.'),
   ),
-  before: v.optional(
+  previous: v.optional(
     v.pipe(version, v.description('The previous commit: gateways keep it until they are updated, and return to it in a rollback.')),
   ),
   startedAt: v.pipe(time, v.description('When the rollout started.')),

@@ -26,7 +26,7 @@ const polling = v.object({
 const webhook = v.object({
   hmac: v.optional(v.pipe(secretRefHolder, v.description('HMAC key with which the git host signs webhooks.'))),
   token: v.optional(v.pipe(secretRefHolder, v.description('Bearer token for other senders.'))),
-  repository: v.optional(
+  repo: v.optional(
     v.pipe(
       v.string(),
       v.minLength(1),
@@ -189,9 +189,9 @@ export function gatewaySyncSpec(options: SpecOptions) {
       ({ capture, oci }) => capture === undefined || oci === undefined,
     ),
     rule(
-      'webhook.repository is the repository of a git host and cannot be combined with oci',
-      '!(has(self.oci) && has(self.webhook) && has(self.webhook.repository))',
-      ({ webhook, oci }) => webhook?.repository === undefined || oci === undefined,
+      'webhook.repo is the repository of a git host and cannot be combined with oci',
+      '!(has(self.oci) && has(self.webhook) && has(self.webhook.repo))',
+      ({ webhook, oci }) => webhook?.repo === undefined || oci === undefined,
     ),
     rule(
       'capture sends credentials, so http is not allowed; use https or ssh in git.repo',

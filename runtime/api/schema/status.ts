@@ -3,6 +3,7 @@
  */
 import * as v from 'valibot'
 import { captureStatus } from './capture-spec.ts'
+import { duration } from './fields.ts'
 import { pastStage, rolloutStatus, selectedBy } from './rollout-status.ts'
 import { crd } from './rule.ts'
 
@@ -199,7 +200,7 @@ export const gatewaySyncStatus = v.object({
               v.description('Fingerprints of the keys that signed the commit, if spec.git.verify or spec.oci.verify is set.'),
             ),
           ),
-          durationMs: v.optional(v.pipe(count, v.description('Duration of fetching and validation, in milliseconds.'))),
+          duration: v.optional(v.pipe(duration, v.description('Duration of fetching and validation, such as 1.2s.'))),
           stages: v.optional(
             v.pipe(
               v.array(pastStage),

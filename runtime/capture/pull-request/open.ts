@@ -16,7 +16,7 @@ import { type Branches, type OpenPullRequest, pullRequestHosts, type PullRequest
 /** `later`: the same call may succeed later, not before `afterMs`. */
 export type Opened = { kind: 'open'; url: string } | { kind: 'later'; fault: Fault; afterMs: number } | { kind: 'refused'; fault: Fault }
 
-type Asked = Branches & { provider: StatusProvider; apiURL: string | undefined }
+type Asked = Branches & { provider: StatusProvider; apiBaseURL: string | undefined }
 
 /** A list of pull requests with all fields that hosts return. */
 const maxBodyBytes = 4 * 1024 * 1024
@@ -28,11 +28,11 @@ const maxTitle = 200
  */
 export async function openPullRequest(
   api: HostApi,
-  { provider, apiURL, ...branches }: Asked,
+  { provider, apiBaseURL, ...branches }: Asked,
   write: (maxText: number) => PullRequestText,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const repository = hostedRepository(api.url, provider, apiURL)
+  const repository = hostedRepository(api.url, provider, apiBaseURL)
   if (repository === undefined) return refused(`spec.git.repo is not how ${provider} names a repository`)
   const { names, page } = repository
   const host = pullRequestHosts[provider]

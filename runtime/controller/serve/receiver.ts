@@ -169,7 +169,7 @@ export function createSyncIndexes(store: Pick<Store, 'sync' | 'syncs' | 'watch'>
     for (const name of changed) {
       const record = store.sync(namespace, name)
       const spec = record === undefined ? undefined : specOf(record)
-      index.set(name, { keySource: keySource(spec?.webhook), repository: spec?.webhook?.repository ?? spec?.git.repo })
+      index.set(name, { keySource: keySource(spec?.webhook), repository: spec?.webhook?.repo ?? spec?.git.repo })
     }
     changed.clear()
     return index

@@ -74,12 +74,16 @@ function azure(
   return { api, page: `${api}/${project}/_git/${name}`, names: [project, name] }
 }
 
-/** Undefined if the URL does not belong to this kind of host. `apiURL` replaces the default API. */
-export function hostedRepository(url: RepositoryUrl, provider: StatusProvider, apiURL: string | undefined): HostedRepository | undefined {
+/** Undefined if the URL does not belong to this kind of host. `apiBaseURL` replaces the default API. */
+export function hostedRepository(
+  url: RepositoryUrl,
+  provider: StatusProvider,
+  apiBaseURL: string | undefined,
+): HostedRepository | undefined {
   const hostText = url.host.includes(':') ? `[${url.host}]` : url.host
   const port = url.protocol === 'https' && url.port !== undefined ? `:${url.port}` : ''
   const read = readings[provider]({ origin: `https://${hostText}${port}`, host: url.host, segments: segmentsOf(url) })
-  return read === undefined || apiURL === undefined ? read : { ...read, api: apiURL.replace(/\/+$/, '') }
+  return read === undefined || apiBaseURL === undefined ? read : { ...read, api: apiBaseURL.replace(/\/+$/, '') }
 }
 
 function segmentsOf({ text, protocol }: RepositoryUrl): string[] {

@@ -118,7 +118,7 @@ async function postStatus(
 ): Promise<Tried> {
   try {
     const { url, credentials, call } = await open(namespace, git, { ...asked, field: 'spec.git.commitStatus' }, signal)
-    const repository = hostedRepository(url, asked.provider, asked.apiURL)
+    const repository = hostedRepository(url, asked.provider, asked.apiBaseURL)
     if (repository === undefined) {
       return { kind: 'never', fault: new Fault('CommitStatusRefused', `spec.git.repo is not how ${asked.provider} names a repository`) }
     }

@@ -19,7 +19,7 @@ export type ReceiverTarget = {
   /** The full name that `desiredRef` resolved to; undefined while unknown. */
   resolvedRef?: FullRef | undefined
   allowedRefs: readonly string[] | undefined
-  /** URL of the repository whose events count: `spec.webhook.repository`, else `spec.git.repo`. */
+  /** URL of the repository whose events count: `spec.webhook.repo`, else `spec.git.repo`. */
   repository?: string
 }
 
@@ -39,7 +39,7 @@ export function targetOf(
     desiredRef: ref,
     resolvedRef: resolvedRefOf(ref, status),
     allowedRefs: git.allowedRefs,
-    repository: webhook?.repository ?? git.repo,
+    repository: webhook?.repo ?? git.repo,
   }
 }
 

@@ -68,8 +68,8 @@ export function changesAskedOf(annotations: Annotations, pod: { pod: string; gat
  */
 export function quietOf(capture: unknown): number | undefined {
   if (!isObject(capture) || capture['enabled'] === false || capture['trigger'] !== 'Drift') return undefined
-  const { quiet } = capture
-  return typeof quiet === 'string' ? durationMs(quiet) : defaultQuietMs
+  const { quietPeriod } = capture
+  return typeof quietPeriod === 'string' ? durationMs(quietPeriod) : defaultQuietMs
 }
 
 const driftPrefix = 'drift-'
@@ -90,12 +90,17 @@ export function answers(last: CaptureEntry, offer: { request: string; digest: st
 }
 
 /**
- * Whether an automatic capture must wait because the last one is younger than `quiet`. Agents apply this limit themselves; an agent that
+ * Whether an automatic capture must wait because the last one is younger than `quietPeriod`. Agents apply this limit themselves; an agent that
  * took over a gateway may not know the last capture.
  */
-export function isTooSoon(last: CaptureEntry, offer: { request: string }, { quiet }: Pick<CaptureSpec, 'quiet'>, nowMs: number): boolean {
+export function isTooSoon(
+  last: CaptureEntry,
+  offer: { request: string },
+  { quietPeriod }: Pick<CaptureSpec, 'quietPeriod'>,
+  nowMs: number,
+): boolean {
   if (!isOfDrift(offer) || !isOfDrift(last)) return false
-  return nowMs - Date.parse(last.at) < (quiet === undefined ? defaultQuietMs : (durationMs(quiet) ?? defaultQuietMs))
+  return nowMs - Date.parse(last.at) < (quietPeriod === undefined ? defaultQuietMs : (durationMs(quietPeriod) ?? defaultQuietMs))
 }
 
 /** Returns the capture branch of a gateway; undefined if its name gives no valid git ref. */

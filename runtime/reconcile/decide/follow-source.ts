@@ -12,6 +12,7 @@ import { isRecheck, standingRef } from './request.ts'
 import { type SyncRequest } from './request-outcomes.ts'
 import { type Answer, pendingSince, recordAnswer } from './request-outcomes.ts'
 import { rolledBack } from './rollout.ts'
+import { durationText } from '../../api/schema/fields.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { GatewaySyncStatus } from '../../api/schema/status.ts'
 import { type CommitHash, shortRef } from '../../api/values.ts'
@@ -224,7 +225,7 @@ function remember(
     by,
     at,
     outcome: refusal === undefined ? 'Published' : 'Refused',
-    durationMs: Math.round(source.durationMs),
+    duration: durationText(source.durationMs),
   }
   if (refusal !== undefined) Object.assign(entry, { reason: refusal.reason, message: refusal.message.slice(0, maxHistoryMessage) })
   const keys = [...new Set([source.verified?.commit?.key, source.verified?.tag?.key].filter((key) => key !== undefined))]

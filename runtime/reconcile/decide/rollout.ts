@@ -114,8 +114,8 @@ function triedAgain<Facts extends Followed & { published: Version & { at: string
 }
 
 /** Publishes the previous commit after a rollback. The other one is held like any refused commit. */
-function wentBack(followed: Followed, { before, refused, reason = 'RolloutFailed', message }: RolloutStatus, at: string): Followed {
-  if (before === undefined || refused === undefined) return followed
+function wentBack(followed: Followed, { previous, refused, reason = 'RolloutFailed', message }: RolloutStatus, at: string): Followed {
+  if (previous === undefined || refused === undefined) return followed
   const { source, history } = followed
   const entry: Followed['history'][number] = {
     ...versionOf({ ...refused, repo: undefined }),
@@ -127,7 +127,7 @@ function wentBack(followed: Followed, { before, refused, reason = 'RolloutFailed
   if (message !== undefined) entry.message = message.slice(0, 256)
   return {
     ...followed,
-    published: { ...before, at },
+    published: { ...previous, at },
     history: [entry, ...history].slice(0, 10),
     ...(source?.commit === refused.commit ? { source: { ...source, held: reason } } : {}),
   }

@@ -36,8 +36,8 @@ export function advance(facts: RolloutFacts): Step {
 }
 
 /** Only a commit may skip the stages: an annotation left behind does not apply to a later configuration change. */
-function isSkipped({ commit, before }: RolloutStatus, skip: string | undefined): boolean {
-  return skip === commit && before?.commit !== commit
+function isSkipped({ commit, previous }: RolloutStatus, skip: string | undefined): boolean {
+  return skip === commit && previous?.commit !== commit
 }
 
 /** Paused time does not count towards deadlines or soak time. */
@@ -136,8 +136,8 @@ function begin({ spec, target, before, previous, now, gateways }: RolloutFacts):
   }
   // A commit that never reached every gateway is not a base: waiting gateways keep theirs and move directly to the new one.
   const isUnproven = previous?.state === 'Stopped' || (previous?.state === 'Progressing' && !(isOneStage(spec) && isProven(previous, now)))
-  const base = isUnproven ? previous.before : before
-  if (base !== undefined) rollout.before = base
+  const base = isUnproven ? previous.previous : before
+  if (base !== undefined) rollout.previous = base
   if (previous?.refused !== undefined && !isNewCommit) rollout.refused = previous.refused
   if (previous?.lastAction !== undefined) rollout.lastAction = previous.lastAction
   // At the very first commit, gateways have no earlier one to keep.

@@ -14,7 +14,7 @@ export function done(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus
 
 /** Admits every gateway to the published commit and clears the rollout's restrictions. */
 export function finished(rollout: RolloutStatus, at: string): RolloutStatus {
-  const { before: _before, allowed: _allowed, stage: _stage, waitsFor: _waitsFor, ...others } = rollout
+  const { previous: _previous, allowed: _allowed, stage: _stage, waitsFor: _waitsFor, ...others } = rollout
   const { progressAt: _progressAt, healthySince: _healthySince, excused: _excused, failures: _failures, ...kept } = others
   const { reason: _reason, message: _message, ...rest } = kept
   return { ...rest, state: 'Done', finishedAt: at }
@@ -28,10 +28,10 @@ export function stop(
   how: RolloutSpec['onFailure'],
 ): RolloutStatus {
   const { waitsFor: _waitsFor, ...others } = rollout
-  const { before, commit } = rollout
+  const { previous, commit } = rollout
   const ended = { ...others, reason, message: message.slice(0, 1024), finishedAt: timestamp(now) }
   // A configuration has no commit to go back to, and a commit of another repository can no longer be fetched.
-  const canGoBack = before !== undefined && before.commit !== commit && before.repo === target.version.repo
-  if (how === 'Hold' || !canGoBack) return { ...ended, state: 'Stopped' }
-  return { ...ended, state: 'RolledBack', commit: before.commit, refused: target.version }
+  const canGoBack = previous !== undefined && previous.commit !== commit && previous.repo === target.version.repo
+  if (how === 'Stop' || !canGoBack) return { ...ended, state: 'Stopped' }
+  return { ...ended, state: 'RolledBack', commit: previous.commit, refused: target.version }
 }

@@ -12,7 +12,7 @@ import type { StagedGateway } from './stages.ts'
 export type Target = { version: Version; configurations: Readonly<Record<string, string>> }
 
 /** A commit, with the ref and repository it was published for. */
-export type Version = NonNullable<RolloutStatus['before']>
+export type Version = NonNullable<RolloutStatus['previous']>
 
 /** The rollout progress of a gateway. */
 export type GatewayProgress = StagedGateway & {

@@ -95,7 +95,7 @@ function noteProgress(
 
 /** Number of failed gateways that the stage accepts. */
 function acceptedFailures(excused = 0, members: readonly GatewayProgress[], { spec }: RolloutFacts): number {
-  return amountOf(spec.failAfter, members.length, Math.ceil) + excused
+  return amountOf(spec.failureThreshold, members.length, Math.ceil) + excused
 }
 
 function failed(
@@ -108,7 +108,7 @@ function failed(
   const message = `${failures.length} of ${of} gateways of stage ${stage.name} failed: ${named.join(', ')}`
   // If no gateway has tried the commit, those that run it need no rollback.
   const isOfCommit = failures.some(({ kind }) => kind !== 'bare')
-  return stop(rollout, { reason: 'RolloutFailed', message }, facts, isOfCommit ? facts.spec.onFailure : 'Hold')
+  return stop(rollout, { reason: 'RolloutFailed', message }, facts, isOfCommit ? facts.spec.onFailure : 'Stop')
 }
 
 /** Waits for gateways that have not finished; some may not be admitted yet. */

@@ -50,7 +50,7 @@ export function admissionOf(
 ): Admission {
   const hasAll = inPlace?.commit === published.commit && inPlace.syncHash === syncHash
   if (hasAll) return { kind: 'go' }
-  const wait: Admission = { kind: 'wait', keep: rollout?.before ?? published, stage: rollout?.stage }
+  const wait: Admission = { kind: 'wait', keep: rollout?.previous ?? published, stage: rollout?.stage }
   if (rollout === undefined || rollout.commit !== published.commit) return wait
   // A rollback never waits; a configuration that failed elsewhere does not justify a change where the commit is in place.
   if (rollout.state === 'RolledBack' && inPlace?.commit !== published.commit) return { kind: 'go' }

@@ -22,7 +22,7 @@ function endedIn(
   before: RolloutStatus | undefined,
   now: RolloutStatus | undefined,
 ): { commit: string; stages: RolloutStatus['stages'] } | undefined {
-  if (before?.before === undefined || before.before.commit === before.commit) return undefined
+  if (before?.previous === undefined || before.previous.commit === before.commit) return undefined
   if (before.state !== 'Progressing' && before.state !== 'Stopped') return undefined
   if (now === undefined || now.id !== before.id) return { commit: before.commit, stages: before.stages }
   const isEnd = now.state !== 'Progressing' && now.state !== before.state

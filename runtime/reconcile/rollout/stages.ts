@@ -18,10 +18,10 @@ export function membersOf<Gateway extends StagedGateway>(stages: readonly Stage[
   return members
 }
 
-function chooserOf({ gateways }: Stage): (gateway: StagedGateway) => boolean {
-  if (gateways === undefined) return () => true
-  const isNamed = gateways.names === undefined ? () => true : createMatcher(gateways.names, 'ref')
-  const required = Object.entries(gateways.labels?.matchLabels ?? {})
+function chooserOf({ selector }: Stage): (gateway: StagedGateway) => boolean {
+  if (selector === undefined) return () => true
+  const isNamed = selector.names === undefined ? () => true : createMatcher(selector.names, 'ref')
+  const required = Object.entries(selector.matchLabels ?? {})
   return ({ name, labels }) => isNamed(name) && required.every(([key, value]) => Object.hasOwn(labels, key) && labels[key] === value)
 }
 

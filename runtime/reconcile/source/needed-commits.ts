@@ -29,7 +29,7 @@ export function keptCommits(status: GatewaySyncStatus): CommitHash[] {
 export function publishedCommits(status: GatewaySyncStatus): CommitHash[] {
   const earlier = (status.history ?? []).filter(({ outcome }) => outcome === 'Published').map(({ commit }) => commit)
   // A commit that gateways keep until they are admitted may be older than the history, and so may a rolled-back one.
-  return distinctHashes([status.published?.commit, status.rollout?.before?.commit, status.rollout?.refused?.commit, ...earlier])
+  return distinctHashes([status.published?.commit, status.rollout?.previous?.commit, status.rollout?.refused?.commit, ...earlier])
 }
 
 /** Returns the digest of the artifact that a commit was made from, if a status names both. */

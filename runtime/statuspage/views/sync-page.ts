@@ -4,6 +4,7 @@
 import { html } from 'hono/html'
 import type { ChangeEntry, LocalChanges, Notice, SyncDetail } from '../../fleet/sync-detail.ts'
 import type { RolloutView, SyncView } from '../../fleet/view.ts'
+import { durationMs } from '../../api/schema/fields.ts'
 import { shortCommit, shortHashes } from '../../api/values.ts'
 import type { CommitWords } from '../../git/content/commit-words.ts'
 import type { Action } from '../actions/action.ts'
@@ -165,14 +166,15 @@ function historyOf(
   const own = detailWordsIn(words.language)
   return html`<ol class="entries">
     ${history.map((entry) => {
-      const { commit, at, by, ref, outcome, level, durationMs, message, reason } = entry
+      const { commit, at, by, ref, outcome, level, duration, message, reason } = entry
       const known = commit === undefined ? undefined : commits.get(commit)
+      const tookMs = duration === undefined ? undefined : durationMs(duration)
       const facts = [
         timed(at, now, words.publishedAgo),
         known?.author,
         shortHashes(ref),
         by === undefined || by === 'spec' ? undefined : own.by(by),
-        durationMs === undefined ? undefined : own.took((durationMs / 1000).toFixed(1)),
+        tookMs === undefined ? undefined : own.took((tookMs / 1000).toFixed(1)),
         entry.signedBy === undefined ? undefined : own.signedBy(entry.signedBy),
         entry.isPublished ? own.isPublished : undefined,
         entry.gateways > 0 ? own.runIt(entry.gateways) : undefined,

@@ -16,9 +16,9 @@ const sync = syncFacts('plant', {
       outcome: 'Refused',
       reason: 'CollectionsInvalid',
       message: '1 error',
-      durationMs: 420,
+      duration: '0.4s',
     },
-    { commit, ref: 'main', by: 'spec', at: '2026-03-01T10:00:00Z', outcome: 'Published', durationMs: 310 },
+    { commit, ref: 'main', by: 'spec', at: '2026-03-01T10:00:00Z', outcome: 'Published', duration: '0.3s' },
     { commit: earlier, ref: 'main', at: '2026-02-27T10:00:00Z', outcome: 'Published' },
   ],
   requests: [

@@ -36,7 +36,7 @@ const site: Site = {
     capture: {
       auth: { token: { secretRef: { name: secrets, key: 'token' } } },
       pullRequest: true,
-      api: { provider: 'github', apiURL: `https://${gitHostName}${apiPath}` },
+      api: { provider: 'github', apiBaseURL: `https://${gitHostName}${apiPath}` },
     },
   },
 }

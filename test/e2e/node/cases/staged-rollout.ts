@@ -25,7 +25,7 @@ const line: Site = {
     validation: { policy: 'Off' },
     rollout: {
       stages: [
-        { name: 'first', gateways: { names: ['line-0'] }, soak: '2s' },
+        { name: 'first', selector: { names: ['line-0'] }, soak: '2s' },
         { name: 'others', maxConcurrent: 1 },
       ],
       onFailure: 'Rollback',

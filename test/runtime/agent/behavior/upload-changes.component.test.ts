@@ -164,7 +164,7 @@ void t.test('with trigger: Drift, drift is watched independently of syncs, after
   await reported('Synced')
   t.strictSame(seen, [], 'only where the spec says so')
   writeFileSync(path.join(dataDir, 'projects/a'), 'repaired')
-  follower.observe({ ...capturing({ trigger: 'Drift', quiet: '90s' }), annotations: { [captureAnnotations.at]: 'now' } })
+  follower.observe({ ...capturing({ trigger: 'Drift', quietPeriod: '90s' }), annotations: { [captureAnnotations.at]: 'now' } })
   await until(() => (seen.at(-1)?.[0] === 'projects/a' ? true : undefined), 'the drift is told though no sync is due')
   t.equal(seen[0], undefined, 'before a sync has seen it there is none')
   t.equal(asked[0], 'now')

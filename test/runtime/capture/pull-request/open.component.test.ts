@@ -36,7 +36,7 @@ async function setUp(t: Test, provider: StatusProvider) {
   const git = v.parse(gitSpec({ allowLocal: false }), { repo, ref: 'main', caBundle: { secretRef: { name: 'ca', key: 'ca.crt' } } })
   const ask = async (text: string, more: { branch?: string; secret?: string } = {}) => {
     const api = await open('plant', git, { field: 'x', secretRef: { name: more.secret ?? 'api', key: 'token' } }, signal)
-    const asked = { provider, apiURL: hosts.api(provider), branch: more.branch ?? branch, base: 'main' }
+    const asked = { provider, apiBaseURL: hosts.api(provider), branch: more.branch ?? branch, base: 'main' }
     return await openPullRequest(api, asked, () => ({ title: 'Keep it', text }), signal)
   }
   return { hosts, ask }

@@ -56,7 +56,7 @@ void t.test('a pull request is attempted per request and by the next leader; if 
   const capture = {
     auth: { token: { secretRef: { name: 'push', key: 'token' } } },
     pullRequest: true,
-    api: { provider: 'gitea', apiURL: 'https://127.0.0.1:1/api/v1' },
+    api: { provider: 'gitea', apiBaseURL: 'https://127.0.0.1:1/api/v1' },
   }
   const waiting: CaptureEntry = {
     pod: 'gw-1',
@@ -96,7 +96,7 @@ void t.test('for commits on a shared branch the pull request is opened for the n
   const capture = {
     auth: { token: { secretRef: { name: 'push', key: 'token' } } },
     pullRequest: true,
-    api: { provider: 'gitea', apiURL: 'https://127.0.0.1:1/api/v1' },
+    api: { provider: 'gitea', apiBaseURL: 'https://127.0.0.1:1/api/v1' },
   }
   const entry = (pod: string, at: string, of: string): CaptureEntry => {
     const pushed = {
@@ -120,7 +120,7 @@ void t.test('with trigger: Drift a quiet change is captured once, also across le
   const start = Temporal.Instant.from('2026-03-01T12:00:00Z')
   const { clock, set } = steppedClock(start)
   const { captures, states, ask, offer, handOn, lead, git, commit } = setUpCaptures(t, clock)
-  const capture = { auth: { token: { secretRef: { name: 'push', key: 'token' } } }, trigger: 'Drift', quiet: '5m' }
+  const capture = { auth: { token: { secretRef: { name: 'push', key: 'token' } } }, trigger: 'Drift', quietPeriod: '5m' }
   const driftOf = (text: string): CaptureOffer => {
     const changes = offer('', { 'gw/projects/line/a.txt': text })
     return { ...changes, request: driftRequest(changes.digest) }

@@ -52,7 +52,7 @@ async function setUp(t: Test, timeoutMs?: number) {
       capture: {
         auth: { token: { secretRef: { name: 'push', key: 'token' } } },
         pullRequest: true,
-        api: { provider: 'gitea', apiURL: hosts.api('gitea') },
+        api: { provider: 'gitea', apiBaseURL: hosts.api('gitea') },
       },
     })
   const told: Told[] = []

@@ -19,8 +19,8 @@ void t.test('two GatewaySyncs share a key source only if each method reads the s
     { hmac: key('a","x', '') },
   ]
   t.equal(new Set(all.map(keySource)).size, all.length)
-  t.equal(keySource({ repository: 'https://git.example/plant.git' }), keySource(undefined))
-  t.equal(keySource({ hmac: key('a', 'x'), repository: 'https://git.example/plant.git' }), keySource({ hmac: key('a', 'x') }))
+  t.equal(keySource({ repo: 'https://git.example/plant.git' }), keySource(undefined))
+  t.equal(keySource({ hmac: key('a', 'x'), repo: 'https://git.example/plant.git' }), keySource({ hmac: key('a', 'x') }))
 })
 
 void t.test('a webhook key larger than 4 KiB is refused, and named', async (t) => {

@@ -106,7 +106,7 @@ for (const [provider, text, api, names, page] of rows) {
     t.equal(
       hostedRepository(url, provider, 'https://api.plant.example/base/')?.api,
       'https://api.plant.example/base',
-      'apiURL takes its place',
+      'apiBaseURL takes its place',
     )
   })
 }

@@ -96,7 +96,7 @@ for (const provider of statusProviders) {
   void t.test(`${provider} takes pending, refused and applied, with a token of its own`, async (t) => {
     if (!requires(t, 'openssl')) return
     const { hosts, git, observed, taken, outcomes } = await setUp(t)
-    const told = git({ provider, apiURL: hosts.api(provider) }, provider === 'azuredevops' ? { repo: azureRepository } : {})
+    const told = git({ provider, apiBaseURL: hosts.api(provider) }, provider === 'azuredevops' ? { repo: azureRepository } : {})
     observed(told, applied(first, 1))
     await taken(1)
     const message = 'is no JSON '.repeat(60)
@@ -124,7 +124,7 @@ for (const provider of statusProviders) {
     if (!requires(t, 'openssl')) return
     const { hosts, git, observed, taken, secrets } = await setUp(t)
     const repo = provider === 'azuredevops' ? { repo: azureRepository } : {}
-    const own = { provider, secretRef: undefined, apiURL: hosts.api(provider), context: 'plant one' }
+    const own = { provider, secretRef: undefined, apiBaseURL: hosts.api(provider), context: 'plant one' }
     observed(git(own, { ...repo, auth: { token: { secretRef: { name: 'api', key: 'token' } } } }), applied(first, 3))
     await taken(1)
     if (provider === 'github' || provider === 'gitlab') secrets['user'] = { username: 'worker', password: 's3cret' }
@@ -138,7 +138,7 @@ for (const provider of statusProviders) {
 void t.test('a context too long for a status key is replaced by a stable hash', async (t) => {
   if (!requires(t, 'openssl')) return
   const { hosts, git, observed, taken } = await setUp(t)
-  const told = git({ provider: 'bitbucket', apiURL: hosts.api('bitbucket'), context: 'c'.repeat(60) })
+  const told = git({ provider: 'bitbucket', apiBaseURL: hosts.api('bitbucket'), context: 'c'.repeat(60) })
   observed(told, applied(first, 1))
   await taken(1)
   observed(told, applied(first, 3))
@@ -151,7 +151,7 @@ void t.test('a context too long for a status key is replaced by a stable hash', 
 void t.test('an unchanged status is not sent again, and a gateway that restarts changes nothing', async (t) => {
   if (!requires(t, 'openssl')) return
   const { hosts, git, observed, taken } = await setUp(t)
-  const told = git({ provider: 'gitea', apiURL: hosts.api('gitea') })
+  const told = git({ provider: 'gitea', apiBaseURL: hosts.api('gitea') })
   observed(told, applied(first, 3))
   await taken(1)
   observed(told, applied(first, 3))
@@ -169,7 +169,7 @@ void t.test('an unchanged status is not sent again, and a gateway that restarts 
 void t.test('a status completed long before this replica became leader is not sent again', async (t) => {
   if (!requires(t, 'openssl')) return
   const { hosts, git, observed, taken } = await setUp(t)
-  const told = git({ provider: 'gitea', apiURL: hosts.api('gitea') })
+  const told = git({ provider: 'gitea', apiBaseURL: hosts.api('gitea') })
   const condition = { type: 'Ready', status: 'True' as const, reason: 'Synced', message: '', lastTransitionTime: '2026-01-01T08:00:00Z' }
   observed(told, { ...applied(first, 3), conditions: [condition] }, 'old')
   observed(told, applied(first, 3), 'new')
@@ -188,7 +188,7 @@ void t.test('a status completed long before this replica became leader is not se
 void t.test('a log line about the commit of a request has the request ID', async (t) => {
   if (!requires(t, 'openssl')) return
   const { hosts, git, observed, lines } = await setUp(t)
-  const told = git({ provider: 'gitea', apiURL: hosts.api('gitea') })
+  const told = git({ provider: 'gitea', apiBaseURL: hosts.api('gitea') })
   const requested = { ref: 'main', id: 'push-1', specRef: 'main' }
   hosts.answers.push({ status: 503 })
   observed(told, { ...applied(first, 3), source: { ref: 'main', commit: first, requested } })
@@ -208,7 +208,7 @@ void t.test('a busy or unavailable host is retried, no sooner than its Retry-Aft
   const { hosts, git, observed, taken, outcomes } = await setUp(t)
   hosts.answers.push({ status: 503 }, { status: 403, headers: { 'retry-after': '1' } }, { status: 500 })
   const startedMs = systemClock.monotonicMs()
-  observed(git({ provider: 'github', apiURL: hosts.api('github') }), applied(first, 3))
+  observed(git({ provider: 'github', apiBaseURL: hosts.api('github') }), applied(first, 3))
   await taken(1)
   t.ok(systemClock.monotonicMs() - startedMs >= 1_000)
   await until(() => outcomes.length === 4 || undefined, 'outcomes', longMs)
@@ -219,7 +219,7 @@ void t.test('a GitLab response that the status is already set counts as success'
   if (!requires(t, 'openssl')) return
   const { hosts, git, observed, outcomes, faults } = await setUp(t)
   hosts.answers.push({ status: 400, body: { message: 'Cannot transition status via :run from :running' } })
-  observed(git({ provider: 'gitlab', apiURL: hosts.api('gitlab') }), applied(first, 1))
+  observed(git({ provider: 'gitlab', apiBaseURL: hosts.api('gitlab') }), applied(first, 1))
   await until(() => outcomes.length === 1 || undefined, 'the outcome', longMs)
   t.strictSame([outcomes, faults], [['gitlab sent'], []])
 })
@@ -235,14 +235,14 @@ void t.test('a permanent error is dropped at once, with a message that omits the
     [302, `CommitStatusRefused: ${where} answered 302`],
     [422, `CommitStatusRefused: ${where} answered 422`],
   ]
-  const told = git({ provider: 'github', apiURL: hosts.api('github') })
+  const told = git({ provider: 'github', apiBaseURL: hosts.api('github') })
   for (const [index, [status, says]] of rows.entries()) {
     hosts.answers.push({ status, body: { message: 'hunter2' }, headers: { location: 'https://elsewhere.example/' } })
     observed(told, applied(first, 3), `sync-${index}`)
     await until(() => faults.length === index + 1 || undefined, says, longMs)
     t.equal(faults[index], `sync-${index}: ${says}`)
   }
-  observed(git({ provider: 'azuredevops', apiURL: hosts.api('azuredevops') }), applied(first, 3), 'wrong')
+  observed(git({ provider: 'azuredevops', apiBaseURL: hosts.api('azuredevops') }), applied(first, 3), 'wrong')
   await until(() => faults.length === 6 || undefined, 'a repository of another host', longMs)
   t.equal(faults[5], 'wrong: CommitStatusRefused: spec.git.repo is not how azuredevops names a repository')
   delete secrets['api']
@@ -259,11 +259,11 @@ void t.test('an address or host that the installation does not permit is not cal
     throw new Fault('RepositoryNotAllowed', `${host} is not permitted`)
   }
   const pinned = await setUp(t, { resolve })
-  pinned.observed(pinned.git({ provider: 'gitea', apiURL: pinned.hosts.api('gitea') }), applied(first, 3))
+  pinned.observed(pinned.git({ provider: 'gitea', apiBaseURL: pinned.hosts.api('gitea') }), applied(first, 3))
   await until(() => pinned.faults.length === 1 || undefined, 'the fault', longMs)
   t.strictSame(pinned.faults, ['line: RepositoryNotAllowed: 127.0.0.1 is not permitted'])
   const listed = await setUp(t, { allowedHosts: ['git.example'] })
-  listed.observed(listed.git({ provider: 'gitea', apiURL: listed.hosts.api('gitea') }), applied(first, 3))
+  listed.observed(listed.git({ provider: 'gitea', apiBaseURL: listed.hosts.api('gitea') }), applied(first, 3))
   await until(() => listed.faults.length === 1 || undefined, 'the fault', longMs)
   t.strictSame(listed.faults, ['line: RepositoryNotAllowed: the installation permits hosts git.example, not the API at 127.0.0.1'])
   t.strictSame([pinned.hosts.taken, listed.hosts.taken], [[], []])

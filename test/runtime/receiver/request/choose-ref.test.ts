@@ -146,5 +146,5 @@ void t.test('the target includes the resolved ref of the spec or of the followed
   const requested = { [requestAnnotations.ref]: 'refs/tags/v9', [requestAnnotations.id]: 'r', [requestAnnotations.specRef]: 'v1' }
   t.strictSame(targetOf({ git }, requested, { source }), { ...expected, desiredRef: 'refs/tags/v9', resolvedRef: 'refs/tags/v9' })
   const repository = 'https://public.example/plant'
-  t.strictSame(targetOf({ git, webhook: { repository } }, {}, { source }), { ...expected, repository })
+  t.strictSame(targetOf({ git, webhook: { repo: repository } }, {}, { source }), { ...expected, repository })
 })

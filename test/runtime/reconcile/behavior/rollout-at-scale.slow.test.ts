@@ -19,7 +19,7 @@ const maxStatusBytes = 64 * 1024
 const stages = lines.map((line, index) => ({
   name: `line-${line}`,
   maxConcurrent: '25%',
-  ...(index === lines.length - 1 ? {} : { gateways: { labels: { matchLabels: { line } } } }),
+  ...(index === lines.length - 1 ? {} : { selector: { matchLabels: { line } } }),
 }))
 const pods = Object.fromEntries(
   lines.flatMap((line) =>
@@ -75,10 +75,10 @@ void t.test('the status of 1,000 gateways fits into 64 KiB, even if each of them
   const fleet = stagedFleet(
     {
       stages: [
-        { name: 'first', gateways: { names: ['*-9'] } },
+        { name: 'first', selector: { names: ['*-9'] } },
         { name: 'plant', soak: '1h' },
       ],
-      failAfter: '100%',
+      failureThreshold: '100%',
     },
     many,
   )

@@ -208,8 +208,8 @@ void t.test('a pod without an agent holds the rollout; only a gateway failure ca
   t.equal(fleet.commits()['gw-b'], commitOf(1))
 })
 
-void t.test('pods without an agent count toward failAfter along with a failed gateway, even in a stopped rollout', async (t) => {
-  const fleet = pushedFleet({ stages: [{ name: 'plant' }], onFailure: 'Rollback', failAfter: 2, progressDeadline: '30m' })
+void t.test('pods without an agent count toward failureThreshold along with a failed gateway, even in a stopped rollout', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], onFailure: 'Rollback', failureThreshold: 2, progressDeadline: '30m' })
   fleet.bare.add('gw-a').add('gw-b')
   fleet.settle()
   fleet.wait(1_800_000)
@@ -253,7 +253,7 @@ void t.test('without stages a rollback restores the last commit that ran, even i
   fleet.bad.add(commitOf(5))
   fleet.head = commitOf(5)
   fleet.settle()
-  t.equal(fleet.rollout()?.before?.commit, commitOf(4))
+  t.equal(fleet.rollout()?.previous?.commit, commitOf(4))
   t.equal(fleet.commits()['gw-a'], commitOf(4))
 })
 

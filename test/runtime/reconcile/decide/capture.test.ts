@@ -68,9 +68,9 @@ void t.test('without a request, changes are captured only if spec.capture.trigge
     [{ trigger: 'Request' }, undefined],
     [{ trigger: 'Whenever' }, undefined],
     [{ trigger: 'Drift' }, 600_000],
-    [{ trigger: 'Drift', quiet: '90s' }, 90_000],
-    [{ trigger: 'Drift', quiet: '1m', enabled: false }, undefined],
-    [{ trigger: 'Drift', quiet: 'later' }, undefined],
+    [{ trigger: 'Drift', quietPeriod: '90s' }, 90_000],
+    [{ trigger: 'Drift', quietPeriod: '1m', enabled: false }, undefined],
+    [{ trigger: 'Drift', quietPeriod: 'later' }, undefined],
   ] as const)
     t.equal(quietOf(capture), expected, JSON.stringify(capture))
 })
@@ -86,7 +86,7 @@ void t.test('equal changes are captured once, and new changes only after the qui
   t.equal(answers(taken, { request: 'now', digest }), false, 'who asks has an answer of their own')
   const atMs = Date.parse(taken.at)
   const isToWait = (last: CaptureEntry, of: { request: string }, afterMs: number): boolean =>
-    isTooSoon(last, of, { quiet: '5m' }, atMs + afterMs)
+    isTooSoon(last, of, { quietPeriod: '5m' }, atMs + afterMs)
   t.equal(isToWait(taken, next, 299_000), true)
   t.equal(isToWait(taken, next, 301_000), false)
   t.equal(isToWait(taken, { request: 'now' }, 0), false, 'a request')

@@ -26,7 +26,7 @@ void t.test('the very first commit reaches every gateway at once, because none h
 void t.test('stages take a commit one after the other, each within its concurrency limit', async (t) => {
   const fleet = pushedFleet({ stages })
   fleet.pass()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', stage: 'test', waitsFor: 'Gateways', before: { commit: commitOf(1) } })
+  matchObject(t, fleet.rollout(), { state: 'Progressing', stage: 'test', waitsFor: 'Gateways', previous: { commit: commitOf(1) } })
   matchObject(t, conditionOf(fleet, 'Progressing'), { status: 'True', reason: 'RollingOut' })
   const order: string[][] = []
   for (let round = 0; round < 10 && fleet.rollout()?.state !== 'Done'; round += 1) {
@@ -162,7 +162,7 @@ void t.test('a newer commit starts at the first stage, and later stages skip the
   fleet.settle()
   fleet.head = commitOf(3)
   fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', stage: 'test', before: { commit: commitOf(1) } })
+  matchObject(t, fleet.rollout(), { state: 'Progressing', stage: 'test', previous: { commit: commitOf(1) } })
   t.equal(fleet.commits()['gw-test'], commitOf(3))
   fleet.wait(3_600_000)
   fleet.settle()
@@ -216,7 +216,7 @@ void t.test('a commit that is allowed to skip the stages reaches every gateway a
 void t.test('stages added or removed during a rollout take effect at once', async (t) => {
   const fleet = pushedFleet({ stages: [{ ...stages[0], name: 'test', soak: '1h' }, { name: 'plant' }] })
   fleet.settle()
-  fleet.change({ stages: [{ name: 'early', gateways: { names: ['gw-c'] }, approval: 'Manual' }, { name: 'plant' }] })
+  fleet.change({ stages: [{ name: 'early', selector: { names: ['gw-c'] }, approval: 'Manual' }, { name: 'plant' }] })
   fleet.settle()
   matchObject(t, fleet.rollout(), { stage: 'early', waitsFor: 'Approval' })
   matchObject(t, fleet.commits(), { 'gw-test': commitOf(2), 'gw-a': commitOf(1), 'gw-c': commitOf(1) })

@@ -15,7 +15,7 @@ type Rollout = NonNullable<Parameters<typeof stagedFleet>[0]>
 
 const names = ['gw-1', 'gw-2', 'gw-3', 'gw-4', 'gw-5', 'gw-6']
 const lineOf = (name: string) => ({ line: name <= 'gw-2' ? 'test' : 'plant' })
-const test = { name: 'test', gateways: { labels: { matchLabels: { line: 'test' } } } }
+const test = { name: 'test', selector: { matchLabels: { line: 'test' } } }
 
 const rollouts: readonly Rollout[] = [
   {
@@ -30,11 +30,11 @@ const rollouts: readonly Rollout[] = [
       { ...test, soak: '10m' },
       { name: 'plant', maxConcurrent: '25%', soak: '5m' },
     ],
-    failAfter: 2,
+    failureThreshold: 2,
   },
   {
     stages: [
-      { name: 'one', gateways: { names: ['gw-3'] } },
+      { name: 'one', selector: { names: ['gw-3'] } },
       { ...test, approval: 'Manual' },
       { name: 'plant', maxConcurrent: '50%' },
     ],
@@ -118,7 +118,7 @@ function looked(fleet: StagedFleet, name: string): void {
   if (!fleet.look(name)) return
   const now = fleet.pods.get(name)?.inPlace?.commit
   const isFirst = held === undefined
-  const desired = isFirst ? [published?.commit, rollout?.before?.commit] : [published?.commit]
+  const desired = isFirst ? [published?.commit, rollout?.previous?.commit] : [published?.commit]
   if (!desired.includes(now)) fail(`${name} takes ${now}, which is not desired`)
   if (rollout?.state === 'RolledBack' && now === rollout.refused?.commit) fail(`${name} takes the commit that was rolled back`)
   const isHeldBack = rollout?.state === 'Progressing' || rollout?.state === 'Stopped'

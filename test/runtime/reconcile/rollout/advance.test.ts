@@ -15,7 +15,7 @@ const at = '2026-01-01T12:00:00Z'
 const now = Temporal.Instant.from(at)
 const earlier = '2026-01-01T11:00:00Z'
 const version = (commit: string) => ({ commit, ref: 'main' })
-const { rollout: staged } = specWith({ rollout: { stages: [{ name: 'test', gateways: { names: ['a'] } }, { name: 'plant' }] } })
+const { rollout: staged } = specWith({ rollout: { stages: [{ name: 'test', selector: { names: ['a'] } }, { name: 'plant' }] } })
 const { sync } = specWith()
 const oneStage = rolloutOf({ rollout: undefined, sync: { ...sync, rollbackOnFailedScan: true } })
 if (staged === undefined || oneStage === undefined) throw new Error('there are no stages')
@@ -28,7 +28,7 @@ const previous: RolloutStatus = {
   configurations: { default: 'v1' },
   startedAt: earlier,
   progressAt: earlier,
-  before: version(first),
+  previous: version(first),
   stage: 'test',
   stages: [{ name: 'test', gateways: 1, updated: 0, failed: 0, startedAt: earlier }],
   lastAction: 'done',
@@ -96,7 +96,7 @@ void t.test('a commit that did not reach every gateway is not what a rollback re
     ['without a stage', { stages: [] }, whole, first],
   ]
   for (const [name, state, facts, base] of rows)
-    t.equal(step({ ...facts, previous: { ...previous, ...state } }).rollout.before?.commit, base, name)
+    t.equal(step({ ...facts, previous: { ...previous, ...state } }).rollout.previous?.commit, base, name)
 })
 
 void t.test('a refused commit stays known while the commit stays', async (t) => {
@@ -107,18 +107,18 @@ void t.test('a refused commit stays known while the commit stays', async (t) => 
 })
 
 void t.test('the first commit, and one that all gateways have, need no stages', async (t) => {
-  const done = { state: 'Done', finishedAt: at, before: undefined, stage: undefined }
+  const done = { state: 'Done', finishedAt: at, previous: undefined, stage: undefined }
   matchObject(t, step({ before: undefined, previous: undefined }).rollout, done)
   const updated = ['a', 'b'].map((pod): GatewayProgress => ({ pod, name: pod, labels: {}, progress: 'updated' }))
   matchObject(t, step({ previous: undefined, gateways: updated }).rollout, done)
   matchObject(t, step({ previous: undefined, gateways: [...updated, moving('c')] }).rollout, { state: 'Progressing', stage: 'plant' })
-  matchObject(t, step({ previous: undefined, gateways: [moving('a')] }).rollout, { state: 'Progressing', before: version(second) })
+  matchObject(t, step({ previous: undefined, gateways: [moving('a')] }).rollout, { state: 'Progressing', previous: version(second) })
 })
 
 void t.test('only the commit itself may skip the stages, and a pause holds them', async (t) => {
   t.equal(step({ skip: second }).rollout.state, 'Done')
   t.equal(step({ skip: first }).rollout.state, 'Progressing', 'another commit')
-  const ofConfiguration = { ...previous, before: version(second) }
+  const ofConfiguration = { ...previous, previous: version(second) }
   t.equal(step({ skip: second, previous: ofConfiguration }).rollout.state, 'Progressing', 'a change of the configuration')
   matchObject(t, step({ paused: true }), { rollout: { waitsFor: 'Pause' }, wakeAt: undefined })
   const after = step({ previous: { ...previous, waitsFor: 'Pause', healthySince: earlier } }).rollout

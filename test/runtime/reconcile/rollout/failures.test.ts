@@ -60,8 +60,8 @@ void t.test('a gateway that continues after its local changes are settled has th
   matchObject(t, fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-b', reason: 'ProgressDeadline' }] })
 })
 
-void t.test('failures below failAfter do not stop the rollout', async (t) => {
-  const fleet = pushedFleet({ stages: [{ name: 'plant' }], failAfter: 2, progressDeadline: '30m' })
+void t.test('failures below failureThreshold do not stop the rollout', async (t) => {
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], failureThreshold: 2, progressDeadline: '30m' })
   fleet.pass()
   for (const name of ['gw-test', 'gw-a', 'gw-b']) fleet.look(name)
   fleet.pass()
@@ -73,7 +73,7 @@ void t.test('failures below failAfter do not stop the rollout', async (t) => {
 void t.test('an accepted gateway without progress at the end of its stage counts as silent, not as failed', async (t) => {
   const fleet = pushedFleet({
     stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }],
-    failAfter: 2,
+    failureThreshold: 2,
     progressDeadline: '30m',
   })
   fleet.pass()
@@ -96,7 +96,7 @@ void t.test('an accepted gateway without progress at the end of its stage counts
 })
 
 void t.test('the silent count of a completed rollout stays unchanged, also in the history', async (t) => {
-  const fleet = pushedFleet({ stages: [{ name: 'plant' }], failAfter: 2, progressDeadline: '30m' })
+  const fleet = pushedFleet({ stages: [{ name: 'plant' }], failureThreshold: 2, progressDeadline: '30m' })
   fleet.off.add('gw-c')
   fleet.settle()
   fleet.wait(1_800_000)
@@ -113,7 +113,7 @@ void t.test('the silent count of a completed rollout stays unchanged, also in th
 
 void t.test('the silent count is updated while a rollout is stopped, and kept after a rollback', async (t) => {
   const stopped = () => {
-    const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant' }], failAfter: 2, progressDeadline: '30m' })
+    const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant' }], failureThreshold: 2, progressDeadline: '30m' })
     fleet.off.add('gw-test')
     fleet.pass()
     fleet.wait(1_800_000)
@@ -160,7 +160,7 @@ function ends(fleet: StagedFleet, name: string): void {
 
 void t.test('a failure in a completed stage stops later stages, and causes a rollback if configured', async (t) => {
   for (const [onFailure, state] of [
-    ['Hold', 'Stopped'],
+    ['Stop', 'Stopped'],
     ['Rollback', 'RolledBack'],
   ] as const) {
     const fleet = pushedFleet({ stages: [...stages.slice(0, 1), { name: 'plant', approval: 'Manual' }], onFailure })
@@ -177,7 +177,7 @@ void t.test('a failure in a completed stage stops later stages, and causes a rol
     containsText(t, fleet.rollout()?.message, '1 of 1 gateways of stage test failed')
     fleet.settle()
     t.equal(fleet.commits()['gw-a'], commitOf(1))
-    t.equal(fleet.commits()['gw-test'], onFailure === 'Hold' ? commitOf(2) : commitOf(1))
+    t.equal(fleet.commits()['gw-test'], onFailure === 'Stop' ? commitOf(2) : commitOf(1))
   }
 })
 

@@ -12,7 +12,7 @@ import { specWith } from '../../../support/gatewaysync.ts'
 const { rollout: spec } = specWith({
   rollout: {
     stages: [{ name: 'all', maxConcurrent: 1 }],
-    failAfter: 2,
+    failureThreshold: 2,
     progressDeadline: '2h',
     windows: [{ days: ['Mon'], from: '08:00', to: '18:00', timeZone: 'UTC' }],
   },

@@ -11,7 +11,7 @@ const base: RolloutStatus = {
   commit: next,
   configurations: { default: shortSyncHash(syncHash) },
   startedAt: at,
-  before: { commit: old, ref: 'v1' },
+  previous: { commit: old, ref: 'v1' },
   stage: 'test',
 }
 const published = { commit: next, ref: 'main', at }
@@ -25,9 +25,9 @@ function admission({ rollout = {}, without, ...more }: Given) {
 
 void t.test('an agent applies what is published once its stage admits it, and keeps its commit until then', async (t) => {
   const go = { kind: 'go' }
-  const wait = { kind: 'wait', keep: base.before, stage: 'test' }
+  const wait = { kind: 'wait', keep: base.previous, stage: 'test' }
   const allowed = [markOf('gw-0')]
-  const done = { state: 'Done' as const, before: undefined, stage: undefined }
+  const done = { state: 'Done' as const, previous: undefined, stage: undefined }
   const keepsPublished = { kind: 'wait', keep: published, stage: undefined }
   const rows: [string, Given, object][] = [
     ['not admitted', {}, wait],

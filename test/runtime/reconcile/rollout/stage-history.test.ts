@@ -57,7 +57,7 @@ void t.test('a superseded rollout is recorded as far as it went, and a configura
 
 void t.test('the history of ten rollouts with the maximum number of stages stays bounded', async (t) => {
   const many = Array.from({ length: 16 }, (_, n) => ({ name: `${'a-very-long-name-of-a-stage'.repeat(2)}-${n}` }))
-  const choosing = many.map((stage, n) => (n === 15 ? stage : { ...stage, gateways: { names: [`gw-${n}`] } }))
+  const choosing = many.map((stage, n) => (n === 15 ? stage : { ...stage, selector: { names: [`gw-${n}`] } }))
   const fleet = stagedFleet({ stages: choosing }, Object.fromEntries(many.map((_, n) => [`gw-${n}`, {}])))
   fleet.settle()
   for (let n = 2; n < 14; n += 1) {
@@ -83,7 +83,7 @@ void t.test('a step records the stages that began, exactly once the rollout of a
     commit: commitOf(2),
     configurations: {},
     startedAt: at,
-    before: { commit: commitOf(1), ref: 'main' },
+    previous: { commit: commitOf(1), ref: 'main' },
     stages: [{ ...begun, ...dropped }],
   }
   const of = (n: number) => ({ commit: commitOf(n), ref: 'main', by: 'spec', at, outcome: 'Published' as const })
@@ -108,8 +108,8 @@ void t.test('a step records the stages that began, exactly once the rollout of a
     ['was rolled back', { ...before, state: 'RolledBack' }, undefined, history],
     ['replaced', before, { ...now, id: 'r2' }, recorded(begun)],
     ['removed', { ...before, state: 'Stopped' }, undefined, recorded(begun)],
-    ['of a configuration', { ...before, before: { commit: commitOf(2), ref: 'main' } }, { ...now, state: 'Done' }, history],
-    ['without an earlier commit', { ...before, before: undefined }, { ...now, state: 'Done' }, history],
+    ['of a configuration', { ...before, previous: { commit: commitOf(2), ref: 'main' } }, { ...now, state: 'Done' }, history],
+    ['without an earlier commit', { ...before, previous: undefined }, { ...now, state: 'Done' }, history],
     ['without a stage that began', { ...before, stages: [] }, undefined, history],
     ['of a commit that the history does not have', { ...before, commit: commitOf(9) }, undefined, history],
   ]

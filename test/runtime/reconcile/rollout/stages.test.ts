@@ -8,9 +8,9 @@ void t.test('a gateway belongs to the first stage that selects it, by name and b
   const { rollout } = specWith({
     rollout: {
       stages: [
-        { name: 'named', gateways: { names: ['name-a', 'name-z*'] } },
-        { name: 'both', gateways: { names: ['name-b*'], labels: { matchLabels: { line: 'test', site: 'north' } } } },
-        { name: 'labels', gateways: { labels: { matchLabels: { line: 'test' } } } },
+        { name: 'named', selector: { names: ['name-a', 'name-z*'] } },
+        { name: 'both', selector: { names: ['name-b*'], matchLabels: { line: 'test', site: 'north' } } },
+        { name: 'labels', selector: { matchLabels: { line: 'test' } } },
         { name: 'rest' },
       ],
     },
@@ -33,7 +33,7 @@ void t.test('a gateway belongs to the first stage that selects it, by name and b
 })
 
 void t.test('an inherited name is not a label', async (t) => {
-  const stages = [{ name: 'x', gateways: { labels: { matchLabels: { toString: 'x' } } } }, { name: 'rest' }]
+  const stages = [{ name: 'x', selector: { matchLabels: { toString: 'x' } } }, { name: 'rest' }]
   const labels = Object.create({ toString: 'x' }) as Record<string, string>
   t.strictSame(membersOf(specWith({ rollout: { stages } }).rollout?.stages ?? [], [gateway('a', labels)]), [[], [gateway('a', labels)]])
 })
