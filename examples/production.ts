@@ -1,6 +1,6 @@
 /**
  * Values for production: two replicas, monitoring, alerts, network policy. `CLUSTER_SYNC_VALUES=examples/production.ts npx cdk8s synth`.
- * Set `prometheusRule.runbookUrl` to your copy of docs/how-to/runbook.md, so that alerts link to it.
+ * Set `prometheusRule.runbookURL` to your copy of docs/how-to/runbook.md, so that alerts link to it.
  */
 import { chartName } from '../infra/names.ts'
 import type { ValuesInput } from '../infra/values.ts'

@@ -113,7 +113,7 @@ export const valuesSchema = v.strictObject({
         'pods without an agent in the namespace of the release, and pods that have, or whose namespace has, the label clustersync.io/metrics-reader=true',
       ),
       delivery: peers('the content server', 'pods with an agent'),
-      receiver: peers('the webhook receiver', 'all'),
+      webhookReceiver: peers('the webhook receiver', 'all'),
       statusPage: peers('the status page', 'pods without an agent in the namespace of the release'),
       egress: v.optional(
         v.strictObject({

@@ -55,7 +55,7 @@ function alerts(): string {
   const { values } = checkValues({})
   const names = { ...namesOf(release, values, ''), fullname: '$(fullname)', metricsService: '$(fullname)-metrics' }
   const pushToApplied = { percent: '$(percent)', seconds: '$(seconds)' }
-  const groups = alertGroups(names, { notReadyFor: '$(notReadyFor)', runbookUrl: '$(runbookUrl)', pushToApplied })
+  const groups = alertGroups(names, { notReadyFor: '$(notReadyFor)', runbookURL: '$(runbookURL)', pushToApplied })
   return `${JSON.stringify(groups, (_, value: unknown) => (isExpression(value) ? value.value : value), 2)}\n`
 }
 

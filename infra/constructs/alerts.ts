@@ -12,7 +12,7 @@ import type { Names } from '../names.ts'
 /** As the values have them; the chart puts placeholders in their place. */
 type AlertValues = {
   notReadyFor: string
-  runbookUrl: string
+  runbookURL: string
   pushToApplied: { percent: number | string; seconds: number | string }
 }
 
@@ -47,8 +47,8 @@ export function alertGroups(names: Names, values: AlertValues): PrometheusRuleSp
   return [{ name: names.fullname, rules }]
 }
 
-function runbook({ runbookUrl }: AlertValues, alert: string): { runbook_url?: string } {
-  return runbookUrl === '' ? {} : { runbook_url: `${runbookUrl}#${runbookSection(alert)}` }
+function runbook({ runbookURL }: AlertValues, alert: string): { runbook_url?: string } {
+  return runbookURL === '' ? {} : { runbook_url: `${runbookURL}#${runbookSection(alert)}` }
 }
 
 /** The section of docs/how-to/runbook.md about an alert or a reason, as Markdown pages name sections. */

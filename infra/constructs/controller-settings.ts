@@ -58,7 +58,7 @@ export function controllerSettings({ names, values, version }: SharedProps): Con
       ...(Object.fromEntries(keyFiles) as { hmacFile?: string; tokenFile?: string }),
       trustedProxies: webhookReceiver.trustedProxies,
     },
-    notifications: values.notifications.map(({ secretName: _secret, ...receiver }) => ({
+    notifications: values.notifications.map(({ secretRef: _secret, ...receiver }) => ({
       ...receiver,
       folder: `${mountPaths.notifications}/${receiver.name}`,
     })),

@@ -54,7 +54,7 @@ export class Monitoring extends Construct {
 
 /** Prometheus sends the token of its own pod, or one from a Secret. The token's account needs the role of metrics readers. */
 function createServiceMonitor(scope: Construct, { names, values: { serviceMonitor } }: SharedProps): ServiceMonitor {
-  const { name, key } = serviceMonitor.tokenSecret
+  const { name, key } = serviceMonitor.token.secretRef
   const monitor = new ServiceMonitor(scope, 'ServiceMonitor', {
     metadata: metadata(names, names.fullname, { labels: serviceMonitor.labels }),
     spec: {

@@ -46,7 +46,8 @@ export class NetworkPolicy extends Construct {
     if (statusPage.enabled) allow(statusPage.port, networkPolicy.statusPage.from, [withoutAgent])
     // API servers have no labels, and often no address that is known in advance.
     if (webhook.enabled) allowAnyone(webhook.port)
-    if (webhookReceiver.enabled && networkPolicy.receiver.from.length > 0) allow(webhookReceiver.port, networkPolicy.receiver.from, [])
+    if (webhookReceiver.enabled && networkPolicy.webhookReceiver.from.length > 0)
+      allow(webhookReceiver.port, networkPolicy.webhookReceiver.from, [])
     else if (webhookReceiver.enabled) allowAnyone(webhookReceiver.port)
 
     if (networkPolicy.egress.enabled) {

@@ -88,10 +88,10 @@ export function otherVolumes({ notifications, statusPage, source }: Values): Mou
   return volumes
 }
 
-function receiverSecret({ name, secretName }: Values['notifications'][number]): object {
+function receiverSecret({ name, secretRef }: Values['notifications'][number]): object {
   const keys = ['address', 'hmac-key', 'ca.crt']
   return secretSource(
-    secretName,
+    secretRef.name,
     keys.map((key) => ({ key, path: `${name}/${key}` })),
   )
 }

@@ -101,7 +101,7 @@ function statusPageProxy({ statusPage: { enabled, proxy } }: Values): string[] {
 
 function statusPageOidc({ statusPage: { enabled, proxy, oidc } }: Values): string[] {
   if (!oidc.enabled) return []
-  const required = { issuer: oidc.issuer, clientId: oidc.clientId, 'secretRef.name': oidc.secretRef.name, externalURL: oidc.externalURL }
+  const required = { issuer: oidc.issuer, clientID: oidc.clientID, 'secretRef.name': oidc.secretRef.name, externalURL: oidc.externalURL }
   return [
     ...when(!enabled, 'statusPage.enabled: must be true when statusPage.oidc.enabled is true'),
     ...when(proxy.enabled, 'statusPage.oidc.enabled: cannot be combined with statusPage.proxy.enabled'),

@@ -92,7 +92,7 @@ export const pageAddress = (description: string, defaultValue: string) =>
   matching(description, /^(?:https?:\/\/[^\s#]+)?$/, 'must be empty or an http or https URL, without white space and "#"', defaultValue)
 
 /** The status page of another cluster. */
-export const clusterPage = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s]+$/, 'must be an http or https URL without white space'))
+export const clusterUrl = v.pipe(v.string(), v.regex(/^https?:\/\/[^\s]+$/, 'must be an http or https URL without white space'))
 
 /** A host of an Ingress; empty matches every host, `*.` matches one label. */
 export const ingressHost = v.pipe(

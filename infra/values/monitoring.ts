@@ -45,12 +45,17 @@ export const monitoringValues = {
   serviceMonitor: v.optional(
     v.strictObject({
       ...monitor('a ServiceMonitor for the controller'),
-      tokenSecret: v.optional(
+      token: v.optional(
         v.strictObject({
-          name: optionalObjectName(
-            'Secret with the bearer token for Prometheus. Defaults to the token file of the Prometheus pod, which the Prometheus operator must allow.',
+          secretRef: v.optional(
+            v.strictObject({
+              name: optionalObjectName(
+                'Secret with the bearer token for Prometheus. Defaults to the token file of the Prometheus pod, which the Prometheus operator must allow.',
+              ),
+              key: dataKey('Key inside that Secret.', 'token'),
+            }),
+            {},
           ),
-          key: dataKey('Key inside that Secret.', 'token'),
         }),
         {},
       ),
@@ -76,7 +81,7 @@ export const monitoringValues = {
         }),
         {},
       ),
-      runbookUrl: pageAddress(
+      runbookURL: pageAddress(
         'URL of docs/how-to/runbook.md, such as in your copy of the repository. Each alert links to its section there, in the annotation runbook_url. If empty, the annotation is omitted.',
         docsUrl('docs/how-to/runbook.md') ?? '',
       ),

@@ -11,13 +11,13 @@ export const notificationValues = v.optional(
       v.strictObject({
         name: notificationReceiver,
         type: v.picklist(receiverTypes),
-        secretName: objectName,
+        secretRef: v.strictObject({ name: objectName }),
         events: v.optional(v.array(v.picklist(noticeKinds))),
         namespaces: v.optional(v.array(namespace)),
       }),
     ),
     v.description(
-      `Receivers {name, type: webhook|slack|msteams, secretName, events, namespaces}. The events are ${noticeKinds.join(', ')}; without the key, all except NotReady are sent. Without namespaces, events of all are sent. The Secret in the namespace of the release has the key address, for a webhook also hmac-key, and optionally ca.crt.`,
+      `Receivers {name, type: webhook|slack|msteams, secretRef: {name}, events, namespaces}. The events are ${noticeKinds.join(', ')}; without the key, all except NotReady are sent. Without namespaces, events of all are sent. The Secret in the namespace of the release has the key address, for a webhook also hmac-key, and optionally ca.crt.`,
     ),
   ),
   [],

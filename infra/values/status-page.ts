@@ -6,7 +6,7 @@ import { maxClusters } from '../../runtime/settings/controller.ts'
 import { networks } from './address-fields.ts'
 import {
   clusterName,
-  clusterPage,
+  clusterUrl,
   dataKey,
   flag,
   header,
@@ -51,7 +51,7 @@ export const statusPageValues = v.optional(
         ),
         userHeader: header('Header with the user name.', 'X-Forwarded-User'),
         groupsHeader: header('Header with the groups of the user, separated by commas.', 'X-Forwarded-Groups'),
-        userPrefix: text('Prefix of user names in role bindings, like --oidc-username-prefix of the API server.', ''),
+        usernamePrefix: text('Prefix of user names in role bindings, like --oidc-username-prefix of the API server.', ''),
         groupsPrefix: text('Prefix of groups in role bindings, like --oidc-groups-prefix of the API server.', ''),
       }),
       {},
@@ -62,12 +62,12 @@ export const statusPageValues = v.optional(
           v.strictObject({
             name: clusterName,
             kubeconfig: v.strictObject({ secretRef: v.strictObject({ name: objectName, key: v.optional(secretKey) }) }),
-            page: v.optional(clusterPage),
+            url: v.optional(clusterUrl),
           }),
         ),
         v.maxLength(maxClusters),
         v.description(
-          'Other clusters {name, kubeconfig: {secretRef: {name, key}}, page} whose GatewaySyncs the page also shows, to users who may list those of all namespaces of this cluster. The Secret is in the namespace of the release; without key, the key is kubeconfig. page is the URL of the status page of that cluster. Needs statusPage.oidc or statusPage.proxy.',
+          'Other clusters {name, kubeconfig: {secretRef: {name, key}}, url} whose GatewaySyncs the page also shows, to users who may list those of all namespaces of this cluster. The Secret is in the namespace of the release; without key, the key is kubeconfig. url is the address of the status page of that cluster. Needs statusPage.oidc or statusPage.proxy.',
         ),
       ),
       [],
@@ -79,7 +79,7 @@ export const statusPageValues = v.optional(
           false,
         ),
         issuer: issuerAddress('Issuer URL of the identity provider, such as https://login.example.com/realms/plant.'),
-        clientId: text('Client ID of the status page at the identity provider.', ''),
+        clientID: text('Client ID of the status page at the identity provider.', ''),
         secretRef: v.optional(
           v.strictObject({
             name: optionalObjectName(

@@ -117,15 +117,15 @@ function certificateHosts(section: string, { enabled, hosts, tls }: Values['stat
 }
 
 function monitoring({ prometheusRule, serviceMonitor, podMonitor, networkPolicy }: Values): string[] {
-  const { name, key } = serviceMonitor.tokenSecret
+  const { name, key } = serviceMonitor.token.secretRef
   return [
     ...when(
       prometheusRule.enabled && !serviceMonitor.enabled,
       'prometheusRule.enabled: the alerts need the metrics that serviceMonitor.enabled collects',
     ),
     ...when(
-      serviceMonitor.enabled && name === '' && key !== defaults.serviceMonitor.tokenSecret.key,
-      'serviceMonitor.tokenSecret.key: no effect while serviceMonitor.tokenSecret.name is empty',
+      serviceMonitor.enabled && name === '' && key !== defaults.serviceMonitor.token.secretRef.key,
+      'serviceMonitor.token.secretRef.key: no effect while serviceMonitor.token.secretRef.name is empty',
     ),
     ...Object.entries({ serviceMonitor, podMonitor }).flatMap(([section, { enabled, interval, scrapeTimeout }]) =>
       when(

@@ -34,7 +34,7 @@ export type FleetView = {
 export type ClusterView = {
   name: string
   /** The address of its own status page. */
-  page: string | undefined
+  url: string | undefined
   level: Level
   /** Those that need attention first. */
   syncs: readonly ClusterSync[]

@@ -156,7 +156,7 @@ export const controllerSettings = v.strictObject({
               secretFile: v.pipe(text, v.description('Mounted secret by which the proxy proves itself.')),
               userHeader: text,
               groupsHeader: text,
-              userPrefix: v.optional(v.string(), ''),
+              usernamePrefix: v.optional(v.string(), ''),
               groupsPrefix: v.optional(v.string(), ''),
             }),
             v.description('Who looks, by the headers of a proxy with a login.'),
@@ -166,7 +166,7 @@ export const controllerSettings = v.strictObject({
           v.pipe(
             v.strictObject({
               issuer: text,
-              clientId: text,
+              clientID: text,
               secretFolder: v.pipe(text, v.description('Mounted Secret: client-secret, session-key, ca.crt.')),
               externalURL: v.pipe(text, v.description('Where people reach the page, without a slash at the end.')),
               scopes: v.optional(v.array(text), ['profile', 'email']),
@@ -189,7 +189,7 @@ export const controllerSettings = v.strictObject({
               v.strictObject({
                 name: text,
                 kubeconfigFile: v.pipe(text, v.description('Mounted key of a Secret.')),
-                page: v.optional(v.pipe(text, v.description('Where its own status page is.'))),
+                url: v.optional(v.pipe(text, v.description('Where its own status page is.'))),
               }),
             ),
             v.maxLength(maxClusters),

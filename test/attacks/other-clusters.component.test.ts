@@ -11,7 +11,7 @@ import { condition, syncFacts } from '../support/fleet-facts.ts'
 const of = (user: string, language = 'en') => ({ ...fromProxy, 'x-forwarded-user': user, 'accept-language': language })
 const cluster = clusterView({
   name: 'elsewhere',
-  page: 'https://gateways.elsewhere.example/',
+  url: 'https://gateways.elsewhere.example/',
   syncs: [
     clusterSync(syncFacts('mixer')),
     clusterSync(syncFacts('filler', { conditions: [condition('Ready', 'False', 'GitUnauthorized', '<b>no token</b>')] })),

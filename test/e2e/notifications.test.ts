@@ -24,7 +24,7 @@ void t.test('a git host and a webhook are notified of a running commit and of a 
   t.teardown(async () => hosts.stop())
   const others = await startNotificationReceivers(tls, 'the key')
   t.teardown(async () => others.stop())
-  const cluster = await install(t, ['plant'], { notifications: [{ name: 'duty', type: 'webhook', secretName: 'duty' }] })
+  const cluster = await install(t, ['plant'], { notifications: [{ name: 'duty', type: 'webhook', secretRef: { name: 'duty' } }] })
   t.teardown(() => {
     if (!t.passing()) t.comment(cluster.logs.join(''))
   })

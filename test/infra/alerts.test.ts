@@ -86,7 +86,7 @@ void t.test('the duration of the NotReady alert and the labels of the rules are 
 })
 
 void t.test('without a URL of the runbook no alert has a link to it', async (t) => {
-  const { spec } = one(objectsOf({ ...everything, prometheusRule: { enabled: true, runbookUrl: '' } }), 'PrometheusRule')
+  const { spec } = one(objectsOf({ ...everything, prometheusRule: { enabled: true, runbookURL: '' } }), 'PrometheusRule')
   lacksText(t, JSON.stringify(spec), 'runbook')
 })
 

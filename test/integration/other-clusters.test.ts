@@ -120,7 +120,7 @@ void t.test('the page of a hub shows the fleet of another API server', { timeout
       enabled: true,
       port,
       proxy: { enabled: true, secretRef: { name: 'page-proxy' }, groupsPrefix: `${name}:` },
-      clusters: [{ ...cluster('plant-b'), page: 'https://gateways.plant-b.example.com' }, cluster('silent'), cluster('absent')],
+      clusters: [{ ...cluster('plant-b'), url: 'https://gateways.plant-b.example.com' }, cluster('silent'), cluster('absent')],
     },
   })
   const [north, operator] = [
@@ -162,7 +162,7 @@ void t.test('the page of a hub shows the fleet of another API server', { timeout
     const view = await shownAs('the fleet is shown', ({ syncs }) => syncs.length > 0)
     matchObject(t, view, {
       level: 'ok',
-      page: 'https://gateways.plant-b.example.com',
+      url: 'https://gateways.plant-b.example.com',
       isCut: false,
       syncs: [
         {

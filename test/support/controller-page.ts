@@ -26,7 +26,7 @@ type Answer = { status: number | undefined; text: string; headers: http.Incoming
 export async function openedPage(t: Pick<Test, 'teardown'>, written: string | undefined = `${pageSecret}\n`, clusters: ClusterView[] = []) {
   const secretFile = path.join(temporaryFolder(t, 'page-login'), 'secret')
   if (written !== undefined) writeFileSync(secretFile, written)
-  const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', userPrefix: '', groupsPrefix: '' }
+  const proxy = { secretFile, userHeader: 'X-Forwarded-User', groupsHeader: 'X-Forwarded-Groups', usernamePrefix: '', groupsPrefix: '' }
   return await openController(t, { proxy }, { clusters })
 }
 

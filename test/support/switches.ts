@@ -78,7 +78,7 @@ const always: ValuesInput = {
     proxy: { secretRef: { name: 'page-proxy' } },
     oidc: {
       issuer: 'https://login.example.com',
-      clientId: 'page',
+      clientID: 'page',
       secretRef: { name: 'page-login' },
       externalURL: 'https://gateways.example.com',
     },

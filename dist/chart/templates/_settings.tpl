@@ -74,7 +74,7 @@ receiver:
     {{- toYaml .Values.webhookReceiver.trustedProxies | nindent 4 }}
 notifications:
   {{- range .Values.notifications }}
-  - {{- omit . "secretName" | toYaml | nindent 4 }}
+  - {{- omit . "secretRef" | toYaml | nindent 4 }}
     folder: /etc/cluster-sync/notifications/{{ .name }}
   {{- else }}
   []

@@ -52,8 +52,8 @@ same, and besides warns of values in sections that are turned off, for which Hel
 {{- $warnings = append $warnings "prometheusRule.enabled: the alerts need the metrics that serviceMonitor.enabled collects" }}
 {{- end }}
 {{- with $v.serviceMonitor }}
-{{- if and .enabled (not .tokenSecret.name) (ne .tokenSecret.key "token") }}
-{{- $warnings = append $warnings "serviceMonitor.tokenSecret.key: no effect while serviceMonitor.tokenSecret.name is empty" }}
+{{- if and .enabled (not .token.secretRef.name) (ne .token.secretRef.key "token") }}
+{{- $warnings = append $warnings "serviceMonitor.token.secretRef.key: no effect while serviceMonitor.token.secretRef.name is empty" }}
 {{- end }}
 {{- if and .enabled $v.networkPolicy.enabled (not $v.networkPolicy.metrics.from) }}
 {{- $warnings = append $warnings "networkPolicy.metrics.from: a Prometheus in another namespace is blocked unless its pod or namespace has the label clustersync.io/metrics-reader=true" }}

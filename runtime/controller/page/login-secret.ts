@@ -53,9 +53,9 @@ export function createLoginSecret(
 /** Derives the keys for one purpose, bound to this client of this provider: a changed issuer or prefix invalidates existing sessions. */
 export function keysOf(
   { sessionSecrets }: LoginSecret,
-  { issuer, clientId, usernamePrefix, groupsPrefix }: OidcSettings,
+  { issuer, clientID, usernamePrefix, groupsPrefix }: OidcSettings,
   purpose: 'form' | 'session' | 'login',
 ): Uint8Array[] {
-  const place = JSON.stringify([issuer, clientId, usernamePrefix, groupsPrefix])
+  const place = JSON.stringify([issuer, clientID, usernamePrefix, groupsPrefix])
   return sessionSecrets.map((secret) => keyFrom(secret, purpose, place))
 }

@@ -111,12 +111,12 @@ export class OidcProvider implements Provider {
 
   async #found(): Promise<Configuration> {
     const { secret, proxies, clock } = this.#deps
-    const { issuer, clientId } = this.#settings
+    const { issuer, clientID } = this.#settings
     const now = await secret()
     const isSame = this.#known?.secret.clientSecret === now.clientSecret && this.#known.secret.caBundle === now.caBundle
     if (this.#known === undefined || !isSame || clock.monotonicMs() >= this.#known.untilMs) {
       const options = { execute: [enableNonRepudiationChecks], timeout: timeoutSeconds, [customFetch]: fetchWith(now.caBundle, proxies) }
-      const asked = discovery(new URL(issuer), clientId, {}, authenticateWith(now.clientSecret), options)
+      const asked = discovery(new URL(issuer), clientID, {}, authenticateWith(now.clientSecret), options)
       const one = { secret: now, untilMs: clock.monotonicMs() + keptMs, found: asked }
       this.#known = one
       // Otherwise each request for `/login` would query the provider, which may be down because of overload.

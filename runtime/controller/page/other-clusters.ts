@@ -86,9 +86,9 @@ class OtherCluster {
   }
 
   view(): ClusterView {
-    const { name, page } = this.#settings
+    const { name, url } = this.#settings
     const seenAt = this.#isListed ? this.#seenAt : undefined
-    return clusterView({ name, page, syncs: [...this.#syncs.values()], isCut: this.#isCut, seenAt, failure: this.#failure })
+    return clusterView({ name, url, syncs: [...this.#syncs.values()], isCut: this.#isCut, seenAt, failure: this.#failure })
   }
 
   /** Watches with the mounted kubeconfig, and with another one as soon as it is replaced. */

@@ -29,7 +29,7 @@ export function createProxyLogin(
   settings: ProxySettings,
   { clock, log }: { clock: Clock; log: Log },
 ): Pick<People, 'identify'> & Pick<Doing, 'formKeys'> {
-  const { secretFile, userHeader, groupsHeader, userPrefix, groupsPrefix } = settings
+  const { secretFile, userHeader, groupsHeader, usernamePrefix, groupsPrefix } = settings
   let known: { secrets: Promise<string[]>; untilMs: number } | undefined
   const secrets = (): Promise<string[]> => {
     if (known === undefined || clock.monotonicMs() >= known.untilMs) {
@@ -48,7 +48,7 @@ export function createProxyLogin(
     async identify(header) {
       const shown = header(proxySecretHeader).join(',')
       const isProxy = (await secrets()).filter((secret) => isEqual(secret, shown)).length > 0
-      return isProxy ? personOf(header(userHeader), header(groupsHeader), { userPrefix, groupsPrefix }) : undefined
+      return isProxy ? personOf(header(userHeader), header(groupsHeader), { usernamePrefix, groupsPrefix }) : undefined
     },
     formKeys: async () => (await secrets()).map((secret) => keyFrom(secret, 'form')),
   }
@@ -66,20 +66,20 @@ function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b))
 }
 
-type Prefixes = Pick<ProxySettings, 'userPrefix' | 'groupsPrefix'>
+type Prefixes = Pick<ProxySettings, 'usernamePrefix' | 'groupsPrefix'>
 
 /**
  * Undefined unless exactly one person is named: a repeated header may come from the caller, and so may a name with a comma, which joins two
  * headers.
  */
-function personOf(users: readonly string[], groups: readonly string[], { userPrefix, groupsPrefix }: Prefixes): Person | undefined {
+function personOf(users: readonly string[], groups: readonly string[], { usernamePrefix, groupsPrefix }: Prefixes): Person | undefined {
   if (users.length > 1 || groups.length > 1) return undefined
   const name = decoded(users[0] ?? '').trim()
   if (name.includes(',')) return undefined
   return personNamed(
     name,
     (groups[0] ?? '').split(',').map((group) => decoded(group).trim()),
-    { userPrefix, groupsPrefix },
+    { usernamePrefix, groupsPrefix },
   )
 }
 

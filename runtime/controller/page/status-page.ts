@@ -131,7 +131,7 @@ type Logins = Pick<NonNullable<ControllerSettings['statusPage']>, 'proxy' | 'oid
  */
 export function missingPrefixes({ proxy, oidc }: Logins): string[] {
   const named = {
-    'statusPage.proxy.userPrefix': proxy?.userPrefix,
+    'statusPage.proxy.usernamePrefix': proxy?.usernamePrefix,
     'statusPage.proxy.groupsPrefix': proxy?.groupsPrefix,
     'statusPage.oidc.usernamePrefix': oidc?.usernamePrefix,
     'statusPage.oidc.groupsPrefix': oidc?.groupsPrefix,

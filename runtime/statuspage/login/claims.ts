@@ -15,9 +15,9 @@ const authenticatedGroup = 'system:authenticated'
 export function personNamed(
   named: string,
   groups: NamedGroups,
-  { userPrefix, groupsPrefix }: { userPrefix: string; groupsPrefix: string },
+  { usernamePrefix, groupsPrefix }: { usernamePrefix: string; groupsPrefix: string },
 ): Person | undefined {
-  const name = `${userPrefix}${named}`
+  const name = `${usernamePrefix}${named}`
   if (named === '' || hasSpaceAround(named) || name.length > maxNameLength || /\p{Cc}/u.test(name) || name.startsWith(reservedPrefix))
     return undefined
   const own = groups
@@ -55,7 +55,7 @@ export function personByClaims(
   if (usernameClaim === 'email' && 'email_verified' in claims && claims['email_verified'] !== true) return 'unverified'
   const groups = groupsOf(claims, groupsClaim)
   if (groups === 'overage') return groups
-  return personNamed(name, groups, { userPrefix: usernamePrefix, groupsPrefix }) ?? 'noName'
+  return personNamed(name, groups, { usernamePrefix, groupsPrefix }) ?? 'noName'
 }
 
 /** Whether the userinfo endpoint is needed, because the ID token lacks a claim. */

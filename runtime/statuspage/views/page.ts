@@ -79,7 +79,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
 const maxClusterSyncs = 50
 
 /** The fleet of another cluster, without links and buttons: only its own page has them. */
-function clusterPart({ name, page, level, syncs, isCut, seenAt, failure }: ClusterView, context: PageContext): Html {
+function clusterPart({ name, url, level, syncs, isCut, seenAt, failure }: ClusterView, context: PageContext): Html {
   const { words, now } = context
   const shown = syncs.slice(0, maxClusterSyncs)
   const seen = timed(seenAt, now, words.lastSeen)
@@ -88,7 +88,7 @@ function clusterPart({ name, page, level, syncs, isCut, seenAt, failure }: Clust
       <h2>${words.cluster(name)}</h2>
       ${light(level, words)}
       <span class="quiet">${seenAt === undefined ? words.notReadYet : words.summary(fleetCounts(syncs))}</span>
-      ${page === undefined ? '' : html`<a href="${page}" rel="noreferrer">${words.ownPage}</a>`}
+      ${url === undefined ? '' : html`<a href="${url}" rel="noreferrer">${words.ownPage}</a>`}
     </header>
     ${
       failure === undefined

@@ -19,7 +19,7 @@ void t.test('an enabled status page has a port and a certificate name, a disable
   matchObject(t, proxy, {
     secretFile: '/etc/cluster-sync/status-page/value',
     userHeader: 'X-Forwarded-User',
-    userPrefix: '',
+    usernamePrefix: '',
     groupsPrefix: 'plant:',
   })
   const without = settingsOf(objectsOf({}))
@@ -28,14 +28,14 @@ void t.test('an enabled status page has a port and a certificate name, a disable
 })
 
 void t.test('the OpenID Connect login of the status page has its settings and the folder of its Secret', async (t) => {
-  const oidc = { enabled: true, issuer: 'https://login.example.com', clientId: 'page', secretRef: { name: 'page-login' } }
+  const oidc = { enabled: true, issuer: 'https://login.example.com', clientID: 'page', secretRef: { name: 'page-login' } }
   const objects = objectsOf({ statusPage: { enabled: true, oidc: { ...oidc, externalURL: 'https://gateways.example.com' } } })
   t.strictSame(settingsOf(objects).statusPage, {
     port: 8444,
     trustedProxies: [],
     oidc: {
       issuer: 'https://login.example.com',
-      clientId: 'page',
+      clientID: 'page',
       secretFolder: '/etc/cluster-sync/status-page-login',
       externalURL: 'https://gateways.example.com',
       scopes: ['profile', 'email'],

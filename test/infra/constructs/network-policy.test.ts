@@ -55,7 +55,7 @@ void t.test('with a network policy each port is open only to its clients', async
   )
   await t.test('peers in the values replace the defaults', async (t) => {
     const from = [{ ipBlock: { cidr: '198.18.0.0/15' } }]
-    const named = { enabled: true, metrics: { from }, delivery: { from }, receiver: { from }, statusPage: { from } }
+    const named = { enabled: true, metrics: { from }, delivery: { from }, webhookReceiver: { from }, statusPage: { from } }
     t.strictSame(ingress({ networkPolicy: named, webhookReceiver: { enabled: true }, statusPage: { enabled: true } }), [
       replicas,
       { from, ports: [tcp(9445)] },

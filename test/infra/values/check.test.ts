@@ -121,7 +121,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
       statusPage: {
         enabled: true,
         proxy: { enabled: true, secretRef: { name: 'page' } },
-        oidc: { enabled: true, issuer: 'https://login.example.com', clientId: 'page', secretRef: { name: 'login' } },
+        oidc: { enabled: true, issuer: 'https://login.example.com', clientID: 'page', secretRef: { name: 'login' } },
       },
     },
     'statusPage.oidc.enabled: cannot be combined with statusPage.proxy.enabled\n' +
@@ -166,9 +166,9 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     'statusPage.enabled: must be true when statusPage.clusters is set\n' +
       'statusPage.clusters: needs a login (statusPage.oidc or statusPage.proxy); without one, anyone who can reach the page would see every cluster',
   ],
-  'another cluster whose page is a path': [
-    { statusPage: { clusters: [{ ...cluster, page: '/north' }] } },
-    'statusPage.clusters.0.page: must be an http or https URL without white space',
+  'another cluster whose URL is a path': [
+    { statusPage: { clusters: [{ ...cluster, url: '/north' }] } },
+    'statusPage.clusters.0.url: must be an http or https URL without white space',
   ],
   'a resource that no container may request': [{ resources: { limits: { cpus: 1 } } }, `resources.limits.cpus: ${resourceName}`],
   'a name that is no label': [{ fullnameOverride: 'Cluster_Sync' }, `fullnameOverride: ${namePart}`],
@@ -180,7 +180,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     `extraVolumes.0.name: must be the name of a volume: ${labelWords}\nextraVolumeMounts.0.name: must be the name of a volume: ${labelWords}`,
   ],
   'no name of a receiver of notifications': [
-    { notifications: [{ name: 'Team A', type: 'slack', secretName: 'team-a' }] },
+    { notifications: [{ name: 'Team A', type: 'slack', secretRef: { name: 'team-a' } }] },
     `notifications.0.name: must be the name of a receiver of notifications: ${labelWords}`,
   ],
   'a Secret that cannot be': [
@@ -267,8 +267,8 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'an alert after no time': [{ prometheusRule: { notReadyFor: '' } }, `prometheusRule.notReadyFor: ${requiredDuration}`],
   'a runbook with a section': [
-    { prometheusRule: { runbookUrl: 'https://docs.example.com/runbook#alerts' } },
-    'prometheusRule.runbookUrl: must be empty or an http or https URL, without white space and "#"',
+    { prometheusRule: { runbookURL: 'https://docs.example.com/runbook#alerts' } },
+    'prometheusRule.runbookURL: must be empty or an http or https URL, without white space and "#"',
   ],
   'egress to no port': [{ networkPolicy: { egress: { ports: [] } } }, 'networkPolicy.egress.ports: must name at least one port'],
   'egress to a port above the highest': [

@@ -45,7 +45,7 @@ void t.test('texts are cut, and a status of an unknown form is shown as unknown'
 void t.test('problems come first, and a cluster that cannot be read needs attention', async (t) => {
   const row = (name: string, reason: string) =>
     clusterSync(syncFacts(name, { conditions: [condition('Ready', reason === 'Synced' ? 'True' : 'False', reason, '')] }))
-  const cluster = { name: 'b', page: undefined, isCut: false, seenAt: '2026-03-01T12:00:00Z', failure: undefined }
+  const cluster = { name: 'b', url: undefined, isCut: false, seenAt: '2026-03-01T12:00:00Z', failure: undefined }
   const syncs = [row('z', 'Synced'), row('a', 'Synced'), row('m', 'GatewaysFailed'), row('k', 'Paused')]
   const view = clusterView({ ...cluster, syncs })
   t.strictSame(

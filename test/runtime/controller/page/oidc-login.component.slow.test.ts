@@ -29,7 +29,7 @@ const people = {
 type Settings = {
   sessionLifetime?: string
   usernameClaim?: string
-  clientId?: string
+  clientID?: string
   secrets?: Record<string, string>
   tick?: () => number
   /** The provider of another page; by default each page has its own. */
@@ -38,14 +38,14 @@ type Settings = {
 
 async function opened(
   t: Test,
-  { sessionLifetime = '10m', usernameClaim = 'preferred_username', clientId = 'status-page', secrets, tick, at }: Settings = {},
+  { sessionLifetime = '10m', usernameClaim = 'preferred_username', clientID = 'status-page', secrets, tick, at }: Settings = {},
 ) {
   const provider = at ?? (await startIdentityProvider(t, { people, externalURL }))
   const secretFolder = temporaryFolder(t, 'page-login')
   for (const [name, text] of Object.entries(secrets ?? { 'client-secret': clientSecret, 'ca.crt': provider.caBundle }))
     writeFileSync(path.join(secretFolder, name), text === '' ? provider.caBundle : text)
   const { issuer } = provider
-  const oidc = { issuer, clientId, secretFolder, externalURL, scopes: ['profile', 'email'], usernameClaim, groupsClaim: 'groups' }
+  const oidc = { issuer, clientID, secretFolder, externalURL, scopes: ['profile', 'email'], usernameClaim, groupsClaim: 'groups' }
   const passed = tick ?? (() => 0)
   const clock = {
     ...systemClock,

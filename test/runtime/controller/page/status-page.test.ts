@@ -26,10 +26,10 @@ void t.test('a certificate with less than three days left is reported', async (t
 })
 
 void t.test('each empty prefix of the configured login is named', async (t) => {
-  const proxy = { secretFile: '/x', userHeader: 'u', groupsHeader: 'g', userPrefix: '', groupsPrefix: 'sso:' }
+  const proxy = { secretFile: '/x', userHeader: 'u', groupsHeader: 'g', usernamePrefix: '', groupsPrefix: 'sso:' }
   const oidc = { usernamePrefix: '', groupsPrefix: '' } as never
-  t.strictSame(missingPrefixes({ proxy }), ['statusPage.proxy.userPrefix'])
+  t.strictSame(missingPrefixes({ proxy }), ['statusPage.proxy.usernamePrefix'])
   t.strictSame(missingPrefixes({ oidc }), ['statusPage.oidc.usernamePrefix', 'statusPage.oidc.groupsPrefix'])
-  t.strictSame(missingPrefixes({ proxy: { ...proxy, userPrefix: 'sso:' } }), [])
+  t.strictSame(missingPrefixes({ proxy: { ...proxy, usernamePrefix: 'sso:' } }), [])
   t.strictSame(missingPrefixes({}), [])
 })

@@ -30,7 +30,7 @@ async function opened(t: Test) {
   const clock = { ...systemClock, now: () => Temporal.Now.instant().add({ milliseconds: passedMs }) }
   const oidc = {
     issuer: provider.issuer,
-    clientId: 'status-page',
+    clientID: 'status-page',
     secretFolder: folder,
     externalURL,
     scopes: ['profile'],
