@@ -150,12 +150,12 @@ function availabilityRules(names: Names): AlertRule[] {
 /** What the controller cannot do for many GatewaySyncs. */
 function failureRules(names: Names): AlertRule[] {
   const controller = `${names.namespace}/${names.fullname}`
-  const failing = (metric: 'clustersync_source_fetch_total' | 'clustersync_reconcile_total'): string =>
-    `sum by (reason) (increase(${series(names, metric, { result: 'failed' })}[15m])) > 3`
+  const failing = (metric: 'clustersync_source_requests_total' | 'clustersync_reconcile_total'): string =>
+    `sum by (reason) (increase(${series(names, metric, { outcome: 'failed' })}[15m])) > 3`
   return [
     {
       alert: 'ClusterSyncSourceFailing',
-      expr: failing('clustersync_source_fetch_total'),
+      expr: failing('clustersync_source_requests_total'),
       for: '15m',
       severity: 'warning',
       summary: `Git hosts cannot be read: ${label('reason')}.`,
@@ -179,11 +179,11 @@ function failureRules(names: Names): AlertRule[] {
     },
     {
       alert: 'ClusterSyncNotificationsDropped',
-      expr: `sum by (to) (increase(${series(names, 'clustersync_notifications_total', { outcome: 'dropped' })}[1h])) > 0`,
+      expr: `sum by (type) (increase(${series(names, 'clustersync_notifications_total', { outcome: 'dropped' })}[1h])) > 0`,
       for: '5m',
       severity: 'warning',
-      summary: `Messages to ${label('to')} were dropped.`,
-      description: `${controller} could not report the state of a commit to ${label('to')}; its log says why.`,
+      summary: `Messages to ${label('type')} were dropped.`,
+      description: `${controller} could not report the state of a commit to ${label('type')}; its log says why.`,
     },
   ]
 }

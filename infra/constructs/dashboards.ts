@@ -33,9 +33,9 @@ function fleet(): Dashboard {
       stat('Leader', `max(${metric('clustersync_leader')})`),
       graph('Gateways by state', `sum by (state) (${metric('clustersync_gateways')})`, '{{state}}'),
       graph('Push to applied, 99th percentile', quantile('clustersync_push_to_applied_seconds'), '', 's'),
-      graph('Agents by version', `max by (version) (${metric('clustersync_agents')})`, '{{version}}'),
-      graph('Calls to git hosts by reason', rates('clustersync_source_fetch_total', 'reason'), '{{reason}}'),
-      graph('Call to a git host, 99th percentile', quantile('clustersync_source_fetch_duration_seconds'), '', 's'),
+      graph('Agents by version', `max by (skew) (${metric('clustersync_agents')})`, '{{skew}}'),
+      graph('Calls to git hosts by reason', rates('clustersync_source_requests_total', 'reason'), '{{reason}}'),
+      graph('Call to a git host, 99th percentile', quantile('clustersync_source_request_duration_seconds'), '', 's'),
       graph(
         'Volume of mirrors in use',
         `max(${metric('clustersync_source_volume_used_bytes')} / ${metric('clustersync_source_volume_limit_bytes')})`,
@@ -43,11 +43,11 @@ function fleet(): Dashboard {
         'percentunit',
       ),
       graph('Pushes by outcome', rates('clustersync_receiver_requests_total', 'outcome'), '{{outcome}}'),
-      graph('Admission by outcome', rates('clustersync_admission_total', 'outcome'), '{{outcome}}'),
+      graph('Admission by outcome', rates('clustersync_admission_requests_total', 'outcome'), '{{outcome}}'),
       graph(
         'Delivery to agents',
-        `sum by (route, status) (rate(${metric('clustersync_delivery_requests_total')}[5m]))`,
-        '{{route}} {{status}}',
+        `sum by (route, code) (rate(${metric('clustersync_delivery_requests_total')}[5m]))`,
+        '{{route}} {{code}}',
       ),
       graph('Reconciles by reason', rates('clustersync_reconcile_total', 'reason'), '{{reason}}'),
       graph('Queue wait, 99th percentile', quantile('clustersync_queue_wait_seconds'), '', 's'),
@@ -87,10 +87,10 @@ function gateway(): Dashboard {
     variable('namespace', `label_values(${metric('clustersync_agent_phase')}, namespace)`),
     variable('pod', `label_values(${metric('clustersync_agent_phase')}{namespace="$namespace"}, pod)`),
   ]
-  const meanStep = (part: string): string => `sum by (step) (rate(${of('clustersync_agent_step_seconds', part)}[5m]))`
+  const meanStep = (part: string): string => `sum by (step) (rate(${of('clustersync_agent_step_duration_seconds', part)}[5m]))`
   return dashboard('clustersync-gateway', 'Cluster Sync: one gateway', variables, [
     stat('Last success', `time() - max(${of('clustersync_agent_last_success_timestamp_seconds')})`, 's'),
-    stat('Failures in a row', `max(${of('clustersync_agent_failures_in_a_row')})`),
+    stat('Consecutive failures', `max(${of('clustersync_agent_consecutive_failures')})`),
     stat('Files changed locally', `max(${of('clustersync_agent_drifted_files')})`),
     graph('Phase', `max by (phase) (${of('clustersync_agent_phase')})`, '{{phase}}'),
     graph('State of the gateway', `max by (state) (${of('clustersync_agent_gateway_state')})`, '{{state}}'),

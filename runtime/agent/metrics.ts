@@ -38,7 +38,7 @@ export class AgentMetrics {
   readonly #steps = new Map(cycleSteps.map((step) => [step, { count: 0, sumMs: 0 }]))
   #last: SyncReportStatus | undefined
   #writtenBytes = 0
-  #failuresInARow = 0
+  #consecutiveFailures = 0
   #succeededAtMs: number | undefined
   #gatewayState: GatewayStatus | undefined
   #designers = 0
@@ -53,7 +53,7 @@ export class AgentMetrics {
     this.#last = status
     if (status.finishedAt === undefined) return
     const isFailed = status.phase === 'Failed'
-    this.#failuresInARow = isFailed ? this.#failuresInARow + 1 : 0
+    this.#consecutiveFailures = isFailed ? this.#consecutiveFailures + 1 : 0
     if (isIdle(status)) return
     this.#cycles[isFailed ? 'failed' : 'ok'] += 1
     if (successes.has(status.phase)) this.#succeededAtMs = Date.parse(status.finishedAt)
@@ -110,9 +110,9 @@ export class AgentMetrics {
       clustersync_agent_build_info: [{ labels: { version: this.#version }, value: 1 }],
       clustersync_agent_phase: phases.map((phase) => ({ labels: { phase }, value: this.#last?.phase === phase ? 1 : 0 })),
       clustersync_agent_cycles_total: outcomes.map((outcome) => ({ labels: { outcome }, value: cycles[outcome] })),
-      clustersync_agent_failures_in_a_row: [{ value: this.#failuresInARow }],
+      clustersync_agent_consecutive_failures: [{ value: this.#consecutiveFailures }],
       clustersync_agent_last_success_timestamp_seconds: this.#succeededAtMs === undefined ? [] : [{ value: this.#succeededAtMs / 1000 }],
-      clustersync_agent_step_seconds: [...this.#steps].flatMap(([step, { count, sumMs }]) => [
+      clustersync_agent_step_duration_seconds: [...this.#steps].flatMap(([step, { count, sumMs }]) => [
         { labels: { step }, suffix: '_sum', value: sumMs / 1000 },
         { labels: { step }, suffix: '_count', value: count },
       ]),

@@ -33,7 +33,7 @@ const zeroWhenWell: ReadonlySet<string> = new Set([
   'Not ready',
   'Watches that failed',
   'Findings',
-  'Failures in a row',
+  'Consecutive failures',
   'Files changed locally',
   'Open Designers',
 ])

@@ -66,8 +66,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   ClusterSyncSourceFailing: {
     series: {
-      'clustersync_source_fetch_total{result="failed",reason="GitTimeout"}': '0x9 0+1x60 60x60',
-      'clustersync_source_fetch_total{result="ok",reason=""}': '0+5x130',
+      'clustersync_source_requests_total{outcome="failed",reason="GitTimeout"}': '0x9 0+1x60 60x60',
+      'clustersync_source_requests_total{outcome="ok",reason=""}': '0+5x130',
     },
     quiet: [9, 20, 100],
     fires: [50],
@@ -76,8 +76,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
   ClusterSyncReconcileFailing: {
     series: {
-      'clustersync_reconcile_total{result="failed",reason="Forbidden"}': '0x9 0+1x60 60x60',
-      'clustersync_reconcile_total{result="ok",reason=""}': '0+5x130',
+      'clustersync_reconcile_total{outcome="failed",reason="Forbidden"}': '0x9 0+1x60 60x60',
+      'clustersync_reconcile_total{outcome="ok",reason=""}': '0+5x130',
     },
     quiet: [9, 20, 100],
     fires: [50],
@@ -93,13 +93,13 @@ const cases: Readonly<Record<string, Case>> = {
   },
   ClusterSyncNotificationsDropped: {
     series: {
-      'clustersync_notifications_total{to="github",outcome="dropped"}': '0x9 0+1x4 4x140',
-      'clustersync_notifications_total{to="github",outcome="retried"}': '0+1x150',
-      'clustersync_notifications_total{to="gitlab",outcome="sent"}': '0+1x150',
+      'clustersync_notifications_total{type="github",outcome="dropped"}': '0x9 0+1x4 4x140',
+      'clustersync_notifications_total{type="github",outcome="retried"}': '0+1x150',
+      'clustersync_notifications_total{type="gitlab",outcome="sent"}': '0+1x150',
     },
     quiet: [9, 12, 120],
     fires: [40],
-    labels: { to: 'github' },
+    labels: { type: 'github' },
     value: 4,
   },
   ClusterSyncPushesSlow: {

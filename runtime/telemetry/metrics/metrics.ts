@@ -18,13 +18,13 @@ import { countSkews, skews } from './version-skew.ts'
 import { type Exemplar, type Format, toOpenMetrics } from './exposition.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed', 'failed'] as const
-const signatureResults = ['verified', 'refused'] as const
+const signatureOutcomes = ['verified', 'refused'] as const
 const receiverOutcomes = ['accepted', 'duplicate', 'ignored', 'refused', 'limited', 'malformed', 'failed'] as const
 const receiverSources = ['push', 'tag-push', 'release', 'notification', 'promotion', 'generic'] as const
 
 /** The targets of notifications and commit statuses. */
-const addressees = [...statusProviders, ...receiverTypes] as const
-const captureStates = ['Pushed', 'Nothing', 'Refused', 'Failed'] as const
+const notificationTypes = [...statusProviders, ...receiverTypes] as const
+const captureOutcomes = ['Pushed', 'Nothing', 'Refused', 'Failed'] as const
 const notificationOutcomes = ['sent', 'retried', 'dropped'] as const
 
 /** The kinds that the controller watches, and how a failed watch restarted. */
@@ -59,22 +59,22 @@ export type Metrics = {
   fetchedBytes(bytes: number): void
   /** Disk space that the mirrors take, and may take. */
   volume(room: { usedBytes: number; limitBytes: number }): void
-  signaturesChecked(result: (typeof signatureResults)[number]): void
+  signaturesChecked(outcome: (typeof signatureOutcomes)[number]): void
   /** `source`: the kind of event, if recognized; `reason`: why an authenticated call changed nothing. */
   received(outcome: (typeof receiverOutcomes)[number], source?: (typeof receiverSources)[number], reason?: string): void
   receiverOpen(open: boolean): void
   /** How many of the watched namespaces cannot be listed. */
   forbiddenNamespaces(count: number): void
   admitted(outcome: (typeof admissionOutcomes)[number], durationMs: number): void
-  /** `status`: 200, or that of the error answer. */
-  delivered(route: DeliveryRoute, status: number, bytes: number): void
+  /** `code`: 200, or that of the error answer. */
+  delivered(route: DeliveryRoute, code: number, bytes: number): void
   /** Number of running answers to agents. */
   streaming(count: number): void
   certificate(validity: { from: Temporal.Instant; until: Temporal.Instant }): void
   /** An attempt to send a notification or commit status. */
-  notified(to: (typeof addressees)[number], outcome: (typeof notificationOutcomes)[number]): void
+  notified(type: (typeof notificationTypes)[number], outcome: (typeof notificationOutcomes)[number]): void
   /** The capture result of a gateway. */
-  captured(state: (typeof captureStates)[number]): void
+  captured(outcome: (typeof captureOutcomes)[number]): void
   /** Adds the namespaces' use of a resource to the metrics of the leader. */
   limiting(resource: SharedResource, limiter: Pick<FairLimiter, 'uses'>): void
   leading(leads: boolean): void
@@ -110,7 +110,7 @@ export function createMetrics({ clock, version, agentVersions = () => [] }: Opti
 /** The events that only change a metric. */
 function processEvents(series: Series): Omit<Metrics, 'observed' | 'limiting' | 'leading' | 'text'> {
   const ended = (counter: ProcessMetric, histogram: ProcessMetric, how: Ended, durationMs: number): void => {
-    series.counter(counter).inc(how === 'ok' ? { result: 'ok', reason: '' } : { result: 'failed', reason: how })
+    series.counter(counter).inc(how === 'ok' ? { outcome: 'ok', reason: '' } : { outcome: 'failed', reason: how })
     series.histogram(histogram).observe(durationMs / 1000)
   }
   return {
@@ -125,8 +125,8 @@ function processEvents(series: Series): Omit<Metrics, 'observed' | 'limiting' | 
       series.gauge('clustersync_source_volume_used_bytes').set(usedBytes)
       series.gauge('clustersync_source_volume_limit_bytes').set(limitBytes)
     },
-    fetched: (how, ms) => ended('clustersync_source_fetch_total', 'clustersync_source_fetch_duration_seconds', how, ms),
-    signaturesChecked: (result) => series.counter('clustersync_signature_checks_total').inc({ result }),
+    fetched: (how, ms) => ended('clustersync_source_requests_total', 'clustersync_source_request_duration_seconds', how, ms),
+    signaturesChecked: (outcome) => series.counter('clustersync_signature_checks_total').inc({ outcome }),
     received(outcome, source, reason) {
       series.counter('clustersync_receiver_requests_total').inc({ outcome, source: source ?? '' })
       if (reason !== undefined) series.counter('clustersync_receiver_ignored_total').inc({ reason })
@@ -134,11 +134,11 @@ function processEvents(series: Series): Omit<Metrics, 'observed' | 'limiting' | 
     receiverOpen: (open) => series.gauge('clustersync_receiver_open').set(open ? 1 : 0),
     forbiddenNamespaces: (count) => series.gauge('clustersync_watched_namespaces_forbidden').set(count),
     admitted(outcome, durationMs) {
-      series.counter('clustersync_admission_total').inc({ outcome })
+      series.counter('clustersync_admission_requests_total').inc({ outcome })
       series.histogram('clustersync_admission_duration_seconds').observe(durationMs / 1000)
     },
-    delivered(route, status, bytes) {
-      series.counter('clustersync_delivery_requests_total').inc({ route, status: String(status) })
+    delivered(route, code, bytes) {
+      series.counter('clustersync_delivery_requests_total').inc({ route, code: String(code) })
       series.counter('clustersync_delivery_sent_bytes_total').inc(bytes)
     },
     streaming: (count) => series.gauge('clustersync_delivery_open_streams').set(count),
@@ -146,8 +146,8 @@ function processEvents(series: Series): Omit<Metrics, 'observed' | 'limiting' | 
       series.gauge('clustersync_certificate_issued_timestamp_seconds').set(from.epochMilliseconds / 1000)
       series.gauge('clustersync_certificate_expiry_timestamp_seconds').set(until.epochMilliseconds / 1000)
     },
-    notified: (to, outcome) => series.counter('clustersync_notifications_total').inc({ to, outcome }),
-    captured: (state) => series.counter('clustersync_captures_total').inc({ state }),
+    notified: (type, outcome) => series.counter('clustersync_notifications_total').inc({ type, outcome }),
+    captured: (outcome) => series.counter('clustersync_captures_total').inc({ outcome }),
   }
 }
 
@@ -199,7 +199,7 @@ class Scrape {
     yield* exposeObjects([...this.#objects].map(([key, { status }]) => [key, status] as const))
     // Each replica sees the reports of all agents; only the leader counts them.
     const counted = countSkews(version, this.#leads ? agentVersions() : [])
-    for (const skew of skews) series.gauge('clustersync_agents').set({ version: skew }, counted[skew])
+    for (const skew of skews) series.gauge('clustersync_agents').set({ skew }, counted[skew])
     exposeLimiters(series, this.#leads ? this.#limiters : new Map())
     const text = exposeProcess() + (await registry.metrics())
     yield format === 'openMetrics' ? toOpenMetrics(text, this.#exemplars) : text
@@ -253,9 +253,9 @@ function collector(name: string, { type, help, labels = [], buckets = [] }: Metr
 }
 
 function startAtZero(series: Series): void {
-  for (const name of ['clustersync_reconcile_total', 'clustersync_source_fetch_total'] as const) {
-    series.counter(name).inc({ result: 'ok', reason: '' }, 0)
-    for (const reason of Object.keys(reasons)) series.counter(name).inc({ result: 'failed', reason }, 0)
+  for (const name of ['clustersync_reconcile_total', 'clustersync_source_requests_total'] as const) {
+    series.counter(name).inc({ outcome: 'ok', reason: '' }, 0)
+    for (const reason of Object.keys(reasons)) series.counter(name).inc({ outcome: 'failed', reason }, 0)
   }
   for (const outcome of receiverOutcomes) {
     const isUnderstood = outcome === 'accepted' || outcome === 'duplicate'
@@ -266,14 +266,14 @@ function startAtZero(series: Series): void {
     for (const from of restarts) series.counter('clustersync_watch_restarts_total').inc({ kind, from }, 0)
     series.counter('clustersync_relist_differences_total').inc({ kind }, 0)
   }
-  for (const result of signatureResults) series.counter('clustersync_signature_checks_total').inc({ result }, 0)
-  for (const to of addressees) {
-    for (const outcome of notificationOutcomes) series.counter('clustersync_notifications_total').inc({ to, outcome }, 0)
+  for (const outcome of signatureOutcomes) series.counter('clustersync_signature_checks_total').inc({ outcome }, 0)
+  for (const type of notificationTypes) {
+    for (const outcome of notificationOutcomes) series.counter('clustersync_notifications_total').inc({ type, outcome }, 0)
   }
-  for (const state of captureStates) series.counter('clustersync_captures_total').inc({ state }, 0)
-  for (const outcome of admissionOutcomes) series.counter('clustersync_admission_total').inc({ outcome }, 0)
+  for (const outcome of captureOutcomes) series.counter('clustersync_captures_total').inc({ outcome }, 0)
+  for (const outcome of admissionOutcomes) series.counter('clustersync_admission_requests_total').inc({ outcome }, 0)
   for (const route of deliveryRoutes) {
-    for (const status of [200, ...refusedStatuses])
-      series.counter('clustersync_delivery_requests_total').inc({ route, status: String(status) }, 0)
+    for (const code of [200, ...refusedStatuses])
+      series.counter('clustersync_delivery_requests_total').inc({ route, code: String(code) }, 0)
   }
 }

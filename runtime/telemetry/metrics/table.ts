@@ -58,7 +58,7 @@ export const nodeMetrics = {
 export const processMetrics = {
   clustersync_build_info: { type: 'gauge', help: '1, with the version of the controller', labels: ['version'] },
   clustersync_leader: { type: 'gauge', help: '1 while this replica holds the Lease' },
-  clustersync_reconcile_total: { type: 'counter', help: 'reconciles of GatewaySyncs', labels: ['result', 'reason'] },
+  clustersync_reconcile_total: { type: 'counter', help: 'reconciles of GatewaySyncs', labels: ['outcome', 'reason'] },
   clustersync_reconcile_duration_seconds: { type: 'histogram', help: 'duration of a reconcile', buckets: quick },
   clustersync_queue_depth: { type: 'gauge', help: 'GatewaySyncs that wait for a reconcile' },
   clustersync_limiter_waiting: {
@@ -93,11 +93,11 @@ export const processMetrics = {
   },
   clustersync_agents: {
     type: 'gauge',
-    help: 'agents by their version compared with that of the leading controller',
-    labels: ['version'],
+    help: 'agents by their version compared with that of the leading controller: same, older, newer or unknown',
+    labels: ['skew'],
   },
-  clustersync_source_fetch_total: { type: 'counter', help: 'calls to git hosts, fetches included', labels: ['result', 'reason'] },
-  clustersync_source_fetch_duration_seconds: { type: 'histogram', help: 'duration of a call to a git host', buckets: slow },
+  clustersync_source_requests_total: { type: 'counter', help: 'calls to git hosts, fetches included', labels: ['outcome', 'reason'] },
+  clustersync_source_request_duration_seconds: { type: 'histogram', help: 'duration of a call to a git host', buckets: slow },
   clustersync_source_fetched_bytes_total: { type: 'counter', help: 'bytes that fetches added to mirrors' },
   clustersync_source_volume_used_bytes: {
     type: 'gauge',
@@ -107,7 +107,7 @@ export const processMetrics = {
   clustersync_signature_checks_total: {
     type: 'counter',
     help: 'commits and tags whose signatures were checked, by what was found',
-    labels: ['result'],
+    labels: ['outcome'],
   },
   clustersync_push_to_applied_seconds: {
     type: 'histogram',
@@ -134,24 +134,24 @@ export const processMetrics = {
     type: 'gauge',
     help: 'namespaces of watchNamespaces that are gone or may not be listed; the others are served',
   },
-  clustersync_admission_total: {
+  clustersync_admission_requests_total: {
     type: 'counter',
     help: 'admission reviews; failed: this replica was not ready yet, or failed unexpectedly',
     labels: ['outcome'],
   },
   clustersync_admission_duration_seconds: { type: 'histogram', help: 'duration of an admission review', buckets: quick },
-  clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'status'] },
+  clustersync_delivery_requests_total: { type: 'counter', help: 'calls of agents for content', labels: ['route', 'code'] },
   clustersync_delivery_sent_bytes_total: { type: 'counter', help: 'content sent to agents' },
   clustersync_delivery_open_streams: { type: 'gauge', help: 'open response streams to agents' },
   clustersync_notifications_total: {
     type: 'counter',
     help: 'messages to git hosts and receivers by outcome of each attempt: sent, retried or dropped',
-    labels: ['to', 'outcome'],
+    labels: ['type', 'outcome'],
   },
   clustersync_captures_total: {
     type: 'counter',
     help: 'captured changes of gateways by outcome: Pushed, Nothing, Refused, or Failed and retried',
-    labels: ['state'],
+    labels: ['outcome'],
   },
   clustersync_certificate_issued_timestamp_seconds: { type: 'gauge', help: 'when the served certificate became valid' },
   clustersync_certificate_expiry_timestamp_seconds: { type: 'gauge', help: 'when the served certificate expires' },
@@ -162,12 +162,12 @@ export const agentMetrics = {
   clustersync_agent_build_info: { type: 'gauge', help: '1, with the version of the agent', labels: ['version'] },
   clustersync_agent_phase: { type: 'gauge', help: '1 for the phase that the gateway is in', labels: ['phase'] },
   clustersync_agent_cycles_total: { type: 'counter', help: 'sync cycles by outcome', labels: ['outcome'] },
-  clustersync_agent_failures_in_a_row: { type: 'gauge', help: 'number of consecutive failed cycles' },
+  clustersync_agent_consecutive_failures: { type: 'gauge', help: 'number of consecutive failed cycles' },
   clustersync_agent_last_success_timestamp_seconds: {
     type: 'gauge',
     help: 'when a cycle last ended with the published commit in place; absent before the first',
   },
-  clustersync_agent_step_seconds: { type: 'summary', help: 'duration of the steps of cycles, with any outcome', labels: ['step'] },
+  clustersync_agent_step_duration_seconds: { type: 'summary', help: 'duration of the steps of cycles, with any outcome', labels: ['step'] },
   clustersync_agent_files_total: { type: 'counter', help: 'files put in place or removed', labels: ['operation'] },
   clustersync_agent_written_bytes_total: { type: 'counter', help: 'content put in place' },
   clustersync_agent_drifted_files: { type: 'gauge', help: 'owned files that were changed locally' },

@@ -63,7 +63,7 @@ void t.test('failures in a row reset after a cycle that does not fail, and writt
   })
   for (let count = 1; count <= 3; count += 1) {
     metrics.reported(failed)
-    t.equal(value('clustersync_agent_failures_in_a_row'), count)
+    t.equal(value('clustersync_agent_consecutive_failures'), count)
   }
   t.equal(value('clustersync_agent_cycles_total{outcome="failed"}'), 3)
   t.equal(value('clustersync_agent_phase{phase="Synced"}'), 0)
@@ -71,7 +71,7 @@ void t.test('failures in a row reset after a cycle that does not fail, and writt
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000, 'a failure is no success')
   const attempt = { commit: 'a'.repeat(40), syncHash: 'h' }
   metrics.reported({ phase: 'Blocked', reason: 'MassDeletion', finishedAt, attempt })
-  t.equal(value('clustersync_agent_failures_in_a_row'), 0, 'who waits for somebody tries no more')
+  t.equal(value('clustersync_agent_consecutive_failures'), 0, 'who waits for somebody tries no more')
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000)
 })
 
@@ -85,7 +85,7 @@ void t.test('a report without a sync attempt is not counted as a cycle', async (
     metrics.reported({ ...status, finishedAt })
   t.equal(value('clustersync_agent_cycles_total{outcome="ok"}'), 0)
   t.equal(value('clustersync_agent_cycles_total{outcome="failed"}'), 1)
-  t.equal(value('clustersync_agent_failures_in_a_row'), 0, 'nothing fails any more')
+  t.equal(value('clustersync_agent_consecutive_failures'), 0, 'nothing fails any more')
   t.equal(value('clustersync_agent_phase{phase="Blocked"}'), 1)
 })
 
@@ -93,9 +93,9 @@ void t.test('steps are measured in seconds', async (t) => {
   const { metrics, value } = setup()
   metrics.stepped('stage', 250)
   metrics.stepped('stage', 1250)
-  t.equal(value('clustersync_agent_step_seconds_sum{step="stage"}'), 1.5)
-  t.equal(value('clustersync_agent_step_seconds_count{step="stage"}'), 2)
-  t.equal(value('clustersync_agent_step_seconds_count{step="publish"}'), 0)
+  t.equal(value('clustersync_agent_step_duration_seconds_sum{step="stage"}'), 1.5)
+  t.equal(value('clustersync_agent_step_duration_seconds_count{step="stage"}'), 2)
+  t.equal(value('clustersync_agent_step_duration_seconds_count{step="publish"}'), 0)
 })
 
 void t.test("the gateway's state and open Designers are recorded when the agent reads them", async (t) => {

@@ -188,12 +188,12 @@ void t.test('events are counted, and durations are in seconds', async (t) => {
   metrics.delivered('blobs', 200, 1000)
   metrics.certificate({ from: noon, until: noon.add({ hours: 24 }) })
   metrics.leading(true)
-  t.equal(await value('clustersync_reconcile_total{result="ok",reason=""}'), 1)
-  t.equal(await value('clustersync_reconcile_total{result="failed",reason="Conflict"}'), 1)
+  t.equal(await value('clustersync_reconcile_total{outcome="ok",reason=""}'), 1)
+  t.equal(await value('clustersync_reconcile_total{outcome="failed",reason="Conflict"}'), 1)
   t.equal(await value('clustersync_reconcile_duration_seconds_sum'), 3.02)
-  t.equal(await value('clustersync_source_fetch_duration_seconds_bucket{le="60"}'), 0)
+  t.equal(await value('clustersync_source_request_duration_seconds_bucket{le="60"}'), 0)
   t.equal(await value('clustersync_receiver_requests_total{outcome="accepted",source="push"}'), 1)
-  t.equal(await value('clustersync_admission_total{outcome="injected"}'), 1)
+  t.equal(await value('clustersync_admission_requests_total{outcome="injected"}'), 1)
   t.equal(await value('clustersync_delivery_sent_bytes_total'), 1000)
   t.equal(await value('clustersync_certificate_expiry_timestamp_seconds'), noon.epochMilliseconds / 1000 + 86_400)
   t.equal(await value('clustersync_leader'), 1)
@@ -247,14 +247,14 @@ void t.test('the leader reports agent versions', async (t) => {
   const told = async (): Promise<string[]> => [...(await textOf(metrics)).matchAll(/^clustersync_agents\{.*$/gm)].map(([line]) => line)
   t.strictSame(
     await told(),
-    ['same', 'older', 'newer', 'unknown'].map((skew) => `clustersync_agents{version="${skew}"} 0`),
+    ['same', 'older', 'newer', 'unknown'].map((skew) => `clustersync_agents{skew="${skew}"} 0`),
   )
   metrics.leading(true)
   t.strictSame(await told(), [
-    'clustersync_agents{version="same"} 1',
-    'clustersync_agents{version="older"} 1',
-    'clustersync_agents{version="newer"} 0',
-    'clustersync_agents{version="unknown"} 1',
+    'clustersync_agents{skew="same"} 1',
+    'clustersync_agents{skew="older"} 1',
+    'clustersync_agents{skew="newer"} 0',
+    'clustersync_agents{skew="unknown"} 1',
   ])
 })
 
