@@ -12,7 +12,7 @@ import { gatewaySyncStatus } from '../runtime/api/schema/status.ts'
 
 type JsonObject = Record<string, unknown>
 
-/** A structural schema as `apiextensions.k8s.io/v1` takes it. */
+/** A structural schema as `apiextensions.k8s.io/v1` accepts it. */
 function structuralSchema(schema: v.GenericSchema): JsonObject {
   const generated = toJsonSchema(schema, {
     typeMode: 'input',
@@ -34,7 +34,7 @@ function rulesOf(keywords: JsonObject): CelRule[] {
 /** Keywords of JSON schema that the API server refuses or silently drops. */
 const refusedKeywords = new Set(['$schema', '$defs', '$ref', 'propertyNames', 'const'])
 
-/** The schema as the API server accepts it: without `additionalProperties: false` beside properties, and with hardly any unions. */
+/** The schema as the API server accepts it: without `additionalProperties: false` beside properties, and with few unions. */
 function structural(generated: JsonObject): JsonObject {
   // valibot copies pipe metadata into the schema.
   const { crd: own, ...others } = generated
@@ -107,7 +107,7 @@ const keep = {
   'kustomize.toolkit.fluxcd.io/prune': 'disabled',
 }
 
-/** The CustomResourceDefinition of GatewaySync, made from the valibot schemas that also check at run time. */
+/** The CustomResourceDefinition of GatewaySync, generated from the valibot schemas that also validate at run time. */
 export function gatewaySyncCrd(): CustomResource {
   const spec = structuralSchema(gatewaySyncSpec({ allowLocal: false }))
   const status = structuralSchema(gatewaySyncStatus)
@@ -120,7 +120,7 @@ export function gatewaySyncCrd(): CustomResource {
   )
 }
 
-/** The CustomResourceDefinition of SyncReport, made as that of GatewaySync. */
+/** The CustomResourceDefinition of SyncReport, generated like that of GatewaySync. */
 export function syncReportCrd(): CustomResource {
   const spec = structuralSchema(syncReportSpec)
   return definition(

@@ -42,7 +42,10 @@ const image = (program: keyof typeof defaultImages) => ({
   tag: tag('Tag of the image. Defaults to the version of this package.', defaultImages[program].tag),
 })
 
-/** What `values` may hold, with meaning and default: the source of docs/reference/values.md, of the chart's values.yaml and of its JSON schema. */
+/**
+ * The keys of `values`, with meaning and default: the source of docs/reference/values.md, of the chart's values.yaml and of its JSON
+ * schema.
+ */
 export const valuesSchema = v.strictObject({
   replicaCount: v.optional(
     v.pipe(

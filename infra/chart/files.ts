@@ -39,7 +39,7 @@ export function chartFiles(): ChartFile[] {
   ]
 }
 
-/** Writes the chart to a folder, which then holds nothing else. */
+/** Writes the chart to a folder, which then contains nothing else. */
 export function writeChart(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
   for (const { path: name, content } of chartFiles()) {

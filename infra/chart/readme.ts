@@ -34,7 +34,7 @@ export function valuesTable(): string {
     .join('\n')
 }
 
-/** The keys that hold no further fixed keys, in the order of the schema. */
+/** The keys without further fixed keys, in the order of the schema. */
 function leaves(schema: ValueSchema, path: readonly string[]): string[][] {
   const properties = Object.entries(schema.properties ?? {})
   if (properties.length > 0) return properties.flatMap(([name, inner]) => leaves(inner, [...path, name]))

@@ -26,7 +26,7 @@ export function valuesSchemaJson(): string {
     ...schema.properties,
     // Helm adds this one to the values of a chart that another chart depends on.
     global: { type: 'object', description: 'Values of the whole installation; none is read.' },
-    // The usual key of a `condition` by which another chart turns this one on.
+    // The usual key of a `condition` with which another chart enables this one.
     enabled: { type: 'boolean', description: 'For the condition of a chart that depends on this one; not read here.' },
   }
   return JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...schema, properties }, undefined, 2) + '\n'

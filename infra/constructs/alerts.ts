@@ -1,5 +1,5 @@
 /**
- * The Prometheus alerts: a GatewaySync that stays behind, gateways that fail or have no agent, git hosts that refuse, a missing controller.
+ * The Prometheus alerts: a GatewaySync that falls behind, gateways that fail or have no agent, git hosts that refuse, a missing controller.
  * Uses only metrics of the controller, which cover every gateway. Pure.
  */
 import { type PrometheusRuleSpecGroups, PrometheusRuleSpecGroupsRulesExpr } from '../../imports/monitoring.coreos.com.js'
@@ -82,8 +82,7 @@ function series(
 /**
  * The objective of pushes, by burn rates over two windows each: how many times faster than the objective allows pushes are too slow. The
  * long window keeps a single slow push from alerting, the short one ends the alert soon after the cause has gone. Factors and windows are
- * those of Google's Site Reliability Workbook, chapter 5. A push that no gateway ever ran is in none of these figures: that is
- * ClusterSyncNotReady.
+ * those of Google's Site Reliability Workbook, chapter 5. These figures omit a push that no gateway ever ran: that is ClusterSyncNotReady.
  */
 function objectiveRules(names: Names, { percent, seconds }: AlertValues['pushToApplied']): AlertRule[] {
   const all = series(names, 'clustersync_push_to_applied_seconds', {}, '_count')

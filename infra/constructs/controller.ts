@@ -1,5 +1,5 @@
 /**
- * The controller's pods: a Deployment, or a StatefulSet whose replicas each keep their mirrors on a volume of their own.
+ * The controller's pods: a Deployment, or a StatefulSet whose replicas each keep their mirrors on their own volume.
  */
 import { ApiObject, Duration, JsonPatch } from 'cdk8s'
 import * as kplus from 'cdk8s-plus-28'
@@ -179,7 +179,7 @@ function probe(
 /** Where two replicas would write to one claim, or would both lead, the old one must end before the new one starts. */
 function strategy({ source: { storage }, leaderElection, hostNetwork }: Values): kplus.DeploymentStrategy {
   if (storage.existingClaim !== '' || !leaderElection.enabled) return kplus.DeploymentStrategy.recreate()
-  // Two pods of one node cannot use the same port of the host, so the old one has to end first.
+  // Two pods of one node cannot use the same port of the host, so the old one must end first.
   if (hostNetwork)
     return kplus.DeploymentStrategy.rollingUpdate({
       maxSurge: kplus.PercentOrAbsolute.absolute(0),

@@ -45,10 +45,10 @@ function combined(present: unknown, added: unknown, member = ''): unknown {
 }
 
 /**
- * Lets patches set any field, as the API spells it. The classes of cdk8s-plus and of `cdk8s import` apply patches first and then map the fields
- * that they know, in a spelling of their own, which drops everything else: a field that is newer than the classes, a quantity, a named port.
- * Each call wraps the object again, so that later patches apply to the result of earlier ones. Objects that an app creates, such as the Ingress
- * of `exposeViaIngress`, keep the behavior of cdk8s.
+ * Lets patches set any field, as the API spells it. The classes of cdk8s-plus and of `cdk8s import` apply patches first and then map the
+ * fields that they know, in their own spelling, which drops everything else: a field that is newer than the classes, a quantity, a named
+ * port. Each call wraps the object again, so that later patches apply to the result of earlier ones. Objects that an app creates, such as
+ * the Ingress of `exposeViaIngress`, keep the behavior of cdk8s.
  */
 export function patchable(object: ApiObject): ApiObject {
   const toJson = object.toJson.bind(object)

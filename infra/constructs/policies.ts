@@ -199,7 +199,7 @@ function specPolicy(names: Names, { statusPage: { enabled, proxy, oidc } }: Valu
   }
 }
 
-/** A user who may request a commit may patch a GatewaySync; skipping every stage of a plant is a permission of its own. */
+/** A user who may request a commit may patch a GatewaySync; skipping every stage of a plant requires a separate permission. */
 function stagesPolicy(): Spec {
   const value = (object: string): string => `${object}.metadata.?annotations[?'${skipStagesAnnotation}'].orValue('')`
   const resource = `authorizer.group('${group}').resource('${gatewaySyncKind.plural}')`

@@ -1,5 +1,5 @@
 /**
- * The Services by which agents, the API server, Prometheus, git hosts and people reach the controller.
+ * The Services through which agents, the API server, Prometheus, git hosts and users reach the controller.
  */
 import { ApiObject, JsonPatch } from 'cdk8s'
 import * as kplus from 'cdk8s-plus-28'

@@ -11,7 +11,7 @@ import { warningsOf } from './warnings.ts'
 
 type CheckedValues = { values: Values; warnings: string[] }
 
-/** Throws an Error whose message names every key that is wrong, one a line. */
+/** Throws an Error whose message names every invalid key, one per line. */
 export function checkValues(input: unknown): CheckedValues {
   const lists = listsForObjects(valuesSchema, input, [])
   const parsed = v.safeParse(valuesSchema, input)

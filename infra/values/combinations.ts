@@ -11,7 +11,7 @@ import { millisecondsOf } from './duration.ts'
 import { isNamespaceName, isServiceLabel } from './fields.ts'
 import { openPorts } from './open-ports.ts'
 
-/** A smaller volume holds no repository: the controller would refuse all of them. */
+/** A smaller volume has no space for any repository: the controller would refuse all of them. */
 const minStorage = '64Mi'
 
 /** One message per combination that cannot work; each begins with the key to change. */

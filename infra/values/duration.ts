@@ -2,7 +2,7 @@
  * Durations of Prometheus, read as numbers to compare them. Pure.
  */
 
-/** Units from large to small, each once; `0` alone is Prometheus' default. Source: the CRD of ServiceMonitor. */
+/** Units from large to small, each once; a plain `0` is Prometheus' default. Source: the CRD of ServiceMonitor. */
 export const durationPattern = /^(?:0|(?:([0-9]+)y)?(?:([0-9]+)w)?(?:([0-9]+)d)?(?:([0-9]+)h)?(?:([0-9]+)m)?(?:([0-9]+)s)?(?:([0-9]+)ms)?)$/
 
 const day = 86_400_000

@@ -265,7 +265,7 @@ const variableName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable: letters, digits and "_", not beginning with a digit'),
 )
-/** Variables of a container; of `valueFrom` only the API server checks what is in it. */
+/** Variables of a container; only the API server checks the content of `valueFrom`. */
 export const environment = (description: string) =>
   v.optional(
     v.pipe(

@@ -4,7 +4,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import { valuesSchema } from '../values.ts'
 
-/** A JSON schema, as far as it is read here. */
+/** The parts of a JSON schema that are read here. */
 export type ValueSchema = {
   type?: string
   enum?: unknown[]
