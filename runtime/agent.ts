@@ -58,7 +58,7 @@ async function main(): Promise<void> {
     await tracing.close()
   }
   log.info({}, 'agent stopped')
-  // Open work, such as a half-open connection, must not keep the pod alive.
+  // Pending work, such as a half-open connection, must not keep the pod running.
   setImmediate(() => process.exit(0)).unref()
 }
 
@@ -177,7 +177,7 @@ type ClientOf = () => DeliveryClient
 
 /**
  * Creates the content client for the GatewaySync that is followed at the time of the call. The token is sent only to the host that the
- * injection set, whatever the status says.
+ * injection set, regardless of the status.
  */
 function clientFor(
   { clock }: { clock: Clock },

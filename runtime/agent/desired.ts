@@ -38,7 +38,7 @@ export type PodFacts = {
   labels: Readonly<Record<string, string>>
 }
 
-/** What the agent has to do; `start` sets how long the gateway's start is held meanwhile. */
+/** What the agent must do; `start` sets how long the gateway's start is held meanwhile. */
 export type Desired =
   /** Nothing to write; the gateway keeps its files. Blocked: needs a user's action; Pending: resolves without one. */
   | { kind: 'idle'; phase: 'Pending' | 'Blocked'; fault: Fault; start: StartSettings }
@@ -164,7 +164,7 @@ function confirmedCommit({ annotations }: FollowedSync, annotation: string): Com
   return text !== undefined && isCommitHash(text) ? text : undefined
 }
 
-/** Returns what is to be done with local changes. */
+/** Returns what to do with local changes. */
 function captureOf(
   { capture, git }: FollowedSpec,
   { annotations, uid }: FollowedSync,

@@ -164,7 +164,7 @@ export class Follower {
     this.#take({ kind: 'podRead', pod, inPlace: commit, at: startedAt })
     const desired = this.#state.lastSync?.desired
     if (desired?.kind !== 'sync') return { waitMs: readPodAgainMs }
-    // Comes before the gateway, because the gateway's API key comes from the content server.
+    // Created before the gateway, because the API key of the gateway comes from the content server.
     const source = this.#sources(desired.delivery)
     const gateway = this.#gateways(desired.gateway)
     const mode = await deps.mode(gateway, signal)
@@ -215,7 +215,7 @@ export class Follower {
   async #rest({ waitMs, hasCome }: Rest, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     const hold = startupHoldOf(this.#state, clock.monotonicMs())
-    // A gateway that starts without a commit is reported at once.
+    // A gateway that starts without a commit is reported immediately.
     const untilMs =
       clock.monotonicMs() + Math.min(waitMs ?? Number.POSITIVE_INFINITY, hold.kind === 'held' ? hold.forMs : Number.POSITIVE_INFINITY)
     while (hasCome !== undefined && untilMs - clock.monotonicMs() > askGatewayMs) {

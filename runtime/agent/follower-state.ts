@@ -63,10 +63,10 @@ export type FollowerEvent =
   | { kind: 'syncEnded' }
   | { kind: 'stopped' }
 
-/** What the loop has to do. */
+/** What the loop must do. */
 export type FollowerEffect =
   | { kind: 'report'; status: SyncReportStatus }
-  /** Sync again at once. */
+  /** Sync again immediately. */
   | { kind: 'wake' }
   /** Stop the running cycle unless it has started to apply. */
   | { kind: 'halt' }
@@ -169,7 +169,7 @@ export function isMove({ commit, syncHash }: { commit: string; syncHash: string 
   return inPlace?.commit !== commit || inPlace.syncHash !== syncHash
 }
 
-/** A pause, or the deletion of the GatewaySync, takes effect at once instead of after the running cycle. */
+/** A pause, or the deletion of the GatewaySync, takes effect immediately instead of after the running cycle. */
 function afterObserved(state: FollowerState, event: Extract<FollowerEvent, { kind: 'observed' }>, nowMs: number): Next {
   const { followed, inPlace, at } = event
   const pendingRequest = pendingAfter(state.pendingRequest, followed?.annotations ?? {}, {
@@ -240,7 +240,7 @@ function afterCycleEnded(state: FollowerState, event: Extract<FollowerEvent, { k
   return reporting(after, { ...result, ...attempt, ...waiting, ...ignored, ...base }, nowMs)
 }
 
-/** Lets the gateway start if it may. A start without a commit is reported at once. */
+/** Lets the gateway start if it may. A start without a commit is reported immediately. */
 function openIfDue(state: FollowerState, nowMs: number): Next {
   if (state.opened !== undefined) return { state, effects: [] }
   const hold = startupHoldOf(state, nowMs)

@@ -53,7 +53,7 @@ export type StartupHold =
   | { kind: 'held'; forMs: number; why: string }
 
 /**
- * Decides whether the gateway may start. A gateway whose volume holds no complete commit waits for the first one, up to `deadlineMs`; one
+ * Decides whether the gateway may start. A gateway whose volume has no complete commit waits for the first one, up to `deadlineMs`; one
  * with a complete commit waits up to `graceMs` for the published commit and then starts, even if delivery, a check or a template fails.
  */
 export function startupHold({ settings = unknownStart, synced, hasCommit, sinceStartMs }: StartFacts): StartupHold {

@@ -17,7 +17,7 @@ const probedWithinMs = 5_000
 type Deps = {
   /** Recovers the interrupted apply; throws if it cannot. */
   recover(signal: AbortSignal): Promise<unknown>
-  /** Gets the fault of a failed attempt at once; again only if the reason changes. */
+  /** Receives the fault of a failed attempt immediately; again only if the reason changes. */
   failed(fault: Fault): void
   clock: Clock
   log: Log
@@ -27,7 +27,7 @@ type Deps = {
 type Interrupted = { dataDir: string; recoveringMs: number }
 
 /**
- * Settles when nothing is interrupted any more; after 30 s of failed attempts it throws the last fault, and the next sync tries again. A
+ * Settles when nothing is interrupted anymore; after 30 s of failed attempts it throws the last fault, and the next sync tries again. A
  * data directory that cannot be read is retried too. If earlier processes have tried for too long, for example because each of them was
  * killed meanwhile, it waits for a probe first, so that the gateway starts anyway.
  */

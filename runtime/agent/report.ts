@@ -146,10 +146,10 @@ export class Reporter {
     if (this.#stored?.spec.gatewaySync !== gatewaySync) this.#stored = undefined
     try {
       const stored = (this.#stored ??= await this.#ensureObject(spec, signal))
-      // A delayed Syncing status may lie between two equal reports.
+      // A delayed Syncing status may be written between two equal reports.
       const patch = saysTheSame(stored.status, status) ? undefined : mergePatchBetween(stored.status, status)
       if (patch !== undefined) await kube.mergePatch(syncReportType, this.#key, { status: patch }, { subresource: 'status' }, signal)
-      // Written last, so that a predecessor's status is never taken for that of this pod.
+      // Written last, so that the status of a predecessor is never mistaken for that of this pod.
       if (!stored.ours) await kube.mergePatch(syncReportType, this.#key, { spec }, {}, signal)
       this.#stored = { status: patch === undefined ? stored.status : status, spec, ours: true }
       this.#writtenMs = clock.monotonicMs()

@@ -5,9 +5,9 @@ import type { Clock } from '../platform/clock.ts'
 
 /** A wake-up call that is never lost. */
 export type Wake = {
-  /** Something changed: start the next round at once. */
+  /** Something changed: start the next round immediately. */
   call(): void
-  /** Waits for a call, for `ms`, or for the signal; a call since the last wait ends it at once. Returns whether there was a call. */
+  /** Waits for a call, for `ms`, or for the signal; a call since the last wait ends it immediately. Returns whether there was a call. */
   wait(ms: number | undefined, signal: AbortSignal): Promise<boolean>
 }
 
