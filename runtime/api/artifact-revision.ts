@@ -1,6 +1,6 @@
 /**
- * Reads and writes revisions of OCI artifacts as Flux does: `v1.2@sha256:…`, or the digest alone. They stand in requests and status where a
- * commit of git has a ref. Pure.
+ * Reads and writes revisions of OCI artifacts as Flux does: `v1.2@sha256:…`, or the digest alone. In requests and status they take the
+ * place of the ref of a git commit. Pure.
  */
 import { shortCommit } from './values.ts'
 

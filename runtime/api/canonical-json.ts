@@ -1,4 +1,4 @@
-/** Serializes JSON with sorted keys and without undefined members: equal values give equal text. Pure. */
+/** Serializes JSON with sorted keys and without undefined members: equal values produce equal text. Pure. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -13,7 +13,7 @@ import { isRefName, type RefName, shortRef } from './values.ts'
 export type TagSelector = `semver:${string}` | `tagPattern:${string}`
 export type FollowedRef = RefName | TagSelector
 
-/** The members of `spec.git` that choose what is followed; at most one of them is set. */
+/** The members of `spec.git` that select what is followed; at most one of them is set. */
 export type FollowedMembers = { ref?: string | undefined; semver?: string | undefined; tagPattern?: string | undefined }
 
 /** The git host's default branch, followed by default. */
@@ -26,7 +26,7 @@ export function followedRef({ ref, semver: range, tagPattern }: FollowedMembers)
   return (ref ?? defaultBranch) as RefName
 }
 
-/** The members of `spec.git` and of `spec.oci` that choose what is followed. */
+/** The members of `spec.git` and of `spec.oci` that select what is followed. */
 export const membersThatFollow = {
   git: ['ref', 'semver', 'tagPattern'] satisfies (keyof FollowedMembers)[],
   oci: ['tag', 'semver', 'digest'],

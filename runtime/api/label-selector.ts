@@ -5,7 +5,7 @@ import * as v from 'valibot'
 
 const text = v.pipe(v.string(), v.maxLength(317))
 
-/** All parts must hold; an empty selector selects everything. */
+/** All parts must match; an empty selector selects everything. */
 export const labelSelector = v.strictObject({
   matchLabels: v.optional(v.record(text, text), {}),
   matchExpressions: v.optional(

@@ -32,7 +32,7 @@ export type ModeSources = {
 
 const property = /-Dignition\.config\.mode=("[^"]*"|[^\s"]*)/
 
-/** Returns the first source that names a mode; a running gateway comes first, because the mode is read only once, at its start. */
+/** Returns the first source that names a mode; a running gateway takes precedence, because it reads the mode only once, at its start. */
 export function findMode(sources: ModeSources): Mode {
   if (sources.target !== undefined) return { name: sources.target, from: 'target' }
   const configured = configuredMode(sources)
@@ -42,7 +42,7 @@ export function findMode(sources: ModeSources): Mode {
   return agrees ? mode : { ...mode, configured }
 }
 
-/** Returns the configured mode, whatever the gateway runs with now. */
+/** Returns the configured mode, regardless of the mode that the gateway runs with now. */
 export function configuredMode({ argument, ignitionConf, environment }: ModeSources): Mode | undefined {
   const byArgument = argument === undefined ? undefined : modeInArgument(argument)
   if (byArgument !== undefined) return { name: byArgument, from: 'argument' }

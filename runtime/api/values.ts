@@ -113,13 +113,13 @@ export function parentOf(path: string): string {
   return slash < 0 ? '' : path.slice(0, slash)
 }
 
-/** Whether `path` lies directly in `folder`; for many paths of one folder this saves the strings that `parentOf` creates. */
+/** Whether `path` is directly in `folder`; for many paths of one folder this saves the strings that `parentOf` creates. */
 export function isDirectlyIn(path: string, folder: string): boolean {
   if (folder === '') return !path.includes('/')
   return path.startsWith(folder) && path[folder.length] === '/' && !path.includes('/', folder.length + 1)
 }
 
-/** Whether `path` is `ancestor` or lies below it. */
+/** Whether `path` is `ancestor` or below it. */
 export function isWithin(path: string, ancestor: string): boolean {
   return ancestor === '' || (path.startsWith(ancestor) && (path.length === ancestor.length || path[ancestor.length] === '/'))
 }

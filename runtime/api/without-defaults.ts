@@ -15,8 +15,8 @@ type Shape = {
 }
 
 /**
- * Returns the value without the members that equal their default, at any depth: members left out and members filled in give the same
- * result, so that a new schema field changes nothing for older documents. Unknown members stay.
+ * Returns the value without the members that equal their default, at any depth: omitted members and members with their default produce the
+ * same result, so that a new schema field changes nothing for older documents. Unknown members stay.
  */
 export function withoutDefaults(schema: unknown, value: unknown): unknown {
   const { shape } = unwrapped(schema as Shape)

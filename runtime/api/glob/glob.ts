@@ -18,7 +18,7 @@ export function canonicalGlob(pattern: string): string {
   return pattern.slice(start, end) + (end < pattern.length ? '/**' : '')
 }
 
-/** Returns what is wrong with a path pattern, as the end of a sentence; undefined for a valid one. */
+/** Returns the problem of a path pattern, as the end of a sentence; undefined for a valid one. */
 export function brokenGlobRule(pattern: string): string | undefined {
   const canonical = canonicalGlob(pattern)
   if (canonical === '') return 'is empty'
@@ -28,7 +28,7 @@ export function brokenGlobRule(pattern: string): string | undefined {
   return brokenGrammar(canonical, 'path')
 }
 
-/** Returns what is wrong with a ref pattern, as the end of a sentence; undefined for a valid one. */
+/** Returns the problem of a ref pattern, as the end of a sentence; undefined for a valid one. */
 export function brokenRefGlobRule(pattern: string): string | undefined {
   return pattern === '' ? 'is empty' : brokenGrammar(pattern, 'ref')
 }
@@ -37,7 +37,7 @@ export function brokenRefGlobRule(pattern: string): string | undefined {
 const [maxListPieces, maxListBounds] = [8192, 1024]
 
 /**
- * Returns what is wrong with a list of valid patterns, as the end of a sentence; undefined if a text is matched in about a millisecond.
+ * Returns the problem of a list of valid patterns, as the end of a sentence; undefined if a text is matched in about a millisecond.
  * Patterns without wildcards are not counted.
  */
 export function brokenGlobListRule(patterns: readonly string[], dialect: Dialect): string | undefined {

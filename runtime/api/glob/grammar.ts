@@ -45,7 +45,7 @@ export function parseGlob(pattern: string, dialect: Dialect): ParsedGlob {
   const glob = parser.sequence(0)
   if (!parser.isAtEnd()) return { kind: 'broken', why: 'has an unbalanced { or }' }
   const { count, pieces } = sizeOf(glob)
-  // Never true for NaN, which stands for too many.
+  // Never true for NaN, which represents too many.
   if (count + pieces <= maxPieces) return { kind: 'glob', pieces, alternatives: () => alternativesOf(glob) }
   const why = `has more than ${maxPieces} characters with all alternatives written out; use fewer of {a,b} and [ab]`
   return { kind: 'broken', why }

@@ -53,7 +53,7 @@ export function durationText(milliseconds: number): string {
 /** The pattern of a duration as a CEL string, to guard calls of CEL's `duration()`. */
 export const celDuration = "'^([0-9]{1,6}([.][0-9]{1,9})?(ms|s|m|h))+$'"
 
-/** A duration without a lower bound of its own. */
+/** A duration without its own lower bound. */
 export const duration = v.pipe(v.string(), v.maxLength(16), v.regex(durationPattern, 'must be a duration such as 30s, 5m or 1h30m'))
 
 /** A duration of at least five seconds: a shorter poll would be a load on the git host. */
@@ -110,7 +110,7 @@ export const refPattern = v.pipe(
     if (broken !== undefined) addIssue({ message: broken })
   }),
 )
-/** Bounds the time that a list of globs takes for each text. */
+/** Bounds the time that matching a list of globs takes for each text. */
 export const fewPieces = (dialect: 'path' | 'ref') =>
   v.rawCheck<string[]>(({ dataset, addIssue }) => {
     const broken = dataset.typed ? brokenGlobListRule(dataset.value, dialect) : undefined

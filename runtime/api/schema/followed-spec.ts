@@ -1,7 +1,7 @@
 /**
- * Parses the parts of a GatewaySync that an agent uses, for its own profile. An agent lives as long as its pod, so the spec may hold fields
- * and values of a later release. Those in unused parts are ignored; an unknown field is dropped and reported; only an unusable value makes
- * the spec invalid for the agent. Pure.
+ * Parses the parts of a GatewaySync that an agent uses, for its own profile. An agent runs as long as its pod, so the spec may contain
+ * fields and values of a later release. Those in unused parts are ignored; an unknown field is dropped and reported; only an unusable value
+ * makes the spec invalid for the agent. Pure.
  */
 import * as v from 'valibot'
 import type { FollowedMembers } from '../followed-ref.ts'

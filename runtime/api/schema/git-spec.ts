@@ -117,7 +117,7 @@ export const gitAuth = v.pipe(
   ),
 )
 
-/** The credentials that a host's API accepts like git does. */
+/** The credentials that the API of a host accepts as well as git. */
 const apiKinds = ['token', 'basic', 'githubApp'] as const
 
 const celHas = (named: readonly string[]): string => `has(self.auth) && (${named.map((kind) => `has(self.auth.${kind})`).join(' || ')})`

@@ -4,7 +4,7 @@
 import type * as v from 'valibot'
 import { printable } from '../values.ts'
 
-/** A condition and an event hold at least as many. */
+/** A condition and an event have space for at least as many. */
 const maxListed = 8
 
 /** All problems in one text; of many, the first ones and the number of the others. */

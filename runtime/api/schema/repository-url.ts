@@ -1,6 +1,6 @@
 /**
- * Parses repository URLs: the schema rejects what it rejects, the host that it finds is the one whose address is checked, and the text that
- * it returns is exactly what git gets. Pure.
+ * Parses repository URLs: the schema rejects the same URLs, the address of the host in the result is checked, and git gets exactly the text
+ * in the result. Pure.
  */
 
 /** A repository at a git host, or on this machine. */
@@ -17,7 +17,7 @@ export type RepositoryUrl = {
   port: number | undefined
 }
 
-/** Patterns without passwords and queries, and without anything that curl, ssh and URL parsers read in different ways. */
+/** Patterns without passwords and queries, and without anything that curl, ssh and URL parsers interpret differently. */
 const userPattern = '[A-Za-z0-9_][A-Za-z0-9_.+-]*'
 const hostPattern = '(?:[A-Za-z0-9_][A-Za-z0-9_.-]*|\\[[0-9A-Fa-f:.]+\\])'
 const pathPattern = '[^\\s\\x00-\\x20\\x7f-\\x9f\\\\#?]+'
@@ -26,7 +26,7 @@ const httpPattern = `(https?)://(${hostPattern})(?::([1-9][0-9]{0,4}))?(/${pathP
 const sshPattern = `ssh://(?:(${userPattern})@)?(${hostPattern})(?::([1-9][0-9]{0,4}))?(/${pathPattern})`
 const scpPattern = `(${userPattern})@([A-Za-z0-9_][A-Za-z0-9_.-]*):(${pathPattern})`
 
-/** A repository at a git host; also used in CEL by the API server, whose expressions (RE2) read it in the same way. */
+/** A repository at a git host; also used in CEL by the API server, whose expressions (RE2) interpret it in the same way. */
 export const repositoryUrlPattern = `^(?:${httpPattern}|${sshPattern}|${scpPattern})$`
 /** Paths that a host or proxy may read as another path: segments `.` and `..`, and percent-encoded `.`, `/`, `\` and control characters. */
 export const ambiguousPathPattern = '(?:^|[/:])[.]{1,2}(?:/|$)|%(?:2[eEfF]|5[cC]|[01][0-9A-Fa-f]|7[fF])|%(?:[^0-9A-Fa-f]|.[^0-9A-Fa-f]|.?$)'

@@ -207,7 +207,7 @@ export function gatewaySyncSpec(options: SpecOptions) {
         git.repo.startsWith('http://') ||
         isSshRepository(git.repo) === (capture.auth.sshKey !== undefined),
     ),
-    // Everything behind the schema follows one source in the terms of git; an artifact becomes one commit (runtime/git/oci).
+    // After the schema, all code uses one source in the terms of git; an artifact becomes one commit (runtime/git/oci).
     v.transform(({ git, ...spec }) => ({ ...spec, git: sourceOf(git, spec.oci) })),
   )
 }
