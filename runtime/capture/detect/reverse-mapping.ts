@@ -19,7 +19,7 @@ export type Published = {
   /** What the gateway should hold, by its path below the data directory. */
   desired: ReadonlyMap<string, DesiredFile>
   mappings: readonly ResolvedMapping[]
-  /** Mappings whose optional source the commit does not hold. */
+  /** Mappings whose optional source is not in the commit. */
   absent: readonly number[]
   collectionsRoot: RelativePath | undefined
 }

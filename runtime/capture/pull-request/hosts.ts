@@ -24,7 +24,7 @@ export type PullRequestHost = {
   maxText: number
   /** The request for a page of open pull requests that includes those between the branches; pages count from 1. */
   list(names: Names, branches: Branches, page: number): Path
-  /** How many pages may have to be read; 1 if the host filters by branch. */
+  /** Maximum number of pages to read; 1 if the host filters by branch. */
   pages: number
   items(answer: unknown): unknown
   /** Whether an item is a pull request between these branches, and not from another repository with a branch of that name. */

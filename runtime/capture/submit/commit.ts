@@ -11,7 +11,7 @@ import { mayHoldModification } from '../../sync/plan/drift.ts'
 /** The gateway, its mode and commit; `owner`: the owner of a branch of captures, `<namespace>/<GatewaySync>/<pod>`. */
 export type Origin = { gateway: string; mode: string; commit: string; owner?: string }
 
-/** A non-existent address; RFC 2606 reserves `.invalid`: a Designer knows a user's name, but no address. */
+/** A non-existent address; RFC 2606 reserves `.invalid`: a Designer has the name of a user, but no email address. */
 const noAddress = 'localhost.invalid'
 const maxNameLength = 100
 const maxManifestBytes = 1024 * 1024

@@ -105,7 +105,7 @@ async function wouldLose(mirror: Mirror, head: Head, { commit: parent, edits }: 
   return own.size > 0 && (await changedSince(parent, [...own]))?.size !== 0
 }
 
-/** Returns the head of the branch; undefined: none. Throws PushRefused if someone else, or another gateway, has committed to it. */
+/** Returns the head of the branch; undefined: none. Throws PushRefused if another author or gateway has committed to it. */
 async function headOf(mirror: Mirror, { branch, owner }: Pick<Taking, 'branch' | 'owner'>, signal: AbortSignal): Promise<Head | undefined> {
   const ref = `refs/heads/${branch}` as RefName
   const resolved = await mirror.resolve(ref, { fresh: true }, signal).catch((error: unknown) => {

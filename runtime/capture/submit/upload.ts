@@ -68,7 +68,7 @@ const askAgainMs = 5_000
 
 /**
  * Keeps the last check for one GatewaySync and repository (`subject`); after a restart the changes must become stable again, and the
- * controller knows which it has.
+ * controller tracks which ones it has.
  */
 export function createQuietUpload({ clock }: { clock: Pick<Clock, 'monotonicMs'> }): UploadQuietChanges {
   let watched: Watched | undefined
