@@ -11,7 +11,7 @@ import { type RenewedCertificates, createServing, keyMatchesCertificate, readCer
 
 /** How often the folder is read; the kubelet itself takes up to a minute to update it. */
 const pollIntervalMs = 10_000
-/** How long a CA that was removed from the folder stays trusted, until every agent has learned the new one. */
+/** How long a CA that was removed from the folder stays trusted, until every agent has received the new one. */
 const overlapMs = 86_400_000
 /** A chain is a few KiB. */
 const maxFileBytes = 1024 * 1024

@@ -1,6 +1,6 @@
 /**
  * Decides the life cycle of a self-managed certificate: given what is stored and the time, returns what to store and serve now, and when to
- * check again. Clients learn a CA long before it signs, and trust one long after:
+ * check again. Clients receive a CA long before it signs, and trust it long afterwards:
  *
  *   CA A          ├── signs ────────────────────────────┤
  *   CA B                                  ├── announced ─┼── signs ──────
@@ -21,7 +21,7 @@ export const lifetimes = {
   leaf: 60 * day,
   /** Length of both overlaps. Trust spreads within seconds, unless the controller or the API server is down. */
   overlap: day,
-  /** Certificates are valid from this much earlier, for clients whose clocks are behind. */
+  /** Certificates are valid from this much earlier, for clients whose clocks are slow. */
   backdate: 3_600_000,
 } as const
 

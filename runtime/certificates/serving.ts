@@ -36,7 +36,7 @@ export type CertificateKeeper = RenewedCertificates & {
 
 /** For the renewing part: `show` replaces the certificate. */
 export type Shown = ServingCertificates & {
-  /** Serves this certificate from now on. Returns whether it differs from the previous one. */
+  /** Serves this certificate from then on. Returns whether it differs from the previous one. */
   show(served: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): boolean
 }
 
