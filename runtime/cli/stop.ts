@@ -21,7 +21,7 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * For work whose result is the exit code: fires at a signal, by which the process then ends, at the latest after three seconds; and after `ms`, for
+ * For work whose result is the exit code: aborts at a signal; the process then ends, after three seconds at the latest; and after `ms`, for
  * work without its own deadline.
  */
 export function workSignal(ms?: number): AbortSignal {

@@ -74,7 +74,7 @@ function triedPod(namespace: string, name: string, { podLabels }: OperatorSettin
 }
 
 const connectWithinMs = 10_000
-/** A name that does not resolve here says nothing about the cluster. */
+/** A name that does not resolve here may still resolve in the cluster. */
 const unknownName = /^(?:ENOTFOUND|EAI_AGAIN)\b/
 
 /** Checks each distinct address that agents use; if none is set yet, that of the installation. */

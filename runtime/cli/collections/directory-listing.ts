@@ -71,7 +71,7 @@ function* walk(folder: string, below: string): Generator<FileEntry> {
 
 function* walkFolder(folder: string, below: string, isTop = true): Generator<FileEntry> {
   const entries = readFolder(path.join(folder, below))
-  // A folder with a `.git` of its own is another repository; that of a submodule is a file.
+  // A folder with its own `.git` is another repository; that of a submodule is a file.
   if (!isTop && entries.some(({ name }) => name === '.git')) return
   for (const entry of entries) {
     const name = below === '' ? entry.name : `${below}/${entry.name}`

@@ -35,7 +35,7 @@ export function register(program: Command): void {
         const { statusCommand } = await import('./status-command.ts')
         return await statusCommand(name, options, standardOutput())
       })
-      // A credential plugin of a cluster that did not answer in time may still run, and would keep the process alive.
+      // A credential plugin of a cluster that did not respond in time may still be running, and would keep the process from ending.
       process.stdout.write('', (error) => {
         if (!error) process.exit()
       })

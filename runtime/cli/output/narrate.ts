@@ -92,7 +92,7 @@ export class Narrator {
   #requests: ReadonlySet<string> | undefined
 
   /**
-   * `about` returns what is known of a commit; `emit` receives each event once. `before`: the events for an earlier version of the same
+   * `about` returns the known details of a commit; `emit` receives each event once. `before`: the events for an earlier version of the same
    * file, which are not repeated.
    */
   constructor(
@@ -185,7 +185,7 @@ export class Narrator {
       if (this.#targets.every(({ name }) => this.#inPlace.has(name))) this.#emitOnce('ready', { event: 'ready', message }, what)
       return
     }
-    // Gateways report themselves what they wait for or why they failed.
+    // Gateways report what they wait for or why they failed.
     if (ready.status === 'Unknown' || (reason === gateways?.reason && gateways.status !== 'True')) return
     const event = refusedCommit(status, message, reason, this.#about) ?? { event: 'notReady', ...failureOf(reason, message, status) }
     this.#emitOnce('ready', event, { ...event, words: undefined })

@@ -20,7 +20,7 @@ export type RunPage = {
 
 type Deps = { clock: Clock; log: Log; story: Pick<RunOutput, 'emit'> }
 
-/** Enough connections for a control room: each viewer uses one for the page and one for events. */
+/** Enough connections for the viewers in a control room: each viewer uses one for the page and one for events. */
 const bounds = { maxConnections: 500, readAheadBytes: 16 * 1024 }
 
 /** Throws InvalidConfiguration when the port cannot be opened. */

@@ -1,5 +1,6 @@
 /**
- * Watches the GatewaySync file during a run by its content: editors, configuration management and mounted volumes replace it in different ways.
+ * Watches the GatewaySync file during a run by its content: editors, configuration management tools and mounted volumes replace it in
+ * different ways.
  */
 import { type Clock, pause } from '../../platform/clock.ts'
 import { asFault } from '../../platform/fault.ts'

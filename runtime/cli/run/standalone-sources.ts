@@ -142,7 +142,7 @@ const maxKept = 20
 type CommitCache = {
   /** Reads the subject and author of a commit in the mirror, unless cached. Never rejects: the output works without them. */
   learn(commit: string, read: () => Promise<Buffer>): Promise<void>
-  /** The git host was asked at `askedMs` of the monotonic clock, and returned this commit. */
+  /** The git host was queried at `askedMs` of the monotonic clock and returned this commit. */
   named(commit: string, askedMs: number): void
   /** `nowMs` is monotonic. */
   about(commit: string, nowMs: number): CommitFacts
