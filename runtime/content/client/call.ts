@@ -18,7 +18,7 @@ export type Call = {
   headers?: Readonly<Record<string, string>>
   /** Deadline of the TLS connection; undefined: `idleMs` alone applies. */
   connectMs?: number
-  /** How long the connection may be silent. */
+  /** How long the connection may be idle. */
   idleMs: number
   /** The expected certificate name if the URL has an IP address; `ca` is PEM. */
   tls?: { servername: string; ca: string }
@@ -27,7 +27,7 @@ export type Call = {
 /** Exactly one of `response` and `error` is set. `reused`: an existing connection was used, which the server may have closed meanwhile. */
 export type Answered = { response: IncomingMessage | undefined; reused: boolean; error: unknown }
 
-/** Settles with the head of the answer, whatever its status. Never throws. */
+/** Settles with the head of the response, regardless of its status. Never throws. */
 export async function send({ url, token, text, headers = {}, connectMs, tls, ...options }: Call, signal: AbortSignal): Promise<Answered> {
   const all = { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   const { request, answered } = startCall(url, { ...options, ...tls, method: 'POST', headers: all, signal }, text)

@@ -46,11 +46,11 @@ const maxProblemBytes = 64 * 1024
  * connection limit does that with new ones.
  */
 const longestQueueMs = 300_000
-/** How often a 503 is retried: temporary failures often clear at once. After that its reason is reported. */
+/** How often a 503 is retried: temporary failures often resolve immediately. After that its reason is reported. */
 const maxUnavailable = 3
 /**
- * How long an agent waits after its connection was closed: one second more each time. A thousand agents that connect at once are served
- * within a minute.
+ * How long an agent waits after its connection was closed: one second more each time. A thousand agents that connect at the same time are
+ * served within a minute.
  */
 const resetWaitMs = { first: 1_000, most: 4_000 }
 const longestWaitSeconds = 15
@@ -118,8 +118,8 @@ export class ContentClient implements DeliveryClient {
   }
 
   /**
-   * Settles with the head of a 200. The server drops idle connections, so a reset of a reused one is retried at once. A 429 means that the
-   * server is busy with other agents: this one returns at the given time, which is not a failure; nor is a connection that is closed
+   * Settles with the head of a 200. The server drops idle connections, so a reset of a reused one is retried immediately. A 429 means that
+   * the server is busy with other agents: this one returns at the given time, which is not a failure; nor is a connection that is closed
    * unread.
    */
   async #ask(route: DeliveryRoute, body: object, signal: AbortSignal): Promise<IncomingMessage> {

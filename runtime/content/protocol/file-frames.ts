@@ -84,7 +84,7 @@ function sizeIn(bytes: Buffer, start: number, end: number): number | undefined {
   return at > start && Number.isSafeInteger(size) ? size : undefined
 }
 
-/** The path is joined to the data directory later, so a path that leads outside is invalid, whatever its sender. */
+/** The path is joined to the data directory later, so a path that leads outside is invalid, regardless of its sender. */
 function decodePath(bytes: Buffer, start: number, end: number): RelativePath | undefined {
   const path = bytes[start] === quote ? unquoted(bytes.toString('latin1', start, end)) : bytes.toString('utf8', start, end)
   return path !== undefined && isRelativePath(path) ? path : undefined

@@ -1,6 +1,6 @@
 /**
  * Defines the requests to the content server, and encodes answers without content: changes as NDJSON with an end mark, so that a truncated
- * answer is never taken for a complete one. Pure.
+ * response is never mistaken for a complete one. Pure.
  */
 import * as v from 'valibot'
 import { Fault, type Reason, reasons } from '../../platform/fault.ts'
@@ -133,7 +133,7 @@ export function isFileMode(mode: unknown): mode is FileMode {
 function decodeChange(value: unknown): Change | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { op, path, mode, id, size } = value as Record<string, unknown>
-  // The path is joined to the data directory later, so a path that leads outside is invalid, whatever its sender.
+  // The path is joined to the data directory later, so a path that leads outside is invalid, regardless of its sender.
   if (typeof path !== 'string' || path.length > maxPathCharacters || !isRelativePath(path)) return undefined
   if (op === 'delete') return { op, path }
   if (op !== 'put' || typeof id !== 'string' || !isCommitHash(id) || !isFileMode(mode)) return undefined

@@ -1,5 +1,5 @@
 /**
- * Limits how many answers run at once. A call that gets no slot receives a retry time.
+ * Limits how many responses run at the same time. A call that gets no slot receives a retry time.
  */
 import type { Clock } from '../../platform/clock.ts'
 import { FairLimiter } from '../../platform/async/fair-limiter.ts'

@@ -1,5 +1,5 @@
 /**
- * Decides whether an answer should wait briefly for other readers: the agents of one GatewaySync learn of a commit at the same time and
+ * Decides whether an answer should wait briefly for other readers: the agents of one GatewaySync detect a commit at the same time and
  * request the same content.
  */
 import { FairCache } from '../../platform/async/fair-cache.ts'

@@ -1,5 +1,5 @@
 /**
- * Determines which commits may be delivered: those that are or were published for the GatewaySync, as far as this replica knows.
+ * Determines which commits may be delivered: those that are or were published for the GatewaySync, according to this replica.
  */
 import type { Clock } from '../../platform/clock.ts'
 import { Fault } from '../../platform/fault.ts'
@@ -13,7 +13,7 @@ const pollIntervalMs = 20
 type Deps<Known> = { lookup(namespace: string, name: string): Known | undefined; clock: Clock; lateMs?: number }
 
 /**
- * Returns what this replica knows about a GatewaySync. Agent and replica both watch the API server, so an agent may learn of a commit
+ * Returns the information of this replica about a GatewaySync. Agent and replica both watch the API server, so an agent may detect a commit
  * first: an unknown commit is waited for, one second by default.
  */
 export async function lookupPublished<Known extends Published>(

@@ -55,7 +55,7 @@ export type Authorization =
   /** `pod`: `namespace/name`. */
   | { kind: 'allowed'; pod: string }
   | { kind: 'refused'; status: 401 | 403 | 404; message: string }
-  /** Too many TokenReviews are under way. */
+  /** Too many TokenReviews are in progress. */
   | { kind: 'busy'; retryAfterSeconds: number }
 
 /** Collaborators of the app; the controller builds them. */
@@ -241,7 +241,7 @@ class ContentCalls {
       else yield* (await leader({ namespace, name, route: path, body, token }, signal)) ?? make(signal)
     }
     const subject = `${namespace}/${name} ${revision} ${commit}`
-    // Forwarded calls have their own key: their answers are always made here, while others may come from the leader.
+    // Forwarded calls have their own key: their responses are always created here, while others may come from the leader.
     const key = hashOf([subject, path, isForwarded, body])
     return this.#answers.read(key, chosen, { tenant: namespace, isBatched: this.#isBatched.join(namespace, subject, pod) })
   }

@@ -1,5 +1,5 @@
 /**
- * Streams an answer to its reader: it is made only as fast as it is read, and the connection is closed when it is not read.
+ * Streams an answer to its reader: it is produced only as fast as it is read, and the connection is closed when it is not read.
  */
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../platform/clock.ts'
@@ -8,7 +8,7 @@ import type { Log } from '../../platform/log/log.ts'
 
 /** A reader that needs longer than this for 64 KiB reads less than 6 KiB/s: no disk is that slow. */
 const defaultSlowAfterMs = 10_000
-/** How much may be buffered for a slow reader before git has to wait. */
+/** Maximum to buffer for a slow reader before git has to wait. */
 const highWaterBytes = 128 * 1024
 
 /** The connection of one answer, and the limits for its reader. */
@@ -24,9 +24,9 @@ export type Streaming = {
 }
 
 /**
- * Turns chunks into a body that is made only as fast as it is read. Waits for the first chunk and throws what making it throws, so that an
- * error can still have its own status; later only the missing end frame indicates a failure. A reader that reads nothing for `slowAfterMs`
- * is disconnected.
+ * Turns chunks into a body that is produced only as fast as it is read. Waits for the first chunk and throws what making it throws, so that
+ * an error can still have its own status; later only the missing end frame indicates a failure. A reader that reads nothing for
+ * `slowAfterMs` is disconnected.
  */
 export async function streamed(
   chunks: AsyncGenerator<Uint8Array>,
