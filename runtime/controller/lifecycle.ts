@@ -65,7 +65,7 @@ type Readiness = {
   isListed(): boolean
   /** Call when every permitted object has been listed. */
   listed(): void
-  /** From now on readiness also depends on `isTrusted`: whether the API server knows which certificate to trust. */
+  /** From now on readiness also depends on `isTrusted`: whether the API server has the CA of the certificate. */
   trustedWhen(isTrusted: () => boolean): void
   /** Settles once everything is listed, or when the signal aborts. */
   whenListed(signal: AbortSignal): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Removes mirrors of repositories that no GatewaySync names any more; each replica has its own mirrors.
+ * Removes mirrors of repositories that no GatewaySync names anymore; each replica has its own mirrors.
  */
 import { type Clock, pause } from '../platform/clock.ts'
 import { asFault } from '../platform/fault.ts'

@@ -107,7 +107,7 @@ export async function workOf(
       const { policy, rules } = spec.validation
       const request = {
         profiles: Object.keys(spec.sync.profiles).map((profile) => resolveProfile(spec.sync, profile)),
-        // A credential in a branch stays in the repository's history, so it is an error whatever the policy for normal commits is.
+        // A credential in a branch stays in the history of the repository, so it is an error regardless of the policy for normal commits.
         validation: { policy: policy === 'Off' ? ('Warn' as const) : policy, rules: { ...rules, [plainCredential]: 'error' as const } },
         modesInUse: undefined,
         commit,

@@ -108,7 +108,7 @@ export class Captures {
     return isOver(asked.record, offer.request, now) ? 'done' : undefined
   }
 
-  /** Answers an offer that needs no commit of its own: one without files, or with changes that another gateway has pushed. */
+  /** Answers an offer that does not need its own commit: one without files, or with changes that another gateway has pushed. */
   #answerWithout(known: readonly CaptureEntry[], asked: Asked, offer: CaptureOffer): 'done' | undefined {
     if (offer.files === 0) {
       this.#keep(asked, { ...this.#base(asked, offer), state: 'Nothing' })

@@ -79,7 +79,7 @@ export class AgentBindings {
     this.#withoutPods.delete(namespace)
     const text = JSON.stringify(binding)
     const last = this.#written.get(namespace)
-    // A new pod needs its permissions at once, even if the binding was changed since it was written.
+    // A new pod needs its permissions immediately, even if the binding was changed since it was written.
     const isWritten = last?.text === text && present.every(({ uid }) => last.uids.has(uid))
     const leftMs = isWritten ? last.untilMs - clock.monotonicMs() : 0
     if (leftMs > 0) return leftMs
@@ -110,7 +110,7 @@ export class AgentBindings {
     }
   }
 
-  /** A previous leader may have bound a namespace that has neither GatewaySync nor pod any more, so no watch would report it. */
+  /** A previous leader may have bound a namespace that no longer has a GatewaySync or pod, so no watch would report it. */
   async #addBound(signal: AbortSignal): Promise<void> {
     const { role, clock, log } = this.#deps
     while (role !== undefined && !signal.aborted) {

@@ -74,7 +74,7 @@ const gatewaysShareMs = 250
 /** Attempts of a reconcile whose object changes concurrently; then the queue's backoff applies. */
 const maxAttempts = 3
 
-/** Runs until `signal` aborts, which also means that the Lease is lost. */
+/** Runs until `signal` aborts, which also happens when the Lease is lost. */
 export async function runLeader(deps: LeaderDeps, signal: AbortSignal): Promise<void> {
   const { store, clock, log, metrics } = deps
   const reconcileOne = (key: SyncKey, own: AbortSignal) =>

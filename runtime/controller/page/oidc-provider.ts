@@ -78,7 +78,7 @@ export class OidcProvider implements Provider {
   async finish(query: string, { state, nonce, verifier }: Parameters<Provider['finish']>[1]): ReturnType<Provider['finish']> {
     try {
       const config = await this.#found()
-      // The proxy in front may have changed the host name; the provider knows this one.
+      // The proxy in front may have changed the host name; this one is registered at the provider.
       const tokens = await authorizationCodeGrant(config, new URL(`${this.#settings.externalURL}${callbackPath}${query}`), {
         pkceCodeVerifier: verifier,
         expectedState: state,

@@ -1,5 +1,5 @@
 /**
- * Reads the GatewaySyncs of other clusters for the page of a hub: one list and watch for each, over connections of its own. Never writes to
+ * Reads the GatewaySyncs of other clusters for the page of a hub: one list and watch for each, over its own connections. Never writes to
  * them.
  */
 import { readFile } from 'node:fs/promises'
@@ -171,7 +171,7 @@ class OtherCluster {
     changed()
   }
 
-  /** A watch that a proxy cuts is opened again within a second, and an expired version leads to a new list. Neither is worth a word. */
+  /** A watch that a proxy cuts is opened again within a second, and an expired version leads to a new list. Neither is logged. */
   #interrupted(fault: Fault): void {
     this.#interruptions += 1
     if (fault.reason !== 'Conflict' && (this.#interruptions > 1 || !this.#isListed)) this.#failed(fault)

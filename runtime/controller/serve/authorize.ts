@@ -32,7 +32,7 @@ export type AuthorizerDeps = {
 }
 
 /**
- * A fleet of a thousand agents that starts at once is authenticated in five seconds. Twenty wrong tokens in ten seconds are not an
+ * A fleet of a thousand agents that starts at the same time is authenticated in five seconds. Twenty wrong tokens in ten seconds are not an
  * accident.
  */
 export const reviewLimits = { perSecond: 200, failuresPerPeer: 20 } as const

@@ -15,7 +15,7 @@ import { gatherKeys, type Keys, keysIn } from '../../receiver/authenticate.ts'
 /** A cache of keys. */
 export type PushKeys = {
   /**
-   * Returns the keys for calls to one GatewaySync. A configured key that cannot be read becomes a fault beside the other keys. Never
+   * Returns the keys for calls to one GatewaySync. A configured key that cannot be read becomes a fault next to the other keys. Never
    * throws.
    */
   of(namespace: string, webhook: GatewaySyncSpec['webhook']): Promise<Keys>
