@@ -41,7 +41,7 @@ export function clusterSync(facts: SyncFacts): ClusterSync {
   }
 }
 
-/** A cluster that cannot be read needs attention, whatever its GatewaySyncs were. */
+/** A cluster that cannot be read needs attention, regardless of the last state of its GatewaySyncs. */
 export function clusterView({ syncs, ...cluster }: Omit<ClusterView, 'level'>): ClusterView {
   const level = cluster.failure === undefined ? worstOf(syncs.map((sync) => sync.level)) : 'error'
   return {

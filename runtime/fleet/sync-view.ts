@@ -79,7 +79,7 @@ export function syncView(
   return { ...view, next: steps.map((step) => stepText(view, step)), steps }
 }
 
-/** Without reports, uses the controller's counts; they count a paused or failed gateway as such, whatever it runs. */
+/** Without reports, uses the controller's counts; they count a paused or failed gateway as such, regardless of its commit. */
 function inStepOf(rows: readonly GatewayView[], { total, synced, drifted }: GatewayCounts, published: string | undefined): number {
   const known = rows.filter(({ commit }) => commit !== undefined)
   return known.length === 0 ? synced + drifted : Math.min(total, known.filter(({ commit }) => commit === published).length)

@@ -46,7 +46,7 @@ export function cut(text: string, width: number): string {
   return letters.length <= width ? text : `${letters.slice(0, Math.max(0, width - 1)).join('')}…`
 }
 
-/** Wraps a text at its spaces; a word longer than a line stays whole, because users copy it. */
+/** Wraps a text at its spaces; a word longer than a line is not split, because users copy it. */
 export function folded(text: string, width: number, first: string, further = ' '.repeat(lengthOf(first))): string[] {
   const lines: string[] = []
   let line = first

@@ -10,7 +10,7 @@ import { type CertificateSecret, ifProbed, type InstallationFacts } from './fact
 import type { Finding } from './report.ts'
 
 const section = 'certificates'
-/** Minimum share of the validity period that should remain. Renewal starts long before, so less means that renewal fails. */
+/** Minimum share of the validity period that should remain. Renewal starts much earlier, so less than this means that renewal fails. */
 const minShareLeft = 0.2
 
 /** Checks the validity period of the webhook certificate, and whether the API server and the agents trust it. */

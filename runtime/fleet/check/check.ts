@@ -15,7 +15,7 @@ import { type CheckReport, type Finding, reportOf } from './report.ts'
 import { docsPage } from '../../platform/docs-page.ts'
 import { inContext } from '../steps.ts'
 
-/** Omits checks behind an unreachable component instead of reporting each of them as failed. */
+/** Omits checks that depend on an unreachable component instead of reporting each of them as failed. */
 export function check(facts: CheckFacts, now: Temporal.Instant): CheckReport {
   const { server, api } = facts
   if (api.kind !== 'seen') return reportOf([unreachable(server, api.message)], now)

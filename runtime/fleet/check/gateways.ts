@@ -45,7 +45,7 @@ export function checkGit({ syncs }: FleetFacts): Finding[] {
   ]
 }
 
-/** Checks the gateways for agents that are missing, silent or of another version, and for failed syncs. */
+/** Checks the gateways for agents that are missing, do not report or have another version, and for failed syncs. */
 export function checkGateways(fleet: FleetFacts, { installations, context }: CheckFacts, now: Temporal.Instant): Finding[] {
   const section = 'gateways'
   const recreate = (namespace: string, pod: string): string => `kubectl${inContext(context)} -n ${namespace} delete pod ${pod}`
