@@ -10,7 +10,7 @@ import { Temporal } from '../platform/temporal.ts'
 import { type Answer, call, type Call, type Connection, parsed, required } from './http.ts'
 import { jsonOrUndefined } from '../platform/text/json.ts'
 
-/** What a gateway can be asked to read again. */
+/** What a gateway can be requested to scan. */
 export type ScanKind = 'projects' | 'config'
 
 /** `commissioning`: responds to requests but is not ready; `faulted`: any other state. */
@@ -25,8 +25,7 @@ export type Scanned = { projects?: Temporal.Instant; config?: Temporal.Instant; 
 
 /**
  * Throws GatewayUnreachable, GatewayNotReady (from `lock` also while another client holds it), GatewayUnauthorized, GatewayForbidden and,
- * only from `scan`, ScanFailed: before it no file has been read, so that no other response says anything about a commit. `status` throws
- * nothing.
+ * only from `scan`, ScanFailed: before it, no file has been read, so that no other response concerns a commit. `status` throws nothing.
  */
 export type Gateway = {
   status(signal: AbortSignal): Promise<GatewayStatus>

@@ -9,7 +9,7 @@ import { Fault } from '../platform/fault.ts'
 import { causeOf, readText, startCall } from '../http/client.ts'
 import { jsonOrUndefined } from '../platform/text/json.ts'
 
-/** Any HTTP response, whatever its status. */
+/** Any HTTP response, regardless of its status. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; body: string }
 
 /** The address of a gateway, and its credentials. */

@@ -36,7 +36,7 @@ type Known = { target?: string | undefined; argument?: string | undefined; envir
 
 /**
  * If a gateway does not respond, its last mode stays in force; a missing API key does not fail the sync. The returned function may be
- * called often: results are cached so that a caller learns the mode soon after the gateway runs.
+ * called often: results are cached, but only briefly, so that a caller gets the mode soon after the gateway has started.
  */
 export function createModeFinder(deps: Deps, known: Known): (gateway: Gateway | undefined, signal: AbortSignal) => Promise<Mode> {
   const { clock } = deps
