@@ -166,7 +166,7 @@ async function pruneMirrors({ folder, mirrors, opened, volume }: Opened, named: 
     await onVolume(() => rmSync(path.join(folder, name), { recursive: true, force: true }))
     volume.forget(key)
   }
-  // With its credentials. One in use stays, so that a call still under way and one that begins now share one writer.
+  // With its credentials. One in use is kept, so that a call in progress and a new one share one writer.
   for (const [key, of] of mirrors) {
     if (kept.has(key) || kept.has(key.replace(/-.*/, '')) || !of('').close()) continue
     mirrors.delete(key)

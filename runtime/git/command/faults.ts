@@ -60,7 +60,7 @@ function pathOf({ text }: RepositoryUrl): string {
   return text.replace(/^[a-z]+:\/\/[^/]*\//, '').replace(/^[^/@]*@[^/:]*:/, '') || text
 }
 
-/** One line by git itself. A host reached over ssh may write anything there, so none of those lines gets into a message. */
+/** One line by git itself. A host reached over ssh may write anything there, so messages contain none of those lines. */
 function unexplained(lines: readonly string[], asked: GitTarget | undefined): string {
   if (asked?.url.protocol === 'ssh') return 'the git host ended the connection for a reason that ssh does not name'
   const own = lines.filter((line) => !line.startsWith('remote:') && !line.includes('remote error'))

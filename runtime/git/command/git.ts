@@ -86,8 +86,8 @@ const saidNo = new Error('git ended without a message')
 const underLimits = 'trap "" XFSZ && { ulimit -S -s 3072; ulimit -S -d "$1"; ulimit -f "$2"; shift 2; } 2>/dev/null && exec git "$@"'
 
 /**
- * Starts git in a process group of its own, so that its helpers can be ended with it. Throws a Fault when no process can
- * be started. `unref`: this process may end before git does.
+ * Starts git in its own process group, so that its helper processes can be ended with it. Throws a Fault when no process can be started.
+ * `unref`: this process may end before git does.
  */
 export function startGit(run: GitRun, limits: GitLimits): GitProcess & { pid: number | undefined; unref(): void } {
   const protocols = run.protocols ?? []

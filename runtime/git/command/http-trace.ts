@@ -1,5 +1,6 @@
 /**
- * Separates the HTTP trace of git from its error output, to learn what the git host answered. git itself takes any short page for an empty repository.
+ * Separates the HTTP trace of git from its error output, to determine how the git host responded. git itself takes any short page for an
+ * empty repository.
  */
 import { StringDecoder } from 'node:string_decoder'
 

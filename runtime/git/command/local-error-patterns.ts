@@ -6,7 +6,7 @@ import type { ErrorPattern } from './error-patterns.ts'
 
 /** Failures of this machine's installation or of the repository itself, whether or not a git host is involved. */
 export const localPatterns: readonly ErrorPattern[] = [
-  // Failures of the machine come first: git and its helpers then also report errors of each other, the host and the repository.
+  // Failures of the machine take precedence: git and its helpers then also report errors of each other, the host and the repository.
   ...refusalsOfVolume.map(({ message, words }): ErrorPattern => ({
     pattern: message,
     reason: 'SourceVolumeFull',

@@ -1,6 +1,6 @@
 /**
- * Limits the total memory of the git processes that call hosts. A fetch starts with a small share; a repository that needs more is fetched with a large share from
- * then on. A controller of a large installation uses more memory itself, and runs fewer processes at once.
+ * Limits the total memory of the git processes that call hosts. A fetch starts with a small share; a repository that needs more is then
+ * fetched with a large share. A controller of a large installation uses more memory itself, and runs fewer processes at once.
  */
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { memoryLeft } from '../../platform/memory.ts'

@@ -39,7 +39,7 @@ type Process = {
 const answerMs = 120_000
 /** An older process accepts no new request, so that none is interrupted by its end. */
 const ageMs = 600_000
-/** Longer than the usual time between pushes of users who work together. */
+/** Longer than the usual time between pushes of collaborating users. */
 const idleMs = 5_000
 
 /** Starts no process before the first request. `restAfterMs`: how long the process waits for another request. */

@@ -41,7 +41,7 @@ export function runForThread({ run, limits, port }: GitAsked): void {
   stdout.pause()
   let errorBytes = 0
   stderr.on('data', (chunk: Buffer<ArrayBuffer>) => {
-    // No reader takes the output piece by piece, and a busy thread takes none for minutes.
+    // The output is not read piece by piece, and a busy thread reads nothing for minutes.
     const isRead = errorBytes < maxErrorBytes
     errorBytes += chunk.length
     if (isRead) say(port, { kind: 'stderr', chunk })

@@ -42,8 +42,8 @@ const firstDescriptor = 3
 const descriptorFolder = '/dev/fd'
 
 /**
- * Runs a program to its end, whatever its exit code. Throws Timeout, GitKilled when a signal ended it, which does not depend on the data,
- * and ToolMissing when the machine lacks the program or the means to pass its files.
+ * Runs a program to its end, regardless of its exit code. Throws Timeout, GitKilled when a signal ended it, which does not depend on the
+ * data, and ToolMissing when the machine lacks the program or the means to pass its files.
  */
 export async function runTool(run: ToolRun, { folder, timeoutMs, signal }: ToolOptions): Promise<ToolResult> {
   const names = Object.keys(run.files)

@@ -28,7 +28,7 @@ const timeoutMs = 10_000
 /** Selects the files below `roots` that `takes` accepts. */
 export type DiffedPart = { roots: readonly RelativePath[]; takes(path: RelativePath): boolean }
 
-/** Compares a part of two commits; the repository must hold both. Throws RepositoryTooLarge and the faults of git. */
+/** Compares a part of two commits; the repository must contain both. Throws RepositoryTooLarge and the faults of git. */
 export async function diffCommits(
   repository: Repository,
   { from, commit, roots, takes }: { from: CommitHash; commit: CommitHash } & DiffedPart,

@@ -1,6 +1,6 @@
 /**
- * Reads from a mirror that may turn out to be damaged: after a failure that its files could explain, a new mirror is fetched and the read
- * continues, because a commit has the same content in every mirror.
+ * Reads from a mirror that may be damaged: after a failure that its files could explain, a new mirror is fetched and the read continues,
+ * because a commit has the same content in every mirror.
  */
 import type { BlobSink } from '../../content/protocol/protocol.ts'
 import type { CommitHash } from '../../api/values.ts'

@@ -1,6 +1,6 @@
 /**
- * Combines the output of a program into larger chunks. Git writes 4 KiB at a time; passing each chunk through several steps and into a TLS record of
- * its own would cost more than git's own work.
+ * Combines the output of a program into larger chunks. Git writes 4 KiB at a time; passing each chunk through several steps and into its
+ * own TLS record would cost more than git's own work.
  */
 import type { Readable } from 'node:stream'
 

@@ -44,7 +44,7 @@ export async function callForJson(
   return { status: response.statusCode ?? 0, body: jsonOrUndefined((await readText(response, maxBodyBytes)) ?? ''), retryAfter }
 }
 
-/** The options with which a call takes this way. Throws what the network throws. */
+/** The options with which a call uses this connection. Throws what the network throws. */
 export async function wayTo(url: URL, { caBundle, proxy, addresses }: ApiWay, signal: AbortSignal): Promise<CallOptions> {
   const trust = caBundle === undefined ? {} : { ca: caBundle }
   const pinned = addresses === undefined ? {} : { lookup: lookupOf(addresses) }
@@ -78,7 +78,7 @@ export async function tunnel(
   return { createConnection: (options) => connect({ ...(options as ConnectionOptions), ...name, socket }) }
 }
 
-/** Decodes percent codes like curl: a percent sign that does not begin one is literal. */
+/** Decodes percent-encoding like curl: a percent sign that does not begin one is literal. */
 function decoded(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (codes) => Buffer.from(codes.replaceAll('%', ''), 'hex').toString('utf8'))
 }

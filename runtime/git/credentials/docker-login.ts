@@ -11,7 +11,7 @@ export function dockerLogin(text: string, registry: string, field: string): { us
   const [, found] = Object.entries(auths).find(([name]) => hostIn(name) === registry) ?? []
   const { username, password, auth } = (found ?? {}) as Record<string, unknown>
   if (typeof username === 'string' && typeof password === 'string') return { username, password }
-  // `docker login` writes both as `auth` alone.
+  // `docker login` writes both only as `auth`.
   const decoded = typeof auth === 'string' ? Buffer.from(auth, 'base64').toString('utf8') : ''
   const colon = decoded.indexOf(':')
   if (colon > 0) return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) }

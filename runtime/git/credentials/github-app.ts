@@ -13,7 +13,7 @@ import { type ApiAnswer, type ApiWay, callForJson } from './api-call.ts'
 /** The App, its installation, and the key that authenticates it. `privateKey` is an RSA key in PEM. */
 export type AppKey = {
   namespace: string
-  /** Namespace, Secret and its version. Keyed by the numbers alone, one tenant would get another tenant's token. */
+  /** Namespace, Secret and its version. With only the numbers as the key, one tenant would get the token of another tenant. */
   owner: string
   appId: number
   installationId: number
@@ -120,7 +120,7 @@ async function signJwt({ appId, privateKey }: AppKey, clock: Clock): Promise<str
     .sign(key)
 }
 
-/** Explains a refusal by its status alone, because the body is untrusted text. */
+/** Explains a refusal only by its status, because the body is untrusted text. */
 function refusal({ appId, installationId }: AppKey, host: string, status: number): string {
   if (status === 401)
     return `${host} refused App ${appId}: appId and private key are not of one App, or the clock of this machine is wrong (401)`

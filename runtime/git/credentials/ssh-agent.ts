@@ -15,7 +15,7 @@ const timeoutMs = 10_000
 /** A shell that ends the agent when its standard input closes, which also happens when this process is killed. */
 const keeper = 'ssh-agent -D -t "$1" -a "$2" & agent=$!; cat >/dev/null; kill $agent; wait $agent'
 
-/** Starts an agent that forgets its keys automatically after a while. Throws ToolMissing when it does not start within 10 s. */
+/** Starts an agent that removes its keys automatically after a while. Throws ToolMissing when it does not start within 10 s. */
 export async function startAgent(socket: string, keyLifetimeSeconds: number, signal: AbortSignal): Promise<Agent> {
   const child = spawn('sh', ['-c', keeper, 'sh', String(keyLifetimeSeconds), socket], {
     stdio: ['pipe', 'pipe', 'ignore'],

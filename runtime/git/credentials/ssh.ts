@@ -14,10 +14,10 @@ import { addKey, startAgent } from './ssh-agent.ts'
 
 type SshCredentials = Extract<Credentials, { kind: 'ssh' }>
 
-/** How long an agent keeps its keys, so that one that could not be stopped forgets them. Longer than any call of git. */
+/** How long an agent keeps its keys, so that one that could not be stopped removes them. Longer than any call of git. */
 const keyLifetimeSeconds = 900
 const connectTimeoutSeconds = 15
-/** A host that is silent for three of these is considered dead. */
+/** A host that does not respond for three of these is considered dead. */
 const aliveIntervalSeconds = 10
 
 /** `address`: the one to connect to; undefined: ssh resolves the host. Throws CredentialsInvalid, ToolMissing, GitKilled, Timeout. */
@@ -73,7 +73,7 @@ function sshCommand(url: RepositoryUrl, { knownHosts }: SshCredentials, { folder
     UserKnownHostsFile: hostsFile,
     GlobalKnownHostsFile: '/dev/null',
     UpdateHostKeys: 'no',
-    // The name under which known_hosts has the host's key, whatever its address.
+    // The name under which known_hosts has the key of the host, regardless of its address.
     ...(address === undefined ? {} : { HostName: address, HostKeyAlias: alias }),
     ConnectTimeout: String(connectTimeoutSeconds),
     ServerAliveInterval: String(aliveIntervalSeconds),

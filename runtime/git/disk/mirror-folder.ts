@@ -240,7 +240,7 @@ export async function isCommit(local: Local, name: string, signal: AbortSignal):
 
 /**
  * Merges packs. `thorough`: into one, without objects that no kept commit needs, in time that grows with the repository; otherwise only the
- * small packs of the latest fetches are merged, for which a git older than 2.32 has no way but the thorough one. `kept` undefined: all refs stay.
+ * small packs of the latest fetches are merged, which a git older than 2.32 can do only thoroughly. `kept` undefined: all refs stay.
  * `local` runs git in the mirror. Returns whether it was thorough. Throws the faults of git.
  */
 export async function repack(

@@ -30,7 +30,7 @@ type Options = {
   limits: GitLimits
   memory: GitMemory
   /**
-   * How long the host may send almost nothing before git gives up. Grows fourfold after each such timeout, up to eight minutes, and returns
+   * How long the host may send almost nothing before git aborts. Grows fourfold after each such timeout, up to eight minutes, and returns
    * to the default, or to the time that the host needed, once the host has answered all of those calls.
    */
   patienceSeconds?: number
@@ -147,13 +147,16 @@ class Host {
   }
 }
 
-/** How long a host may be silent: a busy host needs a while to pack a large commit. */
+/** How long a host may send nothing: a busy host needs a while to pack a large commit. */
 class Patience {
   readonly #defaultSeconds: number
   /** The timeout that the host needed: a success that took longer than the default may have had a pause of that length. */
   #minSeconds: number
   #seconds: number
-  /** The calls for which the host was silent too long, until it has answered them: the answer to another request does not count for these. */
+  /**
+   * The calls that the host did not answer for too long, until it has answered them: the answer to another request does not count for
+   * these.
+   */
   readonly #unanswered = new Set<string>()
 
   constructor(defaultSeconds = defaultPatienceSeconds) {

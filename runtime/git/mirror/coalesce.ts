@@ -1,5 +1,5 @@
 /**
- * Shares one result between concurrent identical requests. The work is aborted when no caller waits for it any more.
+ * Shares one result between concurrent identical requests. The work is aborted when no caller waits for it anymore.
  */
 /**
  * Settles with the answer for `key`; only one request per key runs at a time. Throws what `ask` throws, or the caller's signal's reason.
@@ -8,7 +8,7 @@ export type Coalesce<Answer> = (key: string, ask: (signal: AbortSignal) => Promi
 
 type Entry<Answer> = { answer: Promise<Answer>; waiting: number; cancel: AbortController }
 
-/** `stop` aborts all work that is under way; its callers get the signal's reason. */
+/** `stop` aborts all work in progress; its callers get the signal's reason. */
 export function createCoalesce<Answer>(stop: AbortSignal): Coalesce<Answer> {
   const entries = new Map<string, Entry<Answer>>()
   return async (key, ask, signal) => {

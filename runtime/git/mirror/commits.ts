@@ -23,7 +23,7 @@ export class Commits {
   readonly #recent: RecentCommits
   readonly #fetching: ReturnType<typeof createCoalesce<void>>
 
-  /** `signal` aborts everything that is under way. */
+  /** `signal` aborts everything in progress. */
   constructor(files: MirrorFiles, recent: RecentCommits, signal: AbortSignal) {
     this.#files = files
     this.#recent = recent

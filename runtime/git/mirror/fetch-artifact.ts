@@ -1,6 +1,6 @@
 /**
- * Fetches OCI artifacts into a mirror: each becomes one commit, so that everything behind the mirror works as for a git repository. Before a
- * layer is read, its manifest is checked against its digest and, if keys are given, the digest against cosign's signatures.
+ * Fetches OCI artifacts into a mirror: each becomes one commit, so that the code that uses the mirror works as for a git repository. Before
+ * a layer is read, its manifest is checked against its digest and, if keys are given, the digest against cosign's signatures.
  */
 import { type Digest, artifactRevision, digestIn, isDigest } from '../../api/artifact-revision.ts'
 import { isTagSelector, newestTag, selectorText } from '../../api/followed-ref.ts'
@@ -38,7 +38,7 @@ const maxSigners = 1_000
 /** A tag may look like the hash of a commit. */
 const tagPrefix = 'tag '
 
-/** What `fetch` takes for a followed tag, range or digest. */
+/** What `fetch` accepts for a followed tag, range or digest. */
 export function followedArtifact(followed: string): string {
   return isDigest(followed) || isTagSelector(followed) ? followed : `${tagPrefix}${followed}`
 }
@@ -78,7 +78,7 @@ class ArtifactFetches {
     const signer = await this.#signer(registry, digest, signal)
     const commit = known ?? (await this.#fetchNew(registry, into, digest, signal))
     keepCommit(into.at, commit)
-    // Only a release that makes commits in another way could lead here.
+    // Only a release that creates commits in another way could lead here.
     if (isCommitHash(what) && commit !== what) throw new Fault('RefNotFound', `artifact ${digest} is commit ${commit} now, and not ${what}`)
     return { commit, tag: undefined, name, ...(signer === undefined ? {} : { signer }) }
   }

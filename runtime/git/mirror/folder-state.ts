@@ -1,6 +1,6 @@
 /**
  * The state of a mirror's folder, and what may be done in each. A mirror is a cache: when git cannot work with its files, a new one is
- * fetched beside it and takes its place in the same call. If that fails in the same way, the host is to blame and the old one stays.
+ * fetched beside it and takes its place in the same call. If that fails in the same way, the host is the cause and the old one is kept.
  *
  *     unseen --prepare--> sound --suspect, prepare--> suspect --fetch--> sound
  */
@@ -48,7 +48,7 @@ export type FolderOptions = {
   /** Reserves space for the pack of a fetch. Throws SourceVolumeFull. */
   reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
   log: Log
-  /** The digest of the artifact that a commit was made from, if a status names it. */
+  /** The digest of the artifact that a commit was created from, if a status names it. */
   digestOf(commit: CommitHash): Digest | undefined
   /** The commits that a clean-up keeps; undefined: all. */
   keptCommits(): ReadonlySet<string> | undefined
@@ -169,7 +169,7 @@ export class FolderState {
     this.#state = 'unseen'
   }
 
-  /** Whether a failure to read or fetch may be caused by the folder; if so, it is suspect from now on. */
+  /** Whether a failure to read or fetch may be caused by the folder; if so, it is suspect from then on. */
   suspect(error: unknown): boolean {
     if (!isOwnFailure(error)) return false
     if (this.#state !== 'suspect') warn(this.#options.log, error, 'a mirror may be damaged')
@@ -268,7 +268,7 @@ async function repackWithin(
   thorough: boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
-  // Not the git host's: how long this takes says nothing about it.
+  // Not the git host's: the duration is unrelated to it.
   const user = { namespace, host: '', repository: remote.url.text }
   const kept = keptCommits()
   const repackAs = async (size: 'small' | 'large'): Promise<boolean> =>

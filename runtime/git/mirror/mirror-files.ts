@@ -46,7 +46,7 @@ export type MirrorFiles = {
   /** Drops, or tidies up thoroughly, only when no work is running or waiting; returns false otherwise, without doing anything. */
   dropIfIdle(): Promise<boolean>
   tidyIfIdle(signal: AbortSignal): Promise<boolean>
-  /** Refuses all changes from now on, so that another writer may use the folder, unless one is running or waiting. Returns whether it does. */
+  /** Refuses all further changes, so that another writer may use the folder, unless one is running or waiting. Returns whether it does. */
   close(): boolean
   /** Settles when no work is running. */
   settled(): Promise<void>

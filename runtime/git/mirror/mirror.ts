@@ -37,7 +37,7 @@ export type Mirror = {
   rawObject: Commits['rawObject']
   /** The content below the folders that a profile reads. */
   source(roots: (profile: string) => readonly RelativePath[] | undefined): FramedSource
-  /** The content of a commit below some folders, for the collection checks; the mirror must hold the commit. */
+  /** The content of a commit below some folders, for the collection checks; the mirror must contain the commit. */
   listing(commit: CommitHash, roots: readonly RelativePath[]): Listing
   /** Runs a read of a commit, such as one in a worker thread; if the mirror proves damaged, once more in a new mirror. */
   readBy<Value>(commit: CommitHash, read: (repository: Repository) => Promise<Value>, signal: AbortSignal): Promise<Value>
@@ -55,7 +55,7 @@ export type Mirror = {
   drop(): Promise<void>
   /** The mirror as a tenant of the volume, which may tidy it up or drop it to free space. */
   readonly tenant: StoredFolder
-  /** Refuses all changes from now on with GitKilled, unless one is running or waiting. Returns whether it does. */
+  /** Refuses all further changes with GitKilled, unless one is running or waiting. Returns whether it does. */
   close(): boolean
   /** Settles when no work is running. */
   settled(): Promise<void>

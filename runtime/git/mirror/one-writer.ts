@@ -1,6 +1,6 @@
 /**
- * Runs pieces of work on a mirror's files one after the other; one that fails does not stop the next. Namespaces take turns. Work that is
- * equal to waiting work of other namespaces runs once for all of them.
+ * Runs work on the files of a mirror sequentially; one that fails does not stop the next. Namespaces take turns. Work that is equal to
+ * waiting work of other namespaces runs once for all of them.
  */
 import { Turns } from '../../platform/async/turns.ts'
 import { systemClock } from '../../platform/clock.ts'
@@ -23,7 +23,9 @@ export class OneWriter {
   #running: Promise<void> | undefined
   #isClosed = false
 
-  /** `isHeldUp`: whether the running work of a namespace waits for its other work. It gives way then, if another namespace waits for its turn. */
+  /**
+   * `isHeldUp`: whether the running work of a namespace waits for its other work. It then yields if another namespace waits for its turn.
+   */
   constructor(isHeldUp: (namespace: string) => boolean = () => false) {
     this.#isHeldUp = isHeldUp
   }
@@ -43,7 +45,7 @@ export class OneWriter {
     return await promise
   }
 
-  /** Refuses all work from now on with GitKilled, unless some is running or waiting. Returns whether it does. */
+  /** Refuses all further work with GitKilled, unless some is running or waiting. Returns whether it does. */
   close(): boolean {
     this.#isClosed ||= this.isIdle
     return this.#isClosed
@@ -81,7 +83,7 @@ export class OneWriter {
         return
       }
       settle = ({ reject }) => reject(error)
-      // Only the namespace whose turn it was has given up.
+      // Only the namespace whose turn it was has canceled.
       if (next.signal?.aborted === true) for (const one of equal.splice(0)) this.#waiting.add(one.namespace, one)
     } finally {
       over.abort()

@@ -6,7 +6,7 @@ import { evictOldest } from './bounded.ts'
 
 /** One for each mirror. */
 export type RecentCommits = {
-  /** A caller received this commit, or learned that the mirror holds it. */
+  /** A caller received this commit, or the information that it is in the mirror. */
   add(commit: CommitHash): void
   /** The commits added since the last call. */
   take(): ReadonlySet<CommitHash>
@@ -14,7 +14,7 @@ export type RecentCommits = {
 
 const maxCommits = 1_000
 
-/** Holds at most 1,000 commits; beyond that the one added first is forgotten. */
+/** Holds at most 1,000 commits; beyond that, the oldest one is dropped. */
 export function createRecentCommits(): RecentCommits {
   let recent = new Set<CommitHash>()
   return {

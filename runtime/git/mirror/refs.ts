@@ -12,7 +12,7 @@ export function ambiguousRef(ref: string): Fault {
   return new Fault('AmbiguousRef', `"${name}" is both a branch and a tag at the git host; write refs/heads/${name} or refs/tags/${name}`)
 }
 
-/** RefNotFound with advice when a short hash may have been meant, which no git host resolves. */
+/** RefNotFound with advice if the name may be a short hash, which no git host resolves. */
 export function refNotFound(asked: string): Fault {
   const kinds = asked.startsWith('refs/') ? 'ref' : 'branch or tag'
   const isShortHash = /^[0-9a-f]{4,63}$/.test(asked)

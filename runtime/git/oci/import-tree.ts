@@ -31,7 +31,7 @@ const committer = 'cluster-sync <cluster-sync@localhost.invalid>'
 const [startMs, bytesPerMs] = [60_000, 4]
 
 /**
- * Leaves the commit under the ref of the last fetch; the folder is unchanged when this throws, apart from objects that nothing names. Throws
+ * Leaves the commit under the ref of the last fetch; the folder is unchanged when this throws, except for unreferenced objects. Throws
  * RepositoryRefused, RepositoryTooLarge, GitTimeout, and the faults of git.
  */
 export async function importArtifact(wanted: Import, signal: AbortSignal): Promise<void> {
@@ -49,7 +49,7 @@ export async function importArtifact(wanted: Import, signal: AbortSignal): Promi
     await writeCommit(child.stdin, wanted)
     child.stdin.end()
   } catch (error) {
-    // A git that has ended says why itself.
+    // If git has ended, its own error explains why.
     if (error !== gone) failed.abort(error)
   }
   await ended

@@ -137,7 +137,7 @@ export class Registry {
     return body.kind === 'json' ? body.value : undefined
   }
 
-  /** Asks with the present token; once more with a new one if the registry wants one. Returns the statuses 2xx, 3xx and 404. */
+  /** Asks with the present token; again with a new one if the registry requires one. Returns the statuses 2xx, 3xx and 404. */
   async #ask(path: string, asked: Asked, signal: AbortSignal): Promise<IncomingMessage> {
     const url = this.#urlOf(path)
     let answer = await this.#open(url, asked, this.#authorization, signal)
@@ -259,7 +259,7 @@ function digestOfBytes(bytes: Uint8Array): Digest {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }
 
-/** What failed on the way to a host. */
+/** What failed in the connection to a host. */
 export function networkFault(error: unknown, host: string): Fault {
   if (error instanceof Fault) return error
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''

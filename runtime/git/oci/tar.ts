@@ -1,7 +1,7 @@
 /**
- * Reads the files of a tar archive as a stream (POSIX ustar and pax, GNU long names). Refuses whatever a tree of configuration files has no
- * use for: links, devices, sparse files, absolute paths, `..`, git's own folder, and two entries for one file. Holds one header at a time
- * and the names.
+ * Reads the files of a tar archive as a stream (POSIX ustar and pax, GNU long names). Refuses everything that a tree of configuration files
+ * does not need: links, devices, sparse files, absolute paths, `..`, git's own folder, and two entries for one file. Holds one header at a
+ * time and the names.
  */
 import { requireCount, requirePath, requireSize } from '../../content/protocol/protocol.ts'
 import { isRelativePath, parentOf, printable, type RelativePath } from '../../api/values.ts'
@@ -71,7 +71,7 @@ const kinds: Readonly<Record<string, string>> = {
 const extendedTypes: ReadonlySet<string> = new Set(['L', 'x', 'g'])
 
 type Header = { path: string; mode: number; size: number; type: string }
-/** What an extended header says about the next file. */
+/** The fields of an extended header for the next file. */
 type Extended = { path?: string; size?: number }
 
 function readHeader(header: Buffer): Header {

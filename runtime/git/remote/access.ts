@@ -22,8 +22,8 @@ export type Credentials =
 /** The access data of one GatewaySync's git host from Secrets. */
 export type Access = {
   /**
-   * Empty when no Secret is involved: only such mirrors are shared between namespaces. Otherwise the namespace, and name, version and key of
-   * each Secret; holds nothing secret itself.
+   * Empty when no Secret is involved: only such mirrors are shared between namespaces. Otherwise the namespace, and name, version and key
+   * of each Secret; contains no secret itself.
    */
   identity: string
   credentials: Credentials

@@ -27,7 +27,9 @@ export type AddressOptions = {
   refused: readonly string[]
 }
 
-/** Metadata and host services of clouds that lie in ranges a git host may have: Azure, Alibaba Cloud, AWS, Google Cloud, Oracle and Scaleway. */
+/**
+ * Metadata and host services of clouds in ranges that a git host may have: Azure, Alibaba Cloud, AWS, Google Cloud, Oracle and Scaleway.
+ */
 const cloudServices = ['168.63.129.16', '100.100.100.200', 'fd00:ec2::/32', 'fd20:ce::/32', 'fd00:c1::/32', 'fd00:42::/32']
 
 /** Names of ipaddr.js for the ranges of private networks. */

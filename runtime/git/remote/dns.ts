@@ -1,7 +1,7 @@
 /**
- * Resolves host names like the system's resolver in a pod: from the hosts file, else from the name servers, with the search domains of the
- * resolver's configuration. `dns.lookup` would block a thread until the system's resolver gives up, and libuv has two threads for it: two names
- * whose name servers do not answer would delay the names of all namespaces.
+ * Resolves host names like the resolver of the system in a pod: from the hosts file, else from the name servers, with the search domains of
+ * the resolver's configuration. `dns.lookup` would block a thread until the system's resolver gives up, and libuv has two threads for it:
+ * two names whose name servers do not answer would delay the names of all namespaces.
  */
 import { Resolver } from 'node:dns/promises'
 import { existsSync, readFileSync } from 'node:fs'

@@ -52,12 +52,12 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** A repository whose credentials may not be known at the moment, as when its Secret cannot be read. */
+/** A repository whose credentials may be unknown, for example because its Secret cannot be read. */
 export type NamedRemote = { url: RepositoryUrl; access: Access | undefined }
 
 /**
  * The name of a mirror's folder: equal only for the same text of the URL and the same credentials, so that no tenant's spelling leads to
- * another tenant's content. Its first half names the repository alone.
+ * another tenant's content. Its first half identifies only the repository.
  */
 export function mirrorKey({ url, access }: Remote): string {
   return `${repositoryKey(url)}-${digest(access.identity)}`

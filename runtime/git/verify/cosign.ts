@@ -30,7 +30,8 @@ export function readTrustedKeys(data: ReadonlyMap<string, Buffer>, field: string
 }
 
 function publicKey(pem: string): KeyObject | undefined {
-  // Node would also derive the public key of a private one, which has no place in this Secret, or of a certificate, whose dates would not be checked.
+  // Node would also derive the public key of a private one, which does not belong in this Secret, or of a certificate, whose dates would
+  // not be checked.
   if (!/^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----\r?\n[^-]+-----END (?:RSA )?PUBLIC KEY-----\s*$/.test(pem)) return undefined
   try {
     const key = createPublicKey(pem)

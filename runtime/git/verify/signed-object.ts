@@ -39,7 +39,7 @@ export function objectId(type: 'commit' | 'tag', raw: Buffer, format: ObjectForm
  * reason.
  */
 export function splitCommit(raw: Buffer, format: ObjectFormat): Split {
-  // One character for each byte, so that positions and contents survive whatever the encoding.
+  // One character for each byte, so that positions and contents are kept in any encoding.
   const text = raw.toString('latin1')
   const head = headersOf(text)
   if (head === undefined) return refused('has a header that is not well formed')

@@ -24,7 +24,7 @@ export type SignedContents = {
   commitBytes: Buffer
   /** The full name of the desired ref. */
   ref: string
-  /** The annotated tag behind the desired ref, as git stores it; undefined if there is none. */
+  /** The annotated tag of the desired ref, as git stores it; undefined if there is none. */
   tag: { id: CommitHash; bytes: Buffer } | undefined
 }
 
