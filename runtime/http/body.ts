@@ -40,7 +40,7 @@ export async function readBody(
 ): Promise<Body> {
   const declared = Number(request.headers.get('content-length') ?? 0)
   if (declared > maxBytes) return { kind: 'tooLarge' }
-  // Each piece is copied into one buffer at once, so that its memory can be released.
+  // Each piece is immediately copied into one buffer, so that its memory can be released.
   let kept: Buffer<ArrayBuffer> | undefined = Buffer.allocUnsafeSlow(declared > 0 ? Math.min(declared, maxKept) : firstBytes)
   let [read, size] = [0, 0]
   for await (const piece of readPieces(request, signal)) {
@@ -96,7 +96,9 @@ function withRoomFor(body: Buffer<ArrayBuffer>, size: number, more: number, maxB
   return larger
 }
 
-/** Releases the memory at once, because the garbage collector would let a hundred megabytes accumulate. The body is empty afterwards. */
+/**
+ * Releases the memory immediately, because the garbage collector would let a hundred megabytes accumulate. The body is empty afterwards.
+ */
 export function discard(body: Uint8Array<ArrayBuffer>): void {
   body.buffer.transfer(0)
 }
@@ -167,8 +169,8 @@ const reserveShare = 0.25
 export const slowAfterMs = 3_000
 
 /**
- * Bounds how many bytes of large bodies are held at once, in total and per client. A body beyond the budget waits in a queue. A part of
- * the budget is never taken by slow bodies, however many clients send them. One per port.
+ * Bounds how many bytes of large bodies are in memory, in total and per client. A body beyond the budget waits in a queue. A part of the
+ * budget is never used by slow bodies, regardless of how many clients send them. One per port.
  */
 export type BodyBudget = {
   /**

@@ -7,7 +7,7 @@ import * as https from 'node:https'
 
 /** Node's options, with an idle timeout in place of its timeout. */
 export type CallOptions = Omit<https.RequestOptions, 'timeout'> & {
-  /** How long the connection may be silent, before the answer and within it. */
+  /** How long the connection may be idle, before the response and during it. */
   idleMs?: number
 }
 

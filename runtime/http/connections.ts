@@ -1,7 +1,7 @@
 /**
  * Decides which connection to close when a port has too many: never one whose call is being answered, and otherwise one of the client with
  * the most. So a client that opens hundreds of idle connections harms only itself. A new connection is not closed in favor of a client that
- * holds as many: when thousands arrive at once, each would otherwise end a handshake whose time is already spent.
+ * holds as many: when thousands arrive at the same time, each would otherwise end a handshake that has already used processor time.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -24,10 +24,10 @@ export type Connections = {
   begin(request: Pick<IncomingMessage, 'complete' | 'socket'>): () => void
 }
 
-/** Time for a handshake and the head of a first call, even when hundreds happen at once. */
+/** Time for a handshake and the head of a first call, even when hundreds happen at the same time. */
 const startMs = 1_000
 
-/** Allows `maxConnections` at once; a new one beyond that closes one that is not busy, or is closed itself. */
+/** Allows `maxConnections` at the same time; a new one beyond that closes one that is not busy, or is closed itself. */
 export function createConnections(maxConnections: number, clock: Pick<Clock, 'monotonicMs'> = systemClock): Connections {
   /** Ordered by latest call, the longest idle first. */
   const open = new Map<string, Connection>()
