@@ -26,7 +26,7 @@ export const admissionBodies = {
   complexity: { depth: 64, keys: 40_000, containers: 40_000, entries: 100_000 },
 } as const satisfies BodyLimits
 
-/** Enough for three of the largest bodies at once. Typical pods, a few KiB, are not counted. */
+/** Enough for three of the largest bodies at the same time. Typical pods, a few KiB, are not counted. */
 const maxBufferedBytes = 6 * 1024 * 1024
 
 /** API servers send no failing calls, and no cluster starts two hundred pods per second. */

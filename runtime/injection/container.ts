@@ -30,8 +30,8 @@ const startup = { periodSeconds: 1, timeoutSeconds: 5, failureThreshold: 1800 }
 const liveness = { periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
 
 /**
- * A command is a process of its own, about 40 ms of processor time, so it runs less often; the startup limit is the same; an agent that
- * hangs is restarted after up to four minutes instead of one.
+ * A command starts a process, which takes about 40 ms of processor time, so it runs less often; the startup limit is the same; an agent
+ * that hangs is restarted after up to four minutes instead of one.
  */
 const commands = {
   startup: { periodSeconds: 2, timeoutSeconds: 10, failureThreshold: 900 },

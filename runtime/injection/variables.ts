@@ -87,7 +87,7 @@ function ofContainer(valueFrom: Record<string, unknown>, container: string | und
   return { resourceFieldRef: { containerName: container, ...field } }
 }
 
-/** Returns the variables from which the agent learns the gateway's deployment mode, in the order in which they expand. */
+/** Returns the variables from which the agent determines the deployment mode of the gateway, in the order in which they expand. */
 export function modeVariables(gateway: Container | undefined, copies: Copies): EnvEntry[] {
   const words = [...(gateway?.command ?? []), ...(gateway?.args ?? [])]
   const argument = modeInArgument(words.join('\n'))
