@@ -68,7 +68,7 @@ export type Kube = {
 
 /** Pages are small, so that a list of thousands of pods is never held as one text. */
 const pageSize = 100
-/** A page is held as bytes, text and objects at once. A larger one is requested again with half as many objects. */
+/** A page is in memory as bytes, text and objects at the same time. A larger one is requested again with half as many objects. */
 const maxPageBytes = 2 * 1024 * 1024
 const oldestMinor = 30
 /**
@@ -139,7 +139,7 @@ class Requests {
       const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
       const read = async (): Promise<ListAnswer> => await this.#send({ method: 'GET', path, ...bound }, signal)
       signal.throwIfAborted()
-      // A read of one object has a deadline of seconds, and does not wait behind the lists at startup.
+      // A read of one object has a deadline of seconds, and does not wait for the lists at startup.
       return await (isOfOne ? read() : unlessAborted(this.#inTurn(read), signal))
     } catch (error) {
       if (error instanceof AnswerTooLarge && size > 1) return undefined

@@ -32,8 +32,8 @@ const seriesMs = 600_000
 const maxSeries = 2_000
 const writeTimeoutMs = 10_000
 /**
- * Further ones are dropped: after a long outage a backlog of old Events is not worth its memory. A namespace holds at most as many as are
- * free, so that there is always room for another one's.
+ * Further ones are dropped: after a long outage a backlog of old Events is not worth its memory. A namespace uses at most as many as are
+ * free, so that there is always space for those of another one.
  */
 const maxWaiting = 500
 /** Maximum delay at shutdown. */

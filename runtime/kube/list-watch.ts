@@ -1,6 +1,6 @@
 /**
  * Keeps a consumer informed about a set of objects: lists in pages, watches from there, and lists again when the watch cannot resume. Each
- * object is projected at once, so that only what is needed is kept.
+ * object is projected immediately, so that only the needed parts are kept.
  */
 import { type Clock, pause, spreadBackoffMs } from '../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
@@ -57,7 +57,7 @@ export type ListWatchDeps = {
   kube: Kube
   clock: Clock
   log: Log
-  /** How long a watch may be silent before it is reopened. Default: 150 s, the time of two bookmarks and a margin. */
+  /** How long a watch may be without events before it is reopened. Default: 150 s, the time of two bookmarks and a margin. */
   silenceMs?: number
   /** Maximum delay after consecutive failures. Default: half a minute. */
   longestRetryMs?: number

@@ -60,10 +60,10 @@ const credentialsForMs = 30_000
 type Credentials = Pick<https.RequestOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername' | 'auth'> & { headers?: Headers }
 type Headers = Record<string, string>
 
-/** With the credentials parsed by OpenSSL once for all connections: with a context of its own each would hold 27 KiB more. */
+/** With the credentials parsed by OpenSSL once for all connections: with its own context, each would use 27 KiB more. */
 type TlsCredentials = Credentials & { secureContext?: SecureContext }
 
-/** `connections`: how many are open to the API server at once, 32 by default; further calls wait for a free one. */
+/** `connections`: how many are open to the API server at the same time, 32 by default; further calls wait for a free one. */
 export type TransportOptions = { clock: Clock; userAgent: string; connections?: number }
 
 /** Throws InvalidConfiguration when the kubeconfig names no cluster. */

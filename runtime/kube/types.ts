@@ -43,7 +43,7 @@ export type Json<Value> = Value extends Date ? string : Value extends object ? {
 /** An object of a kind of client-node, as the API server returns it. */
 export type Stored<Kind> = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'> & Omit<Json<Kind>, 'apiVersion' | 'kind' | 'metadata'>
 
-/** An object to create. Of a kind without a type of its own: any. */
+/** An object to create. Of a kind without its own type: any. */
 export type New<Kind extends KubeObject> = KubeObject extends Kind
   ? object
   : Omit<Kind, 'metadata' | 'status'> & { metadata: Partial<KubeObject['metadata']> }

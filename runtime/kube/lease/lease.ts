@@ -16,7 +16,7 @@ export type LeaseOptions = {
   namespace: string
   name: string
   identity: string
-  /** After this long without a renewal others may take over, whatever the state of the holder. */
+  /** After this long without a renewal, others may take over, regardless of the state of the holder. */
   durationMs?: number
   /** The holder stops leading when it could not renew for this long; must be less than `durationMs`. */
   renewWithinMs?: number

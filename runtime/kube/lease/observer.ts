@@ -17,11 +17,11 @@ export type LeaseObserver = {
   silentMs(): number
   /** Settles when the Lease is observed next, or after `ms`. Never throws. */
   next(ms: number, signal: AbortSignal): Promise<void>
-  /** Sets whether this process leads; while it does, `onHolder` gets no other leader, whatever an older event says. */
+  /** Sets whether this process leads; while it does, `onHolder` gets no other leader, regardless of older events. */
   leads(does: boolean): void
 }
 
-/** The holder renews every two seconds, so silence means that the watch is dead. */
+/** The holder renews every two seconds, so a watch without events is dead. */
 const watchSilenceMs = 10_000
 const longestRetryMs = 5_000
 

@@ -26,7 +26,7 @@ const againMs = { least: 800, spread: 400 }
 
 /**
  * Calls `lead` while the Lease is held; the signal of `lead` aborts when the Lease is lost. Returns when `signal` aborts, after `lead` has
- * settled and the Lease is released, so that another replica takes over at once. Never throws.
+ * settled and the Lease is released, so that another replica takes over immediately. Never throws.
  */
 export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead: Lead, signal: AbortSignal): Promise<void> {
   const { clock, log } = deps
@@ -86,7 +86,7 @@ const unseenMs = 6_000
 const pollIntervalMs = 1_000
 /** How long to wait before querying an unreachable holder again that has answered: each query costs API calls. */
 const leaveAloneMs = { first: 1_000, most: 15_000 }
-/** Multiple of the promised answer time that a holder gets: a silent one may only be slow. */
+/** Multiple of the promised answer time that a holder gets: one that does not respond may only be slow. */
 const patience = { gone: 1, silent: 3 }
 /** After this long in contact a holder counts as reachable again, and the query delay is reset. */
 const goodContactMs = 30_000
