@@ -1,12 +1,12 @@
 /**
- * Queues messages per receiver and sends them one at a time: new messages are joined with waiting ones, so that a slow or dead receiver
- * holds one message. Callers never wait; undeliverable messages are dropped and reported.
+ * Queues messages per receiver and sends them one at a time: new messages are joined with waiting ones, so that a slow or dead receiver has
+ * one waiting message. Callers never wait; undeliverable messages are dropped and reported.
  */
 import { backoffMs, type Clock, deadline, pause } from '../platform/clock.ts'
 import { asFault, Fault } from '../platform/fault.ts'
 import { FairLimiter } from '../platform/async/fair-limiter.ts'
 
-/** The result of an attempt: `again` is retried, not before `afterMs` if the receiver requests that; `never` is dropped at once. */
+/** The result of an attempt: `again` is retried, not before `afterMs` if the receiver requests that; `never` is dropped immediately. */
 export type Tried = { kind: 'sent' } | { kind: 'again'; fault: Fault; afterMs?: number } | { kind: 'never'; fault: Fault }
 
 /** `retried`: another attempt follows; `dropped`: there is none. */
@@ -35,7 +35,7 @@ const longestRetryMs = 300_000
 const maxTries = 10
 /** Concurrent calls to all receivers together: a namespace whose git host does not answer leaves some to others. */
 const calls = { total: 4, perTenant: 2 } as const
-/** A namespace holds at most as many receivers as are free, so that there is always room for another one's. */
+/** A namespace uses at most as many receivers as are free, so that there is always space for those of another one. */
 const maxReceivers = 2_000
 
 type Entry<Message> = { waiting: Message | undefined; tries: number }
@@ -57,7 +57,9 @@ export class Outbox<Message> {
     this.#limiter = new FairLimiter({ ...calls, clock: options.clock })
   }
 
-  /** Sends a message to a receiver, joined with what waits for it already. Beyond the maximum number of receivers it is dropped at once. */
+  /**
+   * Sends a message to a receiver, joined with what waits for it already. Beyond the maximum number of receivers it is dropped immediately.
+   */
   put(key: string, message: Message): void {
     if (this.#signal.aborted) return
     const entries = this.#entries
