@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Temporal } from './temporal.ts'
 
-/** Time as the rest of the code sees it. */
+/** The time, for the rest of the code. */
 export type Clock = {
   /** Wall-clock time. */
   now(): Temporal.Instant

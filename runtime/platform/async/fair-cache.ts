@@ -94,7 +94,7 @@ export class FairCache<Value> {
 }
 
 /**
- * Caches a promise whose value has a size of its own: as 1 KiB until it is known, then as 1 KiB more than `sizeOf` returns. A rejected one is
+ * Caches a promise whose value has its own size: as 1 KiB until it is known, then as 1 KiB more than `sizeOf` returns. A rejected one is
  * kept too.
  */
 export function keepPromise<Known>(
