@@ -47,7 +47,7 @@ export function tooComplex(context: Context): Response {
   return problem(context, 'PayloadUnrecognized', 'the body is nested too deeply or has too many keys or entries')
 }
 
-/** 401 with constant text whatever was wrong, also without a GatewaySync of that name. */
+/** 401 with constant text for every cause, also without a GatewaySync of that name. */
 export function notAuthenticated(context: Context): Response {
   return problem(context, 'NotAuthenticated', 'invalid signature or token, or no such GatewaySync')
 }

@@ -211,7 +211,7 @@ async function askAll(
   const isAccepted = outcomes.some(({ accepted }) => accepted)
   // If other writes succeed, a forbidden one is permanent: an admission policy rejects it.
   const isIncomplete = keyFault !== undefined || outcomes.some((one) => one.isFailed && !(one.reason === 'Forbidden' && isAccepted))
-  // The host repeats the call; what was accepted is then a duplicate.
+  // The host repeats the call; accepted deliveries are then duplicates.
   if (isIncomplete) context.header('retry-after', '5')
   const shown = outcomes.map(({ isFailed: _failed, ...result }) => result)
   return context.json({ accepted: isAccepted, ...(reason && { reason }), results: shown }, isIncomplete ? 503 : 202)
@@ -259,7 +259,7 @@ function answeredCall(answer: Response): Answered {
   return { kind: 'answered', answer, isAuthenticated: true }
 }
 
-/** 404 for authenticated callers only: others must not learn which GatewaySyncs exist. */
+/** 404 for authenticated callers only: others must not be able to detect which GatewaySyncs exist. */
 function noSuchTarget(context: Context, { authentications }: Authenticated, detail: string): Answered {
   if ([...authentications.values()].some(({ authentication }) => authentication.kind === 'authenticated'))
     throw new Fault('NotFound', detail)

@@ -33,5 +33,8 @@ export function isLeftOut(name: string, level: number): boolean {
  */
 export const connectionBounds = { maxConnections: 512, readAheadBytes: 16 * 1024 } as const
 
-/** Authenticated calls that wait for the API server at once. The other connections stay free for calls that are not authenticated yet. */
+/**
+ * Authenticated calls that wait for the API server at the same time. The other connections stay free for calls that are not authenticated
+ * yet.
+ */
 export const maxWaitingCalls = connectionBounds.maxConnections * 0.75

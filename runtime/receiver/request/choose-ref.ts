@@ -10,7 +10,7 @@ import { type FullRef, isFullRef, parseRefName, shortRef } from '../../api/value
 import type { NamedRef } from '../payload/parts.ts'
 import { isRepository } from '../payload/repository.ts'
 
-/** What the receiver knows about a GatewaySync. */
+/** What the receiver stores about a GatewaySync. */
 export type ReceiverTarget = {
   /** The spec's ref. */
   specRef: string

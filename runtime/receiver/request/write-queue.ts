@@ -15,7 +15,7 @@ export type RequestToWrite = {
   superseded: readonly { id: string; ref: string }[]
 }
 
-/** `perSecond`: average rate; `burst`: maximum at once. */
+/** `perSecond`: average rate; `burst`: maximum at the same time. */
 export type Budget = { perSecond: number; burst: number }
 
 /** More than a plant with one gateway per ref needs; the API server takes a write in about 5 ms. */
