@@ -55,7 +55,7 @@ export class GatewayQueries {
     return new Map(entries.flatMap(([pod, { known }]) => (known === undefined ? [] : [[pod, known] as const])))
   }
 
-  /** Replaces the questions of a GatewaySync; each is asked repeatedly. */
+  /** Replaces the questions of a GatewaySync; each is queried repeatedly. */
   ask(key: SyncKey, questions: readonly CheckQuestion[]): void {
     const before = this.#asked.get(key)
     const next = questions.map((question): [string, Entry] => {

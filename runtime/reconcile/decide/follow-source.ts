@@ -98,7 +98,7 @@ export function followSource(observed: Observation, at: string): SourceChange {
   }
 }
 
-/** Returns the published commit with its ref and repository, so that it is never taken for the answer to another spec. */
+/** Returns the published commit with its ref and repository, so that it is never mistaken for the result of another spec. */
 function publishedNow(
   { spec, status, desired }: Observation,
   source: ResolvedSource,

@@ -39,7 +39,7 @@ export type Answer = { outcome: RequestOutcome['outcome']; reason?: Reason; mess
 const maxPendingMs = 120_000
 
 /**
- * Returns since when a webhook request may be pending (at most two minutes), or undefined. Requests by annotation fail at once; their
+ * Returns since when a webhook request may be pending (at most two minutes), or undefined. Requests by annotation fail immediately; their
  * author can repeat them.
  */
 export function pendingSince(

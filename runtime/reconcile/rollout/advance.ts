@@ -181,12 +181,12 @@ const oneStage: RolloutSpec = v.parse(rolloutSpec, {
   progressDeadline: '999999h',
 })
 
-/** Whether all gateways take a commit at once, with automatic rollback. */
+/** Whether all gateways take a commit at the same time, with automatic rollback. */
 function isOneStage(spec: RolloutSpec): boolean {
   return spec === oneStage
 }
 
-/** Undefined: every gateway takes a commit at once, without rollback. */
+/** Undefined: every gateway takes a commit at the same time, without rollback. */
 export function rolloutOf({ rollout, sync }: Pick<GatewaySyncSpec, 'rollout' | 'sync'>): RolloutSpec | undefined {
   return rollout ?? (sync.rollbackOnFailedScan ? oneStage : undefined)
 }

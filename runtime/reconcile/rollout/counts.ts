@@ -51,7 +51,7 @@ export function withoutStage(rollout: RolloutStatus): RolloutStatus {
   return others
 }
 
-/** Whether a gateway still has to take something, whatever its present state. */
+/** Whether a gateway still has to take something, regardless of its current state. */
 export function needsMove({ progress }: GatewayProgress): boolean {
   return progress === 'moving' || progress === 'held' || progress === 'failed'
 }

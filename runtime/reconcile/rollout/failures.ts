@@ -1,5 +1,5 @@
 /**
- * Determines which gateways of a stage have failed, and when silent ones will. Pure.
+ * Determines which gateways of a stage have failed, and when those that do not report will. Pure.
  */
 import { Temporal } from '../../platform/temporal.ts'
 import { durationMs } from '../../api/schema/fields.ts'
@@ -35,8 +35,8 @@ export function failuresOf(members: readonly GatewayProgress[], context: Failure
 }
 
 /**
- * Returns the failures that may stop the rollout. In a finished stage only reported problems count: a gateway that is silent now took the
- * commit before.
+ * Returns the failures that may stop the rollout. In a finished stage only reported problems count: a gateway that does not report now took
+ * the commit before.
  */
 export function countedFailures(members: readonly GatewayProgress[], context: FailureContext): Failure[] {
   const failures = failuresOf(members, context)

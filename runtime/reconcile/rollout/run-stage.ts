@@ -40,8 +40,8 @@ export function runStage(rollout: RolloutStatus, stage: Stage, members: readonly
 }
 
 /**
- * Runs a finished stage while later ones are active: new gateways are admitted at once. Problems reported since then stop the rollout as
- * they would have in their stage, unless accepted by a resume.
+ * Runs a finished stage while later ones are active: new gateways are admitted immediately. Problems reported since then stop the rollout
+ * as they would have in their stage, unless accepted by a resume.
  */
 export function runDoneStage(rollout: RolloutStatus, stage: Stage, members: readonly GatewayProgress[], facts: RolloutFacts): StageStep {
   const known = stageStatusOf(rollout, stage.name)
@@ -53,8 +53,8 @@ export function runDoneStage(rollout: RolloutStatus, stage: Stage, members: read
 }
 
 /**
- * Rolls back a rollout that stopped because of pods without an agent once a gateway reports a bad commit. A silent gateway does not count:
- * its progress is not recorded while stopped.
+ * Rolls back a rollout that stopped because of pods without an agent once a gateway reports a bad commit. A gateway that does not report
+ * does not count: its progress is not recorded while stopped.
  */
 export function rollBackIfWorse(rollout: RolloutStatus, facts: RolloutFacts): RolloutStatus {
   const { spec, gateways, now } = facts

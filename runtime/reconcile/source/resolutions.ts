@@ -131,7 +131,7 @@ export class Resolutions {
     )
   }
 
-  /** Settles when no resolution runs any more; call after `signal` was aborted. */
+  /** Settles when no resolution is running anymore; call after `signal` was aborted. */
   async settled(): Promise<void> {
     await Promise.all(this.#underWay)
   }

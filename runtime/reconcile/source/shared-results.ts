@@ -1,6 +1,6 @@
 /**
  * Shares the latest answers of git hosts per ref, repository and credentials (the sharing key): a hundred GatewaySyncs of one repository
- * query as often as the one with the shortest interval, and all learn each answer.
+ * query as often as the one with the shortest interval, and all receive each response.
  */
 import type { Fault, Reason } from '../../platform/fault.ts'
 import { isNewAnswer, type LastResolution, type ResolvedCommit, type SharedResolution } from '../decide/source-resolution.ts'
