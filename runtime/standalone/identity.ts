@@ -1,6 +1,6 @@
 /**
  * Selects the user that a run continues as. A gateway's user may change anything in its data directory during a run, so root never works
- * there: a run started as root becomes the owner of the data directory before it touches anything.
+ * there: a run that is started as root switches to the owner of the data directory before it touches anything.
  */
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { Fault } from '../platform/fault.ts'

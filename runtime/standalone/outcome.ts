@@ -24,7 +24,7 @@ const failing: ReadonlySet<string> = new Set(['Failed', 'Blocked', 'DryRun', 'Pa
 
 const inPlace: ReadonlySet<string> = new Set(['Synced'])
 
-/** Reasons that end a target at once: it waits for a gateway that is starting, but not for one that is absent or whose mode is lost. */
+/** Reasons that end a target immediately: it waits for a gateway that is starting, but not for one that is absent or whose mode is lost. */
 const unanswered: ReadonlySet<string> = new Set<Reason>(['GatewayUnreachable', 'ModeUnknown'])
 
 /** In place means that the condition Ready is true, and that each target reported it in this run. */
