@@ -32,7 +32,9 @@ import { guard } from '../http/limits.ts'
 /** The dependencies, in the controller or in a standalone run. */
 export type StatusPageDeps = {
   facts(): FleetFacts
-  /** The fleets of other clusters, for users who may see every namespace of this one; nobody else, and nobody without a login, sees them. */
+  /**
+   * The fleets of other clusters, for users who may see every namespace of this one; no other user, and no user without a login, sees them.
+   */
   clusters?(): readonly ClusterView[]
   /** Calls `changed` whenever the facts change; returns a function that unsubscribes. */
   subscribe(changed: () => void): () => void
@@ -59,7 +61,7 @@ export type StatusPageDeps = {
 }
 
 const mebibyte = 1024 * 1024
-/** Minimum interval between notifications, so that a page is at most one second behind, including the time to fetch it. */
+/** Minimum interval between notifications, so that a page is at most one second old, including the time to fetch it. */
 const notifyEveryMs = 500
 /** Maximum age of a rendered view, because it contains ages. */
 const viewMs = 1_000

@@ -27,7 +27,7 @@ export function personNamed(
   return { name, groups: [...new Set(own)].slice(0, maxPersonGroups).concat(authenticatedGroup) }
 }
 
-/** A component that trims the name would take it for another one. */
+/** A component that trims the name would mistake it for another one. */
 function hasSpaceAround(text: string): boolean {
   return text !== text.trim()
 }

@@ -147,7 +147,7 @@ function pathOf({ namespace, name }: SyncKey): string {
   return `/gatewaysyncs/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
 }
 
-/** Whether a form comes from a page of ours. */
+/** Whether a form comes from one of our pages. */
 export function isOurs(context: Context): boolean {
   const one = (name: string): string | undefined => {
     const values = headersOf(context, name)
@@ -170,8 +170,8 @@ function formOf(browser: string, { person, sync, action }: { person: Person; syn
 }
 
 /**
- * Checks that a form comes from a page of ours: by Sec-Fetch-Site (W3C Fetch Metadata), which no script can set, or by Origin (RFC 6454) in browsers
- * without it. `host`: the Host header, with the port. A proxy may have changed it, which does not affect Sec-Fetch-Site.
+ * Checks that a form comes from one of our pages: by Sec-Fetch-Site (W3C Fetch Metadata), which no script can set, or by Origin (RFC 6454)
+ * in browsers without it. `host`: the Host header, with the port. A proxy may have changed it, which does not affect Sec-Fetch-Site.
  */
 function isOwnRequest({ site, origin, host }: Readonly<Record<'site' | 'origin' | 'host', string | undefined>>): boolean {
   if (site !== undefined) return site === 'same-origin'

@@ -1,6 +1,6 @@
 /**
- * Caches rendered, compressed pages until something changes: two hundred viewers who fetch the same page at once cost one rendering. Evicts the least
- * recently used page.
+ * Caches rendered, compressed pages until something changes: two hundred viewers who fetch the same page at the same time cost one
+ * rendering. Evicts the least recently used page.
  */
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'

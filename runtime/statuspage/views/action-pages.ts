@@ -19,7 +19,7 @@ export function actionLink(sync: SyncKey, action: Action, words: ActionWords): H
   return html`<a class="button" href="${actionPath(sync, action)}">${labelOf(action, words)}</a>`
 }
 
-/** `about`: descriptions of the commits to go back to, because users do not recognize hashes. These actions form a list of their own. */
+/** `about`: descriptions of the commits to go back to, because users do not recognize hashes. These actions form a separate list. */
 export function actionLinks(sync: SyncKey, actions: readonly Action[], words: ActionWords, about: (commit: string) => Html): Html {
   const link = (action: Action): Html => actionLink(sync, action, words)
   const usual = actions.filter(({ name }) => name !== 'rollback')
