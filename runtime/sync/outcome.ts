@@ -23,7 +23,7 @@ import type { Drift, Prepared } from './plan/make-plan.ts'
 /** What a cycle contributes to the SyncReport; its caller adds the reporter and the times. */
 export type CycleResult = Omit<SyncReportStatus, 'startedAt' | 'finishedAt' | 'agentVersion' | 'history' | 'gateway' | 'profile'>
 
-/** Reasons with the phase Blocked: a user has to change something first; the gateway keeps its files. */
+/** Reasons with the phase Blocked: a user must change something first; the gateway keeps its files. */
 const blocking: ReadonlySet<Reason> = new Set([
   'InvalidSpec',
   'SourcePathMissing',
@@ -40,7 +40,7 @@ const blocking: ReadonlySet<Reason> = new Set([
   'DesignerOpen',
 ])
 
-/** The part of a report that describes the applied commit, whatever the cycle's result. `state` is the manifest's. */
+/** The part of a report that describes the applied commit, regardless of the result of the cycle. `state` is the manifest's. */
 export function lastApplied(state: State | undefined, target: SyncTarget): Omit<CycleResult, 'phase'> {
   const mode = activeMode(target, state)
   const result: Omit<CycleResult, 'phase'> = {}
@@ -234,7 +234,7 @@ function nextHealth({ target, manifest: { state }, problems }: Run, staged: Stag
   return { health: { since: nowMs, ...(before === undefined ? {} : { before }), newProblems: [] } }
 }
 
-/** The mode as far as it is known. Without collections it is not read, and the last known one stays. */
+/** The mode, if it is known. Without collections it is not read, and the last known one stays. */
 function lastMode(target: SyncTarget, state: State | undefined): Pick<State, 'mode'> {
   const active = activeMode(target, state)
   if (active === undefined || active.from === 'none') return state?.mode === undefined ? {} : { mode: state.mode }

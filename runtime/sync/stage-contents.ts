@@ -14,10 +14,7 @@ import { doStep, type StepDeps } from './step.ts'
 type StageDeps = StepDeps &
   OpenDeps & { source: Source; gateway: Gateway | undefined; ahead?: StageAhead; watch?: Pick<StageOptions, 'arrived'> }
 
-/**
- * Stages while the gateway's problems are read: staged files lie where no gateway reads. A failure leaves no files and no pending call
- * behind.
- */
+/** Stages while the gateway's problems are read: staged files are where no gateway reads. A failure leaves no files and no pending call. */
 export async function stageContents(
   deps: StageDeps,
   run: Run,
@@ -40,7 +37,7 @@ export async function stageContents(
   }
 }
 
-/** Stages all new content and validates the rendered part of it. Leaves nothing behind on failure. */
+/** Stages all new content and validates the rendered part of it. Leaves no files on failure. */
 async function stage(deps: StageDeps, run: Run, signal: AbortSignal): Promise<StagedRun> {
   const { target, manifest, prepared } = run
   const staged = await doStep(deps, 'stage', target.commit, () => stageAll(deps, run, deps.boundary ?? (() => undefined), signal))

@@ -12,7 +12,7 @@ import type { Step } from './steps.ts'
  * What one apply does to the disk besides its steps. Each function throws faults of the disk, and may then have done a part of its work.
  */
 export type Effects = Entries & {
-  /** Writes the journal; from then on the apply is finished or undone, whatever happens to the process. */
+  /** Writes the journal; from then on the apply is finished or undone, even if the process ends. */
   writeJournal(): void
   /** Writes the changes and the state of the journal to the manifest, durably. */
   record(): void
@@ -76,7 +76,7 @@ export type Outcome = { kind: 'finished' } | { kind: 'undone' } | { kind: 'suspe
 export type Leftovers = {
   /** Whether the run's folder exists; without it the progress of the steps is unknown. */
   hasRun(): boolean
-  /** A path that holds something else than what was staged for it; undefined: none. */
+  /** A path with content other than what was staged for it; undefined: none. */
   misplaced(): string | undefined
   /** Whether every file that the apply was going to replace or delete is there as it was. */
   isUndone(): boolean

@@ -48,10 +48,7 @@ export type Run = {
   problems: string[] | undefined
 }
 
-/**
- * Writes all new content into the run's folder. A failure or an abort leaves nothing behind. Throws what `createStage` and the source
- * throw.
- */
+/** Writes all new content into the run's folder. A failure or an abort leaves no files. Throws what `createStage` and the source throw. */
 export async function stageAll(
   deps: { source: Source; clock: Clock; ahead?: Pick<StageAhead, 'take'>; watch?: Pick<StageOptions, 'arrived'> },
   { target, prepared, ownership }: Run,

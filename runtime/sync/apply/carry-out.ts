@@ -161,6 +161,6 @@ export function removeRun({ dataDir, run }: Places): void {
   try {
     withFolders(dataDir, (folders) => folders.removeTree(run))
   } catch {
-    // The folder keeps its name, by which the next start finds it.
+    // The folder keeps its name, so that the next start finds it.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The journal of one apply: once it is on disk, the apply will be finished or undone, whatever happens to the process. It lists the renames
- * and the changes to the manifest. Encoding is pure; reading and writing follow below.
+ * The journal of one apply: once it is on disk, the apply will be finished or undone, even if the process ends. It lists the renames and
+ * the changes to the manifest. Encoding is pure; reading and writing follow below.
  */
 import * as fs from 'node:fs'
 import { crc32 } from 'node:zlib'

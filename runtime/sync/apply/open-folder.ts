@@ -1,6 +1,6 @@
 /**
  * Opens a data directory: creates the operator's folder in it, takes the lock, recovers from a killed process, and reads the manifest.
- * Needs neither the source nor the gateway, so it comes before everything that may have to wait.
+ * Needs neither the source nor the gateway, so it runs before everything that may have to wait.
  */
 import * as fs from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -91,7 +91,7 @@ function emptied(dataDir: string, { files, suspectReason }: Manifest): string | 
 }
 
 /**
- * Opens the data directory at the start of a process, before anything waits, and recovers an interrupted apply from the directory's content
+ * Opens the data directory at the start of a process, before any wait, and recovers an interrupted apply from the directory's content
  * alone. `dataDir` is absolute; returns what the directory then holds. Throws what `openFolder` throws; FolderLocked means that another
  * process works here and nothing was touched.
  */

@@ -1,5 +1,5 @@
 /**
- * Receives blobs one after the other and writes each, verified, to its files.
+ * Receives blobs sequentially, verifies each, and writes it to its files.
  */
 import { hash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -155,7 +155,7 @@ const bufferBytes = enoughBytes + maxHeaderBytes + maxBufferedBytes
 
 /** As an incoming blob it is the one that began last. */
 type BufferedBlobs = IncomingBlob & {
-  /** Whether the buffer is full: it has to be emptied before another blob begins. */
+  /** Whether the buffer is full: it must be emptied before another blob begins. */
   isFull(): boolean
   /** At most `size` bytes may follow. */
   begin(id: BlobId, size: number, targets: Targets): void
@@ -163,7 +163,7 @@ type BufferedBlobs = IncomingBlob & {
   takeAll(write: (target: PutTarget, content: Uint8Array) => void): void
 }
 
-/** Git's header lies from `start` to `contentAt`, before the content, so that one call hashes both. */
+/** The header of git is at `start` to `contentAt`, before the content, so that one call hashes both. */
 type BufferedBlob = { id: BlobId; size: number; targets: Targets; start: number; contentAt: number }
 
 function bufferBlobs(): BufferedBlobs {
@@ -230,7 +230,7 @@ type Options = {
 
 /** Serves one run; records which folders it has created. */
 export function createStageFolders({ run, folders: all, ownership, placeOf, made = new Set(['']) }: Options): StageFolders {
-  /** Files arrive in the order of their folders: most lie in the folder of the previous file, or beside it. */
+  /** Files arrive in the order of their folders: most are in the folder of the previous file, or next to it. */
   let latest = ''
   let above = ''
   /** The address of the latest folder, valid until another folder is requested. */

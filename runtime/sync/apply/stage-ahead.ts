@@ -1,7 +1,7 @@
 /**
  * Stages the files of a first sync while they arrive with the listing that names them, so that it needs only one response. The staged files
- * lie in the run's folder, which no gateway reads; the plan decides whether they are used, and anything that it does not need exactly so is
- * discarded as a whole.
+ * are in the folder of the run, which no gateway reads; the plan decides whether they are used, and anything that it does not need exactly
+ * so is discarded as a whole.
  */
 import type { Clock } from '../../platform/clock.ts'
 import { engineFolder } from '../../api/names.ts'

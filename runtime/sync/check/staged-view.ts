@@ -14,7 +14,7 @@ export type StagedView = {
   puts: readonly string[]
   /** Whether the apply deletes a file. */
   goes(file: string): boolean
-  /** The path below the data directory at which the content of a file lies now. */
+  /** The current path of the content of a file, below the data directory. */
   place(file: string): string
   dataDir: string
 }
@@ -84,7 +84,7 @@ function entriesOf(folder: string): fs.Dirent[] {
   try {
     return fs.readdirSync(folder, { withFileTypes: true })
   } catch {
-    // Missing, or not a folder: then it will hold only planned files.
+    // Missing, or not a folder: then it will contain only planned files.
     return []
   }
 }

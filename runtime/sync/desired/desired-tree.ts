@@ -151,7 +151,7 @@ export type Delta =
   | { kind: 'needs-listing'; why: string }
 
 /**
- * Maps the differences of two commits to the files in place. `absent` are the mappings whose optional source the base commit did not hold;
+ * Maps the differences of two commits to the files in place. `absent` are the mappings whose optional source was not in the base commit;
  * below `collectionsRoot` a changed `config-mode.json` may change which collections are delivered.
  */
 export function desiredDelta(

@@ -23,7 +23,7 @@ export type Diff = {
   mappings: ResolvedMapping[]
   /** The collections to deliver, first to last. */
   chain: string[]
-  /** Indexes of mappings whose optional source the commit does not hold. */
+  /** Indexes of mappings whose optional source is not in the commit. */
   absent: number[]
   /** See `State.treeKey`. */
   treeKey: string
@@ -117,7 +117,7 @@ async function differences(
   }
 }
 
-/** Rendered files with the same blob but other variables. Mappings without a source are skipped: the commit holds no blob for them. */
+/** Rendered files with the same blob but other variables. Mappings without a source are skipped: the commit has no blob for them. */
 function outdatedRenders(
   files: ReadonlyMap<string, Owned>,
   mappings: readonly ResolvedMapping[],

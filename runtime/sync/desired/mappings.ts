@@ -175,7 +175,7 @@ function belowDestination({ type, destination }: ResolvedMapping, path: string):
   return destination === '' ? path : path.slice(destination.length + 1)
 }
 
-/** Findings for patches that match no file of their mapping: most often the glob was meant for another folder. */
+/** Findings for patches that match no file of their mapping: usually the glob is for another folder. */
 export function patchesWithoutFile(
   mappings: readonly ResolvedMapping[],
   files: ReadonlyMap<string, { mapping: number }>,

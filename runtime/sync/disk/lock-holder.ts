@@ -1,6 +1,6 @@
 /**
- * Parses the holder of a lock from its file, and decides whether that process is still alive: the kernel reuses a pid, but not
- * with the same start time.
+ * Parses the holder of a lock from its file, and determines whether that process is still running: the kernel reuses a pid, but not with
+ * the same start time.
  */
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'

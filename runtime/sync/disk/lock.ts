@@ -1,8 +1,8 @@
 /**
  * Ensures one writer per data directory with a lock file that names its holder. The lock belongs to the process, not to one cycle: no other
  * process may write between two cycles either. A holder in the same PID namespace is checked by its process. One in another namespace (a
- * container, another machine) is not visible, whatever its host name: every holder touches its lock every few seconds, and a process that
- * waits for the lock watches for the next touch. Wall clocks, which may jump or differ, are not used.
+ * container, another machine) is not visible, regardless of its host name: every holder touches its lock every few seconds, and a process
+ * that waits for the lock watches for the next touch. Wall clocks, which may jump or differ, are not used.
  */
 import { randomUUID } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -90,7 +90,7 @@ function tryLock(dataDir: string, self: Holder): HeldLock | undefined {
   })
 }
 
-/** Watches a holder that is not visible until it sends a heartbeat, or has been silent for too long. */
+/** Watches a holder that is not visible until it sends a heartbeat, or has sent none for too long. */
 async function showsLife(dataDir: string, { text, verdict }: HeldLock, clock: Clock, signal: AbortSignal): Promise<boolean> {
   if (verdict === 'alive') return true
   const before = signOfLife(dataDir)
@@ -125,7 +125,7 @@ function createLock({ at }: EngineFolder, self: Holder): boolean {
   }
 }
 
-/** Leaves no partial file behind if it throws, as it does on a full volume. */
+/** Leaves no partial file if it throws, as on a full volume. */
 function writeLock(file: string, self: Holder): void {
   const fd = fs.openSync(file, 'wx', 0o600)
   try {

@@ -26,7 +26,10 @@ const maxBytes = 256 * 1024 * 1024
 /** More than the state with its findings takes, which is the longest line. */
 const maxLineBytes = 1024 * 1024
 
-/** Reads line by line, because the text for 20,000 files should not be in memory at once. Damage makes the manifest suspect and is no failure. */
+/**
+ * Reads line by line, because the text for 20,000 files should not be in memory as a whole. Damage makes the manifest suspect and is no
+ * failure.
+ */
 export function readManifest(dataDir: string): Manifest {
   let fd: number
   try {
@@ -91,7 +94,7 @@ export function isSameFile(dataDir: string, { file }: Manifest): boolean {
 
 /**
  * Applies changes and the new state to the manifest in memory and on disk; on return both survive a power loss. If it throws, neither is
- * known any more: the text may hold a part of the write or all of it, and the manifest must be read again. `pieces`: the encoded lines of
+ * known anymore: the text may hold a part of the write or all of it, and the manifest must be read again. `pieces`: the encoded lines of
  * the changes, if they exist already.
  */
 export function appendManifest(

@@ -1,6 +1,6 @@
 /**
- * The ownership manifest: which files below the data directory are owned by the operator, what they should hold, and which commit they
- * form. Pure.
+ * The ownership manifest: which files below the data directory the operator owns, what they should contain, and which commit they form.
+ * Pure.
  */
 import { createHash, type Hash } from 'node:crypto'
 import * as v from 'valibot'
@@ -48,7 +48,7 @@ export const stateSchema = v.object({
   chain: v.array(v.string()),
   /** The deployment mode that the collections were last delivered for while it was known, and its origin. */
   mode: v.optional(v.object({ name: v.string(), from: v.picklist(modeOrigins) })),
-  /** Mappings whose optional source the commit does not hold. */
+  /** Mappings whose optional source is not in the commit. */
   absent: v.array(v.number()),
   /** Id of the apply that wrote this state. */
   publish: v.string(),

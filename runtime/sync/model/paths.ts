@@ -38,14 +38,14 @@ export function isForbidden(path: string): boolean {
 }
 
 /**
- * Whether the operator's records may name this path as owned. They lie in a folder that the gateway can write to, so they are untrusted
+ * Whether the operator's records may name this path as owned. They are in a folder that the gateway can write to, so they are untrusted
  * input: a path outside the data directory, or in a forbidden place, was not written by the operator.
  */
 export function mayBeOurs(path: unknown): path is RelativePath {
   return typeof path === 'string' && isRelativePath(path) && !isForbidden(path)
 }
 
-/** Like `mayBeOurs`, for a folder: only what lies below it matters, for a folder may have the name of a forbidden file. */
+/** Like `mayBeOurs`, for a folder: only paths below it matter, because a folder may have the name of a forbidden file. */
 export function mayHoldOurs(folder: unknown): folder is RelativePath {
   return typeof folder === 'string' && isRelativePath(folder) && !isForbidden(`${folder}/x`)
 }
@@ -92,8 +92,8 @@ const maxPathBytes = 4095
 const maxUnitBytes = 3
 
 /**
- * Describes what is too long about a path; undefined: nothing. `rootBytes` is the length of the data directory's own path, with which the
- * gateway opens the file.
+ * Describes which part of a path is too long; undefined: nothing. `rootBytes` is the length of the data directory's own path, with which
+ * the gateway opens the file.
  */
 export function tooLong(path: string, rootBytes: number): string | undefined {
   if (path.length * maxUnitBytes <= maxNameBytes) return undefined

@@ -1,7 +1,7 @@
 /**
  * Finds desired paths that are other spellings of files to be deleted: on a volume that ignores case or Unicode composition both name one
  * file, and deleting the old name would delete the new file. The folder's listing shows it, because it holds each name in one spelling
- * only. Inodes do not: hard links share one, and some volumes give each spelling its own. Pure.
+ * only. Inodes do not: hard links share one, and some volumes assign one to each spelling. Pure.
  */
 import { foldName } from '../../api/values.ts'
 import type { Observations } from './observed.ts'

@@ -37,7 +37,7 @@ function commonLength(a: readonly string[], b: readonly string[], at: (index: nu
   return count
 }
 
-/** A missing newline at the end is a line of its own, as git shows it. */
+/** A missing newline at the end is a separate line, as in git. */
 function lines(content: Uint8Array | undefined): string[] {
   if (content === undefined || content.length === 0) return []
   const found = Buffer.from(content).toString('utf8').split('\n')

@@ -39,9 +39,9 @@ export type Prepared = {
 type PrepareDeps = { source: Source; contents?: ArrivingContents | undefined; observer?: (() => Observer | undefined) | undefined }
 
 /**
- * Compares the source, the manifest and the disk, and decides what has to be done; writes nothing. `repair` sets how closely owned files
- * are checked; `contents` receives contents that come with a listing, and `observer` hands over the folders inspected meanwhile. Throws
- * what the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
+ * Compares the source, the manifest and the disk, and decides what to do; writes nothing. `repair` sets how closely owned files are
+ * checked; `contents` receives contents that come with a listing, and `observer` hands over the folders inspected meanwhile. Throws what
+ * the diff throws, TemplateFailed and faults of the disk; what the plan itself refuses is in its `problems`.
  */
 export async function prepare(
   { source, contents, observer }: PrepareDeps,

@@ -14,7 +14,7 @@ import type { FileStat, Owned } from '../model/manifest.ts'
 import { isForbidden, isGatewayIdentity } from '../model/paths.ts'
 import { createObservations, type Observed, type Observations } from './observed.ts'
 
-/** Listing stops after this many files: in a larger folder `prune: All` does not delete all foreign files at once. */
+/** Listing stops after this many files: in a larger folder `prune: All` does not delete all foreign files in one sync. */
 const maxListed = 1_000_000
 /** Files between two yields to the event loop, which serves probes and signals; 500 lstat calls take about 2 ms. */
 const slice = 500
@@ -41,7 +41,7 @@ export type Observer = {
  */
 export function createObserver(dataDir: string): Observer {
   const folders = new Map<string, Folder>()
-  /** Most files lie in the folder of the previous one. */
+  /** Most files are in the folder of the previous one. */
   let latest: { folder: string; is: Folder } | undefined
   const folderAt = (folder: string): Folder => {
     const known = folders.get(folder)

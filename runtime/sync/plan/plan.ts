@@ -1,6 +1,6 @@
 /**
- * Decides what has to change so that a data directory holds exactly the desired files, as data. Takes the desired files, the owned files,
- * and what was found on disk at those paths; nothing else is touched. Pure.
+ * Determines the changes after which a data directory contains exactly the desired files, as data. Takes the desired files, the owned
+ * files, and what was found on disk at those paths; nothing else is touched. Pure.
  */
 import type { BlobId } from '../../content/protocol/protocol.ts'
 import { type CommitHash, foldName, parentOf } from '../../api/values.ts'

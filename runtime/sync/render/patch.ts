@@ -70,7 +70,7 @@ function parseDocument(text: string, label: string): unknown {
   }
 }
 
-/** What lies inside a value replaced as a whole is skipped. */
+/** Values inside a replaced value are skipped. */
 function replaceAll(text: string, locations: readonly (readonly (string | number)[])[], value: string, label: string): string {
   const spans = guarded(label, () => findSpans(text, locations)).toSorted((a, b) => a.start - b.start)
   const pieces: string[] = []

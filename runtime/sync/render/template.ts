@@ -1,6 +1,6 @@
 /**
  * Renders templates: LiquidJS without access to files, the clock or random numbers, and with limits on time, memory and output. Two renders
- * of one template with one context give the same text. Pure.
+ * of one template with one context produce the same text. Pure.
  */
 import { filters as builtInFilters, Liquid, type Template } from 'liquidjs'
 import { Fault } from '../../platform/fault.ts'
