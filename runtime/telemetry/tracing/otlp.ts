@@ -15,7 +15,7 @@ const queue = { maxQueueSize: 512, maxExportBatchSize: 128, scheduledDelayMillis
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT }
 
-/** Starts sending at once. `settings.ratio` decides by the trace id alone, so that all processes decide alike. */
+/** Starts sending immediately. `settings.ratio` decides by the trace id alone, so that all processes make the same decision. */
 export function openOtlp({ endpoint, ratio }: TracingSettings, { service, version, namespace, pod, log }: TracedProcess): Tracing {
   const failed = logTroubles(log)
   const ids = createIds()
@@ -62,7 +62,7 @@ export function openOtlp({ endpoint, ratio }: TracingSettings, { service, versio
   }
 }
 
-/** Seconds and nanoseconds: a number alone may be read as time since process start. */
+/** Seconds and nanoseconds: a plain number may be interpreted as time since the start of the process. */
 function timeOf(epochMs: number): [number, number] {
   const seconds = Math.floor(epochMs / 1000)
   return [seconds, Math.round((epochMs - seconds * 1000) * 1e6)]
