@@ -102,7 +102,9 @@ export class FileTable extends PackedFiles {
     if (this.#isAt(at, bytes)) this.removeAt(at)
   }
 
-  /** A new table with the changes that replaces this one and releases its memory at once: for many changes, which are slow one by one. */
+  /**
+   * A new table with the changes that replaces this one and immediately releases its memory: for many changes, which are slow one by one.
+   */
   merged(gone: readonly string[], puts: readonly FileEntry[]): FileTable {
     const removed = new Set(gone)
     const changes = FileTable.of([...gone.map((path) => ({ path })), ...puts])

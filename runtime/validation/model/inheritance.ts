@@ -7,7 +7,7 @@ import type { ParsedMode } from './manifests.ts'
 import type { Resource } from './resources.ts'
 import type { Collection, Tree } from './tree.ts'
 
-/** Collections that every gateway reads, whatever its mode; later ones override earlier ones. */
+/** Collections that every gateway reads, regardless of its mode; later ones override earlier ones. */
 export const baseCollections: readonly string[] = ['external', 'core']
 /** Parents that every gateway has, with or without a folder. */
 export const builtInParents: ReadonlySet<string> = new Set(['system', ...baseCollections])
@@ -60,7 +60,7 @@ function parentOf(folded: string, declared: (folded: string) => string | undefin
   return foldName(declared(folded) ?? 'core')
 }
 
-/** The parent that a collection's manifest names, as it is written. */
+/** The parent that the manifest of a collection names, exactly as written. */
 export function declaredParent({ byName }: CollectionsByName, name: string): string | undefined {
   return parentIn(byName.get(foldName(name))?.mode)
 }

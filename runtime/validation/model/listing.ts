@@ -29,7 +29,7 @@ export type Difference = { path: string; id?: string; gone: boolean }
 
 /** A commit that can be compared with an earlier one. */
 export type VersionedListing = Listing & {
-  /** The differences from another commit. Throws if the other commit is missing (any more). */
+  /** The differences from another commit. Throws if the other commit is missing. */
   changesSince(commit: string, signal: AbortSignal): AsyncIterable<readonly Difference[]>
 }
 

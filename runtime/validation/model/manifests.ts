@@ -1,6 +1,6 @@
 /**
  * The two manifests of a tree: `config-mode.json` of a collection, `resource.json` (or `unary-resource.json`) of a resource. Total: any
- * bytes give a value. Pure.
+ * bytes produce a value. Pure.
  */
 import { type Complexity, createScan } from '../../platform/text/json-cost.ts'
 import { isObject } from '../../platform/text/json.ts'

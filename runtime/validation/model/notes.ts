@@ -106,13 +106,13 @@ function uniqueValues(type: string, json: ReadonlyMap<string, unknown>, hashes: 
   }
   const target = type === deviceType ? deviceTarget(valueAt(config, 'settings')) : undefined
   if (target !== undefined) found.push({ what: machine, value: target })
-  // Keys and UUIDs, whatever their files contain.
+  // Keys and UUIDs, regardless of the content of their files.
   if (localSingletons.has(type))
     for (const [file, hash] of hashes) if (file !== 'config.json') found.push({ what: `content of ${file.slice(0, 80)}`, value: hash })
   return found
 }
 
-/** Settings by which a driver distinguishes devices behind one address. */
+/** Settings with which a driver distinguishes devices at one address. */
 const partOfAddress = /port|slot|rack|unit|node|path|database|schema|channel/i
 
 function deviceTarget(settings: unknown): string | undefined {

@@ -164,7 +164,7 @@ export class PackedFiles {
     this.#resizeEnds(this.#length + slackFiles)
   }
 
-  /** Releases the memory at once; the list must not be used again. */
+  /** Releases the memory immediately; the list must not be used again. */
   protected release(): void {
     this.#bytes.buffer.transfer(0)
     this.#ends.buffer.transfer(0)
@@ -204,7 +204,7 @@ export class PackedFiles {
     if (2 * count > this.#ends.length) this.#resizeEnds(count + (count >> 2))
   }
 
-  /** The old buffer is released at once instead of by the collector, which hardly accounts for it. */
+  /** The old buffer is released immediately instead of by the garbage collector, which hardly accounts for it. */
   #resizeBytes(size: number): void {
     this.#bytes = Buffer.from(this.#bytes.buffer.transfer(size))
   }

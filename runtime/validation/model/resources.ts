@@ -32,7 +32,7 @@ export type Resources = Iterable<Resource> & {
 /** The position of a resource in the list: the files below its folder, and its manifest among them. */
 export type ResourceRange = { start: number; end: number; manifest: number; kind: Resource['kind'] }
 
-/** A list that still grows; resources of one type must be added one after the other. */
+/** A list that still grows; resources of one type must be added consecutively. */
 export type ResourceList = Resources & { add(module: string, type: string, place: ResourceRange): void }
 
 const kinds = ['singleton', 'named', 'unary'] as const
@@ -98,7 +98,7 @@ export function isPlaceholder(path: string): boolean {
   return /(?:^|\/)\.git(?:keep|ignore|attributes)$/.test(path)
 }
 
-/** Files that file managers leave behind. */
+/** Files that file managers create. */
 export function isLitter(path: string): boolean {
   return /(?:^|\/)(?:\.ds_store|thumbs\.db|desktop\.ini|\._[^/]*)$/i.test(path)
 }

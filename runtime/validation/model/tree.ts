@@ -157,7 +157,7 @@ function addStray({ strays }: Collection, tree: Tree, folder: string, kind: Stra
   if (real.length > 0) strays.push({ folder, kind, files: real })
 }
 
-/** Files outside resources that are not meant for a gateway. */
+/** Files outside resources that are not for a gateway. */
 function isMeantForOthers(path: string): boolean {
   return isPlaceholder(path) || isLitter(path) || isReadme(path)
 }

@@ -47,7 +47,7 @@ export function* nestedCollection(facts: TreeFacts): Generator<Violation> {
 export function* invalidConfigMode(facts: TreeFacts): Generator<Violation> {
   for (const { name, manifest } of facts.tree.collections) {
     const mode = facts.modes.get(name)
-    // Another rule reports what it holds instead.
+    // Another rule reports its actual content.
     if (manifest === undefined || mode?.kind !== 'invalid' || isExplained(facts.damagedModes.get(name))) continue
     yield { path: manifest.path, collection: name, message: `${modeManifest} ${mode.problem}, so the gateway does not load the collection` }
   }

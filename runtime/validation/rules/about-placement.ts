@@ -39,7 +39,7 @@ export function* singletonOnlyInMode(facts: TreeFacts): Generator<Violation> {
   }
 }
 
-/** A tree with at least this many of them is meant to be complete. */
+/** A tree with at least this many of them is assumed to be complete. */
 const fewestOfWhole = 3
 
 export function* missingSingletons(facts: TreeFacts): Generator<Violation> {

@@ -18,7 +18,7 @@ import { isLitter, type Resource } from '../model/resources.ts'
 export function* invalidResourceJson(facts: ResourceFacts): Generator<Violation> {
   const { parsed, resource, damaged, pointers } = facts
   const { path } = resource.manifest
-  // Another rule reports what it holds instead.
+  // Another rule reports its actual content.
   if (pointers.includes(path) || isExplained(damaged.get(path))) return
   if (parsed.kind === 'invalid') yield at(facts, path, `${parsed.problem}, so the gateway does not load the resource`)
 }
@@ -199,7 +199,7 @@ export function notedByRules(facts: ResourceFacts, { hasModes, kind, isFragment 
 export function* simulatorInMode(facts: ResourceFacts): Generator<Violation> {
   const { collection, resource, path, own } = facts
   if (!isUserMode(collection.name) || typeOf(resource) !== deviceType || !/simulator/i.test(profileType(facts))) return
-  // Modes are meant for a simulator in one and a real device of the same name in another.
+  // Modes are intended for a simulator in one and a real device of the same name in another.
   if (own !== undefined) return
   if (sightingsOf(facts).length === 0)
     yield at(facts, path, 'is a simulated device, the same in every environment: copies in deployment modes drift apart')

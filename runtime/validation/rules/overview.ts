@@ -35,7 +35,7 @@ export type Noted = { collection: string; folder: string; key: string; notes: No
 /** `holders`: the collections of keys that exist more than once. */
 export type Overview = Names & { noted: readonly Noted[]; holders: ReadonlyMap<string, ReadonlySet<string>> }
 
-/** The names of resources that others refer to, as one mode sees them. */
+/** The names of resources that others refer to, in one mode. */
 export function namesOf(facts: TreeFacts): Names {
   const { root, kind, elsewhere, tree, family, coreDelivered, isFragment } = facts
   const names = new Map<string, Map<string, Set<string>>>()

@@ -15,8 +15,8 @@ const scopeBits: Readonly<Record<string, number>> = { G: 1, D: 2, C: 4, A: 7 }
 
 /**
  * Whether `written` is the signature of the manifest in `text`; undefined if none can be computed. Resources that a gateway's own templates
- * lock are signed with a flag that the manifest does not show, so both values of the flag are accepted. `value` is the parsed text: nearly every
- * manifest is formatted as JSON.stringify does it, and then the text does not have to be parsed again.
+ * lock are signed with a flag that the manifest does not show, so both values of the flag are accepted. `value` is the parsed text: nearly
+ * every manifest is formatted as JSON.stringify does it, so the text need not be parsed again.
  */
 export function isSigned(
   text: string,

@@ -40,8 +40,8 @@ const maxChanges = 5_000
 const maxChangesInPlace = 200
 
 /**
- * Returns the content of one coverage after the other, so that no two are held at once. The kept state of an earlier commit is used up;
- * undefined: none was kept. Throws what listing throws.
+ * Returns the contents of the coverages sequentially, so that no two are in memory at the same time. The kept state of an earlier commit is
+ * used up; undefined: none was kept. Throws what listing throws.
  */
 export function contentReader(listing: VersionedListing, coverages: readonly Coverage[]) {
   let first: ReturnType<typeof findContents> | undefined

@@ -101,13 +101,11 @@ export type CheckStep = LocatedResource & {
   /** Whether a resource of its name exists in several collections. */
   isRepeated: boolean
   overridden: Overridden
-  /** The known result; undefined: it has to be read. */
+  /** The known result; undefined: it must be read. */
   checked: Checked | undefined
 }
 
-/**
- * Puts resources in order, overridden ones first, and determines which have to be read. Resources known to have no findings are left out.
- */
+/** Sorts resources, overridden ones first, and determines which must be read. Resources known to have no findings are left out. */
 export function* planSteps(facts: TreeFacts, memory: Previous | undefined): Generator<CheckStep> {
   const isProjects = facts.kind === 'projects'
   // A project's copies of its parent's resources are not compared.
@@ -213,7 +211,7 @@ function inCheckOrder({ family, tree }: TreeFacts): Ordered {
     .toSorted((a, b) => a.ancestors.length - b.ancestors.length)
 }
 
-/** A key that occurs more than once: the collections that hold it, and the step of each one seen so far. */
+/** A key that occurs more than once: the collections that contain it, and the step of each one seen so far. */
 type Repeated = { holders: Set<string>; steps: Map<string, CheckStep> }
 
 /** The steps of resources that exist in several collections, by their place in the order. */

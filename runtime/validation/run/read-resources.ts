@@ -1,6 +1,6 @@
 /**
- * Reads resources in one stream and returns one after the other: the hash of each file, the damage of its JSON, and the value of small
- * ones. Never holds more than one resource.
+ * Reads resources in one stream and returns them sequentially: the hash of each file, the damage of its JSON, and the value of small ones.
+ * Never holds more than one resource.
  */
 import { isUtf8 } from 'node:buffer'
 import { createHash, hash, type Hash } from 'node:crypto'
@@ -131,8 +131,8 @@ function readJson(
 }
 
 /**
- * Reads one file after the other into the same memory: with a buffer and a hash object for each, the collector falls behind on a large
- * repository.
+ * Reads one file after the other into the same memory: with a buffer and a hash object for each, the garbage collector cannot keep up on a
+ * large repository.
  */
 function createFileReader() {
   let buffer = Buffer.allocUnsafe(64 * 1024)

@@ -15,8 +15,8 @@ import { checkSteps } from './check-resource.ts'
 type Options = CollectorOptions & { root: string; templated?: boolean | undefined; memory: Previous }
 
 /**
- * The report that `checkCollections` would return, or undefined if that has to be called. Its state replaces the kept one, even when a
- * later step of the caller fails.
+ * The report that `checkCollections` would return, or undefined if that must be called. Its state replaces the kept one, even when a later
+ * step of the caller fails.
  */
 export async function recheckCollections(listing: Listing, options: Options, signal: AbortSignal): Promise<CheckReport | undefined> {
   const { learned, resourceAt, changedFolders } = options.memory

@@ -8,11 +8,11 @@ import * as v from 'valibot'
 
 /** Attempts by the id of a validation (`validationId`). Never throws. */
 export type AttemptMarks = {
-  /** Whether an attempt was under way when the process ended, or is now. */
+  /** Whether an attempt was in progress when the process ended, or is now. */
   has(id: string): boolean
   /** Records an attempt and returns its number, from 1. */
   begin(id: string): number
-  /** The attempt has ended, in any way. */
+  /** The attempt has ended, for any reason. */
   end(id: string): void
   forget(id: string): void
 }

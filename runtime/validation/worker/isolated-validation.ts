@@ -78,12 +78,12 @@ export function validationId({ commit, profiles, validation }: Pick<ValidationRe
 
 /**
  * One check at a time, and one more beside a check that takes longer than a second: a quick one, or one of a namespace without a running
- * check. It has its own thread, which ends with it. A check that takes longer than its turn is repeated later when a namespace that has used
- * less time waits. A check that was under way when the process ended runs alone.
+ * check. It has its own thread, which ends with it. A check that takes longer than its turn is repeated later when a namespace that has
+ * used less time waits. A check that was in progress when the process ended runs alone.
  */
 export const checkSlots = { total: 2, reserve: 1, reserveAfterMs: 1_000, turnMs: 10_000, maxWaiting: 1_000 } as const
 
-/** No thread is started before the first commit that has to be validated. */
+/** No thread is started before the first commit that must be validated. */
 export function openIsolatedValidator(options: IsolateOptions): IsolatedValidator {
   const limiter = new FairLimiter({ ...checkSlots, clock: options.clock })
   const checks = new Checks(options)
@@ -153,7 +153,7 @@ class Checks {
     this.#attempts.forget(id)
   }
 
-  /** Returns the known verdict, or runs the check: in a thread of its own, whose turn `leave` ends, or in the kept thread. */
+  /** Returns the known verdict, or runs the check: in a new thread, whose turn `leave` ends, or in the kept thread. */
   async run(check: Check, own: AbortSignal, leave: (() => void) | undefined): Promise<Verdict> {
     const { id, request } = check
     const known = this.#known(id, verdictKey(request))
@@ -182,7 +182,7 @@ class Checks {
     own.addEventListener('abort', end, { once: true })
     try {
       const answer = await spare.validate({ repository, request }, this.#options, own)
-      // It has less memory, so its end says nothing about the commit: the check is repeated in the other thread.
+      // It has less memory, so its end is no evidence about the commit: the check is repeated in the other thread.
       if (answer.kind === 'gone') {
         leave()
         own.throwIfAborted()

@@ -44,7 +44,7 @@ export class KeptThread {
     return await this.#oneAtATime(async () => {
       try {
         const { ended, hadState } = await this.#ask(question, signal)
-        // The state of other commits may have filled the heap, so this end says nothing about the commit.
+        // The state of other commits may have filled the heap, so this end is no evidence about the commit.
         const isSuspect = ended.kind === 'gone' && !ended.isLate && hadState && !signal.aborted
         return isSuspect ? (await this.#ask(question, signal)).ended : ended
       } finally {

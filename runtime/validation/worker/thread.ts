@@ -41,7 +41,7 @@ export class Thread {
   #isReady = false
   #isLate = false
 
-  /** `memory`: the state of an earlier thread; its buffers are moved. `gone` is called when the thread has ended, in any way. */
+  /** `memory`: the state of an earlier thread; its buffers are moved. `gone` is called when the thread has ended, for any reason. */
   constructor({ heapMiB, memory }: { heapMiB: number; memory: ValidationMemory | undefined }, gone: () => void) {
     this.#heapMiB = heapMiB
     this.#gone = gone
@@ -52,7 +52,7 @@ export class Thread {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: youngMiB },
     })
-    // An idle thread must not keep the process alive.
+    // An idle thread must not keep the process running.
     this.#worker.unref()
     this.#worker.on('message', (message: FromIsolate) => this.#received(message))
     this.#worker.on('error', (error: Error & { code?: string }) => this.#failed(error))
@@ -93,7 +93,7 @@ export class Thread {
   #exited(): void {
     this.#gone()
     const why = this.#why
-    // A thread that never started its work gives no verdict about the commit.
+    // A thread that never started its work is no verdict on the commit.
     const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the thread of the checks did not start: it ${why}` } as const
     this.#answer.resolve(this.#isReady ? { kind: 'gone', why, path: this.#path(), isLate: this.#isLate } : notStarted)
   }
