@@ -1,7 +1,7 @@
 /**
  * `npm run docs [-- folder] [--source <url>] [--serve] [--port <port>]`: writes the documentation as a searchable site, to build/docs or
- * the given folder. A dead link, and a page that is missing in the navigation, is an error. --source is the URL of the repository's files,
- * so that pages link to them, and --serve shows the site on this machine until Ctrl-C.
+ * the given folder. A dead link and a page that is missing in the navigation are errors. --source is the URL of the repository's files, so
+ * that pages link to them, and --serve shows the site on this machine until Ctrl-C.
  */
 import path from 'node:path'
 import { parseArgs } from 'node:util'

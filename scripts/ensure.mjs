@@ -35,7 +35,7 @@ function isDone(file) {
   return existsSync(stamps[file]) && readFileSync(stamps[file], 'utf8') === hashOf(file)
 }
 
-/** Runs one step of the installation; a line every ten seconds shows that it goes on. */
+/** Runs one step of the installation; a line every ten seconds shows progress. */
 async function step(title, command, args, env) {
   say(title)
   const startedMs = Date.now()
@@ -71,7 +71,7 @@ const env = {
 }
 
 if (!isDone('package-lock.json')) {
-  // A later change of the lockfile is installed over what is there, which is much quicker. npm runs on the Node that it came with.
+  // A later change of the lockfile is installed over the existing packages, which is much faster. npm runs on the Node that it came with.
   const how = existsSync(join(modules, '.package-lock.json')) ? ['install', '--no-save'] : ['ci']
   const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
   await step('installing the packages of package-lock.json', 'npm', [...how, ...quiet], process.env)

@@ -86,6 +86,6 @@ function hasCall(value: unknown, is: (call: Call) => boolean): boolean {
   return Object.entries(value).some(([key, part]) => key !== 'parent' && hasCall(part, is))
 }
 
-// oxlint wants it so.
+// oxlint requires this.
 // eslint-disable-next-line import/no-default-export
 export default { meta: { name: 'assertions' }, rules: { strict, asserted } }

@@ -11,7 +11,7 @@ const isNewEnough = major >= 24 || (major === 22 && minor >= 18)
 
 /**
  * The path of the Node that runs this file if it is recent enough, otherwise of the one in .node-version, which is installed from the npm
- * registry on first use and kept below ~/.cache. Throws an Error whose message has the fix.
+ * registry on first use and kept below ~/.cache. Throws an Error whose message contains the fix.
  */
 export function findNode(say) {
   if (isNewEnough) return process.execPath

@@ -12,7 +12,7 @@ import { startQuickstart } from './quickstart/plant.ts'
 const { once } = readArguments()
 const folder = mkdtempSync(path.join(os.tmpdir(), 'cluster-sync-quickstart-'))
 const stop = new AbortController()
-// Package managers may send the signal twice; the folder is removed all the same.
+// Package managers may send the signal twice; the folder is removed anyway.
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => stop.abort(new Error(name)))
 
 try {

@@ -1,8 +1,9 @@
 /**
- * `npm test`: types, then every test that takes seconds and needs no API server and no images. `npm run test:all`: these, the slow ones, then
- * the tests of the folders in `layers`, then each suite alone; it says first what is missing on this machine, or installs and builds that with `--prepare`. Arguments are files
- * or folders to run instead. The last line is `N passed, N failed` with the numbers of the test runner, and `, N skipped` if there are any. With
- * CI=true a skipped test counts as failed, unless it needs data that is not part of the project.
+ * `npm test`: types, then every test that takes seconds and needs no API server and no images. `npm run test:all`: these, the slow ones,
+ * then the tests of the folders in `layers`, then each suite alone; it first lists what is missing on this machine, or installs and builds
+ * it with `--prepare`. Arguments are files or folders to run instead. The last line is `N passed, N failed` with the numbers of the test
+ * runner, and `, N skipped` if there are any. With CI=true a skipped test counts as failed, unless it needs data that is not part of the
+ * project.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { globSync, statSync } from 'node:fs'
@@ -125,8 +126,9 @@ async function runLayer(folder: string, programs: readonly Program[]): Promise<R
 }
 
 /**
- * In the gate, a few failed files run once more: tests with real clusters and networks fail now and then on a machine that is short of time.
- * What passes only then is said at the end, with the failure of its first run. Unit tests, which share processes, have no second run.
+ * In the gate, a few failed files run once more: tests with real clusters and networks fail now and then on a machine that is short of
+ * time. Files that pass only then are listed at the end, with the failure of their first run. Unit tests, which share processes, have no
+ * second run.
  */
 async function tapWithSecondRun(files: readonly string[], timeoutSeconds?: number): Promise<Run> {
   const first = await tap(files, timeoutSeconds)

@@ -7,7 +7,7 @@ import type { Page } from './page.ts'
 
 export type Listed = { name: string; entries: { path: string; at: string; label: string }[] }
 
-/** `root`: the way from the page to the root of the site, empty or without a slash at its end. `html`: the text. */
+/** `root`: the relative path from the page to the root of the site, empty or without a trailing slash. `html`: the text. */
 export type LaidOut = { page: Page; html: string; listed: readonly Listed[]; root: string; version: string }
 
 const product = 'Cluster Sync Operator'

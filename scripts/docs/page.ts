@@ -7,7 +7,7 @@ import MarkdownIt, { type Token } from 'markdown-it'
 export type Section = { id: string; level: number; heading: string; text: string }
 export type Page = { path: string; title: string; sections: Section[]; tokens: Token[] }
 
-/** Where a link or a picture leads: an address, or what is wrong with it; `undefined` leaves the text without a link. */
+/** Where a link or a picture leads: an address, or its problem; `undefined` leaves the text without a link. */
 export type Resolve = (target: string, kind: 'link' | 'picture') => string | undefined
 
 const markdown = new MarkdownIt({ html: true })
@@ -82,7 +82,7 @@ function sectionsOf(tokens: readonly Token[]): Section[] {
   return sections.filter(({ level, text }) => level > 0 || text !== '')
 }
 
-/** What a reader sees of a token. */
+/** The visible text of a token. */
 function textOf(token: Token | undefined): string {
   if (token === undefined) return ''
   if (token.type === 'fence' || token.type === 'code_block') return token.content

@@ -1,5 +1,5 @@
 /**
- * A folder over HTTP, for this machine alone.
+ * Serves a folder over HTTP, only to this machine.
  */
 import { createReadStream, realpathSync, statSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

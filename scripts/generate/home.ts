@@ -6,7 +6,7 @@ import { version } from '../../runtime/platform/version.ts'
 import { homeIn } from '../home.ts'
 import type { GeneratedFile } from './table.ts'
 
-/** By page, what names the project: the pattern and what it becomes. */
+/** By page, what names the project: the pattern and its replacement. */
 export async function homes(): Promise<GeneratedFile[]> {
   const { url, owner, name } = homeIn()
   const places: Readonly<Record<string, readonly (readonly [pattern: RegExp, shown: string])[]>> = {

@@ -1,6 +1,6 @@
 /** Tables in Markdown pages: between `<!-- generated:NAME -->` and `<!-- end:NAME -->`. */
 
-/** A file below the repository's root and what it should hold. */
+/** A file below the root of the repository and its expected content. */
 export type GeneratedFile = { path: string; content: string }
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

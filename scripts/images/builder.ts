@@ -23,7 +23,7 @@ export type ImageBuild = {
   timestamp: number
 }
 
-/** Undefined where none of them works. */
+/** Undefined if none of them works. */
 export function findBuilder(): Builder | undefined {
   return builders.find((builder) => spawnSync(builder, builder === 'buildah' ? ['--version'] : ['info'], { stdio: 'ignore' }).status === 0)
 }

@@ -76,7 +76,7 @@ export function spdxDocument(
   }
 }
 
-/** One text for all packages, each under its name. A package without a file of its own is named with what it declares. */
+/** One text for all packages, each under its name. A package without its own file is listed with what it declares. */
 export function licenseTexts(root: string, packages: readonly BundledPackage[]): string {
   return packages
     .map(({ folder, name, version, license }) => {

@@ -17,7 +17,7 @@ export type Problem = { place: string; line: number; message: string }
 /** A text of one paragraph, heading or table cell. `line`: where it begins. */
 export type Text = { place: string; line: number; text: string }
 
-/** Replaces code in a text: neither word nor punctuation, so that no rule reads it. */
+/** Replaces code in a text: neither a word nor punctuation, so that no rule checks it. */
 export const codeMark = '\u{25A1}'
 
 /** One piece of code, or a list of names: a reader skips through it. */

@@ -9,13 +9,13 @@ import type { Metafile } from '../../images/sbom.ts'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 
-/** What each program is made of. The name of the last is that by which the command line loads it. */
+/** The parts of each program. The name of the last is that by which the command line loads it. */
 const sources = {
   cli: 'runtime/cli.ts',
   validation: 'runtime/validation/worker/worker.ts',
   tracing: 'runtime/telemetry/tracing/otlp.ts',
 }
-/** Programs that a process or thread begins with, and what each goes on with. */
+/** Programs that a process or thread starts with, and what each loads next. */
 const starts = { 'cluster-sync': './cli.mjs', isolate: './validation.mjs' }
 
 /** Writes the programs to a folder, in pieces that are loaded when a command needs them; `cluster-sync.mjs` is the first. Returns what they are made of. */
