@@ -83,9 +83,10 @@ export function createMirrors({
   const opened = new Map<string, number>()
   const stopping = new AbortController()
   let hasCountedLeftovers = false
-  const shared = { listedBlobs: rememberListedBlobs(), recentBlobs: rememberBlobs(), readingMemory: new ReadingMemory() }
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
+  const readingMemory = new ReadingMemory({ held: () => memory.limiter.held })
+  const shared = { listedBlobs: rememberListedBlobs(), recentBlobs: rememberBlobs(), memory, readingMemory }
   const volume = new Volume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
     const count = requireFewOpened(opened, namespace)
@@ -97,7 +98,6 @@ export function createMirrors({
       remote,
       network,
       limits,
-      memory,
       reserve: (namespace, size) => volume.reserve(key, namespace, size),
       ...shared,
       needed,

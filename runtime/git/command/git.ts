@@ -49,14 +49,16 @@ export type GitRun = {
   timeoutMs: number
 }
 
-/** `signal` ends git with SIGTERM, and with SIGKILL two seconds later. */
-export type GitOptions = { limits: GitLimits; signal: AbortSignal }
+/** `signal` ends git with SIGTERM, and with SIGKILL two seconds later. `start` default: `startGit`. */
+export type GitOptions = { limits: GitLimits; signal: AbortSignal; start?: StartGit | undefined }
 
 /** How a git process ended; `error`: it did not start. */
 export type GitEnd = { code: number | null; by: string | null; error: Error | undefined }
 
 /** A running git process, started by this thread or by another (relayed-git.ts). */
 export type GitProcess = {
+  /** Undefined if another thread has started it, or if it did not start. */
+  pid: number | undefined
   stdin: Writable
   stdout: Readable
   stderr: Readable
@@ -64,6 +66,8 @@ export type GitProcess = {
   ended: Promise<GitEnd>
   /** Signals git and its helpers; ignores processes that have ended. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void
+  /** This process may end before git does. */
+  unref(): void
 }
 
 /** `startGit`, or its replacement in a worker thread. */
@@ -87,9 +91,8 @@ const underLimits = 'trap "" XFSZ && { ulimit -S -s 3072; ulimit -S -d "$1"; uli
 
 /**
  * Starts git in its own process group, so that its helper processes can be ended with it. Throws a Fault when no process can be started.
- * `unref`: this process may end before git does.
  */
-export function startGit(run: GitRun, limits: GitLimits): GitProcess & { pid: number | undefined; unref(): void } {
+export function startGit(run: GitRun, limits: GitLimits): GitProcess {
   const protocols = run.protocols ?? []
   const configured = [...settings, ...protocols.map((name) => `protocol.${name}.allow=always`), ...(run.settings ?? [])]
   const command = [
@@ -180,8 +183,8 @@ export async function runGit(run: GitRun, options: GitOptions): Promise<Buffer> 
 }
 
 /** As `runGit`, for calls with possibly long output: returns undefined if it is longer than 8 MiB. */
-export async function runGitWithin(run: GitRun, { limits, signal }: GitOptions): Promise<Buffer | undefined> {
-  const child = startGit(run, limits)
+export async function runGitWithin(run: GitRun, { limits, signal, start = startGit }: GitOptions): Promise<Buffer | undefined> {
+  const child = start(run, limits)
   const chunks: Buffer[] = []
   let size = 0
   child.stdout.on('data', (chunk: Buffer) => {

@@ -18,7 +18,7 @@ export type MemoryLimits = Pick<GitLimits, 'maxMemoryBytes' | 'maxTogetherBytes'
 /** One for each process. */
 export type GitMemory = {
   /** The bytes that namespaces use and wait for; a key is a git host, an owner the URL of a repository. */
-  limiter: Pick<FairLimiter, 'uses' | 'waits'>
+  limiter: Pick<FairLimiter, 'held' | 'uses' | 'waits'>
   /**
    * Runs git when its memory is free, within the limits that go with it. `work` may be aborted by its signal and called again. Throws the
    * signal's reason, and what `work` throws.

@@ -6,7 +6,7 @@
 import { Readable, Writable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { type GitEnd, type GitLimits, type GitProcess, type GitRun, startGit } from './git.ts'
+import { type GitEnd, type GitLimits, type GitProcess, type GitRun, startGit, type StartGit } from './git.ts'
 import { maxErrorBytes } from './http-trace.ts'
 
 /** The request of a thread; the port is transferred with the message. */
@@ -24,10 +24,10 @@ const aheadBytes = 128 * 1024
 type FromGit = { kind: 'stdout' | 'stderr'; chunk: Uint8Array<ArrayBuffer> } | { kind: 'ended'; end: GitEnd }
 
 /** For the main thread. Never throws, and does not keep the process alive. */
-export function runForThread({ run, limits, port }: GitAsked): void {
-  let git: ReturnType<typeof startGit>
+export function runForThread({ run, limits, port }: GitAsked, start: StartGit = startGit): void {
+  let git: GitProcess
   try {
-    git = startGit(run, limits)
+    git = start(run, limits)
   } catch (error) {
     say(port, { kind: 'ended', end: { code: null, by: null, error: (error as Error).cause as Error } })
     return
@@ -104,7 +104,7 @@ export function relayedGit(run: GitRun, limits: GitLimits, ask: (asked: GitAsked
     void Promise.allSettled([finished(stdout), finished(stderr)]).then(() => resolve(message.end))
   })
   ask({ run, limits, port: port2 }, [port2])
-  return { stdin, stdout, stderr, ended, signal: (name) => say(port, { kind: 'signal', name }) }
+  return { pid: undefined, stdin, stdout, stderr, ended, signal: (name) => say(port, { kind: 'signal', name }), unref() {} }
 }
 
 function say(port: MessagePort, message: ToGit | FromGit): void {

@@ -3,7 +3,7 @@
  */
 import type { BlobSink } from '../../content/protocol/protocol.ts'
 import type { CommitHash, RelativePath } from '../../api/values.ts'
-import { type GitLimits, runGit } from '../command/git.ts'
+import { type GitLimits, runGit, type StartGit } from '../command/git.ts'
 import { type ChangedFile, compareCommits } from './list-files.ts'
 import { readBlobs } from './read-blobs.ts'
 
@@ -21,7 +21,7 @@ export type DiffedFile = {
 /** `total`: the number of different files, `files` the first of them, with their contents if `isRead`. */
 export type CommitDiff = { total: number; files: (DiffedFile & { isRead: boolean })[] }
 
-type Repository = { folder: string; limits: GitLimits }
+type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
 const timeoutMs = 10_000
 
@@ -88,10 +88,14 @@ function withinBounds(
 }
 
 /** Sizes of blobs; an id of anything else is left out. */
-async function sizesOf({ folder, limits }: Repository, ids: readonly CommitHash[], signal: AbortSignal): Promise<Map<CommitHash, number>> {
+async function sizesOf(
+  { folder, limits, start }: Repository,
+  ids: readonly CommitHash[],
+  signal: AbortSignal,
+): Promise<Map<CommitHash, number>> {
   if (ids.length === 0) return new Map()
   const args = ['cat-file', '--batch-check=%(objectname) %(objecttype) %(objectsize)', '--buffer']
-  const output = await runGit({ folder, args, input: `${ids.join('\n')}\n`, timeoutMs }, { limits, signal })
+  const output = await runGit({ folder, args, input: `${ids.join('\n')}\n`, timeoutMs }, { limits, signal, start })
   return new Map(
     output
       .toString('latin1')

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { Fault } from '../../platform/fault.ts'
 import { type CommitHash, parseCommitHash, printable } from '../../api/values.ts'
-import { type GitLimits, type GitRun, runGit } from '../command/git.ts'
+import { type GitLimits, type GitRun, runGit, type StartGit } from '../command/git.ts'
 import { treeChanges } from './tree-changes.ts'
 
 /** `content` undefined: the file is removed. */
@@ -15,7 +15,7 @@ export type Edit = { source: string; content: Uint8Array | undefined; exec: bool
 /** `at` is the time of author and committer, in seconds since 1970. `follows`: a second parent, which does not affect the tree. */
 export type Message = { author: { name: string; email: string }; text: string; at: number; follows?: CommitHash | undefined }
 
-type Repository = { folder: string; limits: GitLimits }
+type Repository = { folder: string; limits: GitLimits; start?: StartGit }
 
 type RunInIndex = (args: string[], more?: Pick<GitRun, 'input' | 'environment'>) => Promise<string>
 
@@ -37,11 +37,11 @@ export async function makeCommit(
   { author, text, at, follows }: Message,
   signal: AbortSignal,
 ): Promise<CommitHash> {
-  const { folder, limits } = repository
+  const { folder, limits, start } = repository
   const own = mkdtempSync(path.join(folder, 'index-'))
   const git: RunInIndex = async (args, more = {}) => {
     const environment = { GIT_INDEX_FILE: path.join(own, 'index'), ...more.environment }
-    return (await runGit({ folder, args, timeoutMs, ...more, environment }, { limits, signal })).toString('latin1').trim()
+    return (await runGit({ folder, args, timeoutMs, ...more, environment }, { limits, signal, start })).toString('latin1').trim()
   }
   try {
     await git(['read-tree', parent])
@@ -101,33 +101,41 @@ function isBelow(file: string, folder: string): boolean {
   return file.startsWith(`${folder}/`)
 }
 
-/** A file of a commit; undefined if the commit lacks it, or it cannot be read. */
+/** A file of a commit; undefined if the commit lacks it, or it cannot be read. Throws GitKilled. */
 export async function fileOf(
-  { folder, limits }: Repository,
+  { folder, limits, start }: Repository,
   commit: CommitHash,
   file: string,
   signal: AbortSignal,
 ): Promise<Buffer | undefined> {
   const args = ['cat-file', 'blob', `${commit}:${file}`]
-  return await runGit({ folder, args, timeoutMs }, { limits, signal }).catch(() => undefined)
+  return await runGit({ folder, args, timeoutMs }, { limits, signal, start }).catch((error: unknown) => {
+    if (error instanceof Fault && error.reason === 'GitKilled') throw error
+    return undefined
+  })
 }
 
 /** Writes a commit as a patch that `git am` takes. Throws the faults of git. */
-export async function writePatch({ folder, limits }: Repository, commit: CommitHash, file: string, signal: AbortSignal): Promise<void> {
+export async function writePatch(
+  { folder, limits, start }: Repository,
+  commit: CommitHash,
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
   const args = ['format-patch', '-1', '--binary', '--full-index', '--no-signature', `--output=${file}`, commit]
-  await runGit({ folder, args, timeoutMs }, { limits, signal })
+  await runGit({ folder, args, timeoutMs }, { limits, signal, start })
 }
 
 /** Writes a commit as a bundle with one branch, for a repository that has the parent. Throws the faults of git. */
 export async function writeBundle(
-  { folder, limits }: Repository,
+  { folder, limits, start }: Repository,
   { commit, parent, branch }: { commit: CommitHash; parent: CommitHash; branch: string },
   file: string,
   signal: AbortSignal,
 ): Promise<void> {
   const ref = `refs/heads/${branch}`
   const git = async (...args: string[]): Promise<void> => {
-    await runGit({ folder, args, timeoutMs }, { limits, signal })
+    await runGit({ folder, args, timeoutMs }, { limits, signal, start })
   }
   await git('update-ref', ref, commit)
   try {

@@ -202,11 +202,11 @@ async function withSizes(deps: MirrorSourceDeps, batch: readonly ChangedFile[], 
 /** In the order of the ids. */
 async function sizesOf(deps: MirrorSourceDeps, ids: readonly CommitHash[], signal: AbortSignal): Promise<number[]> {
   if (ids.length === 0) return []
-  const { folder, limits } = deps
+  const { folder, limits, start } = deps
   const small = ids.length > fewChanges ? undefined : await readSmall(deps, ids, signal)
   if (small !== undefined) return small
   const args = ['cat-file', '--batch-check=%(objectsize)', '--buffer']
-  const output = await runGit({ folder, args, input: `${ids.join('\n')}\n`, timeoutMs }, { limits, signal })
+  const output = await runGit({ folder, args, input: `${ids.join('\n')}\n`, timeoutMs }, { limits, signal, start })
   return output.toString('latin1').trimEnd().split('\n').map(Number)
 }
 

@@ -27,6 +27,7 @@ import {
 import { volumeFault } from '../command/no-room.ts'
 import type { GitLimits } from '../command/git.ts'
 import { type GitMemory, smallLimits } from '../command/memory.ts'
+import type { ReadingMemory } from '../command/reading-memory.ts'
 import { type CallHost, openHost } from '../host/call-host.ts'
 import type { Network } from '../remote/network.ts'
 import type { Remote } from '../remote/remote.ts'
@@ -45,6 +46,7 @@ export type FolderOptions = {
   network: Network
   limits: GitLimits
   memory: GitMemory
+  readingMemory: ReadingMemory
   /** Reserves space for the pack of a fetch. Throws SourceVolumeFull. */
   reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
   log: Log
@@ -131,10 +133,10 @@ export class FolderState {
   }
 
   /** Creates a commit on top of one in the folder, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
-  async commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash> {
-    const { folder, limits } = this.#options
+  async commit(namespace: string, parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash> {
+    const { folder, limits, readingMemory } = this.#options
     if (!(await this.has(parent, signal))) throw new Fault('CommitGone', `the mirror no longer has commit ${parent}`)
-    const commit = await makeCommit({ folder, limits }, parent, edits, message, signal)
+    const commit = await makeCommit({ folder, limits, start: readingMemory.startFor(namespace) }, parent, edits, message, signal)
     keepCommit(folder, commit)
     this.#present.add(commit)
     return commit

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../platform/clock.ts'
 import { type CommitHash, isCommitHash } from '../../api/values.ts'
+import type { Edit, Message } from '../content/make-commit.ts'
 import { countPacks } from '../disk/mirror-folder.ts'
 import { onVolume } from '../command/no-room.ts'
 import { readRawObject } from '../disk/raw-object.ts'
@@ -27,7 +28,7 @@ export type MirrorFiles = {
   /** Whether the host has a ref; fetched objects are not kept. Undefined when the files are suspect. Throws the faults of git. */
   isThere(ref: string, signal: AbortSignal): Promise<boolean | undefined>
   /** Creates a commit on top of one in these files, and keeps it. Throws CommitGone, PayloadMalformed and the faults of git. */
-  commit: FolderState['commit']
+  commit(parent: CommitHash, edits: readonly Edit[], message: Message, signal: AbortSignal): Promise<CommitHash>
   /** Pushes a commit of these files. Throws PushRefused and the faults of git. */
   push(what: Push, signal: AbortSignal): Promise<void>
   /** Whether a commit was fetched and kept. */
@@ -76,7 +77,7 @@ export function openMirrorFiles(options: Options): (namespace: string) => Mirror
     list: (followed, signal) =>
       files.change({ namespace, equal: `list ${followed}`, signal }, (own) => state.list(namespace, followed, own)),
     isThere: (ref, signal) => files.change({ namespace, equal: `find ${ref}`, signal }, (own) => state.isThere(namespace, ref, own)),
-    commit: (parent, edits, message, signal) => files.commit(namespace, parent, edits, message, signal),
+    commit: (...how) => files.commit(namespace, ...how),
     push: (what, signal) => files.write({ namespace, signal }, (own) => state.push(namespace, what, own)),
     rawObject: (type, id, signal) => files.rawObject(type, id, signal),
     has: (commit, signal) => files.has(commit, signal),
@@ -154,8 +155,8 @@ class SharedFiles {
     })
   }
 
-  async commit(namespace: string, ...how: Parameters<FolderState['commit']>): Promise<CommitHash> {
-    const [, , , signal] = how
+  async commit(...how: Parameters<FolderState['commit']>): Promise<CommitHash> {
+    const [namespace, , , , signal] = how
     return await this.write({ namespace }, async () => {
       await this.state.prepare(signal)
       return await this.state.commit(...how)

@@ -7,7 +7,6 @@ import type { Listing } from '../../validation/model/listing.ts'
 import type { FramedSource } from '../../content/protocol/protocol.ts'
 import { isArtifact } from '../../api/schema/repository-url.ts'
 import type { CommitHash, RelativePath } from '../../api/values.ts'
-import type { ReadingMemory } from '../command/reading-memory.ts'
 import type { ListedBlobs } from '../content/listed-blobs.ts'
 import { mirrorListing, type Repository } from '../content/mirror-listing.ts'
 import { mirrorSource } from '../content/mirror-source.ts'
@@ -65,7 +64,6 @@ export type Mirror = {
 export type MirrorOptions = Omit<FolderOptions, 'keptCommits'> & {
   listedBlobs: ListedBlobs
   recentBlobs: RecentBlobs
-  readingMemory: ReadingMemory
   /** All commits that are still needed, in any mirror; undefined while unknown. */
   needed(): ReadonlySet<string> | undefined
   clock: Clock
@@ -89,15 +87,14 @@ function mirrorOf(options: MirrorOptions, namespace: string, files: MirrorFiles,
   const commits = new Commits(files, recent, stop)
   const has: Commits['has'] = (...asked) => commits.has(...asked)
   const ensure: Commits['ensure'] = (...asked) => commits.ensure(...asked)
-  const repository = { folder, limits }
-  const start = readingMemory.startFor(namespace)
+  const repository = { folder, limits, start: readingMemory.startFor(namespace) }
   const reading = createReading({ suspect: files.suspect, renew: ensure })
   return {
     remote,
     resolve: createResolve({ isArtifact: isArtifact(remote.url), files, commits, reading, clock: options.clock }, stop),
     ensure,
     rawObject: (...asked) => commits.rawObject(...asked),
-    source: (roots) => mirrorSource({ ...repository, start, namespace, listedBlobs, recentBlobs, has, ensure, roots, reading }),
+    source: (roots) => mirrorSource({ ...repository, namespace, listedBlobs, recentBlobs, has, ensure, roots, reading }),
     listing: (commit, roots) => mirrorListing({ ...repository, reading }, commit, roots),
     readBy: (commit, read, signal) => reading.whole(commit, () => read(repository), signal),
     async commit(parent, edits, message, signal) {

@@ -46,6 +46,11 @@ export class FairLimiter {
     this.#shares = new Shares(options, this.#slowAfterMs, () => this.#now())
   }
 
+  /** What all tenants hold together. */
+  get held(): number {
+    return this.#shares.taken
+  }
+
   /** Waits for the amount. Undefined: too many wait already, or none became free within `waitMs`. Throws the signal's reason. */
   async acquire(request: LimiterRequest, signal?: AbortSignal): Promise<Hold | undefined> {
     signal?.throwIfAborted()

@@ -38,9 +38,12 @@ export class Shares {
     return this.#total
   }
 
+  get taken(): number {
+    return this.#held.general + this.#held.reserve
+  }
+
   get isFull(): boolean {
-    const taken = this.#held.general + this.#held.reserve
-    return taken > 0 && taken >= this.#total
+    return this.taken > 0 && this.taken >= this.#total
   }
 
   /** Reads the total again. */

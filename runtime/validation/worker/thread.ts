@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../platform/clock.ts'
 import { buffersOf, type ValidationMemory } from '../run/snapshot.ts'
 import { printable } from '../../api/values.ts'
+import { startGit, type StartGit } from '../../git/command/git.ts'
 import { runForThread } from '../../git/command/relayed-git.ts'
 import { type FromIsolate, type IsolateData, verdictBytes, type ToIsolate } from './messages.ts'
 
@@ -37,6 +38,8 @@ export class Thread {
   readonly #verdict = new SharedArrayBuffer(verdictBytes)
   readonly #gone: () => void
   #answer = Promise.withResolvers<Answer>()
+  /** Starts git for the namespace of the request. */
+  #start: StartGit = startGit
   #why = 'ended their thread'
   #isReady = false
   #isLate = false
@@ -61,7 +64,10 @@ export class Thread {
 
   /** Ends a thread that takes too long. An aborted request settles once the thread has noticed. */
   async validate(question: Question, limits: Limits, signal: AbortSignal): Promise<Ended> {
-    const ended = await this.#ask({ kind: 'validate', ...question }, limits, signal)
+    const { repository, request } = question
+    const { start = startGit, ...files } = repository
+    this.#start = start
+    const ended = await this.#ask({ kind: 'validate', repository: files, request }, limits, signal)
     if (ended.kind === 'rested') throw new Error('the thread of the checks answered another question')
     return ended
   }
@@ -79,7 +85,7 @@ export class Thread {
 
   #received(message: FromIsolate): void {
     if (message.kind === 'ready') this.#isReady = true
-    else if (message.kind === 'git') runForThread(message.asked)
+    else if (message.kind === 'git') runForThread(message.asked, this.#start)
     else this.#answer.resolve(message.kind === 'bug' ? { ...message, path: this.#path() } : message)
   }
 

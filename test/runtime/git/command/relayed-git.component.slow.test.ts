@@ -17,7 +17,7 @@ import { until } from '../../../support/world.ts'
 
 const limits = { maxMemoryBytes: 1024 * 1024 * 1024, maxPackBytes: 1024 * 1024 * 1024 }
 const signal = AbortSignal.timeout(60_000)
-const relayed: StartGit = (run, own) => relayedGit(run, own, runForThread)
+const relayed: StartGit = (run, own) => relayedGit(run, own, (asked) => runForThread(asked))
 
 function setUp(t: Test) {
   const repository = makeRepository(temporaryFolder(t, 'relayed-git'))

@@ -2,6 +2,7 @@ import path from 'node:path'
 import t from 'tap'
 import { countPacks } from '../../../../runtime/git/disk/mirror-folder.ts'
 import { createGitMemory, type GitMemory } from '../../../../runtime/git/command/memory.ts'
+import { ReadingMemory } from '../../../../runtime/git/command/reading-memory.ts'
 import { FolderState } from '../../../../runtime/git/mirror/folder-state.ts'
 import { openNetwork } from '../../../../runtime/git/remote/network.ts'
 import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
@@ -32,6 +33,7 @@ void t.test('a mirror is repacked within the memory of git of a namespace, with 
     network: openNetwork,
     limits: { maxMemoryBytes: 64 * mebibyte, maxPackBytes: 64 * mebibyte },
     memory,
+    readingMemory: new ReadingMemory(),
     reserve: async () => ({ maxPackBytes: 64 * mebibyte, release() {} }),
     log: silentLog,
     digestOf: () => undefined,
