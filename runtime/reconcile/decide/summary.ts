@@ -3,7 +3,7 @@
  */
 import { counted } from '../../platform/text/counted.ts'
 import type { Fault, Reason } from '../../platform/fault.ts'
-import { type ConditionInput, nextConditions } from '../../api/schema/conditions.ts'
+import { type ConditionInput, nextConditions, normalConditions } from '../../api/schema/conditions.ts'
 import { type Gateway, type GatewayState, isOutdated } from './gateways.ts'
 import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
@@ -40,7 +40,10 @@ export function summarize(input: Summary, previous: readonly Condition[]): Condi
   return nextConditions(previous, conditions, input.generation, input.at)
 }
 
-/** Returns the conditions for a spec that is not accepted. Those of the previous spec stay, except Reconciling and Throttled. */
+/**
+ * Returns the conditions for a spec that is not accepted. Those of the previous spec stay, except Reconciling and Throttled; without a
+ * previous spec, the others that are always present are unknown.
+ */
 export function summarizeInvalid(fault: Fault, previous: readonly Condition[], generation: number, at: string): Condition[] {
   const { reason, message } = fault
   const found: ConditionInput[] = [
@@ -51,7 +54,10 @@ export function summarizeInvalid(fault: Fault, previous: readonly Condition[], g
   const kept = previous.filter(
     ({ type }) => type !== 'Reconciling' && type !== 'Throttled' && !found.some((condition) => condition.type === type),
   )
-  return [...nextConditions(previous, found, generation, at), ...kept]
+  const unknown = normalConditions
+    .filter((type) => ![...found, ...kept].some((condition) => condition.type === type))
+    .map((type): ConditionInput => ({ type, status: 'Unknown', reason: 'Pending', message: 'no valid spec has been reconciled yet' }))
+  return [...nextConditions(previous, [...found, ...unknown], generation, at), ...kept]
 }
 
 function sourceCondition({ spec, fault, pending, status }: Summary): ConditionInput {
@@ -188,7 +194,7 @@ function abnormal({ spec, fault, pending, status, gateways, throttled }: Summary
   const moving = pending || gateways.some(({ state }) => state === 'pending' || state === 'waiting') || status.published === undefined
   if (lasting) found.push({ type: 'Stalled', status: 'True', reason: ready.reason, message: ready.message })
   else if (ready.status !== 'True' && moving)
-    found.push({ type: 'Reconciling', status: 'True', reason: 'RollingOut', message: ready.message })
+    found.push({ type: 'Reconciling', status: 'True', reason: ready.reason, message: ready.message })
   if (spec.paused)
     found.push({ type: 'Paused', status: 'True', reason: 'Paused', message: 'spec.paused is true: nothing is written to any gateway' })
   if (gateways.some(({ unverified }) => unverified !== undefined))

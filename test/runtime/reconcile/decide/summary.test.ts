@@ -59,7 +59,7 @@ void t.test('conditions follow from the observation, and Ready repeats the first
         Ready: 'Unknown Pending',
         SourceReady: 'Unknown Pending',
         CollectionsValid: 'Unknown Pending',
-        Reconciling: 'True RollingOut',
+        Reconciling: 'True Pending',
       },
     ],
     [
@@ -99,7 +99,7 @@ void t.test('conditions follow from the observation, and Ready repeats the first
     [
       'a gateway is on its way',
       { gateways: [gateway('gw', 'pending', 'OldCommit')] },
-      { Ready: 'False GatewaysPending', GatewaysSynced: 'False GatewaysPending', Reconciling: 'True RollingOut' },
+      { Ready: 'False GatewaysPending', GatewaysSynced: 'False GatewaysPending', Reconciling: 'True GatewaysPending' },
     ],
     [
       'a gateway has no agent',
@@ -150,6 +150,18 @@ void t.test('an invalid spec stalls and keeps the earlier conditions except Reco
     CollectionsValid: 'Unknown Pending',
     GatewaysSynced: 'True NoGateways',
     AgentsInjected: 'True Injected',
+  })
+})
+
+void t.test('with an invalid first spec, the conditions that are always present are unknown', async (t) => {
+  const first = summarizeInvalid(new Fault('InvalidSpec', 'spec.git.ref: is missing'), [], 1, at)
+  t.strictSame(words(Object.fromEntries(first.map((condition) => [condition.type, condition]))), {
+    Ready: 'False InvalidSpec',
+    SourceReady: 'False InvalidSpec',
+    Stalled: 'True InvalidSpec',
+    CollectionsValid: 'Unknown Pending',
+    GatewaysSynced: 'Unknown Pending',
+    AgentsInjected: 'Unknown Pending',
   })
 })
 
