@@ -56,6 +56,8 @@ function structural(generated: JsonObject): JsonObject {
 
 type Column = { name: string; type: 'string' | 'integer' | 'date'; jsonPath: string; description?: string; priority?: number }
 
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' }
+
 /** Those of priority 0 fit 120 characters; `-o wide` prints the others too. */
 const gatewaySyncColumns: Column[] = [
   { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
@@ -75,6 +77,7 @@ const gatewaySyncColumns: Column[] = [
   { name: 'Warnings', type: 'integer', jsonPath: '.status.findings.warnings', description: 'Validation warnings.', priority: 1 },
   { name: 'Rollout', type: 'string', jsonPath: '.status.rollout.state', description: 'State of the staged rollout.', priority: 1 },
   { name: 'Stage', type: 'string', jsonPath: '.status.rollout.stage', description: 'Current stage.', priority: 1 },
+  age,
 ]
 
 const syncReportColumns: Column[] = [
@@ -87,9 +90,11 @@ const syncReportColumns: Column[] = [
   { name: 'Reason', type: 'string', jsonPath: '.status.reason', priority: 1 },
   { name: 'Ref', type: 'string', jsonPath: '.status.ref', priority: 1 },
   { name: 'Gateway', type: 'string', jsonPath: '.status.gateway', priority: 1 },
+  { name: 'Profile', type: 'string', jsonPath: '.status.profile', priority: 1 },
   { name: 'Drift', type: 'integer', jsonPath: '.status.drift.count', description: 'Files that were changed locally.', priority: 1 },
   { name: 'Findings', type: 'integer', jsonPath: '.status.columns.findings', priority: 1 },
   { name: 'Agent', type: 'string', jsonPath: '.status.agentVersion', description: 'Version of the agent.', priority: 1 },
+  age,
 ]
 
 /** A CustomResourceDefinition. */

@@ -8,10 +8,10 @@ import { shortRevision } from '../../api/artifact-revision.ts'
 import { shortHashes } from '../../api/values.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 
-/** Characters. With a 23-character name and an age in weeks, a line of `kubectl get gatewaysyncs` has 120. */
-const maxSyncMessage = 52
-/** Characters. With 18-character names and a 7-character mode, a line of `kubectl get syncreports` has 120. */
-const maxReportMessage = 42
+/** Characters. With a 23-character name and ages of up to a year, a line of `kubectl get gatewaysyncs` has 120. */
+const maxSyncMessage = 45
+/** Characters. With 18-character names, a 7-character mode and ages of up to a year, a line of `kubectl get syncreports` has 120. */
+const maxReportMessage = 35
 
 /** The columns of a GatewaySync. A gateway with local changes counts as synced because it runs the published commit. */
 export function gatewaySyncColumns({ gateways, published, conditions }: GatewaySyncStatus): GatewaySyncColumns {

@@ -28,11 +28,11 @@ void t.test('a commit is shortened to eight digits, also within a message', asyn
 void t.test('a message stays on one line within its width and ends with an ellipsis where it is cut', async (t) => {
   const long = `3 of 3 gateways:\n  ${'gw-0: CollectionsInvalid, '.repeat(20)}`
   const { message = '' } = gatewaySyncColumns({ conditions: ready(long) })
-  t.equal(message, '3 of 3 gateways: gw-0: CollectionsInvalid, gw-0: Co…')
+  t.equal(message, '3 of 3 gateways: gw-0: CollectionsInvalid, g…')
   const exact = 'x'.repeat(message.length)
   t.equal(gatewaySyncColumns({ conditions: ready(` ${exact}\n`) }).message, exact, 'one that just fits is complete')
   const report = syncReportColumns({ phase: 'Failed', message: long })
-  t.equal(report.message, '3 of 3 gateways: gw-0: CollectionsInvalid…')
+  t.equal(report.message, '3 of 3 gateways: gw-0: Collections…')
 })
 
 void t.test('a message of emoji is cut to the limit of the schema and stays well-formed', async (t) => {
