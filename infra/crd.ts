@@ -43,7 +43,7 @@ function structural(generated: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(keywords)) {
     if (refusedKeywords.has(name) || value === undefined) continue
     if (name === 'properties' || name === 'patternProperties') {
-      result[name] = Object.fromEntries(Object.entries(value as Record<string, JsonObject>).map(([key, inner]) => [key, structural(inner)]))
+      result[name] = Object.fromEntries(Object.entries(value as Record<string, JsonObject>).map(([key, inner]) => [key, field(key, inner)]))
     } else if (name === 'items') result[name] = structural(value as JsonObject)
     else if (name === 'additionalProperties') {
       if (typeof value === 'object' && keywords['properties'] === undefined) result[name] = structural(value as JsonObject)
@@ -51,7 +51,14 @@ function structural(generated: JsonObject): JsonObject {
     else result[name] = value
   }
   if ('const' in keywords) result['enum'] = [keywords['const']]
+  if (result['type'] === 'array') result['x-kubernetes-list-type'] ??= 'atomic'
   return result
+}
+
+/** Half of a reference to a Secret has no meaning, so server-side apply replaces it as a whole. */
+function field(name: string, generated: JsonObject): JsonObject {
+  const schema = structural(generated)
+  return /secretRef$/i.test(name) ? { ...schema, 'x-kubernetes-map-type': 'atomic' } : schema
 }
 
 type Column = { name: string; type: 'string' | 'integer' | 'date'; jsonPath: string; description?: string; priority?: number }

@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { hostApi } from './commit-status.ts'
 import { celDuration, duration, durationMs } from './fields.ts'
 import { gitAuth, gitAuthKinds } from './git-spec.ts'
-import { crd, rule } from './rule.ts'
+import { crd, listMap, rule } from './rule.ts'
 
 /** The placeholder for the gateway's name in a branch name. */
 export const gatewayNamePlace = /\{\{ ?gateway\.name ?\}\}/
@@ -148,7 +148,7 @@ export const captureStatus = v.object({
   by: v.optional(v.pipe(text(128), v.description('Who made the request.'))),
   at: v.optional(v.pipe(time, v.description('When the controller first saw the request. It expires after an hour.'))),
   answered: v.optional(v.pipe(count, v.description('Number of gateways that have answered, including those that are not listed.'))),
-  gateways: v.optional(v.pipe(v.array(captured), v.maxLength(maxCaptured), v.description('Results by gateway.'))),
+  gateways: v.optional(v.pipe(v.array(captured), v.maxLength(maxCaptured), listMap('pod'), v.description('Results by gateway.'))),
 })
 
 export type CaptureStatus = v.InferOutput<typeof captureStatus>

@@ -13,7 +13,7 @@ import {
 } from './repository-url.ts'
 import { fewPieces, ref, refPattern, secretKeyRef, secretName, secretRefHolder, text } from './fields.ts'
 import { isVersionRange } from '../followed-ref.ts'
-import { rule } from './rule.ts'
+import { isSet, listSet, rule } from './rule.ts'
 
 /** Options that differ between cluster and standalone mode. */
 export type SpecOptions = {
@@ -192,6 +192,8 @@ export function gitSpec(options: SpecOptions) {
         v.pipe(
           v.array(refPattern),
           v.maxLength(64),
+          isSet(),
+          listSet(),
           fewPieces('ref'),
           v.description(
             'Glob patterns of the refs that webhooks and other requests may select. Defaults to all branches and tags; commit hashes and other refs are refused.',

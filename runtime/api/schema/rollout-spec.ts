@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { brokenGlobListRule, brokenRefGlobRule } from '../glob/glob.ts'
 import { duration, text } from './fields.ts'
-import { crd, rule } from './rule.ts'
+import { crd, isSet, listMap, listSet, rule } from './rule.ts'
 
 /** A number of gateways, at least one, or a percentage of the stage. */
 const amount = v.pipe(
@@ -31,6 +31,8 @@ const selector = v.object({
       v.array(gatewayGlob),
       v.minLength(1, 'must name at least one gateway'),
       v.maxLength(64),
+      isSet(),
+      listSet(),
       v.description('Glob patterns of gateway names. The name is the annotation clustersync.io/gateway-name, or the name of the pod.'),
     ),
   ),
@@ -90,6 +92,8 @@ const window = v.object({
     v.array(v.picklist(['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'])),
     v.minLength(1, 'must name at least one day'),
     v.maxLength(7),
+    isSet(),
+    listSet(),
     v.description('Days when the window opens.'),
   ),
   from: v.pipe(clockTime, v.description('Time of day when the window opens.')),
@@ -126,7 +130,7 @@ export const rolloutSpec = v.object({
     }),
     v.check((stages) => new Set(stages.map(({ name }) => name)).size === stages.length, 'names of stages must be unique'),
     // The API server rejects duplicate names of a map list, which costs less than a rule.
-    crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    listMap('name'),
     rule(
       'the last stage takes all remaining gateways; omit its selector',
       '!has(self[size(self) - 1].selector)',

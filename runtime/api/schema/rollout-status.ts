@@ -3,7 +3,7 @@
  * can continue it, and an agent can read whether its gateway is admitted. Pure.
  */
 import * as v from 'valibot'
-import { crd } from './rule.ts'
+import { crd, listMap } from './rule.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
@@ -103,7 +103,7 @@ export const rolloutStatus = v.object({
       ),
     ),
   ),
-  stages: v.optional(v.pipe(v.array(stageStatus), v.maxLength(16), v.description('State of each stage.'))),
+  stages: v.optional(v.pipe(v.array(stageStatus), v.maxLength(16), listMap('name'), v.description('State of each stage.'))),
   failures: v.optional(
     v.pipe(
       v.array(
@@ -113,6 +113,7 @@ export const rolloutStatus = v.object({
         }),
       ),
       v.maxLength(maxNamedFailures),
+      listMap('pod'),
       v.description('The first failed gateways of the current and earlier stages.'),
     ),
   ),

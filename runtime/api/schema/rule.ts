@@ -23,6 +23,21 @@ export function celRuleOf(item: object): CelRule | undefined {
   return celRules.get(item)
 }
 
+/** A list whose items are identified by this key. The API server refuses duplicates, and merges the items of several owners. */
+export function listMap<Item>(key: keyof Item & string): v.MetadataAction<Item[], { crd: ObjectSchemaWords }> {
+  return crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
+}
+
+/** A list without duplicates: the API server merges the items of several owners. Use it with `isSet`. */
+export function listSet<Item>(): v.MetadataAction<Item[], { crd: ObjectSchemaWords }> {
+  return crd({ 'x-kubernetes-list-type': 'set' })
+}
+
+/** The check of the API server for a list of type `set`. */
+export function isSet<Item>(): v.CheckAction<Item[], string> {
+  return v.check((items) => new Set(items).size === items.length, 'must not contain duplicates')
+}
+
 /** Keywords of the CRD's schema that valibot cannot express, merged over the generated ones; undefined removes a keyword. */
 export function crd<Value>(words: ObjectSchemaWords): v.MetadataAction<Value, { crd: ObjectSchemaWords }> {
   return v.metadata<Value, { crd: ObjectSchemaWords }>({ crd: words })

@@ -7,7 +7,7 @@ import { interval, secretKey, secretName, secretRefHolder, text } from './fields
 import { gitSpec, isSshRepository, type SpecOptions } from './git-spec.ts'
 import { ociSpec, sourceOf } from './oci-spec.ts'
 import { rolloutSpec } from './rollout-spec.ts'
-import { crd, rule } from './rule.ts'
+import { crd, listMap, rule } from './rule.ts'
 import { syncSpec } from './sync-spec.ts'
 
 const polling = v.object({
@@ -119,6 +119,8 @@ const agent = v.object({
     v.pipe(
       v.array(v.object({ name: secretName })),
       v.maxLength(16),
+      v.check((secrets) => new Set(secrets.map(({ name }) => name)).size === secrets.length, 'names must be unique'),
+      listMap('name'),
       v.description('Secrets for pulling the image, in addition to those of the pod.'),
     ),
   ),

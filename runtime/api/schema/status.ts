@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { captureStatus } from './capture-spec.ts'
 import { duration } from './fields.ts'
 import { pastStage, rolloutStatus, selectedBy } from './rollout-status.ts'
-import { crd } from './rule.ts'
+import { crd, listMap } from './rule.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
@@ -82,6 +82,7 @@ export const gatewaySyncStatus = v.object({
         }),
       ),
       v.maxLength(20),
+      listMap('id'),
       v.description('The latest requests and their outcomes.'),
     ),
   ),
@@ -205,6 +206,7 @@ export const gatewaySyncStatus = v.object({
             v.pipe(
               v.array(pastStage),
               v.maxLength(16),
+              listMap('name'),
               v.description('The stages of its rollout that started. Absent while the rollout is in progress and without a rollout.'),
             ),
           ),
@@ -215,14 +217,7 @@ export const gatewaySyncStatus = v.object({
     ),
   ),
   capture: v.optional(v.pipe(captureStatus, v.description('Results of captures of local changes.'))),
-  conditions: v.optional(
-    v.pipe(
-      v.array(condition),
-      v.maxLength(16),
-      v.description('Conditions of the GatewaySync.'),
-      crd({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
-    ),
-  ),
+  conditions: v.optional(v.pipe(v.array(condition), v.maxLength(16), v.description('Conditions of the GatewaySync.'), listMap('type'))),
   columns: v.optional(v.pipe(columns, v.description('Values for the columns of kubectl get; not used for decisions.'))),
 })
 
