@@ -34,7 +34,7 @@ export function awaitedOf(
   if (lacksMode(desired, mode))
     asked.push(async (signal) => {
       const present = await modeOf(gateway, signal)
-      return present?.name !== mode?.name || present?.from === 'gateway'
+      return present?.name !== mode?.name || present?.from === 'Gateway'
     })
   if (asked.length === 0) return undefined
   return async (signal) => {
@@ -58,7 +58,7 @@ export async function hasComeOrCalled(wake: Wake, hasCome: HasCome, signal: Abor
 
 /** Whether the profile follows the gateway's mode and the gateway has not reported it yet. */
 function lacksMode({ profile }: Extract<Desired, { kind: 'sync' }>, mode: Mode): boolean {
-  return profile.collections?.mode === 'auto' && mode?.from !== 'gateway' && mode?.from !== 'target'
+  return profile.collections?.mode === 'auto' && mode?.from !== 'Gateway' && mode?.from !== 'Target'
 }
 
 /** Returns the wait in ms after `failures` consecutive failed cycles; `random` is from 0 to 1. */

@@ -4,9 +4,20 @@
  */
 
 /** Where the deployment mode was found. */
-export const modeOrigins = ['spec', 'target', 'argument', 'ignition.conf', 'environment', 'gateway', 'none'] as const
+export const modeOrigins = ['Spec', 'Target', 'Argument', 'IgnitionConf', 'Environment', 'Gateway', 'None'] as const
 /** See `modeOrigins`. */
 export type ModeOrigin = (typeof modeOrigins)[number]
+
+/** The same places as texts name them. */
+export const modeOriginWords: Readonly<Record<ModeOrigin, string>> = {
+  Spec: 'spec',
+  Target: '--mode',
+  Argument: 'argument',
+  IgnitionConf: 'ignition.conf',
+  Environment: 'DEPLOYMENT_MODE',
+  Gateway: 'the running gateway',
+  None: 'none',
+}
 
 /** `name` is `''` if the gateway runs without a mode. */
 export type Mode = {
@@ -34,10 +45,10 @@ const property = /-Dignition\.config\.mode=("[^"]*"|[^\s"]*)/
 
 /** Returns the first source that names a mode; a running gateway takes precedence, because it reads the mode only once, at its start. */
 export function findMode(sources: ModeSources): Mode {
-  if (sources.target !== undefined) return { name: sources.target, from: 'target' }
+  if (sources.target !== undefined) return { name: sources.target, from: 'Target' }
   const configured = configuredMode(sources)
-  if (sources.gateway === undefined) return configured ?? { name: '', from: 'none' }
-  const mode: Mode = { name: sources.gateway, from: 'gateway' }
+  if (sources.gateway === undefined) return configured ?? { name: '', from: 'None' }
+  const mode: Mode = { name: sources.gateway, from: 'Gateway' }
   const agrees = configured === undefined || configured.name.toLowerCase() === sources.gateway.toLowerCase()
   return agrees ? mode : { ...mode, configured }
 }
@@ -45,10 +56,10 @@ export function findMode(sources: ModeSources): Mode {
 /** Returns the configured mode, regardless of the mode that the gateway runs with now. */
 export function configuredMode({ argument, ignitionConf, environment }: ModeSources): Mode | undefined {
   const byArgument = argument === undefined ? undefined : modeInArgument(argument)
-  if (byArgument !== undefined) return { name: byArgument, from: 'argument' }
+  if (byArgument !== undefined) return { name: byArgument, from: 'Argument' }
   const byConf = ignitionConf === undefined ? undefined : modeInIgnitionConf(ignitionConf)
-  if (byConf !== undefined) return { name: byConf, from: 'ignition.conf' }
-  return environment === undefined || environment === '' ? undefined : { name: environment, from: 'environment' }
+  if (byConf !== undefined) return { name: byConf, from: 'IgnitionConf' }
+  return environment === undefined || environment === '' ? undefined : { name: environment, from: 'Environment' }
 }
 
 /** Returns the property in a text of arguments; the last one wins, as in Java. */

@@ -237,7 +237,7 @@ function nextHealth({ target, manifest: { state }, problems }: Run, staged: Stag
 /** The mode, if it is known. Without collections it is not read, and the last known one stays. */
 function lastMode(target: SyncTarget, state: State | undefined): Pick<State, 'mode'> {
   const active = activeMode(target, state)
-  if (active === undefined || active.from === 'none') return state?.mode === undefined ? {} : { mode: state.mode }
+  if (active === undefined || active.from === 'None') return state?.mode === undefined ? {} : { mode: state.mode }
   return { mode: { name: active.name, from: active.from } }
 }
 

@@ -53,7 +53,7 @@ void t.test('a mode that is temporarily unknown keeps its files, and the status 
     [],
     'a new GatewaySync and a push are no reason to warn',
   )
-  matchObject(t, await cluster.report(namespace, 'gw-0'), { mode: { name: 'prod', from: 'gateway' } })
+  matchObject(t, await cluster.report(namespace, 'gw-0'), { mode: { name: 'prod', from: 'Gateway' } })
   const file = path.join(dataDir, ofProd)
   const content = readFileSync(file, 'utf8')
 
@@ -78,6 +78,6 @@ void t.test('a mode that is temporarily unknown keeps its files, and the status 
   const again = await startSimulator({ dataDir, name: 'gw-0', mode: 'prod', port })
   t.teardown(async () => again.stop())
   await readyAt(cluster, namespace, commit)
-  matchObject(t, await cluster.report(namespace, 'gw-0'), { phase: 'Synced', mode: { name: 'prod', from: 'gateway' } })
+  matchObject(t, await cluster.report(namespace, 'gw-0'), { phase: 'Synced', mode: { name: 'prod', from: 'Gateway' } })
   t.equal(readFileSync(file, 'utf8'), content)
 })

@@ -35,7 +35,7 @@ const reportStatus: SyncReportStatus = {
   ref: 'release/2026-01',
   gateway: 'filling',
   profile: 'default',
-  mode: { name: 'prod', from: 'gateway' },
+  mode: { name: 'prod', from: 'Gateway' },
   drift: { count: 8, paths: ['projects/line-1/project.json'] },
   findings: [{ rule: 'gateway-identity', path: 'config', message: 'is the identity of one gateway' }],
   reason: 'Drifted',

@@ -27,7 +27,7 @@ const synced = {
   commit,
   syncHash: hash,
   profile: 'default',
-  mode: { name: 'prod', from: 'gateway' },
+  mode: { name: 'prod', from: 'Gateway' },
   finishedAt: '2026-03-01T11:58:00Z',
   agentVersion: '0.1.0',
 }

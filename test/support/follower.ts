@@ -38,7 +38,7 @@ type Options = {
 
 /** A follower that runs until the test ends. */
 export function follow(t: Pick<Test, 'teardown'>, options: Options = {}) {
-  const { dataDir = temporaryFolder(t, 'follow'), clock = systemClock, gateway, mode = async () => ({ name: '', from: 'none' }) } = options
+  const { dataDir = temporaryFolder(t, 'follow'), clock = systemClock, gateway, mode = async () => ({ name: '', from: 'None' }) } = options
   const profile = options.profile ?? { mappings: [{ source: 'projects', destination: 'projects' }] }
   mkdirSync(path.join(dataDir, 'projects'), { recursive: true })
   const source = memorySource()

@@ -128,7 +128,7 @@ export function desiredOf(dataDir: string, commit: CommitHash, profile: Resolved
     dataDir,
     paused: false,
     validation: { policy: 'Enforce', rules: {} },
-    facts: { gatewayName: 'gw', podName: 'gw-0', ordinal: 0, podLabels: {}, namespace: 'plant', mode: { name: '', from: 'none' } },
+    facts: { gatewayName: 'gw', podName: 'gw-0', ordinal: 0, podLabels: {}, namespace: 'plant', mode: { name: '', from: 'None' } },
     ...more,
   }
 }

@@ -44,7 +44,7 @@ export function validatedCommit(files: Files) {
   /** A live pod that follows `follows`, and its report; another `uid` makes it the report of a deleted pod. */
   const reports = (pod: string, gatewaySync: string, mode: string, { follows = gatewaySync, uid = pod } = {}): void => {
     runs(pod, follows)
-    const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'argument' } }
+    const status: SyncReportStatus = { phase: 'Synced', mode: { name: mode, from: 'Argument' } }
     store.upsertReport({ namespace: 'plant', pod, gatewaySync, ...parseReport(uid, status) })
   }
   const spec = (profile: object, validation: object = {}) =>

@@ -167,7 +167,7 @@ async function changeOf(
       ordinal: 0,
       podLabels: {},
       namespace: sync.namespace,
-      mode: { name: mode, from: 'target' },
+      mode: { name: mode, from: 'Target' },
     },
   })
   const own = { profile: profile.name, modes: [mode] }

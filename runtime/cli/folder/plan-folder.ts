@@ -55,7 +55,7 @@ async function plan(options: PlanOptions, opened: OpenedFolder, signal: AbortSig
   const source = mirror.source(() => sourceRoots(target.profile))
   const manifest = readManifest(target.dataDir)
   const active = activeMode(target, manifest.state)
-  const mode = active ?? { name: '', from: 'none' }
+  const mode = active ?? { name: '', from: 'None' }
   const checked = await checkCommit(opened, commit, mode.name, signal)
   const prepared = await prepare({ source }, target, manifest, 'as-configured', signal)
   const changes = await diffPlan(source, target, prepared, diffLimits, signal)

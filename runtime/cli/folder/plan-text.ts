@@ -6,7 +6,7 @@ import type { StatusFinding } from '../../api/schema/status.ts'
 import { driftMessage } from '../../api/drift-message.ts'
 import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit, visible } from '../../api/values.ts'
-import type { Mode } from '../../api/mode.ts'
+import { type Mode, modeOriginWords } from '../../api/mode.ts'
 import { nextStep } from '../output/next-steps.ts'
 import { changeMarks, diffText, type FileDiff } from '../../sync/plan/preview.ts'
 import { heading, painted, type Style } from '../../fleet/terminal.ts'
@@ -46,7 +46,7 @@ export function planText(report: PlanReport, view: PlanView, style: Style): stri
   const { commit, ref, mode, counts, changes, problems, findings, drift, checked } = report
   const { added, changed, removed } = counts
   const remarks = findings.map(({ rule, path, message }) => `! ${path === '' ? '' : `${path}: `}${message} (${rule})`)
-  const modeText = mode.name === '' ? 'no deployment mode' : `mode "${mode.name}" (from ${origins[mode.from] ?? mode.from})`
+  const modeText = mode.name === '' ? 'no deployment mode' : `mode "${mode.name}" (from ${modeOriginWords[mode.from]})`
   const sums = `${added} to add, ${changed} to change, ${removed} to remove`
   return [
     ...changeLines(changes, view, style),
@@ -67,8 +67,6 @@ export function changeLines(changes: readonly FileDiff[], view: PlanView, style:
   if (view === 'full' || changes.length <= maxNamed) return fileLines(changes, style)
   return [...folderLines(changes, style), '  each file and its lines: --full, or --format json']
 }
-
-const origins: Readonly<Partial<Record<Mode['from'], string>>> = { target: '--mode', gateway: 'the running gateway' }
 
 function fileLines(changes: readonly FileDiff[], style: Style): string[] {
   return changes.flatMap((change) =>

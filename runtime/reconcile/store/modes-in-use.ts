@@ -60,7 +60,7 @@ export function createPodModes() {
 /** Returns the reported mode; undefined if absent or unknown. */
 export function modeOf(report: ReportRecord | undefined): string | undefined {
   const mode = report?.status?.mode
-  return mode === undefined || (mode.from === 'none' && mode.name === '') ? undefined : mode.name
+  return mode === undefined || (mode.from === 'None' && mode.name === '') ? undefined : mode.name
 }
 
 /**

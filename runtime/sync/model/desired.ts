@@ -54,15 +54,15 @@ export type ActiveMode = Mode & { lastKnown?: true }
  */
 export function activeMode({ profile, facts }: Pick<SyncTarget, 'profile' | 'facts'>, state: State | undefined): ActiveMode | undefined {
   if (profile.collections === undefined) return undefined
-  if (profile.collections.mode !== 'auto') return { name: profile.collections.mode, from: 'spec' }
-  if (facts.mode !== undefined && facts.mode.from !== 'none') return facts.mode
+  if (profile.collections.mode !== 'auto') return { name: profile.collections.mode, from: 'Spec' }
+  if (facts.mode !== undefined && facts.mode.from !== 'None') return facts.mode
   const last = lastKnownMode(state)
-  return last === undefined || last.name === '' ? { name: '', from: 'none' } : { ...last, lastKnown: true }
+  return last === undefined || last.name === '' ? { name: '', from: 'None' } : { ...last, lastKnown: true }
 }
 
 /** The state of an earlier version has no `mode`, but its chain of collections ends with the mode's. */
 function lastKnownMode(state: State | undefined): Mode | undefined {
   if (state?.mode !== undefined) return state.mode
   const name = state?.chain.at(-1)
-  return name === undefined || baseCollections.includes(foldName(name)) ? undefined : { name, from: 'none' }
+  return name === undefined || baseCollections.includes(foldName(name)) ? undefined : { name, from: 'None' }
 }

@@ -4,6 +4,7 @@
 import { Fault, type Reason } from '../../platform/fault.ts'
 import { findingKey } from '../../api/new-findings.ts'
 import { reportLimits } from '../../api/schema/report.ts'
+import { type Mode, modeOriginWords } from '../../api/mode.ts'
 
 /** `path` is a source or a destination, depending on the rule; `''` if the finding is about no file. */
 export type Finding = { rule: string; path: string; message: string }
@@ -51,18 +52,18 @@ export function reportable(findings: readonly Finding[]): Finding[] {
   }))
 }
 
-type KnownMode = { name: string; from: string; configured?: { name: string; from: string }; lastKnown?: true }
+type KnownMode = Mode & { lastKnown?: true }
 
 /** Returns findings about the mode that collections are delivered for: it is unknown, or changes at the gateway's restart. */
 export function modeFindings(mode: KnownMode | undefined): Finding[] {
   const inWords = (name: string): string => (name === '' ? 'no mode' : `mode "${name}"`)
   if (mode?.configured !== undefined) {
     const { name, from } = mode.configured
-    const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${from}); the files of its current mode are delivered`
+    const message = `the gateway runs in ${inWords(mode.name)} and is set to start in ${inWords(name)} (${modeOriginWords[from]}); the files of its current mode are delivered`
     return [{ rule: 'mode-differs', path: '', message }]
   }
   if (mode?.lastKnown === true) {
-    const origin = mode.from === 'none' ? '' : ` (${mode.from})`
+    const origin = mode.from === 'None' ? '' : ` (${modeOriginWords[mode.from]})`
     return [
       {
         rule: 'mode-unknown',
@@ -71,7 +72,7 @@ export function modeFindings(mode: KnownMode | undefined): Finding[] {
       },
     ]
   }
-  if (mode?.from !== 'none') return []
+  if (mode?.from !== 'None') return []
   const message =
     'no deployment mode was found in the arguments of the gateway, ignition.conf, DEPLOYMENT_MODE or at the gateway: only external and core are delivered'
   return [{ rule: 'mode-unknown', path: '', message }]

@@ -110,7 +110,7 @@ export function reportStatus(gateway: string, { commit, syncHash }: { commit: st
     syncHash,
     gateway,
     profile: 'default',
-    mode: { name: 'prod', from: 'gateway' },
+    mode: { name: 'prod', from: 'Gateway' },
     files: { added: 0, changed: 1, removed: 0, unchanged: 99, bytes: 400 },
     scan: { projects: { finishedAt: at }, finishedAt: at },
     projects: ['global', 'line-1', 'line-2', 'overview'],

@@ -131,10 +131,10 @@ void t.test('the mode of a gateway that starts after its agent is detected once 
   const simulator = await startSimulator({ dataDir, name: 'gw-0', mode: 'dev', port })
   t.teardown(async () => simulator.stop())
   const report = await until(
-    () => reports.findLast(({ mode: known }) => known?.from === 'gateway'),
+    () => reports.findLast(({ mode: known }) => known?.from === 'Gateway'),
     'the report names the mode of the running gateway',
   )
-  matchObject(t, report.mode, { name: 'dev', from: 'gateway' })
+  matchObject(t, report.mode, { name: 'dev', from: 'Gateway' })
   await reported('Synced')
   t.ok(existsSync(path.join(dataDir, 'config/resources/dev/config-mode.json')))
 })

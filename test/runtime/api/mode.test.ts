@@ -7,21 +7,21 @@ void t.test('the argument wins over ignition.conf, which wins over the environme
     ignitionConf: 'wrapper.java.additional.3=-Dignition.config.mode=dev',
     environment: 'test',
   }
-  t.strictSame(findMode(all), { name: 'prod', from: 'argument' })
-  t.strictSame(findMode({ ...all, argument: undefined }), { name: 'dev', from: 'ignition.conf' })
-  t.strictSame(findMode({ environment: 'test' }), { name: 'test', from: 'environment' })
-  t.strictSame(findMode({ environment: '' }), { name: '', from: 'none' })
-  t.strictSame(findMode({}), { name: '', from: 'none' })
+  t.strictSame(findMode(all), { name: 'prod', from: 'Argument' })
+  t.strictSame(findMode({ ...all, argument: undefined }), { name: 'dev', from: 'IgnitionConf' })
+  t.strictSame(findMode({ environment: 'test' }), { name: 'test', from: 'Environment' })
+  t.strictSame(findMode({ environment: '' }), { name: '', from: 'None' })
+  t.strictSame(findMode({}), { name: '', from: 'None' })
 })
 
 void t.test('the mode of a running gateway wins over the configured one, and a named target over both', async (t) => {
-  const configured = { name: 'prod', from: 'argument' }
-  t.strictSame(findMode({ argument: '-Dignition.config.mode=prod', gateway: '' }), { name: '', from: 'gateway', configured })
-  t.strictSame(findMode({ argument: '-Dignition.config.mode=prod', gateway: 'dev' }), { name: 'dev', from: 'gateway', configured })
-  t.strictSame(findMode({ argument: '-Dignition.config.mode=prod', gateway: 'Prod' }), { name: 'Prod', from: 'gateway' })
-  t.strictSame(findMode({ gateway: 'dev' }), { name: 'dev', from: 'gateway' })
-  t.strictSame(findMode({ target: 'x', gateway: 'dev' }), { name: 'x', from: 'target' })
-  t.strictSame(configuredMode({ argument: '-Dignition.config.mode=prod', gateway: 'dev' }), { name: 'prod', from: 'argument' })
+  const configured = { name: 'prod', from: 'Argument' }
+  t.strictSame(findMode({ argument: '-Dignition.config.mode=prod', gateway: '' }), { name: '', from: 'Gateway', configured })
+  t.strictSame(findMode({ argument: '-Dignition.config.mode=prod', gateway: 'dev' }), { name: 'dev', from: 'Gateway', configured })
+  t.strictSame(findMode({ argument: '-Dignition.config.mode=prod', gateway: 'Prod' }), { name: 'Prod', from: 'Gateway' })
+  t.strictSame(findMode({ gateway: 'dev' }), { name: 'dev', from: 'Gateway' })
+  t.strictSame(findMode({ target: 'x', gateway: 'dev' }), { name: 'x', from: 'Target' })
+  t.strictSame(configuredMode({ argument: '-Dignition.config.mode=prod', gateway: 'dev' }), { name: 'prod', from: 'Argument' })
 })
 
 void t.test('the last occurrence of the property wins, and quotes are not part of the value', async (t) => {

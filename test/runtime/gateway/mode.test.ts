@@ -20,7 +20,7 @@ async function askedInAMinute(reason: Reason, status: GatewayStatus): Promise<nu
     status: async () => status,
   } as unknown as Gateway
   const find = createModeFinder({ clock: { ...systemClock, monotonicMs: () => nowMs }, ignitionConf: () => undefined }, {})
-  for (; nowMs < 60_000; nowMs += 500) t.strictSame(await find(gateway, signal), { name: '', from: 'none' })
+  for (; nowMs < 60_000; nowMs += 500) t.strictSame(await find(gateway, signal), { name: '', from: 'None' })
   return asked
 }
 

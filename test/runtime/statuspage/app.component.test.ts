@@ -86,7 +86,7 @@ void t.test('text from repositories, gateways and callers is escaped', async (t)
           designers: [evil],
           drift: { count: 1, paths: [evil] },
           gateway: evil,
-          mode: { name: evil, from: 'gateway' },
+          mode: { name: evil, from: 'Gateway' },
           message: evil,
           reason: evil,
           phase: 'Failed',

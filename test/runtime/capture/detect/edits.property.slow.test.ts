@@ -202,7 +202,7 @@ function gatewayIn({ dataDir, mode: of, name, profile }: Own, source: MemorySour
     ordinal: 0,
     podLabels: {},
     namespace: 'plant',
-    mode: { name: of, from: 'target' },
+    mode: { name: of, from: 'Target' },
   }
   const desired = (at: Tree): SyncTarget => desiredOf(dataDir, source.commit(at), profile, { facts, confirmDeletions: source.commit(at) })
   return {

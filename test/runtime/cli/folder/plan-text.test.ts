@@ -7,7 +7,7 @@ const commit = 'ab'.repeat(20)
 const nothing: PlanReport = {
   commit,
   ref: 'main',
-  mode: { name: 'prod', from: 'gateway' },
+  mode: { name: 'prod', from: 'Gateway' },
   counts: { added: 0, changed: 0, removed: 0 },
   changes: [],
   problems: [],
@@ -70,7 +70,7 @@ void t.test('validation errors and plan problems are shown with the next step', 
 void t.test('local changes, findings and a missing mode are shown', async (t) => {
   const paths = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
   const findings = [{ rule: 'mode-unknown', path: '', message: 'no deployment mode was found' }]
-  const lines = planText({ ...nothing, mode: { name: '', from: 'none' }, drift: { count: 7, paths }, findings }, 'grouped', plain)
+  const lines = planText({ ...nothing, mode: { name: '', from: 'None' }, drift: { count: 7, paths }, findings }, 'grouped', plain)
   t.match(
     lines[0],
     /^! 7 managed files were changed or deleted locally: a, b, c, d, e and 2 more; a sync keeps these changes.*\(Drifted\)$/,

@@ -171,7 +171,7 @@ void t.test('only the report fields that decisions need are kept', async (t) => 
   const status = {
     phase: 'DryRun',
     commit: 'a'.repeat(40),
-    mode: { name: 'prod', from: 'gateway' },
+    mode: { name: 'prod', from: 'Gateway' },
     message: 'nothing is written',
     findings: [{ rule: 'started-without-commit', path: '', message: '' }],
     dryRun: { added: 1, changed: 0, removed: 0, paths: ['x'.repeat(4000)], diff: 'x'.repeat(16_000) },
@@ -190,7 +190,7 @@ void t.test('only the report fields that decisions need are kept', async (t) => 
     status: {
       phase: 'DryRun',
       commit: 'a'.repeat(40),
-      mode: { name: 'prod', from: 'gateway' },
+      mode: { name: 'prod', from: 'Gateway' },
       message: 'nothing is written',
       startedWithoutCommit: true,
     },

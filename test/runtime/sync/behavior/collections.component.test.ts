@@ -10,7 +10,7 @@ import { matchObject } from '../../../support/assertions.ts'
 import { memorySource, profileOf, type Tree, desiredOf } from '../../../support/memory-source.ts'
 import { syncedFolder } from '../../../support/synced-folder.ts'
 
-function inMode(dataDir: string, name: string, from: 'argument' | 'none' = 'argument'): Partial<SyncTarget> {
+function inMode(dataDir: string, name: string, from: 'Argument' | 'None' = 'Argument'): Partial<SyncTarget> {
   const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
   return { facts: { ...facts, mode: { name, from } } }
 }
@@ -43,7 +43,7 @@ void t.test('a mode is delivered with all its parents and backupConfig.json, wit
   const { sync, files, dataDir } = syncedFolder(t, 'collections')
   const profile = profileOf([], auto)
   const result = await sync(tree, profile, inMode(dataDir, 'dev'))
-  matchObject(t, result, { phase: 'Synced', mode: { name: 'dev', from: 'argument' } })
+  matchObject(t, result, { phase: 'Synced', mode: { name: 'dev', from: 'Argument' } })
   t.strictSame(files(), collections('external', 'core', 'site', 'Dev'))
   const core = path.join(dataDir, 'config/resources/core/ignition/schedule/a')
   t.equal(readFileSync(path.join(core, 'backupConfig.json'), 'utf8'), '{"backup":true}')
@@ -67,7 +67,7 @@ void t.test('an unknown mode and a mode without a folder are findings in every r
   const { sync, files, dataDir, memory } = syncedFolder(t, 'collections')
   const profile = profileOf([], auto)
   const rules = ({ findings = [] }: CycleResult): string[] => findings.map(({ rule }) => rule)
-  for (let round = 0; round < 2; round += 1) t.strictSame(rules(await sync(tree, profile, inMode(dataDir, '', 'none'))), ['mode-unknown'])
+  for (let round = 0; round < 2; round += 1) t.strictSame(rules(await sync(tree, profile, inMode(dataDir, '', 'None'))), ['mode-unknown'])
   t.strictSame(files(), collections('external', 'core'))
   t.strictSame(rules(await sync(tree, profile, inMode(dataDir, ''))), [], 'a gateway that is known to have none is no finding')
   t.strictSame(rules(await sync(tree, profile, inMode(dataDir, 'test'))), ['mode-without-folder'])
@@ -87,13 +87,13 @@ void t.test('an unknown mode and a mode without a folder are findings in every r
 void t.test('a mode that becomes unknown removes no files until a mode is known again', async (t) => {
   const { sync, files, dataDir, memory } = syncedFolder(t, 'collections')
   const profile = profileOf([], auto)
-  const unknown = inMode(dataDir, '', 'none')
+  const unknown = inMode(dataDir, '', 'None')
   t.equal((await sync(tree, profile, inMode(dataDir, 'prod'))).phase, 'Synced')
   const prod = collections('external', 'core', 'prod')
   for (const restarted of [false, true]) {
     if (restarted) memory.manifest = undefined
     const result = await sync(tree, profile, unknown)
-    matchObject(t, result, { phase: 'Pending', reason: 'ModeUnknown', message: /"prod"/, mode: { name: 'prod', from: 'argument' } })
+    matchObject(t, result, { phase: 'Pending', reason: 'ModeUnknown', message: /"prod"/, mode: { name: 'prod', from: 'Argument' } })
     t.strictSame(
       result.findings?.map(({ rule }) => rule),
       ['mode-unknown'],
@@ -104,12 +104,12 @@ void t.test('a mode that becomes unknown removes no files until a mode is known 
   matchObject(t, await sync(changed, profile, unknown), { reason: 'ModeUnknown', files: { changed: 1, removed: 0 } }, 'a commit goes on')
   t.strictSame(files(), prod)
   const fixed = profileOf([], { collections: { root, mode: 'dev' } })
-  matchObject(t, await sync(changed, fixed, unknown), { phase: 'Synced', mode: { name: 'dev', from: 'spec' } }, 'the spec names one')
+  matchObject(t, await sync(changed, fixed, unknown), { phase: 'Synced', mode: { name: 'dev', from: 'Spec' } }, 'the spec names one')
   t.strictSame(files(), collections('external', 'core', 'site', 'Dev'))
   matchObject(
     t,
     await sync(changed, profile, unknown),
-    { reason: 'ModeUnknown', mode: { name: 'dev', from: 'spec' } },
+    { reason: 'ModeUnknown', mode: { name: 'dev', from: 'Spec' } },
     'and names it no more',
   )
   matchObject(t, await sync(changed, profile, inMode(dataDir, '')), { phase: 'Synced', files: { removed: 4 } }, 'known to have none')
@@ -122,7 +122,7 @@ void t.test('the state of a version that did not store the mode yields it from t
   const profile = profileOf([], auto)
   await sync(tree, profile, inMode(dataDir, 'dev'))
   delete memory.manifest?.state?.mode
-  matchObject(t, await sync(tree, profile, inMode(dataDir, '', 'none')), { phase: 'Pending', reason: 'ModeUnknown', mode: { name: 'Dev' } })
+  matchObject(t, await sync(tree, profile, inMode(dataDir, '', 'None')), { phase: 'Pending', reason: 'ModeUnknown', mode: { name: 'Dev' } })
   t.strictSame(files(), collections('external', 'core', 'site', 'Dev'))
 })
 
@@ -143,10 +143,10 @@ void t.test('a gateway configured to start in another mode is a finding, and get
   const running = inMode(dataDir, 'prod')
   const facts = running.facts
   if (facts === undefined) return
-  const mode = { name: 'prod', from: 'gateway', configured: { name: 'dev', from: 'argument' } } as const
+  const mode = { name: 'prod', from: 'Gateway', configured: { name: 'dev', from: 'Argument' } } as const
   const result = await sync(tree, profileOf([], auto), { facts: { ...facts, mode } })
   matchObject(t, result.findings, [{ rule: 'mode-differs', message: /runs in mode "prod" and is set to start in mode "dev" \(argument\)/ }])
-  t.strictSame(result.mode, { name: 'prod', from: 'gateway' })
+  t.strictSame(result.mode, { name: 'prod', from: 'Gateway' })
   t.strictSame(files(), collections('external', 'core', 'prod'))
 })
 

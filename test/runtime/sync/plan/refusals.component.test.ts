@@ -58,7 +58,7 @@ for (const { commit, tree: next, refused } of rows) {
   void t.test(`a commit that ${commit} is ${refused === undefined ? 'brought in place' : 'refused until it is confirmed'}`, async (t) => {
     const { sync, files, dataDir } = syncedFolder(t, 'danger')
     const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
-    const runs: Partial<SyncTarget> = { facts: { ...facts, mode: { name: 'prd', from: 'gateway' } } }
+    const runs: Partial<SyncTarget> = { facts: { ...facts, mode: { name: 'prd', from: 'Gateway' } } }
     t.equal((await sync(tree, profile, runs)).phase, 'Synced')
     const before = files()
     const result = await sync(next, profile, runs)
@@ -76,7 +76,7 @@ for (const { commit, tree: next, refused } of rows) {
 void t.test('a gateway that starts with another mode loses the files of the earlier one', async (t) => {
   const { sync, dataDir } = syncedFolder(t, 'danger')
   const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
-  const inMode = (name: string): Partial<SyncTarget> => ({ facts: { ...facts, mode: { name, from: 'gateway' } } })
+  const inMode = (name: string): Partial<SyncTarget> => ({ facts: { ...facts, mode: { name, from: 'Gateway' } } })
   t.equal((await sync(tree, profile, inMode('prd'))).phase, 'Synced')
   t.equal((await sync(tree, profile, inMode('test'))).phase, 'Synced')
 })
@@ -84,7 +84,7 @@ void t.test('a gateway that starts with another mode loses the files of the earl
 void t.test('a mode folder delivered by mappings alone is not deleted without a confirmation either', async (t) => {
   const { sync, files, dataDir } = syncedFolder(t, 'danger')
   const { facts } = desiredOf(dataDir, memorySource().commit({}), profileOf([]))
-  const runs: Partial<SyncTarget> = { facts: { ...facts, mode: { name: 'prd', from: 'gateway' } } }
+  const runs: Partial<SyncTarget> = { facts: { ...facts, mode: { name: 'prd', from: 'Gateway' } } }
   const mapped = profileOf([{ source: 'services', destination: '.' }])
   t.equal((await sync(tree, mapped, runs)).phase, 'Synced')
   const before = files()
