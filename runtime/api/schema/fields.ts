@@ -44,10 +44,9 @@ export function durationMs(value: string): number | undefined {
   return parts.reduce((total, [, number, unit = '']) => total + Number(number) * (unitMs.get(unit) ?? 0), 0)
 }
 
-/** Returns a duration as the status shows it: `42ms` or `1.2s`. */
+/** Returns a duration as the status shows it, such as `1.2s`: rounded up to a tenth of a second. */
 export function durationText(milliseconds: number): string {
-  const rounded = Math.round(milliseconds)
-  return rounded < 100 ? `${rounded}ms` : `${(rounded / 1_000).toFixed(1)}s`
+  return `${(Math.ceil(milliseconds / 100) / 10).toFixed(1)}s`
 }
 
 /** The pattern of a duration as a CEL string, to guard calls of CEL's `duration()`. */

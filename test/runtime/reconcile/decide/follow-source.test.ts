@@ -95,7 +95,7 @@ void t.test('without an answer nothing changes, except for the fault of the last
 })
 
 const published = { commit: commitB, ref: 'main', repo, at }
-const entry = { commit: commitB, ref: 'main', by: 'spec', at, outcome: 'Published', duration: '12ms' }
+const entry = { commit: commitB, ref: 'main', by: 'spec', at, outcome: 'Published', duration: '0.1s' }
 const source = { ref: 'main', commit: commitB, checkedAt: at, fetchedAt: at }
 const newCommit = {
   source,
