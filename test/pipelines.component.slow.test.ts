@@ -91,7 +91,7 @@ async function runAction(
   let [output, failed] = ['', 0]
   for (const [index, step] of action.runs.steps.entries()) {
     // A step without a condition runs only after successful steps; the one with a condition checks its inputs.
-    const isDesired = step.if === undefined ? failed === 0 : contexts['inputs.gatewaysync'] !== '' && contexts['inputs.base'] !== ''
+    const isDesired = step.if === undefined ? failed === 0 : contexts['inputs.file'] !== '' && contexts['inputs.base'] !== ''
     if (!isDesired) continue
     const script = path.join(folder, `step-${index}.sh`)
     writeFileSync(script, step.run)
@@ -196,7 +196,7 @@ void t.test('a change is checked in the commit hook, the push pipeline and the m
     origin.commit({ 'services/config/resources/core/note.txt': 'new' })
     const clone = ['git', 'clone', '--quiet', '--depth=1', `file://${origin.folder}`, workspace]
     matchObject(t, await run(folder, clone), { code: 0 })
-    const inputs = { package: tarball, gatewaysync: file, 'fail-on': 'error' }
+    const inputs = { package: tarball, file, 'fail-on': 'error' }
     const shown = await runAction(folder, workspace, inputs, base)
     t.equal(shown.code, 0, shown.output)
     containsText(t, shown.summary, '| profile default | 1 | 0 | 0 |')
@@ -204,7 +204,7 @@ void t.test('a change is checked in the commit hook, the push pipeline and the m
     const variables = {
       CLUSTER_SYNC_PACKAGE: tarball,
       TMPDIR: folder,
-      CLUSTER_SYNC_GATEWAYSYNC: file,
+      CLUSTER_SYNC_FILE: file,
       CI_MERGE_REQUEST_DIFF_BASE_SHA: base,
     }
     const job = await runJob(workspace, variables)

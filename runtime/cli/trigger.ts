@@ -13,8 +13,8 @@ const timeoutMs = 15_000
 const maxAnswerBytes = 64 * 1024
 const maxKeyFileBytes = 64 * 1024
 
-/** The body of each format, from which the receiver reads the ref. */
-const formats = {
+/** The body of each event, from which the receiver reads the ref. */
+const events = {
   release: (ref) => ({ action: 'published', release: { tag_name: shortRef(ref) } }),
   notification: (ref) => ({ app: { metadata: { annotations: { 'git.ref': ref } } } }),
   promotion: (ref) => ({ freight: { commits: [{ [ref.startsWith('refs/heads/') ? 'branch' : 'tag']: shortRef(ref) }] } }),
@@ -28,8 +28,8 @@ const formats = {
   }),
 } as const satisfies Record<string, (ref: string) => unknown>
 
-type Format = keyof typeof formats
-type Options = { ref: string; format: Format; hmacSecretFile?: string; tokenFile?: string }
+type Event = keyof typeof events
+type Options = { ref: string; event: Event; hmacSecretFile?: string; tokenFile?: string }
 
 export function register(program: Command): void {
   program
@@ -38,7 +38,7 @@ export function register(program: Command): void {
     .description('Call a webhook receiver as a git host does, to request the ref for its gateways, and print the response.')
     .argument('<url>', 'URL of the receiver, https://host/webhook/<namespace>/<name>', receiverUrl)
     .option('--ref <ref>', 'branch or tag to request', refName, 'main')
-    .addOption(new Option('--format <format>', 'kind of event to send').choices(Object.keys(formats)).default('generic'))
+    .addOption(new Option('--event <event>', 'kind of event to send').choices(Object.keys(events)).default('generic'))
     .option('--hmac-secret-file <file>', 'file with the HMAC secret; its first line signs the call')
     .option('--token-file <file>', 'file with the bearer token; its first line is sent')
     .addHelpText('after', helpFooter({ exits: { 0: 'a 2xx response', 1: 'another response, or none', 2: 'invalid options' } }))
@@ -50,10 +50,10 @@ export function register(program: Command): void {
 type Call = { body: string; headers: Record<string, string> }
 
 /** Throws InvalidConfiguration when a key cannot be read. */
-async function callOf({ ref, format, hmacSecretFile, tokenFile }: Options): Promise<Call> {
-  const body = JSON.stringify(formats[format](ref))
+async function callOf({ ref, event, hmacSecretFile, tokenFile }: Options): Promise<Call> {
+  const body = JSON.stringify(events[event](ref))
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (format === 'github-push') Object.assign(headers, { 'x-github-event': 'push', 'x-github-delivery': systemClock.uuid() })
+  if (event === 'github-push') Object.assign(headers, { 'x-github-event': 'push', 'x-github-delivery': systemClock.uuid() })
   if (hmacSecretFile !== undefined) {
     const mac = createHmac('sha256', await keyIn(hmacSecretFile, '--hmac-secret-file'))
       .update(body)
@@ -65,14 +65,14 @@ async function callOf({ ref, format, hmacSecretFile, tokenFile }: Options): Prom
 }
 
 /** Returns the exit code. A redirect is not followed: it could send the token to another host. */
-async function trigger(url: URL, { body, headers }: Call, { format }: Options): Promise<0 | 1> {
+async function trigger(url: URL, { body, headers }: Call, { event }: Options): Promise<0 | 1> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const answer = await fetch(url, { method: 'POST', body, headers, redirect: 'manual', signal })
     const text = await textOf(answer)
     process.stdout.write(text.endsWith('\n') || text === '' ? text : `${text}\n`)
     if (answer.ok) return 0
-    process.stderr.write(`cluster-sync: ${url.host} answered ${answer.status} to the ${format} call\n`)
+    process.stderr.write(`cluster-sync: ${url.host} answered ${answer.status} to the ${event} call\n`)
   } catch (error) {
     const { causeOf } = await import('../http/client.ts')
     process.stderr.write(`cluster-sync: ${url.host} cannot be called: ${causeOf(innermost(error))}\n`)

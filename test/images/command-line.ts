@@ -71,7 +71,7 @@ export async function jobsOfHosts(t: Test, builder: Builder, container: string):
   const { before_script: before, script: lines } = v.parse(ready, given)['cluster-sync-lint']
   const variables = [
     'export CI_PROJECT_DIR=/builds/plant',
-    'export CLUSTER_SYNC_GATEWAYSYNC=gatewaysync.yaml',
+    'export CLUSTER_SYNC_FILE=gatewaysync.yaml',
     `export CI_MERGE_REQUEST_DIFF_BASE_SHA=${base}`,
   ]
   const planned = await inJob(`${gatewayUser}:${gatewayUser}`, [...variables, ...before, ...lines])

@@ -75,8 +75,8 @@ void t.test('local changes on gateways are detected and become commits', { timeo
   await phases('Synced', 'Synced')
   const options = { kubeconfig: world.plane.adminKubeconfig, namespace, format: 'text' as const, timeout: withinMs }
   const drift = (): Promise<{ code: number; output: string }> => called((output) => driftCommand('plant', options, output))
-  const capture = (gateway?: string): Promise<{ code: number; output: string }> =>
-    called((output) => captureCommand('plant', { ...options, ...(gateway === undefined ? {} : { gateway }) }, output))
+  const capture = (only?: string): Promise<{ code: number; output: string }> =>
+    called((output) => captureCommand('plant', { ...options, ...(only === undefined ? {} : { only }) }, output))
   const entries = async () => (await cluster.status(namespace, 'plant')).capture?.gateways ?? []
   const entryOf = async (pod: string) => (await entries()).find((entry) => entry.pod === pod)
   const write = (folder: string, file: string, text: string): void => writeFileSync(path.join(folder, 'projects/line', file), text)
@@ -109,13 +109,13 @@ void t.test('local changes on gateways are detected and become commits', { timeo
       'the report holds no contents any more',
       withinMs,
     )
-    const both = ['gw-0', 'gw-1'].map((gateway) => called((output) => changesCommand('plant', { ...options, gateway }, output)))
+    const both = ['gw-0', 'gw-1'].map((only) => called((output) => changesCommand('plant', { ...options, only }, output)))
     t.strictSame(
       (await Promise.all(both)).map(({ code }) => code),
       [1, 0],
       'two who ask at once are both answered',
     )
-    const nobody = called((output) => changesCommand('plant', { ...options, gateway: 'gw-9' }, output))
+    const nobody = called((output) => changesCommand('plant', { ...options, only: 'gw-9' }, output))
     await rejectsWith(t, nobody, { reason: 'NotFound', message: /no gateway or pod "gw-9"/ })
   })
 

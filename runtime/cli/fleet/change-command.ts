@@ -62,7 +62,7 @@ export async function pauseCommand(name: string, paused: boolean, options: Chang
 
 /** `capture` for gateways in a cluster: requests it by annotation, and optionally waits for the outcome. Returns the exit code. */
 export async function captureCommand(name: string, options: CaptureRequestOptions, output: Output): Promise<number> {
-  const { gateway, timeout, format } = options
+  const { only: gateway, timeout, format } = options
   return await asking(options, async (cluster) => {
     const by = await whoAsks(cluster)
     const asked = { id: `${timestamp(systemClock.now())}/${systemClock.uuid().slice(0, 8)}`, gateway }

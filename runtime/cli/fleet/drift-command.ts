@@ -34,7 +34,7 @@ export async function changesCommand(name: string, options: ChangesOptions, outp
     let answers: Awaited<ReturnType<typeof untilAnswered>>
     try {
       const id = newId(own)
-      await patchSync(cluster, name, () => askChanges({ id, gateway: options.gateway }))
+      await patchSync(cluster, name, () => askChanges({ id, gateway: options.only }))
       answers = await untilAnswered(cluster, name, { own, ...options })
     } finally {
       await forget(cluster, name, own)
@@ -48,7 +48,7 @@ export async function changesCommand(name: string, options: ChangesOptions, outp
 }
 
 /** The options of the request, and the ids of all requests that this command made. */
-type Asked = Pick<ChangesOptions, 'gateway' | 'timeout'> & { own: Set<string> }
+type Asked = Pick<ChangesOptions, 'only' | 'timeout'> & { own: Set<string> }
 
 /** Creates a new request id and records it. */
 function newId(own: Set<string>): string {
@@ -61,7 +61,7 @@ function newId(own: Set<string>): string {
 async function untilAnswered(
   cluster: Asking,
   name: string,
-  { own, gateway, timeout }: Asked,
+  { own, only: gateway, timeout }: Asked,
 ): Promise<{ rows: GatewayChanges[]; facts: FleetFacts }> {
   const { kube, namespace, signal } = cluster
   const endMs = systemClock.monotonicMs() + timeout

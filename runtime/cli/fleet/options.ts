@@ -36,6 +36,6 @@ export type ChangeOptions = ClusterOptions & {
 }
 export type RequestOptions = ChangeOptions & { ref: string }
 export type ApproveOptions = ChangeOptions & { stage?: string }
-export type CaptureRequestOptions = ChangeOptions & { gateway?: string }
-export type ChangesOptions = Omit<ChangeOptions, 'wait'> & { gateway?: string }
+export type CaptureRequestOptions = ChangeOptions & { only?: string }
+export type ChangesOptions = Omit<ChangeOptions, 'wait'> & { only?: string }
 export type RollbackOptions = ChangeOptions & { to?: string }

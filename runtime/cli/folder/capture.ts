@@ -20,7 +20,7 @@ export function register(program: Command): void {
       'Capture the changes on a gateway since its last sync as one commit: of a data directory with --data, else through the controller of a cluster. The data directory is only read.',
     )
     .argument('[name]', 'in a cluster: the GatewaySync; its spec.capture sets the branch')
-    .option('--gateway <name>', 'in a cluster: only this gateway or pod')
+    .option('--only <name>', 'in a cluster: only this gateway or pod')
   withClusterOptions(command)
     .addOption(
       new Option('--timeout <duration>', 'in a cluster: maximum time to wait')
@@ -44,7 +44,7 @@ export function register(program: Command): void {
       'after',
       helpFooter({
         exits: { 0: 'done', 1: 'nothing to capture, or refused', 2: 'failed' },
-        calls: ['capture plant --gateway press', 'capture -f gatewaysync.yaml --data /usr/local/bin/ignition/data --push'],
+        calls: ['capture plant --only press', 'capture -f gatewaysync.yaml --data /usr/local/bin/ignition/data --push'],
         page: 'docs/how-to/capture.md',
       }),
     )

@@ -11,7 +11,7 @@ import { durationArgument, formatOption, standardOutput, exitNo, exitYes, exitWi
 type Options = HistoryOptions &
   Partial<Pick<DriftOptions, 'file' | 'data'>> &
   Pick<DriftOptions, 'profile' | 'mode' | 'secrets'> &
-  Pick<ChangesOptions, 'gateway' | 'timeout'> & { contents?: true }
+  Pick<ChangesOptions, 'only' | 'timeout'> & { contents?: true }
 
 const defaultTimeout = '2m'
 
@@ -30,7 +30,7 @@ export function register(program: Command): void {
     .option('--secrets <dir>', 'for --data: folder with the Secrets: <dir>/<name>/<key>')
   withClusterOptions(command)
     .option('--contents', 'in a cluster: request the differences from the agents, including new files; needs permission to patch')
-    .option('--gateway <name>', 'with --contents: only this gateway or pod')
+    .option('--only <name>', 'with --contents: only this gateway or pod')
     .addOption(
       new Option('--timeout <duration>', 'with --contents: maximum time to wait; agents answer for ten minutes')
         .argParser(durationArgument)
@@ -45,7 +45,7 @@ export function register(program: Command): void {
         page: 'docs/how-to/capture.md',
         calls: [
           'drift plant -n line-1',
-          'drift plant --contents --gateway press',
+          'drift plant --contents --only press',
           'drift -f gatewaysync.yaml --data /usr/local/bin/ignition/data',
         ],
       }),
@@ -54,7 +54,7 @@ export function register(program: Command): void {
 }
 
 async function drift(name: string | undefined, options: Options): Promise<number> {
-  const { file, data, contents, gateway, state } = options
+  const { file, data, contents, only, state } = options
   if (contents === true) {
     if (name === undefined || file !== undefined || data !== undefined || state !== undefined)
       throw new Fault(
@@ -64,7 +64,7 @@ async function drift(name: string | undefined, options: Options): Promise<number
     const { changesCommand } = await import('../fleet/drift-command.ts')
     return await changesCommand(name, options, standardOutput())
   }
-  if (gateway !== undefined) throw new Fault('InvalidConfiguration', '--gateway needs --contents')
+  if (only !== undefined) throw new Fault('InvalidConfiguration', '--only needs --contents')
   if (file === undefined && data === undefined) {
     const { driftCommand } = await import('../fleet/drift-command.ts')
     return await driftCommand(name, options, standardOutput())

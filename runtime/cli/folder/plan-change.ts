@@ -31,8 +31,8 @@ import { checkCommit, diffLimits } from './plan-folder.ts'
 import type { PlanReport } from './plan-text.ts'
 import { workSignal } from '../stop.ts'
 
-/** `repo` is a folder in a clone; `base` and `head` are git revisions. No `modes`: every mode of the repository. */
-export type ChangeOptions = { file: string; repo: string; base: string; head: string; profile?: string; modes: readonly string[] }
+/** `path` is a folder in a clone; `base` and `head` are git revisions. No `modes`: every mode of the repository. */
+export type ChangeOptions = { file: string; path: string; base: string; head: string; profile?: string; modes: readonly string[] }
 
 /** The effect of the change on the gateways of one profile, in each of these modes; `''` is none. */
 export type GatewayChange = Pick<PlanReport, 'counts' | 'changes' | 'problems'> & { profile: string; modes: string[] }
@@ -89,16 +89,16 @@ export async function planChange(options: ChangeOptions): Promise<ChangeReport> 
 }
 
 /** The two commits to compare: the merge base replaces the base if this clone has it. */
-async function commitsOf({ repo, base, head }: ChangeOptions, signal: AbortSignal) {
-  const place = gitPlace(existing(repo))
-  if (place === undefined) throw new Fault('InvalidConfiguration', `--repo: ${repo} lies in no git repository`)
+async function commitsOf({ path, base, head }: ChangeOptions, signal: AbortSignal) {
+  const place = gitPlace(existing(path))
+  if (place === undefined) throw new Fault('InvalidConfiguration', `--path: ${path} lies in no git repository`)
   const { folder } = place
   const git = async (...args: string[]): Promise<string> =>
     (await runGit({ folder, args, timeoutMs: gitTimeoutMs }, { limits: gitLimits, signal })).toString('utf8').trim()
   const resolve = async (option: string, ref: string): Promise<CommitHash> => {
     const hash = await git('rev-parse', '--verify', '-q', '--end-of-options', `${ref}^{commit}`).catch(async (error: unknown) => {
       const help = 'fetch it first; pipelines often clone a single commit'
-      throw await missingRef(error, `${option}: the repository at ${repo} has no "${ref}"; ${help}`)
+      throw await missingRef(error, `${option}: the repository at ${path} has no "${ref}"; ${help}`)
     })
     return parseCommitHash(hash)
   }
@@ -110,11 +110,11 @@ async function commitsOf({ repo, base, head }: ChangeOptions, signal: AbortSigna
   return { folder, base: parseCommitHash(common), head: to }
 }
 
-function existing(repo: string): string {
+function existing(path: string): string {
   try {
-    return realpathSync(repo)
+    return realpathSync(path)
   } catch (error) {
-    throw new Fault('InvalidConfiguration', `--repo: ${repo} does not exist`, { cause: error })
+    throw new Fault('InvalidConfiguration', `--path: ${path} does not exist`, { cause: error })
   }
 }
 
@@ -131,8 +131,8 @@ async function pathsOf(
 }
 
 /** The findings of a commit; none if it holds nothing to check. */
-async function lintOf({ repo }: ChangeOptions, ref: CommitHash, signal: AbortSignal): Promise<LintResult> {
-  const input = await openInput(repo, ref, signal)
+async function lintOf({ path }: ChangeOptions, ref: CommitHash, signal: AbortSignal): Promise<LintResult> {
+  const input = await openInput(path, ref, signal)
   try {
     const isEmpty = rootsOf(input, undefined, true).length + projectRootsOf(input, undefined).length === 0
     const result = isEmpty ? nothingToCheck : await lint(input, undefined, signal)

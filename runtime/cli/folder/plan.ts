@@ -11,7 +11,7 @@ type Options = {
   file: string
   data?: string
   base?: string
-  repo?: string
+  path?: string
   head?: string
   gateway?: string
   apiKeyFile?: string
@@ -48,7 +48,7 @@ export function register(program: Command): void {
         'secrets',
       ]),
     )
-    .option('--repo <dir>', 'with --base: a folder of the clone (default: ".")')
+    .option('--path <dir>', 'with --base: a folder of the clone (default: ".")')
     .option('--head <ref>', 'with --base: the commit with the change (default: "HEAD")')
     .option('--gateway <url>', 'URL of the running gateway, to read its deployment mode')
     .option('--api-key-file <file>', "file with the gateway's API key, <name>:<secret>")
@@ -94,9 +94,9 @@ function viewOf({ summary, full }: Options): PlanView {
 }
 
 /** Throws InvalidConfiguration if the options belong to the other kind of plan. */
-function dataOf({ data, repo, head, format }: Options): string {
+function dataOf({ data, path, head, format }: Options): string {
   if (data === undefined) throw new Fault('InvalidConfiguration', 'specify --data <dir> of a gateway, or --base <ref> of a repository')
-  if (repo !== undefined || head !== undefined) throw new Fault('InvalidConfiguration', '--repo and --head need --base')
+  if (path !== undefined || head !== undefined) throw new Fault('InvalidConfiguration', '--path and --head need --base')
   if (format !== 'text' && format !== 'json') throw new Fault('InvalidConfiguration', `--format ${format} needs --base`)
   return data
 }
@@ -124,8 +124,8 @@ async function printChange(options: Options & { base: string }): Promise<void> {
     import('../collections/lint-formats.ts'),
     import('../fleet/output.ts'),
   ])
-  const { file, base, repo = '.', head = 'HEAD', profile, mode, format } = options
-  const asked = { file, base, repo, head, modes: mode === undefined ? [] : [mode], ...(profile === undefined ? {} : { profile }) }
+  const { file, base, path = '.', head = 'HEAD', profile, mode, format } = options
+  const asked = { file, base, path, head, modes: mode === undefined ? [] : [mode], ...(profile === undefined ? {} : { profile }) }
   const report = await planChange(asked)
   const output = standardOutput()
   const { lint, ...rest } = report

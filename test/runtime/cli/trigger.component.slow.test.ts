@@ -8,7 +8,7 @@ import { matchObject } from '../../support/assertions.ts'
 import { serveReceiver } from '../../support/receiver-app.ts'
 import { runCli } from '../../support/run-cli.ts'
 
-void t.test('each format requests its ref with either kind of key, and exit codes distinguish the answers', async (t) => {
+void t.test('each event requests its ref with either kind of key, and exit codes distinguish the answers', async (t) => {
   const { served, requests } = await serveReceiver(t, { keys: { hmac: ['first', 'second'], tokens: ['token'] } })
   const folder = t.testdir({ hmac: 'second\n', token: 'token\n', wrong: 'wrong', empty: '\n' })
   const file = (name: string): string => path.join(folder, name)
@@ -24,12 +24,12 @@ void t.test('each format requests its ref with either kind of key, and exit code
     ['github-push', 'main', 'main', 'push'],
   ]
   await Promise.all(
-    asked.map(async ([format, given, ref, source]) => {
-      const { code, stdout, stderr } = await runCli(['trigger', url, '--format', format, '--ref', given, ...hmac])
-      t.equal(stderr, '', format)
-      t.equal(code, 0, format)
+    asked.map(async ([event, given, ref, source]) => {
+      const { code, stdout, stderr } = await runCli(['trigger', url, '--event', event, '--ref', given, ...hmac])
+      t.equal(stderr, '', event)
+      t.equal(code, 0, event)
       const answer = JSON.parse(stdout) as Record<string, unknown>
-      t.strictSame([answer['accepted'], answer['ref'], answer['source']], [true, ref, source], format)
+      t.strictSame([answer['accepted'], answer['ref'], answer['source']], [true, ref, source], event)
     }),
   )
   t.strictSame(new Set(requests.map((annotations) => annotations[requestAnnotations.ref])), new Set(asked.map(([, , ref]) => ref)))
@@ -44,7 +44,7 @@ void t.test('each format requests its ref with either kind of key, and exit code
     ['no URL', ['plant'], 2, /must be an http\(s\) URL/],
     ['a password in the URL', ['http://u:hidden@127.0.0.1/'], 2, /must not contain a user or password/],
     ['no ref', [url, '--ref', 'a..b'], 2, /must be the name of a branch/],
-    ['no format', [url, '--format', 'x'], 2, /release, notification, promotion, generic, github-push/],
+    ['no event', [url, '--event', 'x'], 2, /release, notification, promotion, generic, github-push/],
     ['an empty key', [url, '--token-file', file('empty')], 2, /--token-file: .*empty is empty/],
     ['no key file', [url, '--hmac-secret-file', file('none')], 2, /--hmac-secret-file: .*none cannot be read/],
   ]

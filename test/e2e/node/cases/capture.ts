@@ -79,7 +79,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
 
   const [mine, other] = [volumeOf(cluster, site, 0), volumeOf(cluster, site, 1)]
   repair(mine)
-  const seen = await cli('drift', sync, '--contents', '--gateway', 'press-0')
+  const seen = await cli('drift', sync, '--contents', '--only', 'press-0')
   t.equal(seen.code, 1, seen.stderr)
   for (const told of [
     'night/press-0',
@@ -93,7 +93,7 @@ export async function captureRepair(t: Test, cluster: Cluster): Promise<void> {
     t.ok(seen.stdout.split('\n').includes(told), `${told}\n${seen.stdout}`)
   t.notMatch(seen.stdout, /of the day/)
 
-  const captured = await cli('capture', sync, '--gateway', 'press-0', '--timeout', '2m')
+  const captured = await cli('capture', sync, '--only', 'press-0', '--timeout', '2m')
   t.equal(captured.code, 0, `${captured.stdout}${captured.stderr}`)
   const { capture } = (await cluster.status(night.namespace, sync)) ?? {}
   matchObject(t, capture?.gateways, [{ pod: 'press-0', state: 'Pushed', branch, baseCommit: first, pullRequest: { state: 'Open' } }])

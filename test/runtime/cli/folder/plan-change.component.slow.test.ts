@@ -30,7 +30,7 @@ function setUp(t: Test, name: string): { repository: Repository; plan: (...args:
   const folder = temporaryFolder(t, name)
   const repository = makeRepository(path.join(folder, 'plant'))
   const file = writeGatewaySync(folder, { repo: 'https://git.example/plant.git', profile })
-  return { repository, plan: (...args) => runCli(['plan', '-f', file, '--repo', repository.folder, ...args]) }
+  return { repository, plan: (...args) => runCli(['plan', '-f', file, '--path', repository.folder, ...args]) }
 }
 
 void t.test('the plan lists the changes per mode, and modes with the same changes are grouped', async (t) => {
@@ -54,7 +54,7 @@ void t.test('the plan lists the changes per mode, and modes with the same change
   const text = await plan('--base', 'main', '--summary')
   t.match(text.stdout, /^profile default, mode dev: 0 to add, 1 to change, 0 to remove\nprofile default, mode prod: 1 to add/)
   t.match(text.stdout, /\n[0-9a-f]{8} to [0-9a-f]{8}: \d new errors?, \d new warnings?/)
-  const prod = await plan('--base', 'main', '--mode', 'PROD', '--summary', '--repo', path.join(repository.folder, 'projects'))
+  const prod = await plan('--base', 'main', '--mode', 'PROD', '--summary', '--path', path.join(repository.folder, 'projects'))
   matchObject(t, prod, { code: 0, stdout: /^profile default, mode PROD: 1 to add/ }, 'the folder of a mode may lie beside what is checked')
   for (const [name, help] of [
     ['prd', 'did you mean "prod"?'],
@@ -118,7 +118,7 @@ void t.test('a first commit and a repository without collections are planned, an
   mkdirSync(other)
   const collections = { root: 'resources', mode: 'dev' }
   const fixed = writeGatewaySync(other, { repo: 'https://git.example/plant.git', profile: { ...profile, collections } })
-  const withFixed = (mode: string) => runCli(['plan', '-f', fixed, '--repo', repository.folder, '--base', 'HEAD~1', '--mode', mode])
+  const withFixed = (mode: string) => runCli(['plan', '-f', fixed, '--path', repository.folder, '--base', 'HEAD~1', '--mode', mode])
   matchObject(t, await withFixed('prod'), {
     code: 2,
     stderr: /--mode prod would change nothing: profile "default" sets the mode "dev"; omit it, or set mode: auto there/,
@@ -129,7 +129,7 @@ void t.test('a first commit and a repository without collections are planned, an
   matchObject(t, await plan('--base', 'main', '--data', '.'), { code: 2, stderr: /--base <ref>.*cannot be used with.*--data/ })
   const data = path.join(repository.folder, '../data')
   mkdirSync(data)
-  matchObject(t, await plan('--data', data), { code: 2, stderr: /--repo and --head need --base/ })
+  matchObject(t, await plan('--data', data), { code: 2, stderr: /--path and --head need --base/ })
   const file = path.join(repository.folder, '../gatewaysync.yaml')
   matchObject(t, await runCli(['plan', '-f', file, '--data', data, '--format', 'sarif']), {
     code: 2,
