@@ -901,9 +901,9 @@ export interface GatewaySyncSpecSyncDefaults {
     /**
      * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
      *
-     * @schema GatewaySyncSpecSyncDefaults#check
+     * @schema GatewaySyncSpecSyncDefaults#healthCheck
      */
-    readonly check?: GatewaySyncSpecSyncDefaultsCheck;
+    readonly healthCheck?: GatewaySyncSpecSyncDefaultsHealthCheck;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncDefaults' to JSON representation.
@@ -1002,9 +1002,9 @@ export interface GatewaySyncSpecSyncProfiles {
     /**
      * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
      *
-     * @schema GatewaySyncSpecSyncProfiles#check
+     * @schema GatewaySyncSpecSyncProfiles#healthCheck
      */
-    readonly check?: GatewaySyncSpecSyncProfilesCheck;
+    readonly healthCheck?: GatewaySyncSpecSyncProfilesHealthCheck;
 }
 /**
  * Converts an object of type 'GatewaySyncSpecSyncProfiles' to JSON representation.
@@ -1741,26 +1741,26 @@ export declare enum GatewaySyncSpecSyncDefaultsStartPolicy {
 /**
  * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
  *
- * @schema GatewaySyncSpecSyncDefaultsCheck
+ * @schema GatewaySyncSpecSyncDefaultsHealthCheck
  */
-export interface GatewaySyncSpecSyncDefaultsCheck {
+export interface GatewaySyncSpecSyncDefaultsHealthCheck {
     /**
      * HTTP GET request by the agent. Redirects are not followed.
      *
-     * @schema GatewaySyncSpecSyncDefaultsCheck#http
+     * @schema GatewaySyncSpecSyncDefaultsHealthCheck#http
      */
-    readonly http?: GatewaySyncSpecSyncDefaultsCheckHttp;
+    readonly http?: GatewaySyncSpecSyncDefaultsHealthCheckHttp;
     /**
      * Prometheus query by the controller, which needs network access to the server.
      *
-     * @schema GatewaySyncSpecSyncDefaultsCheck#prometheus
+     * @schema GatewaySyncSpecSyncDefaultsHealthCheck#prometheus
      */
-    readonly prometheus?: GatewaySyncSpecSyncDefaultsCheckPrometheus;
+    readonly prometheus?: GatewaySyncSpecSyncDefaultsHealthCheckPrometheus;
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheck' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsHealthCheck' to JSON representation.
  */
-export declare function toJson_GatewaySyncSpecSyncDefaultsCheck(obj: GatewaySyncSpecSyncDefaultsCheck | undefined): Record<string, any> | undefined;
+export declare function toJson_GatewaySyncSpecSyncDefaultsHealthCheck(obj: GatewaySyncSpecSyncDefaultsHealthCheck | undefined): Record<string, any> | undefined;
 /**
  * Resource collections of the gateway, by deployment mode.
  *
@@ -1905,26 +1905,26 @@ export declare enum GatewaySyncSpecSyncProfilesStartPolicy {
 /**
  * Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.
  *
- * @schema GatewaySyncSpecSyncProfilesCheck
+ * @schema GatewaySyncSpecSyncProfilesHealthCheck
  */
-export interface GatewaySyncSpecSyncProfilesCheck {
+export interface GatewaySyncSpecSyncProfilesHealthCheck {
     /**
      * HTTP GET request by the agent. Redirects are not followed.
      *
-     * @schema GatewaySyncSpecSyncProfilesCheck#http
+     * @schema GatewaySyncSpecSyncProfilesHealthCheck#http
      */
-    readonly http?: GatewaySyncSpecSyncProfilesCheckHttp;
+    readonly http?: GatewaySyncSpecSyncProfilesHealthCheckHttp;
     /**
      * Prometheus query by the controller, which needs network access to the server.
      *
-     * @schema GatewaySyncSpecSyncProfilesCheck#prometheus
+     * @schema GatewaySyncSpecSyncProfilesHealthCheck#prometheus
      */
-    readonly prometheus?: GatewaySyncSpecSyncProfilesCheckPrometheus;
+    readonly prometheus?: GatewaySyncSpecSyncProfilesHealthCheckPrometheus;
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncProfilesCheck' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesHealthCheck' to JSON representation.
  */
-export declare function toJson_GatewaySyncSpecSyncProfilesCheck(obj: GatewaySyncSpecSyncProfilesCheck | undefined): Record<string, any> | undefined;
+export declare function toJson_GatewaySyncSpecSyncProfilesHealthCheck(obj: GatewaySyncSpecSyncProfilesHealthCheck | undefined): Record<string, any> | undefined;
 /**
  * Selects gateways that belong to no earlier stage; names and matchLabels must both match. The last stage takes all remaining gateways.
  *
@@ -2361,49 +2361,49 @@ export declare function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj: Gateway
 /**
  * HTTP GET request by the agent. Redirects are not followed.
  *
- * @schema GatewaySyncSpecSyncDefaultsCheckHttp
+ * @schema GatewaySyncSpecSyncDefaultsHealthCheckHttp
  */
-export interface GatewaySyncSpecSyncDefaultsCheckHttp {
+export interface GatewaySyncSpecSyncDefaultsHealthCheckHttp {
     /**
      * Path on the gateway. The port and TLS settings of spec.gateway apply. The API key is sent only to paths below /data/api/.
      *
-     * @schema GatewaySyncSpecSyncDefaultsCheckHttp#path
+     * @schema GatewaySyncSpecSyncDefaultsHealthCheckHttp#path
      */
     readonly path: string;
     /**
      * Expected status code.
      *
-     * @schema GatewaySyncSpecSyncDefaultsCheckHttp#status
+     * @schema GatewaySyncSpecSyncDefaultsHealthCheckHttp#status
      */
     readonly status?: number;
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckHttp' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsHealthCheckHttp' to JSON representation.
  */
-export declare function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj: GatewaySyncSpecSyncDefaultsCheckHttp | undefined): Record<string, any> | undefined;
+export declare function toJson_GatewaySyncSpecSyncDefaultsHealthCheckHttp(obj: GatewaySyncSpecSyncDefaultsHealthCheckHttp | undefined): Record<string, any> | undefined;
 /**
  * Prometheus query by the controller, which needs network access to the server.
  *
- * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus
+ * @schema GatewaySyncSpecSyncDefaultsHealthCheckPrometheus
  */
-export interface GatewaySyncSpecSyncDefaultsCheckPrometheus {
+export interface GatewaySyncSpecSyncDefaultsHealthCheckPrometheus {
     /**
      * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
      *
-     * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#query
+     * @schema GatewaySyncSpecSyncDefaultsHealthCheckPrometheus#query
      */
     readonly query: string;
     /**
      * URL of the Prometheus server, without /api/v1/query. Queries carry no credentials; the server is verified with the CA certificates of the system.
      *
-     * @schema GatewaySyncSpecSyncDefaultsCheckPrometheus#url
+     * @schema GatewaySyncSpecSyncDefaultsHealthCheckPrometheus#url
      */
     readonly url: string;
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckPrometheus' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsHealthCheckPrometheus' to JSON representation.
  */
-export declare function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj: GatewaySyncSpecSyncDefaultsCheckPrometheus | undefined): Record<string, any> | undefined;
+export declare function toJson_GatewaySyncSpecSyncDefaultsHealthCheckPrometheus(obj: GatewaySyncSpecSyncDefaultsHealthCheckPrometheus | undefined): Record<string, any> | undefined;
 /**
  * Whether the source is a folder or one file.
  *
@@ -2454,49 +2454,49 @@ export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: G
 /**
  * HTTP GET request by the agent. Redirects are not followed.
  *
- * @schema GatewaySyncSpecSyncProfilesCheckHttp
+ * @schema GatewaySyncSpecSyncProfilesHealthCheckHttp
  */
-export interface GatewaySyncSpecSyncProfilesCheckHttp {
+export interface GatewaySyncSpecSyncProfilesHealthCheckHttp {
     /**
      * Path on the gateway. The port and TLS settings of spec.gateway apply. The API key is sent only to paths below /data/api/.
      *
-     * @schema GatewaySyncSpecSyncProfilesCheckHttp#path
+     * @schema GatewaySyncSpecSyncProfilesHealthCheckHttp#path
      */
     readonly path: string;
     /**
      * Expected status code.
      *
-     * @schema GatewaySyncSpecSyncProfilesCheckHttp#status
+     * @schema GatewaySyncSpecSyncProfilesHealthCheckHttp#status
      */
     readonly status?: number;
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckHttp' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesHealthCheckHttp' to JSON representation.
  */
-export declare function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj: GatewaySyncSpecSyncProfilesCheckHttp | undefined): Record<string, any> | undefined;
+export declare function toJson_GatewaySyncSpecSyncProfilesHealthCheckHttp(obj: GatewaySyncSpecSyncProfilesHealthCheckHttp | undefined): Record<string, any> | undefined;
 /**
  * Prometheus query by the controller, which needs network access to the server.
  *
- * @schema GatewaySyncSpecSyncProfilesCheckPrometheus
+ * @schema GatewaySyncSpecSyncProfilesHealthCheckPrometheus
  */
-export interface GatewaySyncSpecSyncProfilesCheckPrometheus {
+export interface GatewaySyncSpecSyncProfilesHealthCheckPrometheus {
     /**
      * PromQL query, evaluated for each gateway. The gateway is healthy if there is a result and no sample is 0 or NaN. {{ gateway.name }}, {{ gateway.pod }}, {{ namespace }} and {{ commit }} are replaced.
      *
-     * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#query
+     * @schema GatewaySyncSpecSyncProfilesHealthCheckPrometheus#query
      */
     readonly query: string;
     /**
      * URL of the Prometheus server, without /api/v1/query. Queries carry no credentials; the server is verified with the CA certificates of the system.
      *
-     * @schema GatewaySyncSpecSyncProfilesCheckPrometheus#url
+     * @schema GatewaySyncSpecSyncProfilesHealthCheckPrometheus#url
      */
     readonly url: string;
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckPrometheus' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesHealthCheckPrometheus' to JSON representation.
  */
-export declare function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj: GatewaySyncSpecSyncProfilesCheckPrometheus | undefined): Record<string, any> | undefined;
+export declare function toJson_GatewaySyncSpecSyncProfilesHealthCheckPrometheus(obj: GatewaySyncSpecSyncProfilesHealthCheckPrometheus | undefined): Record<string, any> | undefined;
 /**
  * Key of a Secret in the same namespace.
  *

@@ -479,7 +479,7 @@ export function toJson_GatewaySyncSpecSyncDefaults(obj) {
         'startPolicy': obj.startPolicy,
         'startDeadline': obj.startDeadline,
         'startGrace': obj.startGrace,
-        'check': toJson_GatewaySyncSpecSyncDefaultsCheck(obj.check),
+        'healthCheck': toJson_GatewaySyncSpecSyncDefaultsHealthCheck(obj.healthCheck),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -507,7 +507,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj) {
         'startPolicy': obj.startPolicy,
         'startDeadline': obj.startDeadline,
         'startGrace': obj.startGrace,
-        'check': toJson_GatewaySyncSpecSyncProfilesCheck(obj.check),
+        'healthCheck': toJson_GatewaySyncSpecSyncProfilesHealthCheck(obj.healthCheck),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1055,16 +1055,16 @@ export var GatewaySyncSpecSyncDefaultsStartPolicy;
     GatewaySyncSpecSyncDefaultsStartPolicy["START"] = "Start";
 })(GatewaySyncSpecSyncDefaultsStartPolicy || (GatewaySyncSpecSyncDefaultsStartPolicy = {}));
 /**
- * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheck' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsHealthCheck' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecSyncDefaultsCheck(obj) {
+export function toJson_GatewaySyncSpecSyncDefaultsHealthCheck(obj) {
     if (obj === undefined) {
         return undefined;
     }
     const result = {
-        'http': toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj.http),
-        'prometheus': toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj.prometheus),
+        'http': toJson_GatewaySyncSpecSyncDefaultsHealthCheckHttp(obj.http),
+        'prometheus': toJson_GatewaySyncSpecSyncDefaultsHealthCheckPrometheus(obj.prometheus),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1178,16 +1178,16 @@ export var GatewaySyncSpecSyncProfilesStartPolicy;
     GatewaySyncSpecSyncProfilesStartPolicy["START"] = "Start";
 })(GatewaySyncSpecSyncProfilesStartPolicy || (GatewaySyncSpecSyncProfilesStartPolicy = {}));
 /**
- * Converts an object of type 'GatewaySyncSpecSyncProfilesCheck' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesHealthCheck' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecSyncProfilesCheck(obj) {
+export function toJson_GatewaySyncSpecSyncProfilesHealthCheck(obj) {
     if (obj === undefined) {
         return undefined;
     }
     const result = {
-        'http': toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj.http),
-        'prometheus': toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj.prometheus),
+        'http': toJson_GatewaySyncSpecSyncProfilesHealthCheckHttp(obj.http),
+        'prometheus': toJson_GatewaySyncSpecSyncProfilesHealthCheckPrometheus(obj.prometheus),
     };
     // filter undefined values
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -1544,10 +1544,10 @@ export function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckHttp' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsHealthCheckHttp' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj) {
+export function toJson_GatewaySyncSpecSyncDefaultsHealthCheckHttp(obj) {
     if (obj === undefined) {
         return undefined;
     }
@@ -1559,10 +1559,10 @@ export function toJson_GatewaySyncSpecSyncDefaultsCheckHttp(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncDefaultsCheckPrometheus' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncDefaultsHealthCheckPrometheus' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecSyncDefaultsCheckPrometheus(obj) {
+export function toJson_GatewaySyncSpecSyncDefaultsHealthCheckPrometheus(obj) {
     if (obj === undefined) {
         return undefined;
     }
@@ -1616,10 +1616,10 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckHttp' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesHealthCheckHttp' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj) {
+export function toJson_GatewaySyncSpecSyncProfilesHealthCheckHttp(obj) {
     if (obj === undefined) {
         return undefined;
     }
@@ -1631,10 +1631,10 @@ export function toJson_GatewaySyncSpecSyncProfilesCheckHttp(obj) {
     return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
 }
 /**
- * Converts an object of type 'GatewaySyncSpecSyncProfilesCheckPrometheus' to JSON representation.
+ * Converts an object of type 'GatewaySyncSpecSyncProfilesHealthCheckPrometheus' to JSON representation.
  */
 /* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
-export function toJson_GatewaySyncSpecSyncProfilesCheckPrometheus(obj) {
+export function toJson_GatewaySyncSpecSyncProfilesHealthCheckPrometheus(obj) {
     if (obj === undefined) {
         return undefined;
     }

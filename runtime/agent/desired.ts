@@ -137,7 +137,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
     validation: spec.validation,
     confirmDeletions: confirmedCommit(followed, confirmDeletionsAnnotation),
     confirmOverwrites: confirmedCommit(followed, confirmOverwritesAnnotation),
-    check: isStaged && admission.kind === 'go' && isUnderWay(rollout) ? profile.check?.http : undefined,
+    check: isStaged && admission.kind === 'go' && isUnderWay(rollout) ? profile.healthCheck?.http : undefined,
     rolledOutBefore: isStaged ? rollout?.previous?.commit : undefined,
     delivery,
     requestId: source?.commit === commit ? source.requested?.id : undefined,

@@ -72,5 +72,5 @@ export function waitAfter(result: CycleResult, { profile }: Extract<Desired, { k
   // Without a gateway to query, the mode stays unknown until a user acts.
   const isWaiting = result.reason === 'ModeUnknown' ? hasGateway : result.phase === 'Pending' || result.reason === 'DesignerOpen'
   // A rollout waits for the result of its check.
-  return isWaiting || (hasGateway && result.check?.state === 'Unknown') ? waitingMs : (durationMs(profile.syncPeriod) ?? waitingMs)
+  return isWaiting || (hasGateway && result.healthCheck?.state === 'Unknown') ? waitingMs : (durationMs(profile.syncPeriod) ?? waitingMs)
 }

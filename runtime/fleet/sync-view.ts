@@ -173,7 +173,7 @@ function stepsOfRollout({ rollout }: Stuck): SyncStep[] {
 function stepsOfSync(sync: Stuck, from: FleetFacts['from']): SyncStep[] {
   const { reason, level } = sync
   const published = sync.published?.commit
-  if (reason === 'CollectionsInvalid' || reason === 'CheckFailed') return [{ kind: 'correctFindings', published }]
+  if (reason === 'CollectionsInvalid' || reason === 'ValidationFailed') return [{ kind: 'correctFindings', published }]
   if (reason === 'NotVerified') return [{ kind: 'sign', published }]
   if (reason === 'Paused') return [{ kind: from === 'cluster' ? 'resume' : 'resumeInFile' }]
   if (reason === 'DryRun') return [{ kind: 'leaveDryRun' }]

@@ -69,7 +69,7 @@ export const reasons = {
   SecretNotFound: { retry: 'on-change', help: 'a referenced Secret or its key is missing or empty' },
   NotVerified: { retry: 'on-change', help: 'spec.git.verify or spec.oci.verify requires a signature that is missing' },
   CollectionsInvalid: { retry: 'on-change', help: 'a gateway would not start with this commit, or would lose resources' },
-  CheckFailed: {
+  ValidationFailed: {
     retry: 'on-change',
     help: 'validation of this commit needed too much memory or time, or failed unexpectedly; the finding names the cause',
   },

@@ -48,5 +48,5 @@ export function createCommitValidation({ store, validator, inMirror }: Deps): Pi
 
 /** Returns the verdict in the status if validation of the same commit and content did not finish, so that a restart does not try again. */
 function unfinishedBefore({ status: { source, findings } }: GatewaySyncRecord, id: string): Verdict | undefined {
-  return findings !== undefined && source?.unfinishedCheck === id ? { kind: 'checked', ...findings, unfinished: id } : undefined
+  return findings !== undefined && source?.unfinishedValidation === id ? { kind: 'checked', ...findings, unfinished: id } : undefined
 }

@@ -261,7 +261,7 @@ async function checked(deps: CycleDeps, target: SyncTarget, result: CycleResult,
     return result
   }
   memory.check = await askCheck(gateway, { ...target, check }, { known: memory.check, nowMs: () => clock.now().epochMilliseconds }, signal)
-  return { ...result, check: reportedCheck(memory.check) }
+  return { ...result, healthCheck: reportedCheck(memory.check) }
 }
 
 function ignore(): void {}

@@ -35,7 +35,7 @@ async function answerOf(gateway: Gateway | undefined, { path, status: expected }
 }
 
 /** The check in the report; the time changes only with the state, so that nothing is written while nothing changes. */
-export function reportedCheck({ record: { state, sinceMs, why } }: StoredCheck): NonNullable<CycleResult['check']> {
+export function reportedCheck({ record: { state, sinceMs, why } }: StoredCheck): NonNullable<CycleResult['healthCheck']> {
   const since = timestamp(Temporal.Instant.fromEpochMilliseconds(sinceMs))
   return { state, since, ...(state === 'Passed' || why === undefined ? {} : { message: why.slice(0, reportLimits.messageCharacters) }) }
 }

@@ -70,7 +70,7 @@ function reasonsRetriedAfterAChange(): string {
 }
 
 function eventTable(): string {
-  const held = (['CollectionsInvalid', 'CheckFailed', 'NotVerified'] as const).map((reason) => [
+  const held = (['CollectionsInvalid', 'ValidationFailed', 'NotVerified'] as const).map((reason) => [
     entryOf(reason, runbookPage),
     'Warning',
     `a commit was held, or published with errors: ${reasons[reason].help}; once for each commit`,

@@ -211,18 +211,18 @@ void t.test(
     await live({}, good)
     matchObject(t, status(), { published: { commit: good }, source: { commit: good, held: undefined } })
     await live(noTime, deadly)
-    const held = { published: { commit: good }, source: { commit: deadly, held: 'CheckFailed' }, findings: { errors: 1 } }
+    const held = { published: { commit: good }, source: { commit: deadly, held: 'ValidationFailed' }, findings: { errors: 1 } }
     matchObject(t, status(), held)
     matchObject(
       t,
       status().conditions?.find(({ type }) => type === 'CollectionsValid'),
-      { status: 'False', reason: 'CheckFailed', message: /took longer than 0 s/ },
+      { status: 'False', reason: 'ValidationFailed', message: /took longer than 0 s/ },
     )
     t.equal(checks, 2)
     await live({}, deadly)
     matchObject(t, status(), held)
     t.equal(checks, 2, 'a start does not try it again')
     await live({}, next)
-    matchObject(t, status(), { published: { commit: next }, source: { commit: next, held: undefined, unfinishedCheck: undefined } })
+    matchObject(t, status(), { published: { commit: next }, source: { commit: next, held: undefined, unfinishedValidation: undefined } })
   },
 )

@@ -109,7 +109,7 @@ void t.test('a rollout stops at unhealthy gateways, failed checks, a pause and a
   await t.test('a stage continues once its gateway has passed its check', async (t) => {
     await patch({
       rollout: { stages: [{ name: 'test', selector: { names: ['gw-a'] } }, { name: 'plant' }] },
-      sync: { defaults: { check: { http: { path: '/data/api/v1/gateway-info' } } } },
+      sync: { defaults: { healthCheck: { http: { path: '/data/api/v1/gateway-info' } } } },
     })
     const third = commit('three')
     await push()
@@ -154,7 +154,7 @@ void t.test('a rollout stops at unhealthy gateways, failed checks, a pause and a
 
   await t.test('a stage waits for a Prometheus check, and a query error is not a failure', async (t) => {
     const { url } = await startPrometheus(t, { folder: cluster.folder, scrapeConfigs: [] })
-    const ask = (query: string) => patch({ sync: { defaults: { check: { http: null, prometheus: { query, url } } } } })
+    const ask = (query: string) => patch({ sync: { defaults: { healthCheck: { http: null, prometheus: { query, url } } } } })
     await ask('vector(')
     const sixth = commit('six')
     await push()

@@ -208,7 +208,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     },
   }
   /** The check that the agent makes and reports. */
-  const checkOf = (pod: StagedPod, asked: unknown, isMove: boolean): Pick<SyncReportStatus, 'check'> => {
+  const checkOf = (pod: StagedPod, asked: unknown, isMove: boolean): Pick<SyncReportStatus, 'healthCheck'> => {
     const [name = ''] = [...fleet.pods].find(([, one]) => one === pod) ?? []
     if (asked === undefined) {
       delete pod.check
@@ -216,7 +216,7 @@ export function stagedFleet(rollout: v.InferInput<typeof rolloutSpec> | undefine
     }
     pod.check = afterAnswer(isMove ? undefined : pod.check, fleet.answers.get(name) ?? { kind: 'right' }, fleet.now.epochMilliseconds)
     const { state, sinceMs } = pod.check
-    return { check: { state, since: String(Temporal.Instant.fromEpochMilliseconds(sinceMs)) } }
+    return { healthCheck: { state, since: String(Temporal.Instant.fromEpochMilliseconds(sinceMs)) } }
   }
   for (const [name, labels] of Object.entries(pods)) fleet.add(name, labels)
   return fleet

@@ -1,5 +1,5 @@
 /**
- * Defines the health check of a gateway in a rollout: `check` of a profile. Pure.
+ * Defines the health check of a gateway in a rollout: `healthCheck` of a profile. Pure.
  */
 import * as v from 'valibot'
 import { rule } from './rule.ts'
@@ -42,7 +42,7 @@ const prometheusCheck = v.object({
   ),
 })
 
-/** The schema of `check`. */
+/** The schema of `healthCheck`. */
 export const checkSettings = v.pipe(
   v.object({
     http: v.optional(v.pipe(httpCheck, v.description('HTTP GET request by the agent. Redirects are not followed.'))),
@@ -51,7 +51,7 @@ export const checkSettings = v.pipe(
     ),
   }),
   rule(
-    'a check needs http or prometheus',
+    'a health check needs http or prometheus',
     'has(self.http) || has(self.prometheus)',
     ({ http, prometheus }) => http !== undefined || prometheus !== undefined,
   ),

@@ -23,7 +23,7 @@ export const conditionReasons = {
   Pending: 'not yet reconciled',
   Valid: 'validation found no error',
   HasWarnings: 'validation found warnings only',
-  NotChecked: 'validation.policy is Off, or no profile uses collections',
+  NotValidated: 'validation.policy is Off, or no profile uses collections',
   Injected: 'every annotated pod has its agent',
   GatewaysPending: 'at least one gateway does not run the published commit yet',
   GatewaysFailed: 'at least one gateway reports a failure',

@@ -46,13 +46,13 @@ export function resolveProfile(sync: GatewaySyncSpec['sync'], name: string): Res
     startPolicy: profile.startPolicy ?? defaults.startPolicy,
     startDeadline: profile.startDeadline ?? defaults.startDeadline,
     startGrace: profile.startGrace ?? defaults.startGrace,
-    check: checkOfProfile(sync, name),
+    healthCheck: checkOfProfile(sync, name),
   }
 }
 
 /** Returns the health check of a profile in a rollout; undefined: none, also without such a profile. */
-export function checkOfProfile({ defaults, profiles }: GatewaySyncSpec['sync'], name: string): SyncDefaults['check'] {
-  return (Object.hasOwn(profiles, name) ? profiles[name]?.check : undefined) ?? defaults.check
+export function checkOfProfile({ defaults, profiles }: GatewaySyncSpec['sync'], name: string): SyncDefaults['healthCheck'] {
+  return (Object.hasOwn(profiles, name) ? profiles[name]?.healthCheck : undefined) ?? defaults.healthCheck
 }
 
 /** The version of the hash rule, part of the hash. */

@@ -136,7 +136,7 @@ export const syncReportStatus = v.object({
       v.description('Health of the gateway since it applied the commit; absent if no file had to change.'),
     ),
   ),
-  check: v.optional(
+  healthCheck: v.optional(
     v.pipe(
       v.object({
         state: v.pipe(v.picklist(checkStates), v.description('Passed, Failed, or Unknown while there is no recent result.')),

@@ -234,6 +234,6 @@ export type Stage = RolloutSpec['stages'][number]
 /** One of its windows. */
 export type RolloutWindow = NonNullable<RolloutSpec['windows']>[number]
 /** A page of the gateway, and the expected answer. */
-export type HttpCheck = NonNullable<NonNullable<SyncDefaults['check']>['http']>
+export type HttpCheck = NonNullable<NonNullable<SyncDefaults['healthCheck']>['http']>
 /** A query about a gateway, and the server that answers it. */
-export type PrometheusCheck = NonNullable<NonNullable<SyncDefaults['check']>['prometheus']>
+export type PrometheusCheck = NonNullable<NonNullable<SyncDefaults['healthCheck']>['prometheus']>

@@ -116,7 +116,7 @@ export const gatewaySyncStatus = v.object({
           ),
         ),
         held: v.optional(v.pipe(v.string(), v.maxLength(64), v.description('Why the commit is not published.'))),
-        unfinishedCheck: v.optional(
+        unfinishedValidation: v.optional(
           v.pipe(text(128), v.description('Operator version, commit and content whose validation did not finish; it is not retried.')),
         ),
       }),

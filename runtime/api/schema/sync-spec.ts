@@ -91,7 +91,7 @@ const startGrace = v.pipe(
   ),
 )
 
-const check = v.pipe(
+const healthCheck = v.pipe(
   checkSettings,
   v.description('Health check that a gateway must pass in a rollout. It is repeated until the rollout ends.'),
 )
@@ -110,7 +110,7 @@ export const syncDefaults = v.object({
   startPolicy: v.optional(startPolicy, 'Block'),
   startDeadline: v.optional(startDeadline, '10m'),
   startGrace: v.optional(startGrace, '30s'),
-  check: v.optional(check),
+  healthCheck: v.optional(healthCheck),
 })
 
 const patch = v.object({
@@ -176,7 +176,7 @@ export const profileSettings = v.pipe(
     startPolicy: v.optional(startPolicy),
     startDeadline: v.optional(startDeadline),
     startGrace: v.optional(startGrace),
-    check: v.optional(check),
+    healthCheck: v.optional(healthCheck),
   }),
   rule(
     'a profile needs collections or mappings',

@@ -35,7 +35,7 @@ export type Taken = { commit: CommitHash; branch: RefName }
 
 /**
  * Returns the branch with the changes: the requested one, or a numbered one if that branch holds other changes that would be lost. The
- * commit is the existing one if the branch has the same content already. Throws CollectionsInvalid with the first new finding, CheckFailed
+ * commit is the existing one if the branch has the same content already. Throws CollectionsInvalid with the first new finding, ValidationFailed
  * if validation did not finish, PayloadMalformed if an edit would remove other files, PushRefused, and the faults of git and of reading
  * Secrets.
  */
@@ -160,7 +160,7 @@ async function refuseNewErrors(
   const verdict = await validate(commit, signal)
   const found = errorsOf(verdict)
   if (verdict.kind === 'checked' && verdict.unfinished !== undefined)
-    throw new Fault('CheckFailed', `nothing was pushed: ${found[0]?.message ?? 'validation did not finish'}`.slice(0, maxMessage))
+    throw new Fault('ValidationFailed', `nothing was pushed: ${found[0]?.message ?? 'validation did not finish'}`.slice(0, maxMessage))
   const config = edits.flatMap(({ paths }) => paths).find((each) => each.startsWith('config/'))
   if (config !== undefined && verdict.kind === 'notChecked')
     throw new Fault('CollectionsInvalid', `${config}: configuration is captured only if the profile has collections to validate it`)

@@ -49,7 +49,7 @@ const steps: Readonly<Record<Reason, string>> = {
   NotVerified:
     'Sign the commit or tag with a key that spec.git.verify trusts, and push it; sign an artifact with a key of spec.oci.verify.',
   CollectionsInvalid: 'Run `cluster-sync lint` in the repository, fix what it reports, and push.',
-  CheckFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding shows which limit was exceeded.',
+  ValidationFailed: 'Push the commit in smaller parts, or raise the memory of the controller; the finding shows which limit was exceeded.',
   // rollout
   RolloutFailed: 'Correct the problems that the failed gateways report, and push a new commit; or resume the rollout of this one.',
   RolloutAborted: 'Push another commit, or resume the rollout of this one.',
@@ -95,9 +95,9 @@ const steps: Readonly<Record<Reason, string>> = {
   ScanFailed: 'Check the log of the gateway for files that it could not read. The sync retries automatically.',
   NewProblems: 'Correct the problems in the report of the gateway, and push; or accept them with `cluster-sync resume <name>`.',
   HealthCheckFailed:
-    'Compare `check` of the profile with the response that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
+    'Compare `healthCheck` of the profile with the response that the rollout or the report of the gateway shows. Correct the commit, or continue with `cluster-sync resume <name>`.',
   HealthCheckUnanswered:
-    'Find the cause in the rollout or in the report of the gateway, correct `check`, the gateway or Prometheus, and run `cluster-sync resume <name>`.',
+    'Find the cause in the rollout or in the report of the gateway, correct `healthCheck`, the gateway or Prometheus, and run `cluster-sync resume <name>`.',
   GatewayRestarted:
     "Check the end of the previous log of the gateway's container; correct the commit, or continue with `cluster-sync resume <name>`.",
   DesignerOpen: 'Close the Designer, or set designerSessionPolicy to Proceed.',

@@ -94,7 +94,7 @@ function stepOf(event: RunEvent, width: number, indentBy: number, style: RunStyl
 
 /** Whether the event of the refused commit, which follows, gives the findings and the next step. */
 function isOfCommit(event: RunEvent): boolean {
-  return event.event === 'pushRefused' && ['CollectionsInvalid', 'CheckFailed', 'NotVerified'].includes(event.reason)
+  return event.event === 'pushRefused' && ['CollectionsInvalid', 'ValidationFailed', 'NotVerified'].includes(event.reason)
 }
 
 function sentenceOf(event: RunEvent): string {

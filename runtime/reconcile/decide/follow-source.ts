@@ -71,7 +71,7 @@ export function followSource(observed: Observation, at: string): SourceChange {
   const followed = isRefusedRecheck ? standingRef(followedRef(observed.spec.git), status).request : desired.request
   if (followed !== undefined) next.requested = requestedOf(followed)
   if (source.kind === 'resolved' && source.verified !== undefined) next.verified = source.verified
-  if (verdict.kind === 'checked' && verdict.unfinished !== undefined) next.unfinishedCheck = verdict.unfinished
+  if (verdict.kind === 'checked' && verdict.unfinished !== undefined) next.unfinishedValidation = verdict.unfinished
   const findings = findingsOf(verdict)
   const isNewCommit = source.commit !== status.published?.commit
   if (refusal !== undefined) {
@@ -125,7 +125,7 @@ function selected(desired: FollowedRef, { resolvedRef }: Pick<ResolvedSource, 'r
 function publishedEvents(commit: CommitHash, verdict: Verdict, ref: string): EventToRecord[] {
   const published = syncEvent('Published', `published commit ${commit} of ${ref}`)
   if (verdict.kind === 'notChecked' || verdict.errors === 0) return [published]
-  const reason = verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed'
+  const reason = verdict.unfinished === undefined ? 'CollectionsInvalid' : 'ValidationFailed'
   return [published, refusalEvent(reason, commit, 'is published anyway', describeErrors(verdict))]
 }
 
@@ -192,7 +192,7 @@ function refusalAnswer({ reason, message }: Fault): Answer {
 /** Returns the fault that keeps a commit from being published, or undefined. */
 function refusalOf(spec: GatewaySyncSpec, verdict: Verdict): Fault | undefined {
   if (verdict.kind === 'notChecked' || verdict.errors === 0 || spec.validation.policy !== 'Enforce') return undefined
-  return new Fault(verdict.unfinished === undefined ? 'CollectionsInvalid' : 'CheckFailed', describeErrors(verdict))
+  return new Fault(verdict.unfinished === undefined ? 'CollectionsInvalid' : 'ValidationFailed', describeErrors(verdict))
 }
 
 function findingsOf(verdict: Verdict): GatewaySyncStatus['findings'] {

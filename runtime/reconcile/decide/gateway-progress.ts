@@ -50,7 +50,7 @@ export function progressOf(
 type Context = {
   target: Target
   since: string | undefined
-  check(profile: string): SyncDefaults['check']
+  check(profile: string): SyncDefaults['healthCheck']
   answers: ReadonlyMap<string, StoredCheck>
   nowMs: number
   paused(profile: string): boolean
@@ -69,7 +69,7 @@ function checkOf(
 ): Checked {
   const profile = pod?.annotations[podAnnotations.profile] ?? defaultProfileName
   const desired = check(profile)
-  const answer = desired?.http === undefined ? ('Passed' as const) : report?.status?.check
+  const answer = desired?.http === undefined ? ('Passed' as const) : report?.status?.healthCheck
   if (answer !== 'Passed' || desired?.prometheus === undefined || pod === undefined) return checkedAs(answer)
   const configuration = (Object.hasOwn(configurations, profile) ? configurations[profile] : undefined) ?? ''
   const asks = questionOf(desired.prometheus, { pod: pod.name, name, namespace: pod.namespace, commit: version.commit, configuration })

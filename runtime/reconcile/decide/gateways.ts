@@ -45,7 +45,7 @@ export type ReportedState = Pick<
   /** Health since the gateway took the commit: start time, and the first new problem. */
   health?: { since: string; newProblem?: string }
   /** State of the profile's health check. */
-  check?: CheckRecord['state']
+  healthCheck?: CheckRecord['state']
 }
 
 /** The projection of a SyncReport; `status` is undefined when absent or malformed. */
@@ -101,7 +101,7 @@ function stateOf({
   ignoredFields,
   findings,
   health,
-  check,
+  healthCheck,
 }: SyncReportStatus): ReportedState {
   const unverified = findings?.find(({ rule }) => rule === folderUnverifiedRule)?.message.slice(0, 256)
   return {
@@ -115,7 +115,7 @@ function stateOf({
     ...(agentVersion === undefined ? {} : { agentVersion }),
     ...(ignoredFields === undefined ? {} : { ignoredFields }),
     ...(health === undefined ? {} : { health: healthOf(health) }),
-    ...(check === undefined ? {} : { check: check.state }),
+    ...(healthCheck === undefined ? {} : { healthCheck: healthCheck.state }),
     ...(unverified === undefined ? {} : { unverified }),
     startedWithoutCommit: findings?.some(({ rule }) => rule === startedWithoutCommitRule) === true,
   }

@@ -92,9 +92,9 @@ function collectionsCondition({ spec, pending, status }: Summary): ConditionInpu
     return { type, status: 'Unknown', reason: 'Pending', message: 'an unverified commit is not validated' }
   const { findings } = status
   if (findings === undefined || spec.validation.policy === 'Off') {
-    return { type, status: 'True', reason: 'NotChecked', message: 'no validation applies to this commit' }
+    return { type, status: 'True', reason: 'NotValidated', message: 'no validation applies to this commit' }
   }
-  const reason = status.source.unfinishedCheck === undefined ? 'CollectionsInvalid' : 'CheckFailed'
+  const reason = status.source.unfinishedValidation === undefined ? 'CollectionsInvalid' : 'ValidationFailed'
   if (findings.errors > 0) return { type, status: 'False', reason, message: describeErrors(findings) }
   const message = `no errors and ${counted(findings.warnings, 'warning')} in commit ${status.source.commit}`
   return { type, status: 'True', reason: findings.warnings > 0 ? 'HasWarnings' : 'Valid', message }

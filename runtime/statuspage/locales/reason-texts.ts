@@ -12,7 +12,7 @@ const german: Readonly<Record<ConditionReason, string>> = {
   Pending: 'noch nicht geprüft',
   Valid: 'die Prüfung hat keinen Fehler gefunden',
   HasWarnings: 'die Prüfung hat nur Warnungen gefunden',
-  NotChecked: 'die Prüfung ist abgeschaltet, oder kein Profil verwendet Collections',
+  NotValidated: 'die Prüfung ist abgeschaltet, oder kein Profil verwendet Collections',
   Injected: 'jeder Pod, der einen Agenten haben soll, hat ihn',
   GatewaysPending: 'mindestens ein Gateway hat den veröffentlichten Commit noch nicht gemeldet',
   GatewaysFailed: 'mindestens ein Gateway meldet einen Fehler',
@@ -74,7 +74,7 @@ const german: Readonly<Record<ConditionReason, string>> = {
   SecretNotFound: 'ein Secret oder ein Eintrag darin fehlt oder ist leer',
   NotVerified: 'die Signatur fehlt, die spec.git.verify oder spec.oci.verify verlangt',
   CollectionsInvalid: 'mit diesem Commit würde ein Gateway nicht starten oder Ressourcen verlieren',
-  CheckFailed: 'die Prüfung dieses Commits brauchte zu viel Speicher oder Zeit oder stieß auf einen Fehler im Programm',
+  ValidationFailed: 'die Prüfung dieses Commits brauchte zu viel Speicher oder Zeit oder stieß auf einen Fehler im Programm',
   // rollout
   RolloutFailed: 'Gateways einer Stufe sind mit diesem Commit gescheitert, deshalb behalten die übrigen ihren Stand',
   RolloutAborted: 'der Rollout dieses Commits wurde abgebrochen',

@@ -235,7 +235,7 @@ function openAttempts(marks: AttemptMarks) {
 function openFailures(log: Log) {
   const verdicts = new FairCache<Verdict>({ max: keptFailures })
   const add = (id: string, request: ValidationRequest, why: string, path: string): Verdict => {
-    log.error({ reason: 'CheckFailed', commit: request.commit, path, message: why }, 'the checks of a commit did not come to an end')
+    log.error({ reason: 'ValidationFailed', commit: request.commit, path, message: why }, 'the checks of a commit did not come to an end')
     const verdict = failedVerdict(id, why, path)
     verdicts.set(request.namespace ?? '', id, verdict)
     return verdict

@@ -64,23 +64,23 @@ void t.test('a check runs after the scan and in each cycle, and only if requeste
   const { dataDir, sync, wait } = setUp(t)
   const { simulator, connect } = await simulated(t, dataDir)
   const gateway = connect('gw:hush')
-  matchObject(t, await sync(gateway, 'one'), { phase: 'Synced', check: undefined })
+  matchObject(t, await sync(gateway, 'one'), { phase: 'Synced', healthCheck: undefined })
   const first = await sync(gateway, 'two', api)
-  matchObject(t, first, { phase: 'Synced', check: { state: 'Passed', since: '2026-03-02T12:00:00Z' } })
+  matchObject(t, first, { phase: 'Synced', healthCheck: { state: 'Passed', since: '2026-03-02T12:00:00Z' } })
   const called = simulator.requests.map(({ method, path }) => `${method} ${path}`)
   t.equal(called.lastIndexOf(`GET ${api.path}`), called.length - 1, 'last of all')
   wait(30)
-  matchObject(t, await sync(gateway, 'two', api), { check: first.check }, 'nothing new is said while nothing changes')
+  matchObject(t, await sync(gateway, 'two', api), { healthCheck: first.healthCheck }, 'nothing new is said while nothing changes')
   simulator.failNext({ path: api.path, status: 500, times: 3 })
   wait(30)
-  matchObject(t, await sync(gateway, 'two', api), { phase: 'Synced', check: { state: 'Passed' } }, 'one wrong answer is no failure')
+  matchObject(t, await sync(gateway, 'two', api), { phase: 'Synced', healthCheck: { state: 'Passed' } }, 'one wrong answer is no failure')
   wait(30)
   matchObject(t, await sync(gateway, 'two', api), {
     phase: 'Synced',
-    check: { state: 'Failed', since: '2026-03-02T12:01:30Z', message: `${api.path}: the gateway answered 500, not 200` },
+    healthCheck: { state: 'Failed', since: '2026-03-02T12:01:30Z', message: `${api.path}: the gateway answered 500, not 200` },
   })
-  matchObject(t, await sync(gateway, 'three', api), { check: { state: 'Unknown' } }, 'another commit begins anew')
-  matchObject(t, await sync(gateway, 'three'), { check: undefined })
+  matchObject(t, await sync(gateway, 'three', api), { healthCheck: { state: 'Unknown' } }, 'another commit begins anew')
+  matchObject(t, await sync(gateway, 'three'), { healthCheck: undefined })
 })
 
 void t.test('a gateway that is not running is not checked, and a missing one gives an unknown result', async (t) => {
@@ -88,10 +88,10 @@ void t.test('a gateway that is not running is not checked, and a missing one giv
   const { simulator, connect } = await simulated(t, dataDir)
   const gateway = connect('gw:hush')
   await simulator.stop()
-  matchObject(t, await sync(gateway, 'one', api), { phase: 'Pending', reason: 'GatewayUnreachable', check: undefined })
+  matchObject(t, await sync(gateway, 'one', api), { phase: 'Pending', reason: 'GatewayUnreachable', healthCheck: undefined })
   matchObject(t, await sync(undefined, 'two', api), {
     phase: 'Synced',
-    check: { state: 'Unknown', message: 'there is no gateway to check' },
+    healthCheck: { state: 'Unknown', message: 'there is no gateway to check' },
   })
 })
 

@@ -84,7 +84,7 @@ void t.test('the status of 1,000 gateways fits into 64 KiB, even if each of them
   )
   const { sync } = fleet.spec
   const check = { http: { path: '/system/webdev/line/health', status: 200 } }
-  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, check } } }
+  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, healthCheck: check } } }
   fleet.settle()
   fleet.head = commitOf(2)
   fleet.settle()

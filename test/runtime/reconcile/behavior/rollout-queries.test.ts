@@ -15,7 +15,7 @@ function pushed(rollout: Parameters<typeof stagedFleet>[0], http?: { path: strin
   const fleet = stagedFleet(rollout, lines)
   const { sync } = fleet.spec
   const check = { prometheus, ...(http === undefined ? {} : { http }) }
-  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, check } } }
+  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, healthCheck: check } } }
   fleet.settle()
   fleet.head = commitOf(2)
   return fleet

@@ -132,10 +132,10 @@ void t.test('checked content has its findings, at most fifty of them, and may be
   t.strictSame(checked, { ...newCommit, findings: { errors: 0, warnings: 51, items: items.slice(0, 50) } })
   for (const [unfinished, reason] of [
     [undefined, 'CollectionsInvalid'],
-    ['key', 'CheckFailed'],
+    ['key', 'ValidationFailed'],
   ] as const) {
     const verdict: Verdict = unfinished === undefined ? invalid : { ...invalid, unfinished }
-    const more = unfinished === undefined ? {} : { unfinishedCheck: unfinished }
+    const more = unfinished === undefined ? {} : { unfinishedValidation: unfinished }
     const findings = { errors: 1, warnings: 2, items: invalid.items }
     t.strictSame(follow(resolved({ verdict }), { spec: specWith({ validation: { policy: 'Warn' } }) }), {
       ...newCommit,

@@ -123,7 +123,7 @@ void t.test('without stages a harmful commit is rolled back everywhere only with
 
 const checked = (fleet: StagedFleet, http: { path: string; status?: number }): StagedFleet => {
   const { sync } = fleet.spec
-  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, check: { http: { status: 200, ...http } } } } }
+  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, healthCheck: { http: { status: 200, ...http } } } } }
   return fleet
 }
 const wrong = { kind: 'wrong', why: 'the gateway answered 500, not 200' } as const
@@ -139,7 +139,7 @@ function pushedWithCheck(rollout: Parameters<typeof stagedFleet>[0]): StagedFlee
 
 void t.test('a gateway is healthy once its check passes, and checks run only during rollouts', async (t) => {
   const fleet = pushedWithCheck({ stages, progressDeadline: '30m' })
-  matchObject(t, fleet.pods.get('gw-a')?.report, { phase: 'Synced', check: undefined })
+  matchObject(t, fleet.pods.get('gw-a')?.report, { phase: 'Synced', healthCheck: undefined })
   fleet.answers.set('gw-test', none)
   fleet.settle()
   matchObject(t, fleet.rollout(), {
@@ -148,13 +148,13 @@ void t.test('a gateway is healthy once its check passes, and checks run only dur
     waitsFor: 'Gateways',
     stages: [{ gateways: 1, updated: 0, failed: 0 }, { failed: 0 }],
   })
-  matchObject(t, fleet.pods.get('gw-test')?.report, { phase: 'Synced', check: { state: 'Unknown' } })
+  matchObject(t, fleet.pods.get('gw-test')?.report, { phase: 'Synced', healthCheck: { state: 'Unknown' } })
   t.strictSame(fleet.pods.get('gw-a')?.had, [commitOf(1)], 'nobody else has begun')
   fleet.answers.clear()
   fleet.settle()
   matchObject(t, fleet.rollout(), { state: 'Done' })
   t.notOk(
-    [...fleet.pods.values()].some(({ report }) => report.check !== undefined),
+    [...fleet.pods.values()].some(({ report }) => report.healthCheck !== undefined),
     'nobody asks any more',
   )
 })
@@ -205,11 +205,12 @@ void t.test('an agent that does not support checks is outdated and makes the rol
   const fleet = pushedWithCheck({ stages })
   fleet.pass()
   const { spec } = fleet
-  const { check: _check, ...defaults } = spec.sync.defaults
+  const { healthCheck: _check, ...defaults } = spec.sync.defaults
   const unchecked = syncHash(resolveProfile({ ...spec.sync, defaults }, 'default'), spec.gateway)
   t.not(unchecked, syncHash(resolveProfile(spec.sync, 'default'), spec.gateway))
   const pod = fleet.pods.get('gw-test')
-  if (pod !== undefined) pod.report = { phase: 'Synced', commit: commitOf(1), syncHash: unchecked, ignoredFields: ['sync.defaults.check'] }
+  if (pod !== undefined)
+    pod.report = { phase: 'Synced', commit: commitOf(1), syncHash: unchecked, ignoredFields: ['sync.defaults.healthCheck'] }
   fleet.pass()
   matchObject(t, fleet.status, { outdatedAgents: 1, rollout: { state: 'Progressing', failures: undefined } })
 })

@@ -36,7 +36,7 @@ const words = (conditions: Record<string, Condition>): Record<string, string> =>
 const well = {
   Ready: 'True NoGateways',
   SourceReady: 'True Fetched',
-  CollectionsValid: 'True NotChecked',
+  CollectionsValid: 'True NotValidated',
   GatewaysSynced: 'True NoGateways',
   AgentsInjected: 'True Injected',
 }
@@ -198,11 +198,11 @@ void t.test('CollectionsValid says how many findings there are, and which kind o
     ...followed,
     findings: { errors, warnings, items: [{ rule: 'r', severity: errors > 0 ? 'error' : 'warning', path: 'p', message: 'm' }] },
   })
-  matchObject(t, of(found(0, 0), 'Off'), { reason: 'NotChecked', message: 'no validation applies to this commit' })
+  matchObject(t, of(found(0, 0), 'Off'), { reason: 'NotValidated', message: 'no validation applies to this commit' })
   matchObject(t, of(found(0, 2)), { status: 'True', reason: 'HasWarnings', message: `no errors and 2 warnings in commit ${commit}` })
   matchObject(t, of(found(0, 0)), { status: 'True', reason: 'Valid', message: `no errors and 0 warnings in commit ${commit}` })
-  const unfinished = { ...found(1, 0), source: { ref: 'main', commit, unfinishedCheck: 'the validation ran out of time' } }
-  matchObject(t, of(unfinished), { status: 'False', reason: 'CheckFailed' })
+  const unfinished = { ...found(1, 0), source: { ref: 'main', commit, unfinishedValidation: 'the validation ran out of time' } }
+  matchObject(t, of(unfinished), { status: 'False', reason: 'ValidationFailed' })
   matchObject(t, of(found(1, 0)), { status: 'False', reason: 'CollectionsInvalid' })
   t.end()
 })

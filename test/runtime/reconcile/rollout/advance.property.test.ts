@@ -154,7 +154,7 @@ void t.test('no gateway starts before its turn, and all converge once nothing is
     const fleet = stagedFleet(rollouts[first], Object.fromEntries(names.map((name) => [name, lineOf(name)])))
     const { sync } = fleet.spec
     if (isChecked)
-      fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, check: { http: { path: '/', status: 200 } } } } }
+      fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, healthCheck: { http: { path: '/', status: 200 } } } } }
     fleet.settle()
     for (const { run } of steps) run(fleet)
     fleet.bad.clear()
