@@ -391,13 +391,13 @@ export declare function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | un
  */
 export interface GatewaySyncSpecValidation {
     /**
-     * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
+     * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation. Quote "Off" in YAML: kubectl reads a plain Off as false.
      *
      * @schema GatewaySyncSpecValidation#policy
      */
     readonly policy?: GatewaySyncSpecValidationPolicy;
     /**
-     * Severity by name of the rule. The rules are listed in docs/reference/rules.md.
+     * Severity by name of the rule. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.
      *
      * @schema GatewaySyncSpecValidation#rules
      */
@@ -1011,7 +1011,7 @@ export interface GatewaySyncSpecSyncProfiles {
  */
 export declare function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfiles | undefined): Record<string, any> | undefined;
 /**
- * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
+ * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation. Quote "Off" in YAML: kubectl reads a plain Off as false.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */

@@ -514,7 +514,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj) {
 }
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 /**
- * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
+ * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation. Quote "Off" in YAML: kubectl reads a plain Off as false.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */

@@ -576,14 +576,14 @@ export function toJson_GatewaySyncSpecSync(obj: GatewaySyncSpecSync | undefined)
  */
 export interface GatewaySyncSpecValidation {
   /**
-   * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
+   * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation. Quote "Off" in YAML: kubectl reads a plain Off as false.
    *
    * @schema GatewaySyncSpecValidation#policy
    */
   readonly policy?: GatewaySyncSpecValidationPolicy;
 
   /**
-   * Severity by name of the rule. The rules are listed in docs/reference/rules.md.
+   * Severity by name of the rule. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.
    *
    * @schema GatewaySyncSpecValidation#rules
    */
@@ -1497,7 +1497,7 @@ export function toJson_GatewaySyncSpecSyncProfiles(obj: GatewaySyncSpecSyncProfi
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.
+ * Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation. Quote "Off" in YAML: kubectl reads a plain Off as false.
  *
  * @schema GatewaySyncSpecValidationPolicy
  */

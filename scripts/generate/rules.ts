@@ -14,7 +14,7 @@ The evidence of a rule is *documented* by the vendor or a standard, *observed* i
 
 Change the severity of a rule in one of two places:
 
-- \`spec.validation.rules\` of a GatewaySync: \`error\`, \`warning\` or \`off\` by rule. It takes precedence.
+- \`spec.validation.rules\` of a GatewaySync: \`error\`, \`warning\` or \`off\` by rule. It takes precedence. Quote "off", because kubectl reads a plain \`off\` as false.
 - \`.clustersync.yaml\` at the top of the repository (at most 32 KiB): by rule and path. \`lint\` applies it as it is; the controller only uses it to raise severities. The first entry with a matching path applies. Unknown rules are errors.
 
 \`\`\`yaml
@@ -22,7 +22,7 @@ rules:
   stale-signature: error
   host-or-credential-shared:
     - paths: ["services/config/resources/core/ignition/email-profile/**"]
-      severity: off
+      severity: "off"
 \`\`\`
 
 The agent validates what templates and patches produce, and ignores \`.clustersync.yaml\`.

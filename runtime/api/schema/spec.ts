@@ -64,7 +64,9 @@ export const validationSettings = v.object({
   policy: v.optional(
     v.pipe(
       v.picklist(['Enforce', 'Warn', 'Off']),
-      v.description('Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation.'),
+      v.description(
+        'Enforce refuses a commit with errors, Warn publishes it and reports the findings, Off skips validation. Quote "Off" in YAML: kubectl reads a plain Off as false.',
+      ),
     ),
     'Enforce',
   ),
@@ -72,7 +74,9 @@ export const validationSettings = v.object({
     v.pipe(
       v.record(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,63}$/)), v.picklist(['error', 'warning', 'off'])),
       v.maxEntries(64),
-      v.description('Severity by name of the rule. The rules are listed in docs/reference/rules.md.'),
+      v.description(
+        'Severity by name of the rule. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.',
+      ),
     ),
     {},
   ),
