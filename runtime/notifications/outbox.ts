@@ -33,8 +33,11 @@ const defaultTimeoutMs = 15_000
 const defaultFirstRetryMs = 2_000
 const longestRetryMs = 300_000
 const maxTries = 10
-/** Concurrent calls to all receivers together: a namespace whose git host does not answer leaves some to others. */
-const calls = { total: 4, perTenant: 2 } as const
+/**
+ * Concurrent calls to all receivers together. Namespaces whose receivers did not answer the last time share two. A call in the reserve that
+ * takes longer than ten seconds is repeated later if another namespace waits.
+ */
+const calls = { total: 4, reserve: 1, perTenant: 2, perKey: 2, slowAfterMs: 10_000 } as const
 /** A namespace uses at most as many receivers as are free, so that there is always space for those of another one. */
 const maxReceivers = 2_000
 
@@ -89,27 +92,35 @@ export class Outbox<Message> {
     const { clock, gatherMs } = this.#options
     await pause(clock, gatherMs, this.#signal)
     while (!this.#signal.aborted) {
-      // It throws only when the signal aborts.
-      const hold = await this.#limiter.acquire({ tenant: tenantOf(key) }, this.#signal).catch(() => undefined)
-      if (hold === undefined) break
-      const waitMs = await this.#sendOnce(key, entry).finally(hold.release)
-      await pause(clock, waitMs, this.#signal)
+      const sent = await this.#limiter
+        .run({ tenant: tenantOf(key) }, this.#signal, (own) => this.#sendOnce(key, entry, own))
+        .catch((error: unknown) => {
+          if (!this.#signal.aborted) throw error
+        })
+      if (sent === undefined) break
+      await pause(clock, sent.result, this.#signal)
       if (entry.waiting === undefined) break
     }
     this.#entries.delete(key)
   }
 
-  /** Sends what waits; returns the delay of the next attempt. */
-  async #sendOnce(key: string, entry: Entry<Message>): Promise<number> {
+  /** Sends what waits; returns the delay of the next attempt. Throws the signal's reason; the message then waits again. */
+  async #sendOnce(key: string, entry: Entry<Message>, signal: AbortSignal): Promise<number> {
     const { clock, delivered, spacingMs, firstRetryMs = defaultFirstRetryMs } = this.#options
     const message = entry.waiting
     if (message === undefined) return 0
     entry.waiting = undefined
-    const tried = await this.#tryOnce(key, message)
-    if (this.#signal.aborted) return 0
+    const tried = await this.#tryOnce(key, message, signal)
+    const again = (): void => {
+      entry.waiting = entry.waiting === undefined ? message : this.#options.join(message, entry.waiting)
+    }
+    if (signal.aborted && tried.kind !== 'sent') {
+      again()
+      throw signal.reason
+    }
     entry.tries += 1
     if (tried.kind === 'again' && entry.tries < maxTries) {
-      entry.waiting = entry.waiting === undefined ? message : this.#options.join(message, entry.waiting)
+      again()
       delivered(key, message, { kind: 'retried', fault: tried.fault })
       return Math.max(backoffMs(entry.tries, firstRetryMs, longestRetryMs, clock.random()), Math.min(tried.afterMs ?? 0, longestRetryMs))
     }
@@ -118,10 +129,10 @@ export class Outbox<Message> {
     return spacingMs
   }
 
-  async #tryOnce(key: string, message: Message): Promise<Tried> {
+  async #tryOnce(key: string, message: Message, signal: AbortSignal): Promise<Tried> {
     const { timeoutMs = defaultTimeoutMs } = this.#options
     try {
-      return await this.#options.send(key, message, deadline(timeoutMs, this.#signal))
+      return await this.#options.send(key, message, deadline(timeoutMs, signal))
     } catch (error) {
       const fault = asFault(error)
       return { kind: fault.retry === 'on-change' ? 'never' : 'again', fault }

@@ -5,7 +5,9 @@ import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { takeChanges } from '../../runtime/capture/submit/take.ts'
-import { systemClock } from '../../runtime/platform/clock.ts'
+import { captureSlots } from '../../runtime/controller/captures/captures.ts'
+import { type Clock, systemClock } from '../../runtime/platform/clock.ts'
+import { Fault } from '../../runtime/platform/fault.ts'
 import { failedVerdict } from '../../runtime/validation/worker/isolated-validation.ts'
 import type { Verdict } from '../../runtime/reconcile/decide/observation.ts'
 import type { CommitHash, RefName } from '../../runtime/api/values.ts'
@@ -20,6 +22,7 @@ import { setUpCaptures } from '../support/captures.ts'
 import { repositoryOf } from '../support/collection-repository.ts'
 import { gitEnvironment, temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
 
 const fine: Verdict = { kind: 'checked', errors: 0, warnings: 0, items: [] }
 const database = 'config/resources/core/ignition/database-connection/erp/config.json'
@@ -191,6 +194,50 @@ void t.test('a file name that git rejects fails the capture instead of being omi
   for (const name of ['projects/GIT~1/config', 'projects/.git/config', 'projects/.gitmodules/../a.txt'])
     t.match(await take(name, 'x', fine), /has a name that git refuses/, name)
   t.equal(git('branch', '--list', 'captured/*'), '')
+})
+
+void t.test('namespaces whose captures were slow have one each of two, and leave two to others', async (t) => {
+  if (!requires(t, 'git')) return
+  let passedMs = 0
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + passedMs }
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let round = 0
+  const { captures, ask, offer, lead, store, states } = setUpCaptures(t, clock, async () => {
+    await gates[round]?.promise
+    throw new Fault('GitTimeout', 'the host is slow')
+  })
+  // Before the teardown that waits for the captures.
+  t.teardown(() => gates[1]?.resolve())
+  lead()
+  ask({ [captureAnnotations.at]: 'now' })
+  const { changes, ...short } = offer('now', { 'gw/projects/line/a.txt': 'two' })
+  const record = store.sync('plant-a', 'plant')
+  const answerOf = (namespace: string, name: string): string | undefined => {
+    if (record !== undefined) store.upsertSync({ ...record, namespace, name, uid: `${namespace}-${name}` })
+    const first = captures.offered({ namespace, name }, 'gw-0', short)?.answer
+    if (first === 'send') captures.offered({ namespace, name }, 'gw-0', { ...short, changes })
+    return first
+  }
+  const hostile: [string, string][] = [
+    ['plant-a', '1'],
+    ['plant-a', '2'],
+    ['plant-b', '1'],
+    ['plant-c', '1'],
+  ]
+  t.strictSame(
+    hostile.map(([namespace, name]) => answerOf(namespace, name)),
+    ['send', 'send', 'send', 'send'],
+  )
+  passedMs += captureSlots.slowAfterMs
+  gates[0]?.resolve()
+  await until(() => states.length === hostile.length || undefined, 'all have ended')
+  round = 1
+  t.strictSame(
+    hostile.map(([namespace, name]) => answerOf(namespace, `again-${name}`)),
+    ['send', 'later', 'send', 'later'],
+  )
+  t.equal(answerOf('plant-d', 'line'), 'send')
+  t.equal(answerOf('plant-e', 'line'), 'send')
 })
 
 void t.test('captures of one namespace leave one for another namespace', async (t) => {

@@ -17,7 +17,7 @@ import { Store } from '../../runtime/reconcile/store/store.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
 import { createHostApis } from '../../runtime/git/api/host-api.ts'
 import { openNetwork } from '../../runtime/git/remote/network.ts'
-import { createRemotes } from '../../runtime/git/remotes.ts'
+import { createRemotes, type RemoteOf } from '../../runtime/git/remotes.ts'
 import { repositoryOf } from './collection-repository.ts'
 import { root, validTree } from './collection-tree.ts'
 import { pod } from './fleet-facts.ts'
@@ -28,7 +28,8 @@ export const sync = { namespace: 'plant-a', name: 'plant' }
 export const key = 'plant-a/plant'
 const project = JSON.stringify({ title: 'Line', description: '', parent: '', enabled: true, inheritable: false })
 
-export function setUpCaptures(t: Test, clock: Clock = systemClock) {
+/** `before` delays each capture before it reads the repository. */
+export function setUpCaptures(t: Test, clock: Clock = systemClock, before: () => Promise<void> = async () => {}) {
   const view = 'gw/projects/line/com.inductiveautomation.perspective/views/main'
   const repository = repositoryOf(t, {
     ...validTree(),
@@ -43,7 +44,11 @@ export function setUpCaptures(t: Test, clock: Clock = systemClock) {
   const stop = new AbortController()
   const readSecret = async () => ({ version: '1', data: new Map([['token', Buffer.from('t')]]) })
   const way = { allowLocal: true, allowedHosts: [], readSecret, network: openNetwork }
-  const remoteOf = createRemotes({ ...way, clock: systemClock, signal: stop.signal })
+  const remotes = createRemotes({ ...way, clock: systemClock, signal: stop.signal })
+  const remoteOf: RemoteOf = async (namespace, git, signal) => {
+    await before()
+    return await remotes(namespace, git, signal)
+  }
   const gitMirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
   const validator = openIsolatedValidator({ clock: systemClock, log: silentLog, marks: createMarks(path.join(folder, 'checking.json')) })
   const states: CaptureEntry['state'][] = []

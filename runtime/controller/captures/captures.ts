@@ -6,6 +6,7 @@ import { type Clock, deadline, pause, timestamp } from '../../platform/clock.ts'
 import type { AcceptedEdit } from '../../capture/submit/accept.ts'
 import { takeChanges } from '../../capture/submit/take.ts'
 import type { CaptureAnswer, CaptureOffer } from '../../content/protocol/protocol.ts'
+import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import { asFault, Fault } from '../../platform/fault.ts'
 import { answers, captureBranch, isTooSoon, ofRepository } from '../../reconcile/decide/capture.ts'
 import { type CaptureEntry, cutToFit } from '../../api/schema/capture-spec.ts'
@@ -31,19 +32,24 @@ type Deps = WorkDeps & {
 type Term = { changed: (key: SyncKey) => void; signal: AbortSignal; work: Map<SyncKey, Promise<void>>; pullRequests: PullRequests }
 
 const timeoutMs = 300_000
-/** Concurrent captures, each of another GatewaySync; each may hold 3 MiB of contents and a git process. */
-const maxAtOnce = 3
-/** The rest is left to other namespaces, because a slow git host holds a capture for minutes. */
-const maxAtOnceOfNamespace = 2
+/** A capture in the reserve that takes this long fails, and is repeated outside it. */
+const slowAfterMs = 30_000
+/**
+ * Concurrent captures, each of another GatewaySync; each may hold 3 MiB of contents and a git process. A slow git host holds one for minutes:
+ * namespaces whose last capture was slow have one each of two, and leave two to the others.
+ */
+export const captureSlots = { total: 4, reserve: 1, perKey: 2, slowAfterMs } as const
 
-/** The captures of one replica. Holds the changes of at most three gateways. */
+/** The captures of one replica. Holds the changes of at most four gateways. */
 export class Captures {
   readonly #deps: Deps
   readonly #entries: CaptureEntries
+  readonly #slots: FairLimiter
   #term: Term | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#slots = new FairLimiter({ ...captureSlots, clock: deps.clock })
     this.#entries = new CaptureEntries(deps, (key) => this.#term?.changed(key))
   }
 
@@ -63,13 +69,18 @@ export class Captures {
     } catch (error) {
       return { answer: this.#fail(asked, offer, error) === 'Refused' ? 'done' : 'later' }
     }
-    if (isBusy(term, key)) return { answer: 'later' }
-    if (edits === undefined) return { answer: 'send' }
     const { work, signal } = term
-    work.set(
-      key,
-      this.#capture(asked, { ...offer, changes: undefined }, edits, signal).finally(() => work.delete(key)),
-    )
+    if (work.has(key) || !this.#slots.isFree({ tenant: namespace })) return { answer: 'later' }
+    if (edits === undefined) return { answer: 'send' }
+    const slot = this.#slots.tryAcquire({ tenant: namespace })
+    if (slot === undefined) return { answer: 'later' }
+    const own = deadline(slot.isReserve ? slowAfterMs : timeoutMs, signal)
+    const captured = this.#capture(asked, { ...offer, changes: undefined }, edits, { signal: own, ending: signal })
+    const end = (): void => {
+      slot.release()
+      work.delete(key)
+    }
+    work.set(key, captured.finally(end))
     return { answer: 'later' }
   }
 
@@ -122,8 +133,12 @@ export class Captures {
     return 'done'
   }
 
-  async #capture(asked: Asked, offer: CaptureOffer, edits: AcceptedEdit[], ending: AbortSignal): Promise<void> {
-    const signal = deadline(timeoutMs, ending)
+  async #capture(
+    asked: Asked,
+    offer: CaptureOffer,
+    edits: AcceptedEdit[],
+    { signal, ending }: { signal: AbortSignal; ending: AbortSignal },
+  ): Promise<void> {
     const { record, gateway } = asked
     const { namespace, name } = record
     const branch = captureBranch(asked.capture, gateway)
@@ -188,12 +203,6 @@ function openPullRequests(deps: Deps, entries: CaptureEntries, signal: AbortSign
   const reported = ({ namespace, name, entry }: Pushed, pullRequest: NonNullable<CaptureEntry['pullRequest']>): void =>
     ended(syncKey(namespace, name), entry, pullRequest)
   return createPullRequests({ ...deps, ended: reported, waits: reported }, signal)
-}
-
-function isBusy({ work }: Term, key: SyncKey): boolean {
-  const namespaceOf = (one: SyncKey): string | undefined => one.split('/')[0]
-  const own = [...work.keys()].filter((one) => namespaceOf(one) === namespaceOf(key))
-  return work.has(key) || work.size >= maxAtOnce || own.length >= maxAtOnceOfNamespace
 }
 
 /** Logs an error and returns the failure for the entry. */

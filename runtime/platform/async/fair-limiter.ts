@@ -75,12 +75,17 @@ export class FairLimiter {
 
   /** Takes the amount if it is free now. It may be held for any time, even in the reserve. */
   tryAcquire(request: LimiterRequest): Hold | undefined {
-    this.#shares.measure()
-    const { waiting, ...work } = this.#workOf(request)
-    const pool = waiting.size > 0 ? undefined : this.#shares.poolFor(work)
+    const { work, pool } = this.#freeFor(request)
     if (pool !== undefined) return this.#hold(work, pool)
     this.#settle(work.account.name)
     return undefined
+  }
+
+  /** Whether `tryAcquire` would take the amount now. */
+  isFree(request: LimiterRequest): boolean {
+    const { work, pool } = this.#freeFor(request)
+    this.#settle(work.account.name)
+    return pool !== undefined
   }
 
   /**
@@ -156,6 +161,12 @@ export class FairLimiter {
     this.#idle.delete(name)
     this.#active.set(name, tenant)
     return { ...tenant, key, amount, urgent, noReserve }
+  }
+
+  #freeFor(request: LimiterRequest): { work: Work; pool: Pool | undefined } {
+    this.#shares.measure()
+    const { waiting, ...work } = this.#workOf(request)
+    return { work, pool: waiting.size > 0 ? undefined : this.#shares.poolFor(work) }
   }
 
   async #wait(waiter: Waiter, promise: Promise<Hold>, waitMs: number | undefined, signal?: AbortSignal): Promise<Hold | undefined> {

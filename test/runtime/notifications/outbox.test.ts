@@ -2,7 +2,7 @@
  * Tests pending messages: they are merged while they wait, retried with backoff, and dropped in the end.
  */
 import t from 'tap'
-import { systemClock } from '../../../runtime/platform/clock.ts'
+import { type Clock, systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import { Outbox, type Delivery, type Tried } from '../../../runtime/notifications/outbox.ts'
 import { steppedClock } from '../../support/stepped-clock.ts'
@@ -11,12 +11,16 @@ import { until } from '../../support/world.ts'
 const longMs = 60_000
 const away: Tried = { kind: 'again', fault: new Fault('CommitStatusFailed', 'away') }
 
-function open(t: Pick<typeof import('tap').default, 'teardown'>, send: (key: string, message: string) => Promise<Tried>) {
+function open(
+  t: Pick<typeof import('tap').default, 'teardown'>,
+  send: (key: string, message: string, signal: AbortSignal) => Promise<Tried>,
+  clock: Clock = systemClock,
+) {
   const stop = new AbortController()
   const delivered: string[] = []
   const outbox = new Outbox<string>(
     {
-      clock: systemClock,
+      clock,
       send,
       join: (before, next) => `${before}+${next}`,
       delivered: (key, message, how: Delivery) => delivered.push(`${key} ${message} ${how.kind}`),
@@ -150,4 +154,30 @@ void t.test('receivers of one namespace that do not answer neither delay nor rep
   outbox.put('plant-b/line', 'm')
   await until(() => delivered.includes('plant-b/line m sent') || undefined, 'the message of another namespace is sent', longMs)
   t.equal(delivered.filter((line) => line.endsWith(' dropped')).length, 1_000)
+})
+
+void t.test('receivers of three namespaces that do not answer delay another namespace by seconds', async (t) => {
+  // Ten seconds take a tenth of one.
+  const clock: Clock = {
+    ...systemClock,
+    monotonicMs: () => systemClock.monotonicMs() * 100,
+    wait: (ms, signal) => systemClock.wait(ms / 100, signal),
+  }
+  const begun: string[] = []
+  const { outbox, delivered } = open(
+    t,
+    async (key, _message, signal) => {
+      begun.push(key)
+      if (key.startsWith('quiet/')) return { kind: 'sent' }
+      return await new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    },
+    clock,
+  )
+  const silent = ['plant-a/1', 'plant-a/2', 'plant-b/1', 'plant-b/2', 'plant-c/1']
+  for (const key of silent) outbox.put(key, 'm')
+  await until(() => begun.length === 4 || undefined, 'calls are under way', longMs)
+  outbox.put('quiet/1', 'm')
+  await until(() => delivered.length > 0 || undefined, 'the message of another namespace is sent', 5_000)
+  t.strictSame(delivered, ['quiet/1 m sent'])
+  t.strictSame(begun.slice(0, 4), ['plant-a/1', 'plant-a/2', 'plant-b/1', 'plant-c/1'])
 })
