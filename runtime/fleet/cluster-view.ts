@@ -24,7 +24,7 @@ const kept = v.object({
   message: cut(300),
   published: v.optional(v.object({ commit: cut(64), ref: cut(255), at: cut(40) })),
   counts: v.optional(v.object({ total: number })),
-  inStep: number,
+  upToDate: number,
 })
 
 /** Without its gateways, which only its own cluster shows. One whose status has an unknown form is shown as such. */
@@ -35,7 +35,7 @@ export function clusterSync(facts: SyncFacts): ClusterSync {
     return { ...row, published, counts }
   } catch {
     const message = 'its status has a form that this version cannot read'
-    const unknown = { level: 'warning', ready: 'Unknown', reason: 'Unexpected', message, inStep: 0 }
+    const unknown = { level: 'warning', ready: 'Unknown', reason: 'Unexpected', message, upToDate: 0 }
     const { published, counts, ...row } = v.parse(kept, { namespace, name, ...unknown })
     return { ...row, published, counts }
   }

@@ -41,7 +41,7 @@ export function fleetViewOf(
   return {
     at,
     level: worstOf(syncs.map(({ level }) => level)),
-    ready: syncs.every(({ ready }) => ready === 'True'),
+    allReady: syncs.every(({ ready }) => ready === 'True'),
     summary: summaryOf(fleetCounts(syncs)),
     syncs,
     notes: [...notes],
@@ -66,22 +66,22 @@ function podOfReport({ namespace, pod, gatewaySync, podUid, details }: ReportFac
 }
 
 /** Numbers of GatewaySyncs, ready GatewaySyncs, gateways that follow them, and gateways that run the published commit. */
-export type FleetCounts = { syncs: number; ready: number; gateways: number; inStep: number }
+export type FleetCounts = { syncs: number; ready: number; gateways: number; upToDate: number }
 
 /** Counts each gateway under the one GatewaySync that it follows. */
-export function fleetCounts(views: readonly Pick<ClusterSync, 'ready' | 'counts' | 'inStep'>[]): FleetCounts {
+export function fleetCounts(views: readonly Pick<ClusterSync, 'ready' | 'counts' | 'upToDate'>[]): FleetCounts {
   return {
     syncs: views.length,
     ready: views.filter((view) => view.ready === 'True').length,
     gateways: views.reduce((sum, { counts }) => sum + (counts?.total ?? 0), 0),
-    inStep: views.reduce((sum, view) => sum + view.inStep, 0),
+    upToDate: views.reduce((sum, view) => sum + view.upToDate, 0),
   }
 }
 
 /** Summarizes the counts in one sentence. */
-export function summaryOf({ syncs, ready, gateways, inStep }: FleetCounts): string {
+export function summaryOf({ syncs, ready, gateways, upToDate }: FleetCounts): string {
   if (syncs === 0) return 'There is no GatewaySync.'
-  const follow = gateways === 0 ? 'no gateway follows them yet' : `${inStep} of ${gateways} gateways run the published commit`
+  const follow = gateways === 0 ? 'no gateway follows them yet' : `${upToDate} of ${gateways} gateways run the published commit`
   return `${ready} of ${syncs} ${syncs === 1 ? 'GatewaySync is' : 'GatewaySyncs are'} ready; ${follow}.`
 }
 
@@ -110,5 +110,5 @@ export function clustersView(answers: readonly ClusterAnswer[], now: Temporal.In
   )
   if (failures.length === 0) return view
   const failed = `${failures.length} of ${answers.length} clusters cannot be read.`
-  return { ...view, level: 'error', ready: false, summary: read.length === 0 ? failed : `${view.summary} ${failed}`, failures }
+  return { ...view, level: 'error', allReady: false, summary: read.length === 0 ? failed : `${view.summary} ${failed}`, failures }
 }

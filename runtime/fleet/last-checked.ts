@@ -22,23 +22,24 @@ const hourMs = 3_600_000
 const [pollSpread, slackMs] = [1.1, 600_000]
 
 /**
- * The polling interval in milliseconds while all is well. Undefined if polling is off, or if the status shows failures (which follow a backoff) or
+ * The polling interval while all is well. Undefined if polling is off, or if the status shows failures (which follow a backoff) or
  * belongs to an earlier spec.
  */
-export function askedEveryMs({ status, generation }: SyncFacts, spec: GatewaySyncSpec | undefined): number | undefined {
+export function pollingInterval({ status, generation }: SyncFacts, spec: GatewaySyncSpec | undefined): string | undefined {
   const { conditions = [], observedGeneration } = status
   const isFailing = conditions.some((condition) => condition.type === 'SourceReady' && condition.status !== 'True')
   if (isFailing || observedGeneration !== generation || spec?.polling.enabled !== true) return undefined
-  return durationMs(spec.polling.interval)
+  return spec.polling.interval
 }
 
 /** Undefined if no answer is known. */
 export function lastAsked(
-  { checkedAt, askedEveryMs: everyMs }: Pick<SyncView['desired'], 'checkedAt' | 'askedEveryMs'>,
+  { checkedAt, pollingInterval: interval }: Pick<SyncView['desired'], 'checkedAt' | 'pollingInterval'>,
   now: Temporal.Instant,
 ): LastAsked | undefined {
   const at = instantOf(checkedAt)
   if (at === undefined) return undefined
+  const everyMs = interval === undefined ? undefined : durationMs(interval)
   if (everyMs === undefined) return { kind: 'answered', at }
   const ageMs = now.epochMilliseconds - at.epochMilliseconds
   if (ageMs < everyMs) return { kind: 'asked', at, next: at.add({ milliseconds: Math.round(everyMs) }) }

@@ -62,7 +62,7 @@ export function fleetText(view: FleetView, now: Temporal.Instant, style: Style):
     readyWord(sync),
     shortHashes(sync.desired.ref ?? '-'),
     sync.published === undefined ? '-' : shortRevision(sync.published.commit, sync.published.ref),
-    sync.counts === undefined ? '-' : `${sync.inStep}/${sync.counts.total}`,
+    sync.counts === undefined ? '-' : `${sync.upToDate}/${sync.counts.total}`,
     ageOf(sync.published?.at, now) ?? '-',
     sync.reason,
   ])

@@ -13,7 +13,7 @@ import { shortCommit, shortHashes, shortRef } from '../api/values.ts'
 import { type Reason, reasons } from '../platform/fault.ts'
 import type { FleetFacts, ReportFacts, SyncFacts } from './facts.ts'
 import { gatewayView } from './gateway-view.ts'
-import { askedEveryMs } from './last-checked.ts'
+import { pollingInterval } from './last-checked.ts'
 import type { GatewayView, Level, RolloutView, SyncView } from './view.ts'
 import { isSameRef } from '../reconcile/decide/request.ts'
 import { heldWords } from '../reconcile/rollout/stages.ts'
@@ -59,13 +59,13 @@ export function syncView(
       commit: source?.commit,
       committedAt: source?.committedAt,
       checkedAt: source?.checkedAt,
-      askedEveryMs: askedEveryMs(facts, spec),
+      pollingInterval: pollingInterval(facts, spec),
       held: source?.held,
     },
     published: published === undefined ? undefined : { commit: published.commit, ref: shortRef(published.ref), at: published.at },
     rollout: rolloutView(status.rollout),
     counts,
-    inStep: counts === undefined ? 0 : inStepOf(rows, counts, published?.commit),
+    upToDate: counts === undefined ? 0 : upToDateOf(rows, counts, published?.commit),
     gateways: rows,
     findings: status.findings,
     requests: (status.requests ?? []).toReversed().map((request) => ({
@@ -80,7 +80,7 @@ export function syncView(
 }
 
 /** Without reports, uses the controller's counts; they count a paused or failed gateway as such, regardless of its commit. */
-function inStepOf(rows: readonly GatewayView[], { total, synced, drifted }: GatewayCounts, published: string | undefined): number {
+function upToDateOf(rows: readonly GatewayView[], { total, synced, drifted }: GatewayCounts, published: string | undefined): number {
   const known = rows.filter(({ commit }) => commit !== undefined)
   return known.length === 0 ? synced + drifted : Math.min(total, known.filter(({ commit }) => commit === published).length)
 }

@@ -14,7 +14,7 @@ export type FleetView = {
   at: string
   level: Level
   /** Every GatewaySync is ready. */
-  ready: boolean
+  allReady: boolean
   /** A summary in one sentence. */
   summary: string
   /** By namespace and name. */
@@ -39,7 +39,7 @@ export type ClusterView = {
   /** Those that need attention first. */
   syncs: readonly ClusterSync[]
   /** It has more GatewaySyncs than are kept here. */
-  isCut: boolean
+  truncated: boolean
   /** When its API server last answered; undefined: the first list is not complete. */
   seenAt: string | undefined
   /** Why it cannot be read now; `syncs` then has the state of `seenAt`. */
@@ -47,7 +47,7 @@ export type ClusterView = {
 }
 
 /** What is kept of a GatewaySync of another cluster. */
-export type ClusterSync = Pick<SyncView, 'namespace' | 'name' | 'level' | 'ready' | 'reason' | 'message' | 'published' | 'inStep'> & {
+export type ClusterSync = Pick<SyncView, 'namespace' | 'name' | 'level' | 'ready' | 'reason' | 'message' | 'published' | 'upToDate'> & {
   counts: Pick<GatewayCounts, 'total'> | undefined
 }
 
@@ -80,8 +80,8 @@ export type SyncView = {
     committedAt: string | undefined
     /** The last recorded answer of the git host; unchanged answers are recorded at most once an hour. */
     checkedAt: string | undefined
-    /** The polling interval, in milliseconds; undefined if polling is off or the interval is unknown. */
-    askedEveryMs: number | undefined
+    /** `60s`; undefined if polling is off or the interval is unknown. */
+    pollingInterval: string | undefined
     /** Why the commit is not published. */
     held: string | undefined
   }
@@ -90,7 +90,7 @@ export type SyncView = {
   rollout: RolloutView | undefined
   counts: GatewayCounts | undefined
   /** Number of gateways that run the published commit, including paused, failed and locally changed ones. */
-  inStep: number
+  upToDate: number
   gateways: GatewayView[]
   findings: NonNullable<GatewaySyncStatus['findings']> | undefined
   /** Newest first. */

@@ -16,7 +16,7 @@ const cluster = clusterView({
     clusterSync(syncFacts('mixer')),
     clusterSync(syncFacts('filler', { conditions: [condition('Ready', 'False', 'GitUnauthorized', '<b>no token</b>')] })),
   ],
-  isCut: true,
+  truncated: true,
   seenAt: new Date(Date.now() - 120_000).toISOString(),
   failure: { reason: 'ApiUnavailable', message: 'ECONNREFUSED' },
 })

@@ -102,7 +102,7 @@ void t.test('commands show, move, roll back and pause a fleet', { timeout: 900_0
     for (const line of `${all.output}${one.output}`.split('\n')) t.ok(line.length <= 120, line)
     const json = await calls.status('plant', 'json')
     matchObject(t, JSON.parse(json.output), {
-      ready: true,
+      allReady: true,
       syncs: [{ name: 'plant', published: { commit: first }, gateways: [{ pod: 'gw-0', state: 'synced', commit: first }] }],
     })
   })

@@ -163,7 +163,7 @@ void t.test('the page of a hub shows the fleet of another API server', { timeout
     matchObject(t, view, {
       level: 'ok',
       url: 'https://gateways.plant-b.example.com',
-      isCut: false,
+      truncated: false,
       syncs: [
         {
           namespace: far,
@@ -171,7 +171,7 @@ void t.test('the page of a hub shows the fleet of another API server', { timeout
           ready: 'True',
           reason: 'Synced',
           published: { commit, ref: 'main', at },
-          inStep: 2,
+          upToDate: 2,
           counts: { total: 2 },
         },
       ],
@@ -247,7 +247,7 @@ void t.test('the page of a hub shows the fleet of another API server', { timeout
     }, 'all are listed')
     stop.abort()
     await running
-    t.strictSame([...new Set(views.map(({ syncs, isCut }) => `${syncs.length} ${isCut}`))], ['100 true'])
+    t.strictSame([...new Set(views.map(({ syncs, truncated }) => `${syncs.length} ${truncated}`))], ['100 true'])
   })
 
   await t.test('without its API server it stays with the time at which it was last seen', async (t) => {

@@ -111,7 +111,7 @@ void t.test(
       t.strictSame({ code, stderr }, { code: 2, stderr: '' })
       const late = (server: RegExp) => new RegExp(`^the cluster at ${server.source} did not answer within 15 s$`)
       matchObject(t, JSON.parse(stdout), {
-        ready: false,
+        allReady: false,
         level: 'error',
         summary: '1 of 1 GatewaySync is ready; 2 of 2 gateways run the published commit. 3 of 4 clusters cannot be read.',
         syncs: [{ context: 'north', namespace: north.namespace, name: 'packing', ready: 'True' }],

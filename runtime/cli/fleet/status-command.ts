@@ -99,7 +99,7 @@ async function show(
       process.stderr.write(`cluster-sync: ${error.message} (${error.reason}); retrying\n`)
     }
   }
-  if (watch || shown?.ready === true) return exitYes
+  if (watch || shown?.allReady === true) return exitYes
   return shown?.failures === undefined ? exitNo : exitUnknown
 }
 

@@ -74,7 +74,7 @@ class OtherCluster {
   /** Of the last complete list, with all changes since. */
   #syncs: ReadonlyMap<string, ClusterSync> = new Map()
   #isListed = false
-  #isCut = false
+  #truncated = false
   #seenAt: string | undefined
   #failure: ClusterView['failure']
   /** In a row. */
@@ -88,7 +88,7 @@ class OtherCluster {
   view(): ClusterView {
     const { name, url } = this.#settings
     const seenAt = this.#isListed ? this.#seenAt : undefined
-    return clusterView({ name, url, syncs: [...this.#syncs.values()], isCut: this.#isCut, seenAt, failure: this.#failure })
+    return clusterView({ name, url, syncs: [...this.#syncs.values()], truncated: this.#truncated, seenAt, failure: this.#failure })
   }
 
   /** Watches with the mounted kubeconfig, and with another one as soon as it is replaced. */
@@ -118,7 +118,7 @@ class OtherCluster {
       const kube = createKube(config, { clock, userAgent: `cluster-sync-hub/${version}`, connections: 2 })
       try {
         const { inTurn, share } = this.#deps
-        const listing = (): void => void (this.#isCut = false)
+        const listing = (): void => void (this.#truncated = false)
         await this.#follow(observed(kube, { inTurn, share, listing, seen: () => this.#seen() }), signal)
       } finally {
         kube.close()
@@ -139,7 +139,7 @@ class OtherCluster {
         upsert: ({ namespace = '', name }, sync) => {
           const key = `${namespace}/${name}`
           if (syncs.size >= share && !syncs.has(key)) {
-            this.#isCut = true
+            this.#truncated = true
             return false
           }
           syncs.set(key, sync)

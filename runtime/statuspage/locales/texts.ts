@@ -20,7 +20,7 @@ export type Texts = {
   apply: string
   levels: Readonly<Record<Level, string>>
   states: Readonly<Record<GatewayState, string>>
-  inStep(count: number, total: number): string
+  upToDate(count: number, total: number): string
   summary(counts: FleetCounts): string
   seesNothing: string
   /** The heading of the fleet of another cluster, and its texts. */
@@ -92,7 +92,7 @@ const english: Texts = {
     missingAgent: 'no agent',
     waiting: 'waits for its stage',
   },
-  inStep: (count, total) => `${count} of ${total} gateways run the published commit`,
+  upToDate: (count, total) => `${count} of ${total} gateways run the published commit`,
   summary: summaryOf,
   seesNothing: 'You have no permission to see GatewaySyncs in any namespace that has one.',
   cluster: (name) => `Cluster ${name}`,
@@ -185,10 +185,10 @@ const german: Texts = {
     missingAgent: 'ohne Agenten',
     waiting: 'wartet auf seine Stufe',
   },
-  inStep: (count, total) => `${count} von ${total} Gateways haben den veröffentlichten Commit`,
-  summary({ syncs, ready, gateways, inStep }) {
+  upToDate: (count, total) => `${count} von ${total} Gateways haben den veröffentlichten Commit`,
+  summary({ syncs, ready, gateways, upToDate }) {
     if (syncs === 0) return 'Es gibt keinen GatewaySync.'
-    const follow = gateways === 0 ? 'noch kein Gateway ist zugeordnet' : german.inStep(inStep, gateways)
+    const follow = gateways === 0 ? 'noch kein Gateway ist zugeordnet' : german.upToDate(upToDate, gateways)
     return `${ready} von ${syncs} ${syncs === 1 ? 'GatewaySync ist' : 'GatewaySyncs sind'} bereit; ${follow}.`
   },
   seesNothing: 'Sie dürfen in keinem Namespace GatewaySyncs sehen.',

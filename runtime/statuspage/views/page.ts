@@ -64,7 +64,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
             ${headOf(sync, words)}
             <p>
               ${published(sync, context)}
-              ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
+              ${sync.counts === undefined ? '' : html`<span class="quiet">${words.upToDate(sync.upToDate, sync.counts.total)}</span>`}
             </p>
             ${sync.level === 'ok' ? '' : html`<p>${translated(shortHashes(sync.message), words)}</p>`} ${tiles(sync, gateways, words, now)}
           </section>`,
@@ -79,7 +79,7 @@ export function overviewPage(view: FleetView, selection: Selection, context: Pag
 const maxClusterSyncs = 50
 
 /** The fleet of another cluster, without links and buttons: only its own page has them. */
-function clusterPart({ name, url, level, syncs, isCut, seenAt, failure }: ClusterView, context: PageContext): Html {
+function clusterPart({ name, url, level, syncs, truncated, seenAt, failure }: ClusterView, context: PageContext): Html {
   const { words, now } = context
   const shown = syncs.slice(0, maxClusterSyncs)
   const seen = timed(seenAt, now, words.lastSeen)
@@ -97,7 +97,7 @@ function clusterPart({ name, url, level, syncs, isCut, seenAt, failure }: Cluste
             ${joined([html`${words.unreadable} ${translated(`${failure.message} (${failure.reason})`, words)}`, seen], ' · ')}
           </p>`
     }
-    ${isCut ? html`<p class="quiet">${words.clusterCut}</p>` : ''}
+    ${truncated ? html`<p class="quiet">${words.clusterCut}</p>` : ''}
     <ul class="entries">
       ${shown.map((sync) => clusterRow(sync, context))}
     </ul>
@@ -110,7 +110,7 @@ function clusterRow(sync: ClusterSync, context: PageContext): Html {
   return html`<li>
     <b>${sync.namespace}/${sync.name}</b> ${light(sync.level, words)} <span class="quiet">${sync.reason}</span>
     ${published(sync, context)}
-    ${sync.counts === undefined ? '' : html`<span class="quiet">${words.inStep(sync.inStep, sync.counts.total)}</span>`}
+    ${sync.counts === undefined ? '' : html`<span class="quiet">${words.upToDate(sync.upToDate, sync.counts.total)}</span>`}
     ${sync.level === 'ok' ? '' : html`<br />${translated(sync.message, words)}`}
   </li>`
 }

@@ -19,7 +19,7 @@ void t.test('a GatewaySync keeps readiness, published commit and counts, and not
     reason: 'GatewaysFailed',
     message: '1 of 3 failed at 1a2b3c4d',
     counts: { total: 3 },
-    inStep: 2,
+    upToDate: 2,
   })
   t.strictSame({ ...published, at: '' }, { commit, ref: 'main', at: '' })
 })
@@ -45,7 +45,7 @@ void t.test('texts are cut, and a status of an unknown form is shown as unknown'
 void t.test('problems come first, and a cluster that cannot be read needs attention', async (t) => {
   const row = (name: string, reason: string) =>
     clusterSync(syncFacts(name, { conditions: [condition('Ready', reason === 'Synced' ? 'True' : 'False', reason, '')] }))
-  const cluster = { name: 'b', url: undefined, isCut: false, seenAt: '2026-03-01T12:00:00Z', failure: undefined }
+  const cluster = { name: 'b', url: undefined, truncated: false, seenAt: '2026-03-01T12:00:00Z', failure: undefined }
   const syncs = [row('z', 'Synced'), row('a', 'Synced'), row('m', 'GatewaysFailed'), row('k', 'Paused')]
   const view = clusterView({ ...cluster, syncs })
   t.strictSame(

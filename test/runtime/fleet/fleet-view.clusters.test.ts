@@ -18,7 +18,7 @@ const failure: ClusterFailure = { context: 'north', reason: 'ApiUnavailable', me
 
 void t.test('a failure is a row and a paragraph, and nothing is ready', async (t) => {
   const view = clustersView([failure, answer('south', { syncs: [syncFacts('line-1')] })], now)
-  matchObject(t, view, { ready: false, level: 'error', failures: [failure] })
+  matchObject(t, view, { allReady: false, level: 'error', failures: [failure] })
   const explanation = ['north cannot be read (ApiUnavailable)', '  no answer', '  -> Check the network.']
   t.strictSame(fleetText(view, now, plain), [
     'CONTEXT  NAMESPACE  NAME    READY    REF   COMMIT    GATEWAYS  PUBLISHED  WHY',
@@ -37,7 +37,7 @@ void t.test('a failure is a row and a paragraph, and nothing is ready', async (t
 void t.test('without a failure the view is that of all GatewaySyncs, and notes name their cluster', async (t) => {
   const [north, south] = [answer('north', { notes: ['no pods'] }), answer('south', { syncs: [syncFacts('line-1')] })]
   const view = clustersView([north, south], now)
-  matchObject(t, view, { ready: true, level: 'ok', notes: ['north: no pods'], syncs: [{ context: 'south', name: 'line-1' }] })
+  matchObject(t, view, { allReady: true, level: 'ok', notes: ['north: no pods'], syncs: [{ context: 'south', name: 'line-1' }] })
   t.notOk('failures' in view)
 })
 

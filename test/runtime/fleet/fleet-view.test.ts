@@ -19,7 +19,7 @@ void t.test('a synced fleet is one line per GatewaySync and a summary', async (t
     fleetFacts({ syncs: [syncFacts('line-1')], pods: [pod('gw-0', 'line-1')], reports: [report('gw-0', 'line-1')] }),
     now,
   )
-  matchObject(t, view, { ready: true, level: 'ok', summary: '1 of 1 GatewaySync is ready; 1 of 1 gateways run the published commit.' })
+  matchObject(t, view, { allReady: true, level: 'ok', summary: '1 of 1 GatewaySync is ready; 1 of 1 gateways run the published commit.' })
   matchObject(t, view.syncs[0]?.gateways, [{ pod: 'gw-0', state: 'synced', commit, mode: 'prod', reason: undefined }])
   t.strictSame(fleetText(view, now, plain), [
     'NAMESPACE  NAME    READY  REF   COMMIT    GATEWAYS  PUBLISHED  WHY',
@@ -44,9 +44,9 @@ void t.test('a gateway in any state counts as in step while it runs the publishe
     pods: names.map((name) => pod(name, 'line-1')),
     reports: states.map((state, index) => report(`gw-${index}`, 'line-1', state as object)),
   })
-  matchObject(t, fleetView(facts, now), { summary: /; 4 of 6 gateways run the published commit/, syncs: [{ inStep: 4 }] })
+  matchObject(t, fleetView(facts, now), { summary: /; 4 of 6 gateways run the published commit/, syncs: [{ upToDate: 4 }] })
   const unread = fleetView({ ...facts, reports: [] }, now)
-  t.equal(unread.syncs[0]?.inStep, 2, 'where no report can be read, what the controller counted')
+  t.equal(unread.syncs[0]?.upToDate, 2, 'where no report can be read, what the controller counted')
 })
 
 void t.test('a gateway runs its commit since the first of its last consecutive syncs with that commit', async (t) => {

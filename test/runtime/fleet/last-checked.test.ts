@@ -10,8 +10,8 @@ import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { isWorthWriting } from '../../../runtime/reconcile/decide/columns.ts'
 import { condition, now, syncFacts } from '../../support/fleet-facts.ts'
 
-const at = (checkedAt: Temporal.Instant, askedEveryMs: number | undefined, when: Temporal.Instant): string | undefined => {
-  const last = lastAsked({ checkedAt: checkedAt.toString(), askedEveryMs }, when)
+const at = (checkedAt: Temporal.Instant, pollingInterval: string | undefined, when: Temporal.Instant): string | undefined => {
+  const last = lastAsked({ checkedAt: checkedAt.toString(), pollingInterval }, when)
   return last === undefined ? undefined : lastAskedText(last, when)
 }
 
@@ -28,7 +28,7 @@ void t.test('the shown time of the last poll is never wrong for a status that is
       if (isWorthWriting({ source: { checkedAt: asked.toString() } }, before, asked)) written = asked
       for (const part of [0, 0.5, 0.99]) {
         const agoMs = Math.round(pollMs * part)
-        const words = at(written, everyMs, asked.add({ milliseconds: agoMs })) ?? ''
+        const words = at(written, interval, asked.add({ milliseconds: agoMs })) ?? ''
         const [kind = '', hours = ''] = /^checked (?:within the last (?:hour$)?(\d+)?)?/.exec(words) ?? []
         kinds.add(kind.replace(/\d+/, 'some'))
         const isTrue = kind === 'checked ' ? written === asked : agoMs < Number(hours || 1) * 3_600_000
@@ -42,12 +42,12 @@ void t.test('the shown time of the last poll is never wrong for a status that is
 
 void t.test('an unknown time of the last poll is not shown', async (t) => {
   const later = (duration: Temporal.DurationLike) => now.add(duration)
-  t.equal(at(now, 60_000, later({ seconds: 44 })), 'checked 44s ago')
-  t.equal(at(now, 60_000, later({ minutes: 58 })), 'checked within the last hour')
-  t.equal(at(now, 60_000, later({ hours: 5 })), 'last known response 5h ago', 'the status would have been written since')
+  t.equal(at(now, '60s', later({ seconds: 44 })), 'checked 44s ago')
+  t.equal(at(now, '60s', later({ minutes: 58 })), 'checked within the last hour')
+  t.equal(at(now, '60s', later({ hours: 5 })), 'last known response 5h ago', 'the status would have been written since')
   t.equal(at(now, undefined, later({ minutes: 58 })), 'last known response 58m ago')
-  t.equal(at(now, 60_000, now.subtract({ seconds: 2 })), 'checked 0s ago', 'a clock that is ahead')
-  for (const checkedAt of [undefined, 'soon']) t.equal(lastAsked({ checkedAt, askedEveryMs: 60_000 }, now), undefined)
+  t.equal(at(now, '60s', now.subtract({ seconds: 2 })), 'checked 0s ago', 'a clock that is ahead')
+  for (const checkedAt of [undefined, 'soon']) t.equal(lastAsked({ checkedAt, pollingInterval: '60s' }, now), undefined)
 })
 
 void t.test('status of one GatewaySync shows the last poll next to the repository', async (t) => {

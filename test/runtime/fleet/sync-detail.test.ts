@@ -70,7 +70,7 @@ void t.test('gateways of a commit are counted as in the tiles: reports of delete
     detailOf(facts)?.history.map(({ gateways }) => gateways),
     [1],
   )
-  t.equal(fleetView(facts, now).syncs[0]?.inStep, 1)
+  t.equal(fleetView(facts, now).syncs[0]?.upToDate, 1)
 })
 
 void t.test('local changes are shown with the drift policy of the profile', async (t) => {

@@ -49,7 +49,7 @@ for (const language of ['en', 'de'] as const) {
     const page = await (await open(t))('/')
     containsText(t, shown(page), own.warnings.openReceiver(''))
     containsText(t, shown(page), 'a note')
-    containsText(t, shown(page), words.inStep(5, 6))
+    containsText(t, shown(page), words.upToDate(5, 6))
     const tile = shown(page.split('<li class="tile').find((one) => one.includes('/gateways/north-press-2"')) ?? '')
     for (const part of [words.states.failed, 'prod · a4e1b7f2', words.runningFor('6m'), 'the gateway answered the scan of'])
       containsText(t, tile, part)

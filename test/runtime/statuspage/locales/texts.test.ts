@@ -37,7 +37,7 @@ function textsOf(table: object, at = ''): [string, string][] {
 }
 
 function sampleOf(key: string): unknown[] {
-  if (key === 'summary') return [{ syncs: 2, ready: 1, gateways: 4, inStep: 3 }]
+  if (key === 'summary') return [{ syncs: 2, ready: 1, gateways: 4, upToDate: 3 }]
   return ['2', '3']
 }
 
