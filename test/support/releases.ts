@@ -22,7 +22,7 @@ const root = path.resolve(import.meta.dirname, '../..')
  * Tests omit values and settings that it does not know.
  */
 const previous = {
-  commit: 'e984a2afa405cff2ee48d3fd700cb4118a13d82b',
+  commit: '96f9cad11a0ac4d73a8ad51f1a713f63144a221a',
   unknownSourceValues: [],
   unknownSettings: [],
 } as const
