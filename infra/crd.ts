@@ -6,9 +6,9 @@ import { k8s } from 'cdk8s-plus-28'
 import type * as v from 'valibot'
 import { gatewaySyncKind, group, syncReportKind, version } from '../runtime/api/names.ts'
 import { syncReportSpec, syncReportStatus } from '../runtime/api/schema/report.ts'
-import { type CelRule, celRuleOf } from '../runtime/api/schema/rule.ts'
 import { gatewaySyncSpec } from '../runtime/api/schema/spec.ts'
 import { gatewaySyncStatus } from '../runtime/api/schema/status.ts'
+import { type CelRule, celRuleOf } from '../runtime/api/schema/fields.ts'
 
 type JsonObject = Record<string, unknown>
 

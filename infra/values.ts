@@ -3,7 +3,6 @@
  * single source of the TypeScript type, the validation and the documentation. Pure.
  */
 import * as v from 'valibot'
-import { logLevels } from '../runtime/platform/log/level.ts'
 import defaultImages from './default-images.json' with { type: 'json' }
 import { gitHosts, networks, proxyUrl, repository, tag } from './values/address-fields.ts'
 import {
@@ -30,6 +29,7 @@ import { notificationValues } from './values/notifications.ts'
 import { receiverValues } from './values/receiver.ts'
 import { statusPageValues } from './values/status-page.ts'
 import { containerSecurity, serviceValues, workloadValues } from './values/workload.ts'
+import { logLevels } from '../runtime/platform/log/log.ts'
 
 const logLevel = (what: string) =>
   v.optional(v.pipe(v.picklist(logLevels), v.description(`Minimum level of the log lines of ${what}.`)), 'info')

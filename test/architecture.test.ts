@@ -210,13 +210,7 @@ const effects: Effect[] = [
     // The agent has none of these: its image needs no shell.
     name: 'a shell',
     found: ({ text }) => /\('sh', |#!\/bin\/sh|\bshell: true|`ulimit /.test(text),
-    allowed: [
-      'git/credentials/ssh-agent.ts',
-      'git/credentials/ssh.ts',
-      'git/command/git.ts',
-      'git/command/tool.ts',
-      'git/host/local-repository.ts',
-    ],
+    allowed: ['git/credentials/ssh-agent.ts', 'git/credentials/ssh.ts', 'git/command/git.ts', 'git/command/tool.ts', 'git/host/connect.ts'],
   },
   {
     name: 'network',
@@ -263,7 +257,7 @@ const effects: Effect[] = [
       'controller/serve/webhook-keys.ts',
       // Kernel statistics of this process.
       'platform/memory.ts',
-      'notifications/receivers/notify.ts',
+      'notifications/notify.ts',
     ],
   },
 ]

@@ -17,7 +17,7 @@ import {
   requiredDuration,
 } from './fields.ts'
 import { serviceValues } from './workload.ts'
-import { docsUrl } from '../../runtime/platform/docs-page.ts'
+import { docsUrl } from '../../runtime/platform/version.ts'
 
 const monitor = (what: string) => ({
   enabled: flag(`Creates ${what}.`, false),

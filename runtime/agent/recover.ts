@@ -1,11 +1,12 @@
 /**
- * Recovers, before anything else, an apply that a killed process left: until then the volume may hold a mixture of two commits.
+ * At the start of an agent, before anything else: recovers an apply that a killed process left, because until then the volume may hold a
+ * mixture of two commits, and reads how long earlier agents of the pod have held the gateway's start.
  */
 import type { Clock } from '../platform/clock.ts'
 import { asFault, type Fault } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
-import { forgetRecovery } from '../sync/disk/first-start.ts'
-import { isInterrupted } from '../sync/apply/journal.ts'
+import { forgetRecovery, sinceFirstRecovery, sinceFirstStart } from '../sync/disk/first-start.ts'
+import { isInterrupted, interruptedApply } from '../sync/apply/journal.ts'
 import { maxRecoveryMs } from './follower-state.ts'
 import { unknownStart } from './health.ts'
 
@@ -57,5 +58,31 @@ export async function endInterrupted(
       reported = message
     }
     await clock.wait(againMs, signal)
+  }
+}
+
+/**
+ * Returns the time in ms since the first agent started (`waitedMs`) and since the first attempt to recover the interrupted apply
+ * (`recoveringMs`); 0 if it cannot be recorded, in which case the cycle reports the cause.
+ */
+export function waitedBefore(
+  { log }: { log: Log },
+  { dataDir, podUid }: { dataDir: string; podUid: string },
+): { waitedMs: number; recoveringMs: number } {
+  const recorded = (since: () => number): number => {
+    try {
+      return since()
+    } catch (error) {
+      const { reason, message } = asFault(error)
+      log.warn({ reason, message }, 'the start time of the startup hold was not saved')
+      return 0
+    }
+  }
+  return {
+    waitedMs: recorded(() => sinceFirstStart(dataDir, podUid)),
+    recoveringMs: recorded(() => {
+      const apply = interruptedApply(dataDir)
+      return apply === undefined ? 0 : sinceFirstRecovery(dataDir, `${podUid} ${apply}`)
+    }),
   }
 }

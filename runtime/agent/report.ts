@@ -4,7 +4,6 @@
  */
 import { backoffMs, type Clock, pause } from '../platform/clock.ts'
 import { asFault, isAbort } from '../platform/fault.ts'
-import { canonicalJson } from '../api/canonical-json.ts'
 import { apiVersion, syncReportKind } from '../api/names.ts'
 import { syncReportColumns } from '../reconcile/decide/columns.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
@@ -13,6 +12,7 @@ import { mergePatchBetween } from '../kube/merge-patch.ts'
 import { syncReportType } from '../kube/types.ts'
 import type { Log } from '../platform/log/log.ts'
 import { createWake, type Wake } from './wake.ts'
+import { canonicalJson } from '../platform/text/json.ts'
 
 /** The pod that reports; the SyncReport has its name and is deleted with it. */
 export type ReporterIdentity = {

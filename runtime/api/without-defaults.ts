@@ -1,8 +1,4 @@
-/**
- * Compares a document with its schema: which members its author set, and which ones are unknown. Both walk the schema itself, so that a new
- * field needs no change here. Pure.
- */
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson } from '../platform/text/json.ts'
 
 /** The part of a valibot schema that is walked. */
 type Shape = {

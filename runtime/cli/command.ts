@@ -1,7 +1,4 @@
-/**
- * Helps to define commands: the footer of their help, and options that may be given several times. Pure.
- */
-import { docsPage } from '../platform/docs-page.ts'
+import { docsPage } from '../platform/version.ts'
 
 type Footer = {
   /** Meaning of each exit code of the command. */

@@ -3,9 +3,9 @@
  * for the terminal. Pure.
  */
 import { reasons } from '../platform/fault.ts'
-import { docsPage } from '../platform/docs-page.ts'
 import { confirmDeletionsAnnotation, confirmOverwritesAnnotation, group } from '../api/names.ts'
 import { shortCommit } from '../api/values.ts'
+import { docsPage } from '../platform/version.ts'
 
 /** `published`: the commit that stays published until then; undefined: none is published. */
 type Until = { published: string | undefined }

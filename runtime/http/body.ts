@@ -3,8 +3,8 @@
  * Keeps only what is needed.
  */
 import { unlessAborted, systemClock } from '../platform/clock.ts'
-import { type Complexity, createScan } from '../platform/text/json-cost.ts'
 import { FairLimiter } from '../platform/async/fair-limiter.ts'
+import { type Complexity, createScan } from '../platform/text/json.ts'
 
 /** Bounds of a body. Parsed, each entry takes at least 16 bytes of memory, a list or an object 60. */
 export type BodyLimits = {

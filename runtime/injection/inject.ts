@@ -8,9 +8,8 @@ import { agentPodLabel, agentContainerName, podAnnotations } from '../api/names.
 import { gatewaySyncSpec, type GatewaySyncSpec } from '../api/schema/spec.ts'
 import type { ControllerSettings } from '../settings/controller.ts'
 import { tracingEnvironment, type TracingSettings } from '../telemetry/tracing/settings.ts'
-import { agentContainer, freePort } from './container.ts'
+import { agentContainer, freePort, agentResources, endsGuaranteed } from './container.ts'
 import type { Pod, VolumeMount } from './pod.ts'
-import { agentResources, endsGuaranteed } from './resources.ts'
 import { type Copies, copiesWarning, copyReferences, createCopies, modeVariables, withoutRepeats } from './variables.ts'
 import { agentVolumes, probeFolder, type DataVolume, findDataVolume, gatewayContainer } from './volumes.ts'
 

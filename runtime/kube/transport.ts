@@ -10,7 +10,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Clock, deadline } from '../platform/clock.ts'
 import { Fault } from '../platform/fault.ts'
 import { type CallOptions, causeOf, readText, startCall } from '../http/client.ts'
-import { retryAfterToMs } from '../http/retry-after.ts'
+import { retryAfterToMs } from '../http/headers.ts'
 
 /** Sends requests and returns the server's status; client.ts interprets it. */
 export type Transport = {

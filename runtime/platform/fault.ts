@@ -201,3 +201,10 @@ export function asFault(thrown: unknown): Fault {
 export function isAbort(thrown: unknown, signal: AbortSignal): boolean {
   return signal.aborted && (thrown === signal.reason || (thrown instanceof Error && thrown.name === 'AbortError'))
 }
+
+/** The error codes of a system that lacks a resource: which one, and what to do. */
+export const shortages = {
+  EMFILE: 'this process has too many files open; raise its limit (ulimit -n)',
+  ENFILE: 'this machine has too many files open; raise fs.file-max',
+  ENOMEM: 'the system is out of memory; give the machine or the container more',
+} as const

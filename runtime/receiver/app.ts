@@ -5,7 +5,6 @@
 import { type Context, Hono } from 'hono'
 import pLimit from 'p-limit'
 import { type Clock, pause } from '../platform/clock.ts'
-import { ComputeTurns } from '../platform/async/compute-turns.ts'
 import { Places } from '../platform/async/places.ts'
 import { Fault } from '../platform/fault.ts'
 import { createLimits } from '../http/limits.ts'
@@ -30,6 +29,7 @@ import type { SyncIndex } from './request/sync-index.ts'
 import { createDedupe } from './request/dedupe.ts'
 import { createWriteQueues } from './request/write-queue.ts'
 import { createBodyBudget } from '../http/body.ts'
+import { ComputeTurns } from '../platform/async/turns.ts'
 
 /**
  * Minimum time of a rejection: the time must not reveal that a GatewaySync exists and has its own Secret, which may have to be read first.

@@ -4,7 +4,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { Fault } from '../platform/fault.ts'
 import type { Temporal } from '../platform/temporal.ts'
-import type { Headers } from './payload/headers.ts'
+import type { Headers } from './payload/parts.ts'
+
 /** The active keys of each method; undefined: the method is not configured. Several are active during a rotation. */
 export type Keys = {
   hmac: readonly string[] | undefined

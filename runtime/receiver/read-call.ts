@@ -5,12 +5,12 @@ import type { Context } from 'hono'
 import type { Clock } from '../platform/clock.ts'
 import { type Body, discard, parseBody, readBody } from '../http/body.ts'
 import { JsonFilter } from './json-filter.ts'
-import { createScan } from '../platform/text/json-cost.ts'
 import { cutOff, failed, notAuthenticated, type Observer, problem, tooComplex, tooLarge } from './answers.ts'
 import { bodyLimits, hashLimits, isLeftOut, maxHeldOfBody } from './limits.ts'
 import type { Payload } from './payload/parts.ts'
 import { readPayload } from './payload/payload.ts'
 import { beginAuthentication, type Keys, type Authentication, type Authenticator } from './authenticate.ts'
+import { createScan } from '../platform/text/json.ts'
 
 /** A call authenticated by some of the keys, or without keys; `authentications` has the result of each. */
 export type Call = { kind: 'call'; authentications: readonly Authentication[]; payload: UsablePayload }

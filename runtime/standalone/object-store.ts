@@ -7,12 +7,12 @@ import type { Clock } from '../platform/clock.ts'
 import { asFault } from '../platform/fault.ts'
 import { type GatewayPod, parseReport } from '../reconcile/decide/gateways.ts'
 import { podAnnotations } from '../api/names.ts'
-import { canonicalJson } from '../api/canonical-json.ts'
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import type { StandaloneSync, Target } from './settings.ts'
 import type { Log } from '../platform/log/log.ts'
 import { openState, type RunnerState, writeState } from './state.ts'
+import { canonicalJson } from '../platform/text/json.ts'
 
 /** The object in the form that a reconcile expects. */
 export type KeptObject = {

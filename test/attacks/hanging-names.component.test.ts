@@ -8,13 +8,13 @@ import t from 'tap'
 import { systemClock } from '../../runtime/platform/clock.ts'
 import { silentLog } from '../../runtime/platform/log/log.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
-import { createResolveHost } from '../../runtime/git/remote/addresses.ts'
 import { createLookUp } from '../../runtime/git/remote/dns.ts'
 import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { startNameServer } from '../support/name-server.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
+import { createResolveHost } from '../../runtime/git/remote/network.ts'
 
 void t.test('twenty repositories whose host names never resolve do not block git for others', async (t) => {
   if (!requires(t, 'git')) return

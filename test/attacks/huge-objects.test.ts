@@ -10,7 +10,7 @@ import { podAnnotations, requestAnnotations } from '../../runtime/api/names.ts'
 import type { KubeObject, Stored } from '../../runtime/kube/types.ts'
 import { findPodTroubles } from '../../runtime/controller/cluster/pod-events.ts'
 import { PodScopes } from '../../runtime/controller/cluster/pod-scopes.ts'
-import { gatewayBounds, maxKeptSyncs } from '../../runtime/reconcile/store/bounded-objects.ts'
+import { gatewayBounds, maxKeptSyncs } from '../../runtime/reconcile/store/namespace.ts'
 import {
   maxNamespaceSpecBytes,
   maxNamespaceSyncs,

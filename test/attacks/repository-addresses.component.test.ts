@@ -3,12 +3,12 @@
  */
 import t from 'tap'
 import { Fault } from '../../runtime/platform/fault.ts'
-import { createPermits, createResolveHost } from '../../runtime/git/remote/addresses.ts'
 import { openPlant } from '../support/access-remotes.ts'
 import { rejectsWith } from '../support/assertions.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { temporaryFolder } from '../support/repository.ts'
 import { requires } from '../support/requires.ts'
+import { createPermits, createResolveHost } from '../../runtime/git/remote/network.ts'
 
 const usual = { allowPrivate: true, allowed: [], refused: ['10.96.0.1'] }
 

@@ -7,9 +7,9 @@ import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { checkValues } from '../../infra/values/check.ts'
 import { install } from '../../infra/install.ts'
-import { agentRoleBinding } from '../../runtime/reconcile/store/agent-rbac.ts'
 import { containsText } from '../support/assertions.ts'
 import { textsIn } from '../support/page.ts'
+import { agentRoleBinding } from '../../runtime/controller/lead/agent-bindings.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 const page = readFileSync(path.join(root, 'docs/how-to/install.md'), 'utf8')

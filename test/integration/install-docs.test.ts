@@ -5,7 +5,6 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import { apiVersion } from '../../runtime/api/names.ts'
-import { agentRoleBinding } from '../../runtime/reconcile/store/agent-rbac.ts'
 import { containsText, lacksText } from '../support/assertions.ts'
 import { standInControllers } from '../support/controllers.ts'
 import { follow, linesOf, notRun, openShell, programOf } from '../support/docs-shell.ts'
@@ -13,6 +12,7 @@ import { type Block, blocksOf } from '../support/page.ts'
 import { applyForeignKinds } from '../support/foreign-kinds.ts'
 import { requires } from '../support/requires.ts'
 import { openWorld, type World } from '../support/world.ts'
+import { agentRoleBinding } from '../../runtime/controller/lead/agent-bindings.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 /** The sections with commands that run here, and those that another test covers. */

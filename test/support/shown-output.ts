@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
-import { docsPage } from '../../runtime/platform/docs-page.ts'
+import { docsPage } from '../../runtime/platform/version.ts'
 
 const docs = path.resolve(import.meta.dirname, '../../docs')
 

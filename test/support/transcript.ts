@@ -6,7 +6,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Test } from 'tap'
 import { makeRepository, type Repository } from './repository.ts'
-import { docsPage } from '../../runtime/platform/docs-page.ts'
+import { docsPage } from '../../runtime/platform/version.ts'
 
 const example = path.resolve(import.meta.dirname, '../../examples/plant')
 

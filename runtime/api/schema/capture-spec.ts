@@ -3,10 +3,8 @@
  */
 import * as v from 'valibot'
 import { hostApi } from './commit-status.ts'
-import { celDuration, duration, durationMs } from './fields.ts'
+import { celDuration, duration, durationMs, crd, listMap, rule } from './fields.ts'
 import { gitAuth, gitAuthKinds } from './git-spec.ts'
-import { crd, listMap, rule } from './rule.ts'
-
 /** The placeholder for the gateway's name in a branch name. */
 export const gatewayNamePlace = /\{\{ ?gateway\.name ?\}\}/
 

@@ -2,7 +2,7 @@
  * Defines the health check of a gateway in a rollout: `healthCheck` of a profile. Pure.
  */
 import * as v from 'valibot'
-import { rule } from './rule.ts'
+import { rule } from './fields.ts'
 
 const httpCheck = v.object({
   path: v.pipe(

@@ -11,10 +11,8 @@ import {
   parseRepositoryUrl,
   repositoryUrlPattern,
 } from './repository-url.ts'
-import { fewPieces, ref, refPattern, secretKeyRef, secretName, secretRefHolder, text } from './fields.ts'
+import { fewPieces, ref, refPattern, secretKeyRef, secretName, secretRefHolder, text, isSet, listSet, rule } from './fields.ts'
 import { isVersionRange } from '../followed-ref.ts'
-import { isSet, listSet, rule } from './rule.ts'
-
 /** Options that differ between cluster and standalone mode. */
 export type SpecOptions = {
   /** Accepts a path or a `file:` URL as the repository: only in the standalone runner and in tests. */

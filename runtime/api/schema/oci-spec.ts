@@ -4,11 +4,9 @@
 import * as v from 'valibot'
 import { digestPattern } from '../artifact-revision.ts'
 import { isVersionRange } from '../followed-ref.ts'
-import { secretName, secretRefHolder, text } from './fields.ts'
+import { secretName, secretRefHolder, text, rule } from './fields.ts'
 import type { gitSpec } from './git-spec.ts'
 import { artifactUrlPattern, ipv4HostPattern, numericHostPattern, parseArtifactUrl } from './repository-url.ts'
-import { rule } from './rule.ts'
-
 const celText = (pattern: string): string => `'${pattern.replaceAll('\\', '\\\\')}'`
 
 const secretHolder = v.object({ secretRef: v.pipe(v.object({ name: secretName }), v.description('A Secret in the same namespace.')) })

@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { Fault } from '../../platform/fault.ts'
-import { canonicalJson } from '../canonical-json.ts'
 import { type Collections, gatewaySettings, type GatewaySyncSpec, type Mapping, type SyncDefaults } from './spec.ts'
 import { resolvedProfile } from './sync-spec.ts'
 import { withoutDefaults } from '../without-defaults.ts'
+import { canonicalJson } from '../../platform/text/json.ts'
 
 /** A profile with every default applied. */
 export type ResolvedProfile = SyncDefaults & {

@@ -4,7 +4,7 @@
 import * as v from 'valibot'
 import { checkStates } from '../check-record.ts'
 import { modeOrigins } from '../mode.ts'
-import { crd } from './rule.ts'
+import { crd } from './fields.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))

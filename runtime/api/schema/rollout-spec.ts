@@ -3,9 +3,7 @@
  */
 import * as v from 'valibot'
 import { brokenGlobListRule, brokenRefGlobRule } from '../glob/glob.ts'
-import { duration, text } from './fields.ts'
-import { crd, isSet, listMap, listSet, rule } from './rule.ts'
-
+import { duration, text, crd, isSet, listMap, listSet, rule } from './fields.ts'
 /** A number of gateways, at least one, or a percentage of the stage. */
 const amount = v.pipe(
   v.union([v.pipe(v.string(), v.maxLength(4)), v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000))]),

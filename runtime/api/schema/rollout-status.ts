@@ -3,7 +3,7 @@
  * can continue it, and an agent can read whether its gateway is admitted. Pure.
  */
 import * as v from 'valibot'
-import { crd, listMap } from './rule.ts'
+import { crd, listMap } from './fields.ts'
 
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))

@@ -3,11 +3,10 @@
  */
 import * as v from 'valibot'
 import { captureSpec } from './capture-spec.ts'
-import { interval, secretKey, secretName, secretRefHolder, text } from './fields.ts'
+import { interval, secretKey, secretName, secretRefHolder, text, crd, listMap, rule } from './fields.ts'
 import { gitSpec, isSshRepository, type SpecOptions } from './git-spec.ts'
 import { ociSpec, sourceOf } from './oci-spec.ts'
 import { rolloutSpec } from './rollout-spec.ts'
-import { crd, listMap, rule } from './rule.ts'
 import { syncSpec } from './sync-spec.ts'
 
 const polling = v.object({
@@ -241,3 +240,18 @@ export type RolloutWindow = NonNullable<RolloutSpec['windows']>[number]
 export type HttpCheck = NonNullable<NonNullable<SyncDefaults['healthCheck']>['http']>
 /** A query about a gateway, and the server that answers it. */
 export type PrometheusCheck = NonNullable<NonNullable<SyncDefaults['healthCheck']>['prometheus']>
+
+/** Returns the name of every `secretRef` of `spec.git` needed for reading, without duplicates. */
+export function sourceSecretNames({ commitStatus: _told, ...git }: GatewaySyncSpec['git']): string[] {
+  const names = new Set<string>()
+  const poll = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [member, inner] of Object.entries(value)) {
+      const isReference = /secretRef$/i.test(member) && typeof inner === 'object' && inner !== null && 'name' in inner
+      if (isReference && typeof inner.name === 'string') names.add(inner.name)
+      else poll(inner)
+    }
+  }
+  poll(git)
+  return [...names]
+}

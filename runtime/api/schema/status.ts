@@ -3,10 +3,8 @@
  */
 import * as v from 'valibot'
 import { captureStatus } from './capture-spec.ts'
-import { duration } from './fields.ts'
+import { duration, crd, listMap } from './fields.ts'
 import { pastStage, rolloutStatus, selectedBy } from './rollout-status.ts'
-import { crd, listMap } from './rule.ts'
-
 const text = (max: number) => v.pipe(v.string(), v.maxLength(max))
 const time = v.pipe(v.string(), v.maxLength(64), crd({ format: 'date-time' }))
 const count = v.pipe(v.number(), v.integer(), v.minValue(0))

@@ -3,9 +3,7 @@
  */
 import * as v from 'valibot'
 import { checkSettings } from './check-spec.ts'
-import { celDuration, duration, durationMs, fewPieces, glob, interval, patchedFiles, path, text } from './fields.ts'
-import { crd, rule } from './rule.ts'
-
+import { celDuration, duration, durationMs, fewPieces, glob, interval, patchedFiles, path, text, crd, rule } from './fields.ts'
 /** Limit for each of them and for their sum: the API server stores specs of 1.5 MB, and a controller could keep few of those. */
 const maxVarsLength = 64 * 1024
 const maxMappingsLength = 64 * 1024

@@ -5,7 +5,7 @@
  */
 import type { StatusProvider } from '../../api/schema/commit-status.ts'
 import { isObject } from '../../platform/text/json.ts'
-import { namePart as part } from '../../git/api/authorization.ts'
+import { namePart as part } from '../../git/api/host-api.ts'
 
 /** From one branch to another of the same repository; both without `refs/heads/`. */
 export type Branches = { branch: string; base: string }

@@ -12,7 +12,7 @@ import type { TreeFacts } from '../../validation/rules/input.ts'
 import { type RuleId, ruleIds, rules } from '../../validation/rules/rules.ts'
 import { Fault } from '../../platform/fault.ts'
 import { fixable } from './lint-fix.ts'
-import { docsPage } from '../../platform/docs-page.ts'
+import { docsPage } from '../../platform/version.ts'
 
 /** The effective resources, sorted by key and filtered. Throws InvalidConfiguration if none remain. */
 export function explain(family: CollectionsByName, mode: string, filter: string | undefined): Effective[] {

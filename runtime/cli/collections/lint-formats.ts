@@ -4,13 +4,13 @@
 import { createHash } from 'node:crypto'
 import { ruleIds, rules } from '../../validation/rules/rules.ts'
 import { counted } from '../../platform/text/counted.ts'
-import { shownPlace } from '../../api/shown-place.ts'
 import { visible } from '../../api/values.ts'
 import { version } from '../../platform/version.ts'
 import type { Fixed } from './lint-fix.ts'
 import type { CheckFinding, Summary } from '../../validation/rules/findings.ts'
 import type { Placed } from '../../validation/run/place-findings.ts'
 import { heading, markOf, painted, type Style } from '../../fleet/terminal.ts'
+import { shownPlace } from '../../api/findings.ts'
 
 /** A finding with its place in the file, if known. */
 type PlacedFinding = Placed<CheckFinding>

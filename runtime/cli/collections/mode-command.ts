@@ -4,7 +4,6 @@
 import { foldName, visible, parseRelativePath } from '../../api/values.ts'
 import { readTree } from '../../validation/run/check-root.ts'
 import { readResources, type ResourceContent } from '../../validation/run/read-resources.ts'
-import { type JsonDifference, differences } from '../../sync/plan/json-diff.ts'
 import { type Effective, effectiveSet, isUserMode, type CollectionsByName, reservedNames } from '../../validation/model/inheritance.ts'
 import { Fault } from '../../platform/fault.ts'
 import { type Input, locate, oneRoot, openInput } from './collections-input.ts'
@@ -13,6 +12,7 @@ import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSy
 import path from 'node:path'
 import { nameProblem } from '../../validation/rules/about-placement.ts'
 import { modeManifest } from '../../validation/model/tree.ts'
+import { type JsonDifference, differences } from '../../sync/plan/shown-diff.ts'
 
 /** `a` and `b` are the collections that provide the resource; undefined if a mode does not have it. */
 export type ResourceChange = { resource: string; a: string | undefined; b: string | undefined; files: FileChange[] }

@@ -6,13 +6,13 @@ import path from 'node:path'
 import { readTree } from '../../validation/run/check-root.ts'
 import { readResources, type ResourceContent } from '../../validation/run/read-resources.ts'
 import { directoryListing } from './directory-listing.ts'
-import { findRoots } from '../../validation/model/roots.ts'
 import { rules } from '../../validation/rules/rules.ts'
 import { isSigned, signatureAttribute, signatureOf } from '../../validation/rules/signature.ts'
 import { modeManifest } from '../../validation/model/tree.ts'
 import { Fault } from '../../platform/fault.ts'
 import { isWithin, parseRelativePath, type RelativePath } from '../../api/values.ts'
 import { locate, parseRoot } from './collections-input.ts'
+import { findRoots } from '../../validation/model/projects.ts'
 
 export type SignOptions = { root?: string; dryRun?: true }
 

@@ -2,13 +2,13 @@
  * Formats the output of `cluster-sync plan --base`: text for a terminal, and Markdown for a merge request. Pure.
  */
 import { counted } from '../../platform/text/counted.ts'
-import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit, visible } from '../../api/values.ts'
 import { diffText } from '../../sync/plan/preview.ts'
 import type { ChangeReport, GatewayChange } from './plan-change.ts'
 import { changeLines, type PlanView } from './plan-text.ts'
 import { nextStep } from '../output/next-steps.ts'
 import { heading, painted, type Style } from '../../fleet/terminal.ts'
+import { shownPlace } from '../../api/findings.ts'
 
 /** Code hosts accept a megabyte, but longer texts are not useful. */
 const markdownCharacters = 60_000

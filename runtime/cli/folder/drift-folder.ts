@@ -5,12 +5,12 @@ import { followedRef } from '../../api/followed-ref.ts'
 import type { CommitHash } from '../../api/values.ts'
 import { sourceRoots } from '../../api/schema/source-roots.ts'
 import { Fault } from '../../platform/fault.ts'
-import { changeLines, sumLine, sumOf, describeChange } from '../../capture/detect/describe.ts'
 import { findLocalChanges, type LocalChanges } from '../../capture/detect/local-changes.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
 import type { SyncTarget } from '../../sync/model/desired.ts'
 import { type FolderOptions, type OpenedFolder, withFolder } from './opened-folder.ts'
 import { workSignal } from '../stop.ts'
+import { changeLines, sumLine, sumOf, describeChange } from '../../capture/detect/report.ts'
 
 export type DriftOptions = FolderOptions & { format: 'text' | 'json' }
 

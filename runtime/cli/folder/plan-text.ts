@@ -4,12 +4,12 @@
 import { counted } from '../../platform/text/counted.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
 import { driftMessage } from '../../api/drift-message.ts'
-import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit, visible } from '../../api/values.ts'
 import { type Mode, modeOriginWords } from '../../api/mode.ts'
 import { nextStep } from '../output/next-steps.ts'
 import { changeMarks, diffText, type FileDiff } from '../../sync/plan/preview.ts'
 import { heading, painted, type Style } from '../../fleet/terminal.ts'
+import { shownPlace } from '../../api/findings.ts'
 
 /** The effect of a sync on a folder. `counts` counts files; `changes` are the same files with their differences. */
 export type PlanReport = {

@@ -2,7 +2,7 @@
  * The next step for each reason of `runtime/platform/fault.ts`, as one sentence that begins with a verb. Pure.
  */
 import { type Reason, reasons } from '../../platform/fault.ts'
-import { docsPage } from '../../platform/docs-page.ts'
+import { docsPage } from '../../platform/version.ts'
 
 const steps: Readonly<Record<Reason, string>> = {
   // source

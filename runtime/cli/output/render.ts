@@ -4,13 +4,13 @@
 import { counted } from '../../platform/text/counted.ts'
 import { folded, heading, markOf, painted, type Style } from '../../fleet/terminal.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
-import { shownPlace } from '../../api/shown-place.ts'
 import { shortCommit } from '../../api/values.ts'
 import type { Level } from '../../fleet/view.ts'
 import type { CommitWords } from '../../git/content/commit-words.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import { nextStep } from './next-steps.ts'
 import type { ChangeCounts, ChangedPaths, Failure, RunEvent } from './narrate.ts'
+import { shownPlace } from '../../api/findings.ts'
 
 export type RunStyle = Style & {
   /** Name of the time zone in which hours are shown, with seconds and without a date; undefined: RFC 3339 in UTC, for logs. */

@@ -1,8 +1,5 @@
-/**
- * The validated settings of `cluster-sync run`.
- */
-import type { LogLevel } from '../../platform/log/level.ts'
 import type { StandaloneSync, Target } from '../../standalone/settings.ts'
+import type { LogLevel } from '../../platform/log/log.ts'
 
 export type RunOptions = {
   file: string

@@ -9,10 +9,11 @@ import { readStateHomes } from '../../settings/environment.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Target, TargetOptions } from '../../standalone/settings.ts'
 import { readManifestFile, readNamedFile, requireFolder } from '../named-files.ts'
-import { logLevels } from '../../platform/log/level.ts'
 import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
 import { helpFooter, collect } from '../command.ts'
 import { durationArgument } from '../fleet/output.ts'
+import { logLevels } from '../../platform/log/log.ts'
+
 type Options = TargetOptions & RunOptions & { state?: string }
 
 /** A key is one line. */
@@ -131,7 +132,7 @@ function requireSeparate(targets: readonly Target[]): void {
 /** Prepares the state folder, and switches to the owner of the data directories if started as root; returns the folder. */
 async function settleIn(named: string | undefined, targets: readonly Target[]): Promise<string> {
   const { become, requiredOwner } = await import('../../standalone/identity.ts')
-  const { defaultStateFolder, prepareStateFolder } = await import('../../standalone/state-folder.ts')
+  const { defaultStateFolder, prepareStateFolder } = await import('../../standalone/run-folders.ts')
   const dataDirs = targets.map(({ dataDir }) => realpathSync(dataDir))
   const owner = requiredOwner(dataDirs)
   const folder = named ?? defaultStateFolder(dataDirs[0] ?? '', readStateHomes(), process.geteuid?.() === 0)

@@ -4,7 +4,6 @@
  */
 import path from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { sourceSecretNames } from '../../api/schema/secret-names.ts'
 import { digestNamed } from '../../reconcile/decide/artifact-digest.ts'
 import { keptCommits } from '../../reconcile/source/needed-commits.ts'
 import { createSyncMirrors, type SyncMirrors } from '../../reconcile/source/mirrors-of-syncs.ts'
@@ -28,6 +27,7 @@ import type { ObjectStore } from '../../standalone/object-store.ts'
 import { shortRef } from '../../api/values.ts'
 import { type CommitWords, parseCommitWords } from '../../git/content/commit-words.ts'
 import type { CommitFacts } from '../output/narrate.ts'
+import { sourceSecretNames } from '../../api/schema/spec.ts'
 
 /** The source of content and validation results. */
 type Sources = {

@@ -12,9 +12,8 @@ import type { CommitHash } from '../../api/values.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { encodeLastFrame } from '../protocol/content-frames.ts'
 import { blobsBody, captureBody, changesBody, encodeChanges, encodeEnd, filesBody, maxIdsPerRequest } from '../protocol/frames.ts'
-import { createBatchWindow } from './batch-window.ts'
 import { AnswerSlots, type SlotLimits } from './answer-slots.ts'
-import { type AskLeader, forwardedHeader } from './forward.ts'
+import { type AskLeader, forwardedHeader, type AuthorizedCall, offerLimits, takeOffer } from './forward.ts'
 import {
   type CaptureAnswer,
   type CaptureOffer,
@@ -23,14 +22,10 @@ import {
   type FramedSource,
   type GatewayAccess,
 } from '../protocol/protocol.ts'
-import { type AuthorizedCall, offerLimits, takeOffer } from './uploads.ts'
-import { busy, failed, problem } from './problems.ts'
+import { busy, failed, problem, readRequest, commitOf, parsed } from './requests.ts'
 import { lookupPublished, requirePublished } from './published.ts'
-import { type Make, SharedAnswers } from './shared-answer.ts'
-import { streamed } from './stream.ts'
-import { readRequest, commitOf, parsed } from './read-request.ts'
-import { outgoingOf, whenSent } from './outgoing.ts'
-
+import { type Make, SharedAnswers, createBatchWindow } from './shared-answer.ts'
+import { streamed, outgoingOf, whenSent } from './stream.ts'
 /** The deliverable content of one GatewaySync. `commits`: those that are or were published. */
 export type Deliverable = {
   commits: ReadonlySet<string>

@@ -5,6 +5,7 @@
 import { type Clock, deadline } from '../../platform/clock.ts'
 import { Places } from '../../platform/async/places.ts'
 import { Fault } from '../../platform/fault.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
 
 /** Makes the bytes of an answer, identical for every call; ends soon after its signal. */
 export type Make = (signal: AbortSignal) => AsyncIterable<Uint8Array>
@@ -252,4 +253,25 @@ async function* alone(make: Make, skip: number, beingMade: Places, { tenant }: R
 function chunkAt({ chunks }: Making, offset: number): Uint8Array | undefined {
   // Most readers are at the newest one.
   return chunks.findLast(({ at }) => at === offset)?.bytes
+}
+
+const fellowsMs = 5_000
+const maxSubjects = 1_000
+
+/**
+ * Decides whether an answer should wait briefly for other readers: the agents of one GatewaySync detect a commit at the same time and
+ * request the same content. Records which subjects (a commit of a GatewaySync) several pods request within five seconds; keeps 1,000.
+ */
+export function createBatchWindow(clock: Pick<Clock, 'monotonicMs'>) {
+  const last = new FairCache<{ pod: string; severalUntilMs: number }>({ max: maxSubjects })
+  return {
+    /** Records that `pod` requests `subject`. Returns whether several pods are requesting it now. */
+    join(namespace: string, subject: string, pod: string): boolean {
+      const nowMs = clock.monotonicMs()
+      const before = last.get(subject)
+      const severalUntilMs = before !== undefined && before.pod !== pod ? nowMs + fellowsMs : (before?.severalUntilMs ?? 0)
+      last.set(namespace, subject, { pod, severalUntilMs })
+      return nowMs < severalUntilMs
+    },
+  }
 }

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
+import type { Context } from 'hono'
 
 /** A reader that needs longer than this for 64 KiB reads less than 6 KiB/s: no disk is that slow. */
 const defaultSlowAfterMs = 10_000
@@ -77,4 +78,21 @@ export async function streamed(
 function cutOff(log: Log, error: unknown): void {
   const { reason, message } = asFault(error)
   log.warn({ reason, message }, 'a delivery ended early')
+}
+
+/** Undefined without a socket, as in a test that calls the app directly. */
+export function outgoingOf(context: Context): ServerResponse | undefined {
+  return ((context.env ?? {}) as { outgoing?: ServerResponse }).outgoing
+}
+
+/** Calls `done` when the last byte of an answer is sent or its connection is closed. */
+export function whenSent(context: Context, left: AbortController, done: () => void): void {
+  const outgoing = outgoingOf(context)
+  if (outgoing === undefined) return done()
+  const end = (): void => {
+    left.abort(new Error('the answer has ended'))
+    done()
+  }
+  if (outgoing.closed) end()
+  else outgoing.once('close', end)
 }

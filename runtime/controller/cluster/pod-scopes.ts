@@ -3,7 +3,7 @@
  * connection; with many namespaces one cluster-wide watch costs less.
  */
 import type { Store } from '../../reconcile/store/store.ts'
-import { type BoundedObjects, syncsOfNamespace } from '../../reconcile/store/bounded-objects.ts'
+import { type BoundedObjects, syncsOfNamespace } from '../../reconcile/store/namespace.ts'
 import { type GatewaySyncRecord, withinShare } from '../../reconcile/store/records.ts'
 
 type Deps = {

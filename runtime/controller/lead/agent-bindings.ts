@@ -9,7 +9,6 @@ import { roleBindingType } from '../../kube/types.ts'
 import { type Clock, pause } from '../../platform/clock.ts'
 import { asFault, isAbort } from '../../platform/fault.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { agentRoleBinding, managedByUs, type RoleBinding } from '../../reconcile/store/agent-rbac.ts'
 import { Queue } from '../../platform/async/queue.ts'
 import type { PodRecord } from '../../reconcile/store/records.ts'
 import type { Store } from '../../reconcile/store/store.ts'
@@ -180,4 +179,35 @@ export function openAgentBindings({ kube, store, bindAgentsTo: role, watchNamesp
 function followsOurs(store: BoundPods, pod: PodRecord): boolean {
   const name = store.syncOfPod(pod)
   return name !== undefined && !store.isOther(pod.namespace, name)
+}
+
+/** The fields of a rbac.authorization.k8s.io/v1 RoleBinding that are written. */
+export type RoleBinding = {
+  apiVersion: 'rbac.authorization.k8s.io/v1'
+  kind: 'RoleBinding'
+  metadata: { name: string; namespace: string; labels: Record<string, string> }
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io'; kind: 'ClusterRole'; name: string }
+  subjects: { kind: 'ServiceAccount'; name: string; namespace: string }[]
+}
+
+const managedBy = { key: 'app.kubernetes.io/managed-by', value: fieldManager } as const
+
+/** Selects only objects that the controller has written itself. */
+const managedByUs = `${managedBy.key}=${managedBy.value}`
+
+/**
+ * Only ServiceAccounts of gateway pods that follow a GatewaySync there need the agent's role. Without such a pod nothing is bound, not
+ * even the default account. Returns the RoleBinding that a namespace should have, or undefined.
+ */
+export function agentRoleBinding(namespace: string, roleName: string, pods: readonly PodRecord[]): RoleBinding | undefined {
+  // Agents of terminating pods still report how their last sync ended.
+  const accounts = [...new Set(pods.map(({ serviceAccount }) => serviceAccount))].toSorted()
+  if (accounts.length === 0) return undefined
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'RoleBinding',
+    metadata: { name: roleName, namespace, labels: { [managedBy.key]: managedBy.value } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: roleName },
+    subjects: accounts.map((name) => ({ kind: 'ServiceAccount', name, namespace })),
+  }
 }

@@ -7,13 +7,12 @@ import { gatewaySyncSpec } from '../../api/schema/spec.ts'
 import { gatewaySyncStatus } from '../../api/schema/status.ts'
 import { type Members, membersOf } from '../../api/without-defaults.ts'
 import type { Temporal } from '../../platform/temporal.ts'
-import { checkCertificates } from './certificates.ts'
 import { type CheckFacts, ifProbed, type InstallationFacts, type InstalledCrd } from './facts.ts'
 import { checkGateways, checkGit, checkImages } from './gateways.ts'
-import { checkAdmission, checkDelivery, checkOperator, checkPermissions } from './operator.ts'
+import { checkAdmission, checkDelivery, checkOperator, checkPermissions, checkCertificates } from './operator.ts'
 import { type CheckReport, type Finding, reportOf } from './report.ts'
-import { docsPage } from '../../platform/docs-page.ts'
 import { inContext } from '../steps.ts'
+import { docsPage } from '../../platform/version.ts'
 
 /** Omits checks that depend on an unreachable component instead of reporting each of them as failed. */
 export function check(facts: CheckFacts, now: Temporal.Instant): CheckReport {

@@ -8,10 +8,9 @@ import { fleetView } from '../fleet-view.ts'
 import type { GatewayView } from '../view.ts'
 import type { CheckFacts, WaitingImage } from './facts.ts'
 import type { Finding } from './report.ts'
-import { compareVersions } from './versions.ts'
 import { shortHashes } from '../../api/values.ts'
 import { runbookEntry, inContext } from '../steps.ts'
-import { docsPage } from '../../platform/docs-page.ts'
+import { docsPage, compareVersions } from '../../platform/version.ts'
 
 /** Maximum number of objects of a kind to name; a fleet may have thousands. */
 const named = 10

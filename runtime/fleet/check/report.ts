@@ -5,7 +5,7 @@ import { counted } from '../../platform/text/counted.ts'
 import type { Temporal } from '../../platform/temporal.ts'
 import { folded, heading, painted, type Style, symbolOf } from '../terminal.ts'
 import { worstOf } from '../view.ts'
-import { docsPage } from '../../platform/docs-page.ts'
+import { docsPage } from '../../platform/version.ts'
 
 /** The sections with their headings, in report order. */
 export const sections = {

@@ -1,6 +1,6 @@
 /**
- * Calls the API of the git host of a GatewaySync: with the same address rules, CA bundle and proxy as git, and with the credentials of the source or
- * a separate token.
+ * Calls the API of the git host of a GatewaySync: with the same address rules, CA bundle and proxy as git, and with the credentials of the
+ * source or a separate token.
  */
 import { Fault } from '../../platform/fault.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
@@ -10,6 +10,8 @@ import { addressesOf, type Network } from '../remote/network.ts'
 import { proxyFor } from '../remote/proxy.ts'
 import { type ReadSecret, secretText } from '../remote/secrets.ts'
 import { type RemoteOf, requireAllowedApi } from '../remotes.ts'
+import type { StatusProvider } from '../../api/schema/commit-status.ts'
+import { retryAfterToMs } from '../../http/headers.ts'
 
 export type ApiCredentials = { kind: 'token'; token: string } | { kind: 'basic'; username: string; password: string }
 
@@ -64,4 +66,37 @@ async function sourceCredentials(
   const { username, password } = credentials
   // The user name next to a token is only for git.
   return auth?.basic === undefined ? { kind: 'token', token: password } : { kind: 'basic', username, password }
+}
+
+/** How long to wait before the next request; undefined if the response does not say so in seconds. */
+export function retryAfterMs({ retryAfter }: ApiAnswer): number | undefined {
+  return retryAfterToMs(retryAfter)
+}
+
+/** Whether the same request may succeed later. GitHub answers 403 with `Retry-After` to rate-limited clients. */
+export function passesByItself(answer: ApiAnswer): boolean {
+  const { status } = answer
+  return [408, 409, 425, 429].includes(status) || status >= 500 || retryAfterMs(answer) !== undefined
+}
+
+/** The `authorization` header of a request. */
+export function apiAuthorization(provider: StatusProvider, credentials: ApiCredentials): string {
+  if (provider === 'gitea') return credentials.kind === 'basic' ? basic(credentials) : `token ${credentials.token}`
+  if (provider === 'azuredevops') return basic(credentials.kind === 'basic' ? credentials : { username: '', password: credentials.token })
+  // GitHub and GitLab accept only a token; if there is also a user name, the token is the password.
+  if (provider === 'github' || provider === 'gitlab') return bearer(credentials)
+  return credentials.kind === 'basic' ? basic(credentials) : bearer(credentials)
+}
+
+/** Encodes a name as one path segment. */
+export function namePart(name: string): string {
+  return encodeURIComponent(name)
+}
+
+function bearer(credentials: ApiCredentials): string {
+  return `Bearer ${credentials.kind === 'basic' ? credentials.password : credentials.token}`
+}
+
+function basic({ username, password }: { username: string; password: string }): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }

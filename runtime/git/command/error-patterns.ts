@@ -5,10 +5,10 @@
 import type { Reason } from '../../platform/fault.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
 import { printable } from '../../api/values.ts'
-import type { Access } from '../remote/access.ts'
 import { namesOfBundle } from '../remote/pem.ts'
 import type { Proxy } from '../remote/proxy.ts'
 import type { HttpAnswer } from './http-trace.ts'
+import type { Access } from '../remote/remote.ts'
 
 /** The target of a git call, for the message of its fault. */
 export type GitTarget = { url: RepositoryUrl; access: Access; proxy: Proxy | undefined }

@@ -7,8 +7,7 @@ import { existsSync } from 'node:fs'
 import { Socket } from 'node:net'
 import path from 'node:path'
 import type { Readable, Writable } from 'node:stream'
-import { Fault } from '../../platform/fault.ts'
-import { shortages } from '../../platform/shortages.ts'
+import { Fault, shortages } from '../../platform/fault.ts'
 import { faultOf, notGit } from './faults.ts'
 import { anonymousBytes } from './process-memory.ts'
 import type { GitTarget } from './error-patterns.ts'
@@ -84,7 +83,7 @@ const saidNo = new Error('git ended without a message')
 /**
  * Arguments: KiB of memory, blocks of 512 bytes of a file, and those of git. A lower limit of the machine stays. A write beyond the file
  * limit fails instead of ending git. Only the soft memory limit is set, which a git that reads a local repository may raise
- * (local-repository.ts). A stack of 3 MiB suffices for the deepest path that is accepted; each thread has one, which counts as memory before it is used. One shell takes a
+ * (git/host/connect.ts). A stack of 3 MiB suffices for the deepest path that is accepted; each thread has one, which counts as memory before it is used. One shell takes a
  * millisecond less than a program for each limit.
  */
 const underLimits = 'trap "" XFSZ && { ulimit -S -s 3072; ulimit -S -d "$1"; ulimit -f "$2"; shift 2; } 2>/dev/null && exec git "$@"'

@@ -18,11 +18,9 @@ import { frameFiles } from './frame-files.ts'
 import { frameBlobs, readBlobs } from './read-blobs.ts'
 import { type GitLimits, runGit, type StartGit } from '../command/git.ts'
 import { type ChangedFile, compareCommits, listCommit } from './list-files.ts'
-import type { ListedBlobs } from './listed-blobs.ts'
+import type { ListedBlobs, RecentBlobs } from './remembered-blobs.ts'
 import { findNearPath } from './near-path.ts'
 import type { Reading } from './reading.ts'
-import type { RecentBlobs } from './recent-blobs.ts'
-
 /** One mirror with the profiles of one GatewaySync. */
 export type MirrorSourceDeps = {
   folder: string

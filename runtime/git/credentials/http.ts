@@ -6,12 +6,12 @@ import { closeSync } from 'node:fs'
 import os from 'node:os'
 import { isIP } from 'node:net'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
-import type { Access } from '../remote/access.ts'
 import type { GitRun } from '../command/git.ts'
 import { httpTrace } from '../command/http-trace.ts'
 import { openUnnamedFile } from '../command/unnamed-file.ts'
 import type { Proxy } from '../remote/proxy.ts'
 import { requireCertificate, requireKeyPair } from '../remote/pem.ts'
+import type { Access } from '../remote/remote.ts'
 
 /** The inputs of one git process. `release` must be called when it has ended; it closes the files. */
 export type Prepared = { forGit: Pick<GitRun, 'settings' | 'environment' | 'files'>; release(): Promise<void> }

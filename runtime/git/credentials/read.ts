@@ -6,15 +6,14 @@ import type { ArtifactAccess } from '../../api/schema/oci-spec.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import { printable } from '../../api/values.ts'
-import { type Access, anonymousAccess, type Credentials } from '../remote/access.ts'
 import { addressesOf, type Network } from '../remote/network.ts'
 import { proxyFor } from '../remote/proxy.ts'
 import { type ReadSecret, type Secret, secretText } from '../remote/secrets.ts'
 import { readTrustedKeys } from '../verify/cosign.ts'
 import type { ApiWay } from './api-call.ts'
-import { dockerLogin } from './docker-login.ts'
 import type { AppKey, AppTokens } from './github-app.ts'
-import { tokenUser } from './token-users.ts'
+import { jsonOrUndefined } from '../../platform/text/json.ts'
+import { type Access, anonymousAccess, type Credentials } from '../remote/remote.ts'
 
 type Git = GatewaySyncSpec['git']
 type KeyRef = { name: string; key: string }
@@ -159,4 +158,41 @@ function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSi
       return text
     },
   }
+}
+
+/** `registry`: host, and port if the URL names one. Throws CredentialsInvalid, without any of the text, which is secret. */
+function dockerLogin(text: string, registry: string, field: string): { username: string; password: string } {
+  const { auths } = (jsonOrUndefined(text) ?? {}) as { auths?: unknown }
+  if (typeof auths !== 'object' || auths === null) throw new Fault('CredentialsInvalid', `${field} holds no JSON with auths`)
+  const [, found] = Object.entries(auths).find(([name]) => hostIn(name) === registry) ?? []
+  const { username, password, auth } = (found ?? {}) as Record<string, unknown>
+  if (typeof username === 'string' && typeof password === 'string') return { username, password }
+  // `docker login` writes both only as `auth`.
+  const decoded = typeof auth === 'string' ? Buffer.from(auth, 'base64').toString('utf8') : ''
+  const colon = decoded.indexOf(':')
+  if (colon > 0) return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) }
+  throw new Fault('CredentialsInvalid', `${field} holds no user name and password for "${registry}"`)
+}
+
+/** Entries may be URLs, as `https://registry.example/v1/`. */
+function hostIn(name: string): string {
+  return name
+    .replace(/^https?:\/\//, '')
+    .replace(/\/.*$/, '')
+    .toLowerCase()
+}
+
+/** By a label in the host's name; the first match wins. Source: the pages of docs/how-to/git-hosts. */
+const users: readonly (readonly [label: RegExp, user: string])[] = [
+  [/(?:^|[.-])github(?:[.-]|$)/, 'x-access-token'],
+  [/(?:^|[.-])gitlab(?:[.-]|$)/, 'oauth2'],
+  [/(?:^|[.-])bitbucket(?:[.-]|$)/, 'x-token-auth'],
+]
+
+/** Gitea, Forgejo and Azure DevOps, and GitHub and GitLab on servers of any name, accept every user name with a token. */
+const defaultUser = 'x-access-token'
+
+/** The user name to send with a token to `host`. */
+export function tokenUser(host: string): string {
+  return users.find(([label]) => label.test(host))?.[1] ?? defaultUser
 }

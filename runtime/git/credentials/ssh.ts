@@ -8,9 +8,9 @@ import path from 'node:path'
 import { Fault } from '../../platform/fault.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
 import { shellWord } from '../command/shell-word.ts'
-import type { Credentials } from '../remote/access.ts'
 import type { Prepared } from './http.ts'
 import { addKey, startAgent } from './ssh-agent.ts'
+import type { Credentials } from '../remote/remote.ts'
 
 type SshCredentials = Extract<Credentials, { kind: 'ssh' }>
 

@@ -9,7 +9,7 @@ import { followedArtifact } from './fetch-artifact.ts'
 import type { Fetched } from './listing.ts'
 import type { ListedRef } from './listing.ts'
 import type { MirrorFiles } from './mirror-files.ts'
-import type { RecentCommits } from './recent-commits.ts'
+import type { RecentCommits } from './known-commits.ts'
 
 /** A commit under the name that led to it. */
 export type NamedCommit = Fetched & {

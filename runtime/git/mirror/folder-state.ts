@@ -34,8 +34,8 @@ import type { Remote } from '../remote/remote.ts'
 import { createArtifactFetches } from './fetch-artifact.ts'
 import { createFetches, createRunLocal, type Fetches, type Push } from './fetch.ts'
 import type { Fetched, Indirect, Listing } from './listing.ts'
-import { createPresentCommits, type PresentCommits } from './present-commits.ts'
 import type { Reservation } from './volume.ts'
+import { createPresentCommits, type PresentCommits } from './known-commits.ts'
 
 type State = 'unseen' | 'sound' | 'suspect'
 

@@ -2,14 +2,15 @@
  * Resolves a ref to a commit at the git host. Concurrent identical requests share a result; after a push, only one that started after the push.
  */
 import type { Clock } from '../../platform/clock.ts'
-import { isIndirect } from '../../api/followed-ref.ts'
-import { candidateRefs, isCommitHash } from '../../api/values.ts'
+import { isIndirect, commonPrefix, isTagSelector, selectorText } from '../../api/followed-ref.ts'
+import { candidateRefs, isCommitHash, printable } from '../../api/values.ts'
 import type { Reading } from '../content/reading.ts'
 import { evictOldest } from './bounded.ts'
 import { createCoalesce } from './coalesce.ts'
 import type { Commits, NamedCommit } from './commits.ts'
 import type { MirrorFiles } from './mirror-files.ts'
-import { ambiguousRef, nothingFollowed, refNotFound } from './refs.ts'
+import { counted } from '../../platform/text/counted.ts'
+import { Fault } from '../../platform/fault.ts'
 
 /** `name` is the full name of the chosen ref, or the requested hash. `fetchedAt`: the time of the request to the host, RFC 3339. */
 export type Resolved = NamedCommit & {
@@ -113,4 +114,27 @@ function createTagChecks({ files, clock }: Pick<Deps, 'files' | 'clock'>) {
     /** For a name that is not a branch, or no longer one. */
     forget: (ref: string) => void untaggedUntilMs.delete(ref),
   }
+}
+
+/** AmbiguousRef, for a short name that is both a branch and a tag. */
+function ambiguousRef(ref: string): Fault {
+  const name = printable(ref)
+  return new Fault('AmbiguousRef', `"${name}" is both a branch and a tag at the git host; write refs/heads/${name} or refs/tags/${name}`)
+}
+
+/** RefNotFound with advice if the name may be a short hash, which no git host resolves. */
+function refNotFound(asked: string): Fault {
+  const kinds = asked.startsWith('refs/') ? 'ref' : 'branch or tag'
+  const isShortHash = /^[0-9a-f]{4,63}$/.test(asked)
+  const advice = isShortHash ? '; where a commit is meant, write its full hash of 40 or 64 digits' : ''
+  return new Fault('RefNotFound', `the git host has no ${kinds} "${printable(asked)}"${advice}`)
+}
+
+/** RefNotFound for a git host without a default branch, or without a matching tag; `count`: its tags with the prefix of the selector. */
+function nothingFollowed(followed: string, count: number): Fault {
+  if (!isTagSelector(followed)) return new Fault('RefNotFound', 'the git host names no default branch; write a branch into spec.git.ref')
+  const what = `no tag that matches ${selectorText(followed)}`
+  const prefix = commonPrefix(followed)
+  const which = prefix === '' ? 'in total' : `whose names begin with "${prefix}"`
+  return new Fault('RefNotFound', `the git host has ${what}; it has ${counted(count, 'tag')} ${which}`)
 }

@@ -5,9 +5,7 @@ import { type Digest, isDigest } from '../../api/artifact-revision.ts'
 import { printable } from '../../api/values.ts'
 import { Fault } from '../../platform/fault.ts'
 import { parseBody } from '../../http/body.ts'
-import { isObject } from '../../platform/text/json.ts'
-import type { Complexity } from '../../platform/text/json-cost.ts'
-
+import { isObject, type Complexity } from '../../platform/text/json.ts'
 /** The types of manifests with layers, for the header Accept; a registry may answer with another type that it has. */
 export const manifestTypes = [
   'application/vnd.oci.image.manifest.v1+json',

@@ -11,13 +11,13 @@ import { Fault, type Reason } from '../../platform/fault.ts'
 import { isObject } from '../../platform/text/json.ts'
 import { parseBody } from '../../http/body.ts'
 import { readBytes, startCall } from '../../http/client.ts'
-import { retryAfterToMs } from '../../http/retry-after.ts'
 import { wayTo } from '../credentials/api-call.ts'
 import { requireCertificate } from '../remote/pem.ts'
 import { addressesOf, type Network } from '../remote/network.ts'
 import { proxyFor } from '../remote/proxy.ts'
 import type { Remote } from '../remote/remote.ts'
 import { type Layer, manifestTypes } from './manifest.ts'
+import { retryAfterToMs } from '../../http/headers.ts'
 
 /** Manifests of artifacts and signatures have a few KiB. */
 const maxManifestBytes = 1024 * 1024

@@ -7,7 +7,7 @@ import type { Digest } from '../../api/artifact-revision.ts'
 import { printable } from '../../api/values.ts'
 import { Fault } from '../../platform/fault.ts'
 import { jsonOrUndefined } from '../../platform/text/json.ts'
-import type { TrustedKey } from '../remote/access.ts'
+import type { TrustedKey } from '../remote/remote.ts'
 
 /** A Secret has a few keys; each is tried for each signature. */
 const maxKeys = 32

@@ -12,9 +12,8 @@
  */
 import { LRUCache } from 'lru-cache'
 import { Shares } from './shares.ts'
-import { compareRanks, type Rank, rankOfWork } from './start-order.ts'
 import { type Pool, TenantAccount, type Work } from './tenant-account.ts'
-import { type Hold, type Waiter, WaitingWork } from './waiting-work.ts'
+import { type Hold, type Waiter, WaitingWork, compareRanks, type Rank, rankOfWork } from './waiting-work.ts'
 import type { LimiterOptions, LimiterRequest, TenantUse, Wait } from './limiter-options.ts'
 
 /** Work that may be aborted from `dueMs` on. */

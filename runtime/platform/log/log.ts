@@ -2,7 +2,6 @@
  * Writes structured logs: constant messages, fields from a fixed list, secrets redacted. Info is for state changes; steady work is debug.
  */
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type { LogLevel } from './level.ts'
 import { redactUrls } from './redact.ts'
 import { Temporal } from '../temporal.ts'
 
@@ -99,3 +98,6 @@ export const silentLog: Log = {
   error() {},
   child: () => silentLog,
 }
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]

@@ -1,7 +1,3 @@
-/**
- * Reads the calls of each kind of git host.
- */
-import type { Headers } from './headers.ts'
 import {
   type Host,
   type Members,
@@ -17,6 +13,7 @@ import {
   textAt,
   isZero,
   type NamedRepository,
+  type Headers,
 } from './parts.ts'
 import { defaultBranch } from '../../api/followed-ref.ts'
 import { isObject } from '../../platform/text/json.ts'

@@ -1,8 +1,10 @@
+/**
+ * What the calls of git hosts have in common: headers with delivery ids, and bodies with pushes, refs and repositories. Pure.
+ */
 import type { Move as RefMove } from '../../reconcile/decide/request-outcomes.ts'
 import type { requestingEvents } from '../../api/names.ts'
 import type { FollowedRef } from '../../api/followed-ref.ts'
 import { isFullRef, isRefName, shortRef } from '../../api/values.ts'
-import type { Headers } from './headers.ts'
 import { isObject } from '../../platform/text/json.ts'
 
 /** The kind of an event: a push matters only for the desired ref, every other event requests its own ref. */
@@ -142,4 +144,35 @@ function askedFor(text: string, event: Event): NamedRef | undefined {
   if (!isRefName(shortRef(text))) return undefined
   const ref = isFullRef(text) ? text : `${prefixes[event] ?? ''}${text}`
   return isRefName(ref) ? { ref, event } : undefined
+}
+
+/** Headers by lower-case name. */
+export type Headers = Readonly<Record<string, string | undefined>>
+
+/** X-Gitlab-Event-UUID is not included: it does not identify calls, as events with one cause share it. */
+const callIdHeaders = [
+  'x-github-delivery',
+  'x-gitea-delivery',
+  'x-forgejo-delivery',
+  'x-gogs-delivery',
+  'idempotency-key',
+  'x-request-uuid',
+  'webhook-id',
+]
+const maxIdLength = 128
+
+/** Returns the host's id of this call and its repeats, cut to 128 characters, or undefined. */
+export function callId(headers: Headers): string | undefined {
+  const [id] = callIdHeaders.flatMap((name) => idIn(headers[name]) ?? [])
+  return id ?? cloudEventId(headers)
+}
+
+/** CloudEvents ids are unique only together with `source` (CloudEvents 1.0, `id`). */
+function cloudEventId(headers: Headers): string | undefined {
+  const [source, id] = [idIn(headers['ce-source']), idIn(headers['ce-id'])]
+  return source === undefined || id === undefined ? undefined : JSON.stringify([source, id])
+}
+
+function idIn(value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : value.slice(0, maxIdLength)
 }

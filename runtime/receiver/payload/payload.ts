@@ -1,8 +1,3 @@
-/**
- * Determines which ref a webhook call requests. A format is recognized by its host, usually by an event header, and otherwise by the shape
- * of the body; the order of the shapes is in docs/how-to/webhooks/README.md. Takes headers and any JSON value; never throws. Pure.
- */
-import type { Headers } from './headers.ts'
 import {
   type Host,
   isDeletion,
@@ -16,6 +11,7 @@ import {
   refOf,
   released,
   textAt,
+  type Headers,
 } from './parts.ts'
 import { forgejo, gitea, github, gogs, gitee, gitlab, bitbucket, azureDevops, harness, cdEvents } from './hosts.ts'
 import { isObject } from '../../platform/text/json.ts'

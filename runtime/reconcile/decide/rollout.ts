@@ -10,7 +10,6 @@ import { skipStagesAnnotation } from '../../api/names.ts'
 import { parseAction, type RolloutAction } from '../rollout/action.ts'
 import { advance, rolloutOf } from '../rollout/advance.ts'
 import type { Target, Version } from '../rollout/facts.ts'
-import { withStages } from '../rollout/stage-history.ts'
 import { shortSyncHash } from '../rollout/stage-admission.ts'
 import { isUnderWay, type RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
@@ -20,6 +19,7 @@ import { progressOf } from './gateway-progress.ts'
 import { type Gateway, type GatewayPod, type Reports, observeGateways, withWaiting } from './gateways.ts'
 import { checkOfProfile, desiredHash } from '../../api/schema/profile.ts'
 import { type Annotations, type DesiredRef } from './request.ts'
+import { withStages } from '../rollout/status.ts'
 
 type Observed = {
   spec: GatewaySyncSpec

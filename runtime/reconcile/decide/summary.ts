@@ -9,11 +9,11 @@ import type { RolloutStatus } from '../../api/schema/rollout-status.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import type { Condition, GatewayCounts, GatewaySyncStatus, StatusFinding } from '../../api/schema/status.ts'
 import { requestAnnotations } from '../../api/names.ts'
-import { shownPlace } from '../../api/shown-place.ts'
 import { describeFollowed, followedRef } from '../../api/followed-ref.ts'
 import { isSameRef } from './request.ts'
 import { shortRef } from '../../api/values.ts'
 import { heldWords } from '../rollout/stages.ts'
+import { shownPlace } from '../../api/findings.ts'
 
 type Summary = {
   generation: number

@@ -3,8 +3,8 @@
  * answer. Pure.
  */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../api/canonical-json.ts'
 import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
+import { canonicalJson } from '../../platform/text/json.ts'
 
 /** Each reconcile needs its keys several times. */
 const [specKeys, sharingKeys] = [createDigests(), createDigests()]

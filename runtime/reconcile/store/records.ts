@@ -1,4 +1,7 @@
-/** Projects GatewaySyncs, pods and SyncReports to the fields the controller keeps, when a watch delivers them. */
+/**
+ * Projects GatewaySyncs, pods and SyncReports to the fields the controller keeps, when a watch delivers them, and compares them with those
+ * before.
+ */
 import type { V1Container, V1ContainerStatus, V1Pod } from '@kubernetes/client-node'
 import { agentVariables } from '../../settings/agent.ts'
 import {
@@ -192,4 +195,24 @@ function ours(annotations: Annotations = {}): Annotations {
       return [[key, Buffer.from(value.slice(0, maxLength)).toString()]]
     }),
   )
+}
+
+/** The controller's own status writes come back through the watch and trigger no reconcile. */
+export function isSameDesired(before: GatewaySyncRecord | undefined, after: GatewaySyncRecord): boolean {
+  return before?.uid === after.uid && before.generation === after.generation && sameAnnotations(before.annotations, after.annotations)
+}
+
+export function decisive(report: ReportRecord | undefined): Partial<ReportRecord> {
+  const { details: _, ...rest } = report ?? {}
+  return rest
+}
+
+function sameAnnotations(a: Annotations, b: Annotations): boolean {
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}
+
+/** Kubernetes 1.35 made resource versions comparable as whole numbers; with etcd they always were. */
+export function isNewer(a: string, b: string): boolean {
+  return a.length === b.length ? a > b : a.length > b.length
 }

@@ -6,12 +6,27 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import { gatewaySyncOfPod } from '../decide/gateways.ts'
 import { type GatewayMode, modeOf } from './modes-in-use.ts'
-import { type BoundedObjects, maxKeptSyncs, reportsOfNamespace } from './bounded-objects.ts'
-import { type GatewaySyncRecord, type PodRecord, type ReportRecord, type SyncKey, syncKey, withinShare } from './records.ts'
+import {
+  type BoundedObjects,
+  maxKeptSyncs,
+  reportsOfNamespace,
+  type Namespace,
+  type StoredKind,
+  emptyNamespace,
+  hasSpaceFor,
+} from './namespace.ts'
+import {
+  type GatewaySyncRecord,
+  type PodRecord,
+  type ReportRecord,
+  type SyncKey,
+  syncKey,
+  withinShare,
+  isSameDesired,
+  decisive,
+  isNewer,
+} from './records.ts'
 import { createSharing } from './share-strings.ts'
-import { isSameDesired, decisive, isNewer } from './differences.ts'
-import { type Namespace, type StoredKind, emptyNamespace, hasSpaceFor } from './namespace.ts'
-
 /** The kind of a change. Pods and reports are many, so a reconcile for them waits briefly to batch more. */
 export type ChangeKind = 'pod' | 'report' | 'other'
 

@@ -6,12 +6,11 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { html } from 'hono/html'
 import * as v from 'valibot'
 import type { Clock } from '../../platform/clock.ts'
-import { actionWordsIn } from '../locales/action-texts.ts'
+import { actionWordsIn, type LoginProblem, loginWordsIn } from '../locales/action-texts.ts'
 import { isOurs } from '../routes/action-routes.ts'
 import { frame } from '../views/page.ts'
 import type { Env, PagesOf, People, Person } from '../views/people.ts'
 import { type Attempt, type ClaimSettings, personByClaims, type Provider } from './claims.ts'
-import { type LoginProblem, loginWordsIn } from '../locales/login-texts.ts'
 import { attemptCookie, seal, surplusAttempts, unseal } from './sealed.ts'
 
 /** Browsers accept a cookie with this prefix only over HTTPS and for this host (RFC 6265bis, 4.1.3.2). */

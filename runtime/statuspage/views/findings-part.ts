@@ -4,10 +4,10 @@
 import { html } from 'hono/html'
 import { rules } from '../../validation/rules/rules.ts'
 import type { StatusFinding } from '../../api/schema/status.ts'
-import { shownPlace } from '../../api/shown-place.ts'
 import { shortHashes } from '../../api/values.ts'
 import { type Html, translated, symbols } from './page.ts'
 import type { Texts } from '../locales/texts.ts'
+import { shownPlace } from '../../api/findings.ts'
 
 type Shown = Omit<StatusFinding, 'severity'> & { severity?: StatusFinding['severity'] }
 

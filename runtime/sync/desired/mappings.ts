@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto'
 import { baseCollections } from '../../validation/model/inheritance.ts'
 import { Fault } from '../../platform/fault.ts'
-import { canonicalJson } from '../../api/canonical-json.ts'
 import { type Coverage, coveredBelow, excluderOf } from '../../api/coverage.ts'
 import { createExcluder, requireGlob } from '../../api/glob/glob.ts'
 import type { ResolvedProfile } from '../../api/schema/profile.ts'
 import { foldName, isWithin, joinPath, parseRelativePath, type RelativePath } from '../../api/values.ts'
 import { collectionsFolder, isForbidden } from '../model/paths.ts'
 import type { Recipe } from '../render/context.ts'
+import { canonicalJson } from '../../platform/text/json.ts'
 
 /** What is deleted below a destination: owned files that are gone from git, everything that is not in git, or nothing. */
 export type Prune = 'Owned' | 'All' | 'None'

@@ -2,7 +2,7 @@
  * Keeps findings in every report until the commit, or the file that they are about, changes. Pure.
  */
 import { Fault, type Reason } from '../../platform/fault.ts'
-import { findingKey } from '../../api/new-findings.ts'
+import { findingKey } from '../../api/findings.ts'
 import { reportLimits } from '../../api/schema/report.ts'
 import { type Mode, modeOriginWords } from '../../api/mode.ts'
 

@@ -4,20 +4,19 @@
 import path from 'node:path'
 import { reportLimits } from '../../api/schema/report.ts'
 import type { Source } from '../../content/protocol/protocol.ts'
-import { type Aliases, findAliases, respellGoing } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
 import { activeMode, type SyncTarget } from '../model/desired.ts'
 import { templateContext, type TemplateContext } from '../render/context.ts'
 import { desiredOf, diffDesired, type Diff } from '../desired/diff.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
-import { holdLocalChanges } from './withheld.ts'
-import { classifyDrift, type Repair, repairs } from './classify-drift.ts'
+import { classifyDrift, type Repair, repairs, holdLocalChanges } from './classify-drift.ts'
 import type { Manifest, ManifestChange, Owned } from '../model/manifest.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { ArrivingContents } from '../desired/read-listing.ts'
 import { plan, type Plan } from './plan.ts'
 import { listBelow, listForeign, listings, findDrift, observe, type Observer } from './observe.ts'
 import type { Renderer } from '../render/render.ts'
+import { type Aliases, findAliases, respellGoing } from './conflicts.ts'
 
 /** How many owned files were changed locally; `paths` names the first 20. */
 export type Drift = { count: number; paths: string[] }

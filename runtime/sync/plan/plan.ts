@@ -4,9 +4,8 @@
  */
 import type { BlobId } from '../../content/protocol/protocol.ts'
 import { type CommitHash, foldName, parentOf } from '../../api/values.ts'
-import type { Aliases } from './aliases.ts'
 import type { Finding } from '../model/findings.ts'
-import { describeConflict, type FilePaths, findConflicts } from './conflicts.ts'
+import { describeConflict, type FilePaths, findConflicts, type Aliases } from './conflicts.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import type { Prune } from '../desired/mappings.ts'

@@ -8,7 +8,7 @@ import type { Reason } from '../../platform/fault.ts'
 import { firstBootSingletons, localSingletons, oneTimeType, singletonTypes } from '../../validation/model/resource-types.ts'
 import { manifestName, modeManifest, projectManifest } from '../../validation/model/tree.ts'
 import { collectionsFolder } from '../model/paths.ts'
-import type { Aliases } from './aliases.ts'
+import type { Aliases } from './conflicts.ts'
 
 /** Why a plan must not be carried out. `path`: only if a path itself is the problem. */
 export type Problem = {

@@ -3,8 +3,8 @@
  * Pure.
  */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../api/canonical-json.ts'
 import type { SyncTarget } from '../model/desired.ts'
+import { canonicalJson } from '../../platform/text/json.ts'
 
 /** One group of JSONPath expressions and new values for the files that a glob names. */
 export type Patch = { file: string; set: Readonly<Record<string, string>> }

@@ -4,8 +4,8 @@
  */
 import { filters as builtInFilters, Liquid, type Template } from 'liquidjs'
 import { Fault } from '../../platform/fault.ts'
-import { canonicalJson } from '../../api/canonical-json.ts'
 import type { TemplateContext } from './context.ts'
+import { canonicalJson } from '../../platform/text/json.ts'
 
 /** Characters of a template's source, and of its output. */
 const maxCharacters = 8 * 1024 * 1024

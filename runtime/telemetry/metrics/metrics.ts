@@ -14,8 +14,8 @@ import { receiverTypes } from '../../settings/controller.ts'
 import { exposeProcess } from './node.ts'
 import { exposeObjects, isReady, measureApplied } from './per-object.ts'
 import { type Metric, type ProcessMetric, processMetrics } from './table.ts'
-import { countSkews, skews } from './version-skew.ts'
 import { type Exemplar, type Format, toOpenMetrics } from './exposition.ts'
+import { countSkews, skews } from '../../platform/version.ts'
 
 const admissionOutcomes = ['injected', 'unchanged', 'malformed', 'failed'] as const
 const signatureOutcomes = ['verified', 'refused'] as const

@@ -1,9 +1,4 @@
-/**
- * The two manifests of a tree: `config-mode.json` of a collection, `resource.json` (or `unary-resource.json`) of a resource. Total: any
- * bytes produce a value. Pure.
- */
-import { type Complexity, createScan } from '../../platform/text/json-cost.ts'
-import { isObject } from '../../platform/text/json.ts'
+import { isObject, type Complexity, createScan } from '../../platform/text/json.ts'
 import { createDamageScan } from './json-damage.ts'
 
 /** Manifests are a few hundred bytes; images have the largest, with a kilobyte. */

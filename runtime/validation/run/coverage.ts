@@ -1,8 +1,3 @@
-/**
- * Determines the files of a commit that the profiles of a GatewaySync deliver, which validation checks; and the request of a validation
- * with the key of its result. Loads none of the rules, so that the controller can compute keys. Pure.
- */
-import { canonicalJson } from '../../api/canonical-json.ts'
 import { belowFolder, coveredBelow, excluderOf, isGatewaysOwn } from '../../api/coverage.ts'
 import type { ResolvedProfile } from '../../api/schema/profile.ts'
 import { sourceRoots } from '../../api/schema/source-roots.ts'
@@ -10,6 +5,7 @@ import type { GatewaySyncSpec } from '../../api/schema/spec.ts'
 import { type CommitHash, foldName, isWithin, parseRelativePath, type RelativePath } from '../../api/values.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
 import { settingsFile } from '../rules/severities.ts'
+import { canonicalJson } from '../../platform/text/json.ts'
 
 /** The roots of a listing for validation: the sources of all profiles, and the repository's own settings. */
 export function validatedRoots(profiles: readonly ResolvedProfile[]): RelativePath[] {

@@ -9,9 +9,16 @@ import type { Difference, FileEntry, Listing, VersionedListing } from '../model/
 import { FileTable } from '../model/file-table.ts'
 import type { Remembered, Previous } from './incremental-cache.ts'
 import { unaryName } from '../model/resources.ts'
-import { chooseRoots, findRoots, rootOf } from '../model/roots.ts'
 import { settingsFile } from '../rules/severities.ts'
-import { createProjectFinder, findProjectRoots, type ProjectFinder, isProjectFile } from '../model/projects.ts'
+import {
+  createProjectFinder,
+  findProjectRoots,
+  type ProjectFinder,
+  isProjectFile,
+  chooseRoots,
+  findRoots,
+  rootOf,
+} from '../model/projects.ts'
 import { aboveRepository, buildTree, manifestName, modeManifest, nameOf, projectManifest, unaryManifestName } from '../model/tree.ts'
 
 /** The content of a commit for one coverage. */

@@ -5,14 +5,13 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash, hash, type Hash } from 'node:crypto'
 import { createDamageScan, type Damage, damageOf, encryptionOf, textDamage } from '../model/json-damage.ts'
-import { type Complexity, createCounter, isWithinComplexity } from '../../platform/text/json-cost.ts'
 import type { ContentSink, FileEntry, Listing } from '../model/listing.ts'
 import { isLfsPointer } from '../model/lfs-pointer.ts'
 import { maxManifestBytes, type ParsedResource, parseResource } from '../model/manifests.ts'
 import type { Resource } from '../model/resources.ts'
 import type { Collection } from '../model/tree.ts'
 import { nameInResource } from '../rules/input.ts'
-import { jsonOrUndefined } from '../../platform/text/json.ts'
+import { jsonOrUndefined, type Complexity, createCounter, isWithinComplexity } from '../../platform/text/json.ts'
 
 /** A resource and its collection. */
 export type LocatedResource = { collection: Collection; resource: Resource }

@@ -3,7 +3,7 @@
  * the thread, that becomes a finding about the commit; the next commit gets a new thread.
  *
  * Node grants a thread with a full heap 16 MiB more to end, and ends the whole process if that does not suffice. So no single uninterrupted
- * step, such as parsing one file, may need more: `json-cost.ts` limits what is parsed at all.
+ * step, such as parsing one file, may need more: `json.ts` limits what is parsed at all.
  */
 import { hash } from 'node:crypto'
 import { constrainedMemory } from 'node:process'
@@ -11,7 +11,6 @@ import type { Clock } from '../../platform/clock.ts'
 import { coverageKey, type ValidationRequest, verdictBytes, verdictKey } from '../run/coverage.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { Verdict } from '../../reconcile/decide/observation.ts'
-import { canonicalJson } from '../../api/canonical-json.ts'
 import { printable } from '../../api/values.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { FairCache } from '../../platform/async/fair-cache.ts'
@@ -19,8 +18,8 @@ import { FairLimiter } from '../../platform/async/fair-limiter.ts'
 import type { Repository } from '../../git/content/mirror-listing.ts'
 import { version } from '../../platform/version.ts'
 import type { AttemptMarks } from './attempt-log.ts'
-import { KeptThread } from './kept-thread.ts'
-import { type Ended, Thread } from './thread.ts'
+import { type Ended, Thread, KeptThread } from './thread.ts'
+import { canonicalJson } from '../../platform/text/json.ts'
 
 /** Validation, as its callers use it. */
 export type IsolatedValidator = {

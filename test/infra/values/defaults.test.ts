@@ -3,8 +3,8 @@
  */
 import t from 'tap'
 import { checkValues } from '../../../infra/values/check.ts'
-import { docsUrl } from '../../../runtime/platform/docs-page.ts'
 import { specified } from '../specified-values.ts'
+import { docsUrl } from '../../../runtime/platform/version.ts'
 
 /** Additional values: off by default, or as safe as without them. */
 const added: Readonly<Record<string, unknown>> = {

@@ -4,8 +4,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { discard, expectedBytes, parseBody, readBody, createBodyBudget, patienceMs, slowAfterMs } from '../../../runtime/http/body.ts'
-import { createScan } from '../../../runtime/platform/text/json-cost.ts'
 import { bodyLimits } from '../../../runtime/receiver/limits.ts'
+import { createScan } from '../../../runtime/platform/text/json.ts'
 
 const maxBytes = 1024 * 1024
 const { complexity } = bodyLimits

@@ -6,10 +6,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { beginAuthentication, gatherKeys, type Keys, keysIn } from '../../../runtime/receiver/authenticate.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
-import type { Headers } from '../../../runtime/receiver/payload/headers.ts'
 import { Temporal } from '../../../runtime/platform/temporal.ts'
 import { throwsError } from '../../support/assertions.ts'
 import { authenticate } from '../../support/authenticate.ts'
+import type { Headers } from '../../../runtime/receiver/payload/parts.ts'
 
 const now = Temporal.Instant.fromEpochMilliseconds(1_614_265_330_000)
 const bytes = (text: string): Uint8Array => Buffer.from(text)

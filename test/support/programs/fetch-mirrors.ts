@@ -7,9 +7,8 @@ import { randomFillSync } from 'node:crypto'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
 import { silentLog } from '../../../runtime/platform/log/log.ts'
-import { anonymousAccess } from '../../../runtime/git/remote/access.ts'
 import { createMirrors } from '../../../runtime/git/mirrors.ts'
-import { anonymousRemote } from '../../../runtime/git/remote/remote.ts'
+import { anonymousRemote, anonymousAccess } from '../../../runtime/git/remote/remote.ts'
 import { answerMessages, memoryOf } from '../measured-process.ts'
 
 export type FetchMessage = { repos: readonly string[]; caBundle?: string }

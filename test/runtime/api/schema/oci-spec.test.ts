@@ -5,9 +5,7 @@ import t from 'tap'
 import * as v from 'valibot'
 import { followedRef } from '../../../../runtime/api/followed-ref.ts'
 import { readFollowedSpec } from '../../../../runtime/api/schema/followed-spec.ts'
-import { gatewaySyncSpec } from '../../../../runtime/api/schema/spec.ts'
-import { sourceSecretNames } from '../../../../runtime/api/schema/secret-names.ts'
-
+import { gatewaySyncSpec, sourceSecretNames } from '../../../../runtime/api/schema/spec.ts'
 const schema = gatewaySyncSpec({ allowLocal: false })
 const sync = { profiles: { default: { mappings: [{ source: 'a', destination: 'b' }] } } }
 const url = 'oci://registry.example:5000/plants/north'

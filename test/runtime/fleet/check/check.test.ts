@@ -10,10 +10,9 @@ import { check } from '../../../../runtime/fleet/check/check.ts'
 import type { CheckFacts, InstallationFacts } from '../../../../runtime/fleet/check/facts.ts'
 import { checkText, sections } from '../../../../runtime/fleet/check/report.ts'
 import { agentPermissions } from '../../../../runtime/fleet/check/permissions.ts'
-import { compareVersions } from '../../../../runtime/fleet/check/versions.ts'
 import { containsText, matchObject } from '../../../support/assertions.ts'
 import { commit, condition, fleetFacts, now, pod, report, syncFacts } from '../../../support/fleet-facts.ts'
-import { docsPage } from '../../../../runtime/platform/docs-page.ts'
+import { docsPage, compareVersions } from '../../../../runtime/platform/version.ts'
 
 const authority = await issueAuthority('ours', { from: now.subtract({ hours: 24 }), until: now.add({ hours: 24 * 300 }) })
 const leaf = await issueLeaf(authority, ['localhost'], { from: now.subtract({ hours: 24 }), until: now.add({ hours: 24 * 60 }) })

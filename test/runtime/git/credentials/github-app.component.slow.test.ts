@@ -6,7 +6,6 @@ import path from 'node:path'
 import t, { type Test } from 'tap'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
-import type { ResolveHost } from '../../../../runtime/git/remote/addresses.ts'
 import { createAppTokens } from '../../../../runtime/git/credentials/github-app.ts'
 import { openPlant, type Secrets } from '../../../support/access-remotes.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
@@ -16,6 +15,7 @@ import { startGitHost } from '../../../support/git-host.ts'
 import { startGithubApi } from '../../../support/github-api.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
+import type { ResolveHost } from '../../../../runtime/git/remote/network.ts'
 
 const app = { appId: 7, installationId: 11 }
 

@@ -3,13 +3,13 @@
  */
 import path from 'node:path'
 import t, { type Test } from 'tap'
-import { tokenUser } from '../../../../runtime/git/credentials/token-users.ts'
 import { openPlant, type Secrets } from '../../../support/access-remotes.ts'
 import { type Authority, makeAuthority } from '../../../support/authority.ts'
 import { startConnectProxy } from '../../../support/connect-proxy.ts'
 import { eachHost, type GitHost, type GitHostOptions, type HostMode, startGitHost } from '../../../support/git-host.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
+import { tokenUser } from '../../../../runtime/git/credentials/read.ts'
 
 const basic = (userAndPassword: string): string => `Basic ${Buffer.from(userAndPassword).toString('base64')}`
 

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
-import { anonymousAccess } from '../../../../runtime/git/remote/access.ts'
-import { anonymousRemote, mirrorKey, readRepository } from '../../../../runtime/git/remote/remote.ts'
+import { anonymousRemote, mirrorKey, readRepository, anonymousAccess } from '../../../../runtime/git/remote/remote.ts'
 import { matchObject, throwsError } from '../../../support/assertions.ts'
 
 const options = { allowLocal: false }

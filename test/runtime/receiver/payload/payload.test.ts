@@ -2,8 +2,8 @@
  * Which ref each kind of call requests, for the format of every git host and every shape of an unknown one.
  */
 import t from 'tap'
-import { callId } from '../../../../runtime/receiver/payload/headers.ts'
 import { hosts, readPayload, shapes } from '../../../../runtime/receiver/payload/payload.ts'
+import { callId } from '../../../../runtime/receiver/payload/parts.ts'
 
 type Row = [name: string, headers: Record<string, string>, body: unknown, expected: object]
 

@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { createSecretChanges } from '../../../../runtime/reconcile/source/secret-changes.ts'
 import type { Secret } from '../../../../runtime/git/remote/secrets.ts'
-import { sourceSecretNames } from '../../../../runtime/api/schema/secret-names.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
 import { steppedClock } from '../../../support/stepped-clock.ts'
+import { sourceSecretNames } from '../../../../runtime/api/schema/spec.ts'
 
 const never = new AbortController().signal
 

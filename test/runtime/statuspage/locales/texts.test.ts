@@ -4,9 +4,8 @@
 import t from 'tap'
 import { reasons } from '../../../../runtime/platform/fault.ts'
 import { conditionReasons } from '../../../../runtime/api/schema/conditions.ts'
-import { actionWordsIn } from '../../../../runtime/statuspage/locales/action-texts.ts'
+import { actionWordsIn, loginWordsIn } from '../../../../runtime/statuspage/locales/action-texts.ts'
 import { detailWordsIn } from '../../../../runtime/statuspage/locales/detail-texts.ts'
-import { loginWordsIn } from '../../../../runtime/statuspage/locales/login-texts.ts'
 import { meaningIn } from '../../../../runtime/statuspage/locales/reason-texts.ts'
 import { inGerman, type Language, wordsFor } from '../../../../runtime/statuspage/locales/texts.ts'
 

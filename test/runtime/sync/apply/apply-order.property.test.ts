@@ -9,12 +9,12 @@ import t from 'tap'
 import { parseCommitHash, parseRelativePath } from '../../../../runtime/api/values.ts'
 import type { ManifestChange, State } from '../../../../runtime/sync/model/manifest.ts'
 import { changeLines, encodeHead, encodeState, manifestReader } from '../../../../runtime/sync/model/manifest-lines.ts'
-import { noAliases } from '../../../../runtime/sync/plan/aliases.ts'
 import { createObservations, type Observed } from '../../../../runtime/sync/plan/observed.ts'
 import { plan } from '../../../../runtime/sync/plan/plan.ts'
 import { decodeJournal, encodeJournal, type Journal } from '../../../../runtime/sync/apply/journal.ts'
 import { applySteps, resumeSteps } from '../../../../runtime/sync/apply/apply-order.ts'
 import { layOut } from '../../../../runtime/sync/apply/steps.ts'
+import { noAliases } from '../../../../runtime/sync/plan/conflicts.ts'
 
 /** Content by path, one digit each. */
 type Tree = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { lineDiff } from '../../../../runtime/sync/plan/line-diff.ts'
+import { lineDiff } from '../../../../runtime/sync/plan/shown-diff.ts'
 import { maskSecrets } from '../../../../runtime/sync/plan/mask.ts'
 
 /** The diff of a change as a plan shows it. */

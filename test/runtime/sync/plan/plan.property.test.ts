@@ -7,11 +7,11 @@ import t from 'tap'
 import type { BlobId } from '../../../../runtime/content/protocol/protocol.ts'
 import type { DesiredFile } from '../../../../runtime/sync/desired/desired-tree.ts'
 import type { Owned } from '../../../../runtime/sync/model/manifest.ts'
-import { noAliases } from '../../../../runtime/sync/plan/aliases.ts'
 import type { Observed } from '../../../../runtime/sync/plan/observed.ts'
 import { layOut } from '../../../../runtime/sync/apply/steps.ts'
 import { maybeEmptied, type Plan, plan, type PlanInput } from '../../../../runtime/sync/plan/plan.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
+import { noAliases } from '../../../../runtime/sync/plan/conflicts.ts'
 
 type Files = ReadonlyMap<string, string>
 type World = { expected: Files; owned: Files; disk: Files }

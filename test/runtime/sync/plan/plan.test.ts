@@ -6,9 +6,9 @@ import { parseCommitHash } from '../../../../runtime/api/values.ts'
 import type { BlobId } from '../../../../runtime/content/protocol/protocol.ts'
 import type { DesiredFile } from '../../../../runtime/sync/desired/desired-tree.ts'
 import type { Owned } from '../../../../runtime/sync/model/manifest.ts'
-import { noAliases } from '../../../../runtime/sync/plan/aliases.ts'
 import type { Observed } from '../../../../runtime/sync/plan/observed.ts'
 import { isEmptyPlan, plan, type Plan, type PlanInput } from '../../../../runtime/sync/plan/plan.ts'
+import { noAliases } from '../../../../runtime/sync/plan/conflicts.ts'
 
 const idOf = (digit: string): BlobId => digit.repeat(40) as BlobId
 const stat = { size: 1, mtimeMs: 0, ino: 5, mode: 0o644 }

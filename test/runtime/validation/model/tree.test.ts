@@ -1,9 +1,9 @@
 import t from 'tap'
 import { effectiveSet, collectionsByName, readingOrder } from '../../../../runtime/validation/model/inheritance.ts'
 import { parseMode } from '../../../../runtime/validation/model/manifests.ts'
-import { findRoots } from '../../../../runtime/validation/model/roots.ts'
 import { buildTree } from '../../../../runtime/validation/model/tree.ts'
 import { modeJson } from '../../../support/collection-tree.ts'
+import { findRoots } from '../../../../runtime/validation/model/projects.ts'
 
 const treeOf = (...paths: string[]) =>
   buildTree(
