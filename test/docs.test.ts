@@ -3,9 +3,11 @@
  */
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Command } from 'commander'
 import t from 'tap'
 import { gatewaySyncCrd } from '../infra/crd.ts'
-import { podAnnotations } from '../runtime/api/names.ts'
+import { createProgram } from '../runtime/cli/program/program.ts'
+import * as names from '../runtime/api/names.ts'
 import { folderUnverifiedRule } from '../runtime/api/schema/report.ts'
 import { parseStandaloneSync } from '../runtime/standalone/settings.ts'
 import { maxRenderedBytes } from '../runtime/sync/apply/large-blobs.ts'
@@ -152,8 +154,27 @@ void t.test('the command reference has exactly the existing commands', async (t)
   t.strictSame(new Set(named), new Set(known))
 })
 
+void t.test('the help of every command has its exit codes', async (t) => {
+  const leaves = (command: Command): Command[] => (command.commands.length === 0 ? [command] : command.commands.flatMap(leaves))
+  for (const command of leaves(createProgram())) {
+    let help = ''
+    command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp()
+    t.match(help, /^Exit codes:$/m, command.name())
+  }
+})
+
+void t.test('the table of annotations and labels has all names', async (t) => {
+  const [, section = ''] = read('docs/reference/operations.md').split(/^## Annotations and labels$|^## Other behavior$/m)
+  const listed = [...section.matchAll(/^\|[^|]*\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([a-z-]+)`/g)].map(([, name = '']) => name),
+  )
+  const { deliveryToken: _audience, ...inUse } = names
+  const inCode = [...JSON.stringify(inUse).matchAll(/"clustersync\.io\/([a-z-]+)"/g)].map(([, name = '']) => name)
+  t.strictSame(listed.filter((name) => name !== 'enabled').toSorted(), inCode.toSorted())
+})
+
 void t.test('docs/how-to/gateways.md has the annotations that a user sets on a pod', async (t) => {
-  const { injected, ...asked } = podAnnotations
+  const { injected, ...asked } = names.podAnnotations
   const named = [...read('docs/how-to/gateways.md').matchAll(/^\| `([a-z.]+\/[a-z-]+)` \|/gm)].map(([, name = '']) => name)
   t.strictSame(new Set(named), new Set(Object.values(asked)))
   t.equal(named.includes(injected), false)

@@ -2,7 +2,7 @@ import { docsPage } from '../platform/version.ts'
 
 type Footer = {
   /** Meaning of each exit code of the command. */
-  exits?: Readonly<Record<0 | 1 | 2, string>>
+  exits?: Readonly<{ 0: string; 1?: string; 2: string }>
   /** Examples without the program name. */
   calls?: readonly string[]
   note?: string

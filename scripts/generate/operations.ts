@@ -4,7 +4,8 @@
  */
 import { readFile } from 'node:fs/promises'
 import { podEvents } from '../../runtime/controller/cluster/pod-events.ts'
-import { reasons } from '../../runtime/platform/fault.ts'
+import { receiverEvents } from '../../runtime/controller/serve/receiver.ts'
+import { type Reason, reasons } from '../../runtime/platform/fault.ts'
 import {
   abnormalConditions,
   type ConditionType,
@@ -27,34 +28,32 @@ const conditionMeanings: Record<ConditionType, string> = {
   CollectionsValid: 'validation found no error in the desired commit',
   GatewaysSynced: 'every gateway reports the published commit',
   AgentsInjected: 'every pod that requests an agent has a current one',
-  Reconciling: 'present during work',
-  Stalled: 'present while a change by a user is required',
-  Paused: 'present while `spec.paused` is true',
+  Reconciling: 'the controller is working on it',
+  Stalled: 'a change by a user is required',
+  Paused: '`spec.paused` is true',
   FoldersUnverified:
-    'present while the files of a data directory may match no commit: a sync was interrupted and could not be finished, or the records are damaged; the message names gateway and cause',
+    'the files of a data directory may match no commit: a sync was interrupted and could not be finished, or the records are damaged; the message names gateway and cause',
   Throttled:
-    'present while work waits for more than 5 seconds because the namespace uses its share, and for one polling interval after that; the message names the share and what uses it the longest',
-  Progressing: 'only with `spec.rollout`: false after the rollout failed or was aborted, otherwise true',
+    'work waits for more than 5 seconds because the namespace uses its share, or did so in the last polling interval; the message names the share and what uses it the longest',
+  Progressing: 'false after the rollout failed or was aborted',
 }
 
 export async function operations(): Promise<GeneratedFile[]> {
   const [present, runbook] = await Promise.all([readFile(path, 'utf8'), readFile(runbookPath, 'utf8')])
-  const conditions = [...normalConditions, ...abnormalConditions, ...rolloutConditions].map((type) => [
-    `\`${type}\``,
-    conditionMeanings[type],
-  ])
+  const row =
+    (normal: string, present: string) =>
+    (type: ConditionType): string[] => [`\`${type}\``, normal, present, conditionMeanings[type]]
+  const conditions = [
+    ...normalConditions.map(row('`True`', 'always')),
+    ...abnormalConditions.map(row('absent', 'while `True`')),
+    ...rolloutConditions.map(row('`True`', 'with `spec.rollout`')),
+  ]
   const states = Object.entries(conditionReasons).map(([reason, meaning]) => [`\`${reason}\``, meaning])
   const tables = {
-    conditions: table(['Condition', 'Meaning'], conditions),
+    conditions: table(['Condition', 'Normal', 'Present', 'Meaning'], conditions),
     'condition-reasons': table(['Reason', 'Meaning'], states),
     events: eventTable(),
-    'pod-events': table(
-      ['Event', 'When'],
-      Object.entries(podEvents).map(([reason, when]) => [`\`${reason}\``, when]),
-    ),
-    'metrics-objects': metricTable(objectMetrics),
-    'metrics-process': metricTable(processMetrics),
-    'metrics-agent': metricTable(agentMetrics),
+    metrics: metricTable({ ...objectMetrics, ...processMetrics, ...agentMetrics }),
     alerts: alertTable(),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
@@ -70,23 +69,26 @@ function reasonsRetriedAfterAChange(): string {
 }
 
 function eventTable(): string {
-  const held = (['CollectionsInvalid', 'ValidationFailed', 'NotVerified'] as const).map((reason) => [
-    entryOf(reason, runbookPage),
-    'Warning',
-    `a commit was held, or published with errors: ${reasons[reason].help}; once for each commit`,
-  ])
+  const linked = (...names: Reason[]): string => names.map((name) => entryOf(name, runbookPage)).join(', ')
   return table(
     ['Event', 'Type', 'When'],
     [
       ...Object.entries(syncEvents).map(([reason, { type, when }]) => [`\`${reason}\``, type, when]),
-      ...held,
-      [entryOf('InvalidSpec', runbookPage), 'Warning', reasons.InvalidSpec.help],
-      ...(['CommitStatusRefused', 'CommitStatusFailed'] as const).map((reason) => [
-        entryOf(reason, runbookPage),
-        'Warning',
-        reasons[reason].help,
+      ...Object.entries(receiverEvents).map(([reason, { type, when }]) => [
+        reason in reasons ? linked(reason as Reason) : `\`${reason}\``,
+        type,
+        when,
       ]),
+      ['`RequestedOnPage`', 'Normal', 'a user acted on the status page; the note names user and action'],
+      [
+        linked('CollectionsInvalid', 'ValidationFailed', 'NotVerified'),
+        'Warning',
+        'a commit was held, or published with errors; once for each commit',
+      ],
+      [linked('InvalidSpec'), 'Warning', reasons.InvalidSpec.help],
+      [linked('CommitStatusRefused', 'CommitStatusFailed'), 'Warning', 'the git host refused a commit status, or could not be reached'],
       ['the reason of `Ready`', 'Normal or Warning', '`Ready` changed; the conditions have the details'],
+      ...Object.entries(podEvents).map(([reason, when]) => [`\`${reason}\``, 'Warning on a pod', when]),
     ],
   )
 }

@@ -1,8 +1,7 @@
 /**
- * docs/how-to/webhooks/README.md: the tables of hosts, formats, answers, limits and events between their markers, from the receiver's own tables.
+ * docs/how-to/webhooks/README.md: the tables of hosts, formats, answers and limits between their markers, from the receiver's own tables.
  */
 import { readFile } from 'node:fs/promises'
-import { receiverEvents } from '../../runtime/controller/serve/receiver.ts'
 import { keptRequests } from '../../runtime/reconcile/decide/request-outcomes.ts'
 import { failureWindowSeconds, suspectShare } from '../../runtime/http/limits.ts'
 import { maxRecentCalls } from '../../runtime/receiver/request/dedupe.ts'
@@ -26,7 +25,6 @@ export async function webhooks(): Promise<GeneratedFile[]> {
     shapes: shapeTable(),
     answers: answerTable(),
     limits: limitTable(),
-    events: eventTable(),
   }
   const content = Object.entries(tables).reduce((text, [name, rows]) => replaceTable(text, path, name, rows), present)
   return [{ path, content }]
@@ -107,13 +105,6 @@ function limitTable(): string {
     ],
   ]
   return table(['Limit', 'Value'], rows)
-}
-
-function eventTable(): string {
-  return table(
-    ['Event', 'On', 'When'],
-    Object.entries(receiverEvents).map(([reason, { on, when }]) => [`\`${reason}\``, on, when]),
-  )
 }
 
 function mib(bytes: number): number {

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander'
 import { nearestTo } from '../../platform/text/edit-distance.ts'
 import { Fault } from '../../platform/fault.ts'
 import { printable } from '../../api/values.ts'
+import { helpFooter } from '../command.ts'
 import { workSignal } from '../stop.ts'
 
 type NewOptions = { path: string; root?: string; title?: string; from?: string }
@@ -22,6 +23,7 @@ export function register(program: Command): void {
     .option('--root <dir>', 'folder that contains the collections, below the path')
     .option('--title <title>', 'title in the gateway (default: the name)')
     .option('--from <mode>', 'copy the resources and the parent of this mode')
+    .addHelpText('after', helpFooter({ exits: { 0: 'created', 2: 'nothing was created' } }))
     .action(async (name: string, options: NewOptions) => {
       const { newMode } = await import('./mode-command.ts')
       process.stdout.write(`${await newMode(name, options, workSignal(timeoutMs))}\n`)
@@ -35,6 +37,7 @@ export function register(program: Command): void {
     .option('--root <dir>', 'folder that contains the collections, below the path')
     .option('--ref <ref>', 'branch, tag or commit instead of the files of the directory')
     .addOption(new Option('--format <format>', 'output format').choices(['text', 'json']).default('text'))
+    .addHelpText('after', helpFooter({ exits: { 0: 'compared', 2: 'a mode, the directory or the ref does not exist' } }))
     .action(async (a: string, b: string, options: DiffOptions) => {
       const [{ openInput, oneRoot }, { diffModes, diffText }] = await Promise.all([
         import('./collections-input.ts'),

@@ -14,7 +14,10 @@ export function register(program: Command): void {
   withClusterOptions(command)
     .option('--state <dir>', 'without a cluster: the folder of "cluster-sync run --state"')
     .addOption(formatOption())
-    .addHelpText('after', helpFooter({ calls: ['history plant -n line-1'], page: 'docs/how-to/fleet.md' }))
+    .addHelpText(
+      'after',
+      helpFooter({ exits: { 0: 'success', 2: 'unknown' }, calls: ['history plant -n line-1'], page: 'docs/how-to/fleet.md' }),
+    )
     .action((name: string | undefined, options: HistoryOptions) => exitWith(() => historyCommand(name, options, standardOutput())))
 }
 

@@ -38,25 +38,22 @@ export type ReceiverParts = {
   notReady(): string[]
 }
 
-/** Events of the receiver; docs/how-to/webhooks documents them. */
+/** Events of the receiver on a GatewaySync; docs/reference/operations.md documents them. */
 export const receiverEvents = {
-  WebhookReceived: { type: 'Normal', on: 'GatewaySync', when: 'a push became a request', note: 'a push requested a sync' },
+  WebhookReceived: { type: 'Normal', when: 'a push became a request', note: 'a push requested a sync' },
   RefNotAllowed: {
     type: 'Warning',
-    on: 'GatewaySync',
     when: 'an authenticated delivery requests a ref that `spec.git.allowedRefs` does not permit',
     note: 'a push requested a ref that spec.git.allowedRefs does not permit',
   },
   AuthNotReady: {
     type: 'Warning',
-    on: 'GatewaySync',
     when: 'a delivery was refused, and a key in `spec.webhook` or of the installation is missing, empty or unreadable',
     note: 'a push was refused: a key that authenticates pushes (spec.webhook, or webhookReceiver.hmac and .token) is missing, empty or unreadable',
   },
   ReceiverOpen: {
     type: 'Warning',
-    on: "GatewaySync; the controller's pod at its start",
-    when: 'no key is configured, so every call is accepted',
+    when: 'no key is configured, so every call is accepted; also on the pod of the controller at its start',
     note: 'a push was accepted without authentication: neither the installation (webhookReceiver.hmac, .token) nor spec.webhook configures a key',
   },
 } as const
