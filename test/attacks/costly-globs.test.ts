@@ -44,9 +44,9 @@ void t.test('a list of globs that would take long for each text is refused, nami
   const globs = list(64, 252)
   t.strictSame(problemsOf({ git: { ...git, allowedRefs: globs }, sync }), [`git.allowedRefs: ${tooMany}`])
   t.strictSame(problemsOf({ git, sync: { ...sync, defaults: { excludePatterns: globs } } }), [`sync.defaults.excludePatterns: ${tooMany}`])
-  const stages = Array.from({ length: 8 }, (_, index) => ({ name: `s${index}`, gateways: { names: list(8, 252) } }))
+  const stages = Array.from({ length: 8 }, (_, index) => ({ name: `s${index}`, selector: { names: list(8, 252) } }))
   t.strictSame(problemsOf({ git, sync, rollout: { stages: [...stages, { name: 'rest' }] } }), [
-    `rollout.stages: gateways.names of all stages ${tooMany}`,
+    `rollout.stages: selector.names of all stages ${tooMany}`,
   ])
   const settings = `rules: {orphan-file: [{paths: ${JSON.stringify(globs)}, severity: off}]}`
   await rejectsWith(t, parseSettings(settings), {

@@ -69,7 +69,7 @@ function stagesOf(count: number): object[] {
   const digits = Array.from({ length: 10 }, (_, digit) => digit)
   return Array.from({ length: count }, (_, stage) => {
     const names = digits.filter((digit) => digit % count === stage).map((digit) => `*${digit}`)
-    return { name: `stage-${stage}`, ...(stage < count - 1 ? { gateways: { names } } : {}) }
+    return { name: `stage-${stage}`, ...(stage < count - 1 ? { selector: { names } } : {}) }
   })
 }
 
