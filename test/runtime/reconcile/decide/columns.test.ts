@@ -3,10 +3,11 @@
  */
 import t from 'tap'
 import * as v from 'valibot'
-import { gatewaySyncColumns, syncReportColumns } from '../../../../runtime/reconcile/decide/columns.ts'
+import { gatewaySyncColumns, isWorthWriting, syncReportColumns } from '../../../../runtime/reconcile/decide/columns.ts'
 import { countGateways, type GatewayState } from '../../../../runtime/reconcile/decide/gateways.ts'
 import { syncReportStatus } from '../../../../runtime/api/schema/report.ts'
-import { gatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
+import { type GatewaySyncStatus, gatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
+import { Temporal } from '../../../../runtime/platform/temporal.ts'
 import { matchObject } from '../../../support/assertions.ts'
 
 const commit = '24a7d5c9c97cf8e04c02ea0114063d89b0766069'
@@ -50,4 +51,26 @@ void t.test('without a message the reason is shown, and unknown values stay empt
   t.equal(gatewaySyncColumns({ conditions: ready('') }).message, 'GatewaysFailed')
   t.strictSame(syncReportColumns({ phase: 'Paused', reason: 'Paused' }), { message: 'Paused' })
   t.strictSame(gatewaySyncColumns({}), {})
+})
+
+void t.test('a status is not written for its columns, nor more often than hourly for the time of a resolution', (t) => {
+  const now = Temporal.Instant.from('2026-01-01T01:00:00Z')
+  const checked = (checkedAt: string): GatewaySyncStatus => ({ source: { ref: 'main', checkedAt } })
+  const [hourAgo, lately] = [checked('2026-01-01T00:00:00Z'), checked('2026-01-01T00:00:01Z')]
+  const rows: [Record<string, unknown>, GatewaySyncStatus, boolean][] = [
+    [{}, lately, false],
+    [{ columns: { message: 'm' } }, hourAgo, false],
+    [{ published: null }, lately, true],
+    [{ source: null }, lately, true],
+    [{ source: 'unknown' }, lately, true],
+    [{ source: {} }, lately, false],
+    [{ source: { checkedAt: 'now' } }, lately, false],
+    [{ source: { checkedAt: 'now', fetchedAt: 'now' }, columns: {} }, lately, false],
+    [{ source: { checkedAt: 'now', commit } }, lately, true],
+    [{ source: { checkedAt: 'now' } }, hourAgo, true],
+    [{ source: { fetchedAt: 'now' } }, {}, true],
+    [{ source: { checkedAt: 'now' } }, { source: { ref: 'main' } }, true],
+  ]
+  for (const [patch, before, expected] of rows) t.equal(isWorthWriting(patch, before, now), expected, JSON.stringify(patch))
+  t.end()
 })
