@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Digest, isDigest } from '../../api/artifact-revision.ts'
 import { printable } from '../../api/values.ts'
 import { deadline } from '../../platform/clock.ts'
@@ -24,10 +25,11 @@ const maxManifestBytes = 1024 * 1024
 const maxPageBytes = 1024 * 1024
 /** As for git hosts: all tags are compared at each poll. */
 const maxTags = 20_000
-const tagsPerPage = 1_000
+/** Registries give at least a hundred in a page. */
+const [tagsPerPage, maxPages] = [1_000, 200]
 /** A registry sends a blob from another host after one redirect. */
 const maxRedirects = 3
-const askTimeoutMs = 30_000
+const defaultTimeoutMs = 30_000
 const idleMs = 30_000
 
 type Asked = { method?: 'GET' | 'HEAD'; accept?: string }
@@ -36,19 +38,26 @@ type Asked = { method?: 'GET' | 'HEAD'; accept?: string }
 export class Registry {
   readonly #remote: Remote
   readonly #network: Network
+  readonly #timeoutMs: number
+  /** Parsed once: a large bundle takes milliseconds. */
+  readonly #trust: { secureContext?: SecureContext }
   readonly #scheme: 'https' | 'http'
   #authorization: string | undefined
 
-  constructor(remote: Remote, network: Network) {
+  /** `timeoutMs`: of each answer without the content of a blob that is opened. */
+  constructor(remote: Remote, network: Network, timeoutMs = defaultTimeoutMs) {
     this.#remote = remote
     this.#network = network
+    this.#timeoutMs = timeoutMs
     this.#scheme = remote.url.protocol === 'oci' ? 'https' : 'http'
-    if (remote.access.caBundle !== undefined) requireCertificate(remote.access.caBundle, 'spec.oci.caBundle')
+    const { caBundle } = remote.access
+    if (caBundle !== undefined) requireCertificate(caBundle, 'spec.oci.caBundle')
+    this.#trust = caBundle === undefined ? {} : { secureContext: createSecureContext({ ca: caBundle }) }
   }
 
   /** The digest that a tag points to; undefined without such a tag. Throws the faults of a registry. */
   async digestOf(tag: string, signal: AbortSignal): Promise<Digest | undefined> {
-    const own = deadline(askTimeoutMs, signal)
+    const own = deadline(this.#timeoutMs, signal)
     // A question without content: registries limit how often a manifest is read.
     const answer = await this.#ask(`manifests/${tag}`, { method: 'HEAD', accept: manifestTypes }, own)
     answer.resume()
@@ -61,7 +70,7 @@ export class Registry {
 
   /** A manifest by its digest, which it is checked against; undefined if the registry has none. Throws the faults of a registry. */
   async manifest(digest: Digest, signal: AbortSignal): Promise<Buffer | undefined> {
-    const manifest = await this.#manifest(digest, deadline(askTimeoutMs, signal))
+    const manifest = await this.#manifest(digest, deadline(this.#timeoutMs, signal))
     if (manifest !== undefined && digestOfBytes(manifest) !== digest)
       throw new Fault('RepositoryRefused', `${this.#named} sent a manifest that does not have the digest ${digest}`)
     return manifest
@@ -69,9 +78,11 @@ export class Registry {
 
   /** All tags. Throws RepositoryTooLarge and the faults of a registry. */
   async tags(signal: AbortSignal): Promise<string[]> {
-    const own = deadline(askTimeoutMs, signal)
+    const own = deadline(this.#timeoutMs, signal)
     const all: string[] = []
-    for (let page: string | undefined = `tags/list?n=${tagsPerPage}`; page !== undefined;) {
+    let pages = 0
+    for (let page: string | undefined = `tags/list?n=${tagsPerPage}`; page !== undefined; pages += 1) {
+      if (pages === maxPages) throw new Fault('RepositoryTooLarge', `${this.#named} sends its tags in more than ${maxPages} pages`)
       const answer: IncomingMessage = await this.#ask(page, {}, own)
       if (answer.statusCode === 404) throw this.#notFound()
       const document = await this.#json(answer, maxTags)
@@ -92,14 +103,24 @@ export class Registry {
 
   /** A blob of at most `maxBytes`, checked against its digest. Throws the faults of a registry. */
   async smallBlob({ digest }: Layer, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
-    const bytes = await this.#body(await this.openBlob(digest, deadline(askTimeoutMs, signal)), maxBytes)
+    const bytes = await this.#body(await this.openBlob(digest, deadline(this.#timeoutMs, signal)), maxBytes)
     if (digestOfBytes(bytes) !== digest)
       throw new Fault('RepositoryRefused', `${this.#named} sent a blob that does not have the digest ${digest}`)
     return bytes
   }
 
-  /** The content of a blob, which the caller bounds and checks. Throws the faults of a registry. */
+  /** The content of a blob, which the caller bounds and checks; `signal` also ends the content. Throws the faults of a registry. */
   async openBlob(digest: Digest, signal: AbortSignal): Promise<IncomingMessage> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new DOMException('no answer', 'TimeoutError')), this.#timeoutMs)
+    try {
+      return await this.#openBlob(digest, AbortSignal.any([signal, late.signal]))
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #openBlob(digest: Digest, signal: AbortSignal): Promise<IncomingMessage> {
     let answer = await this.#ask(`blobs/${digest}`, {}, signal)
     let from = this.#urlOf(`blobs/${digest}`)
     for (let count = 0; isRedirect(answer); count += 1) {
@@ -190,7 +211,7 @@ export class Registry {
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    const { caBundle, proxy: own } = this.#remote.access
+    const { proxy: own } = this.#remote.access
     // Through a proxy only over TLS, so that the proxy can change nothing.
     const proxy = url.protocol === 'https:' ? proxyFor({ protocol: 'https', host }, own, this.#network.proxy, 'spec.oci.proxy') : undefined
     const addresses = await addressesOf(host, proxy, this.#network, signal)
@@ -200,8 +221,8 @@ export class Registry {
       ...(authorization === undefined ? {} : { authorization }),
     }
     try {
-      const way = await wayTo(url, { caBundle, proxy: proxy?.url, addresses }, signal)
-      return await startCall(url, { ...way, method, headers, signal, idleMs }).answered
+      const way = await wayTo(url, { caBundle: undefined, proxy: proxy?.url, addresses }, signal)
+      return await startCall(url, { ...way, ...this.#trust, method, headers, signal, idleMs }).answered
     } catch (error) {
       if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason
       throw networkFault(error, url.host)

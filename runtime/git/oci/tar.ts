@@ -133,8 +133,16 @@ function* readRecords(content: Buffer): Generator<[key: string, value: string]> 
 }
 
 /** The canonical path; `''` for the root. */
+/** An expression would search again from each slash. */
+function withoutSlashes(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
+}
+
 function pathOf(name: string): string {
-  const path = name.replace(/^(?:\.\/+)+/, '').replace(/\/+$/, '')
+  requirePath(name)
+  const path = withoutSlashes(name.replace(/^(?:\.\/+)+/, ''))
   if (path === '' || path === '.') {
     if (name.startsWith('/')) throw refused('it has an entry with an absolute path')
     return ''

@@ -11,8 +11,10 @@ import type { TrustedKey } from '../remote/remote.ts'
 
 /** A Secret has a few keys; each is tried for each signature. */
 const maxKeys = 32
-/** The time for one verification grows with the length. */
-const rsaBits = { min: 2_048, max: 8_192 } as const
+/** The time for one verification grows with the length and with the exponent, which is 65,537 in keys that programs make. */
+const [rsaBits, maxRsaExponent] = [{ min: 2_048, max: 8_192 }, 65_537n] as const
+/** P-256, P-384 and P-521; OpenSSL verifies slowly on others. */
+const curves = new Set<string | undefined>(['prime256v1', 'secp384r1', 'secp521r1'])
 
 /** Reads every entry of a Secret as a public key in PEM. Throws CredentialsInvalid. */
 export function readTrustedKeys(data: ReadonlyMap<string, Buffer>, field: string): TrustedKey[] {
@@ -21,7 +23,7 @@ export function readTrustedKeys(data: ReadonlyMap<string, Buffer>, field: string
   return [...data].map(([name, pem]) => {
     const key = publicKey(pem.toString('utf8'))
     if (key === undefined) {
-      const accepted = `a public key in PEM (ECDSA, Ed25519, or RSA of ${rsaBits.min} to ${rsaBits.max} bits)`
+      const accepted = `a public key in PEM (ECDSA on a NIST curve, Ed25519, or RSA of ${rsaBits.min} to ${rsaBits.max} bits with the usual exponent)`
       throw new Fault('CredentialsInvalid', `${field}: entry "${printable(name)}" of the Secret does not hold ${accepted}`)
     }
     const der = key.export({ type: 'spki', format: 'der' })
@@ -35,12 +37,20 @@ function publicKey(pem: string): KeyObject | undefined {
   if (!/^\s*-----BEGIN (?:RSA )?PUBLIC KEY-----\r?\n[^-]+-----END (?:RSA )?PUBLIC KEY-----\s*$/.test(pem)) return undefined
   try {
     const key = createPublicKey(pem)
-    if (key.asymmetricKeyType === 'ec' || key.asymmetricKeyType === 'ed25519') return key
-    const bits = key.asymmetricKeyDetails?.modulusLength ?? 0
-    return key.asymmetricKeyType === 'rsa' && bits >= rsaBits.min && bits <= rsaBits.max ? key : undefined
+    return isQuick(key) ? key : undefined
   } catch {
     return undefined
   }
+}
+
+/** Whether one verification takes about a millisecond at most. */
+function isQuick({
+  asymmetricKeyType: type,
+  asymmetricKeyDetails: { namedCurve, modulusLength = 0, publicExponent } = {},
+}: KeyObject): boolean {
+  if (type === 'ec') return curves.has(namedCurve)
+  if (type === 'rsa') return modulusLength >= rsaBits.min && modulusLength <= rsaBits.max && (publicExponent ?? 0n) <= maxRsaExponent
+  return type === 'ed25519'
 }
 
 /** The key that signed a payload which names the digest; undefined if none did. */
