@@ -2,6 +2,7 @@
  * Functions that process untrusted text take linear time: each gets 64 KiB of its worst input, and twice the text may take about twice the
  * time. The table names the origin of the text.
  */
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { parseDownwardFile } from '../../runtime/agent/desired.ts'
 import { findHosts } from '../../runtime/validation/rules/hosts.ts'
@@ -22,6 +23,11 @@ import { createPeers } from '../../runtime/http/client-address.ts'
 import { readKeyring } from '../../runtime/git/verify/keyring.ts'
 import { copyReferences, createCopies } from '../../runtime/injection/variables.ts'
 import { createLog } from '../../runtime/platform/log/log.ts'
+import { readTar } from '../../runtime/git/oci/tar.ts'
+import { dockerLogin } from '../../runtime/git/credentials/read.ts'
+import { maskSecrets } from '../../runtime/sync/plan/mask.ts'
+import { parseCommitWords } from '../../runtime/git/content/commit-words.ts'
+import { archiveOf } from '../support/archive.ts'
 import { authenticate } from '../support/authenticate.ts'
 import { readPayload } from '../../runtime/receiver/payload/payload.ts'
 import { redactUrls } from '../../runtime/platform/log/redact.ts'
@@ -205,7 +211,23 @@ const functions: Record<string, (text: string) => unknown> = {
   'variables of a pod': (text) =>
     copyReferences(text, { name: 'gateway', env: [{ name: 'A', value: text.slice(0, 4096) }] }, createCopies()),
   'a JSON file under a patch': (text) => applySettings(JSON.stringify({ a: [text, { [text]: 1 }] }), [{ path: '$..b', value: '1' }], 'a'),
+  'a path in an archive (registry)': pathInArchive,
+  'a login of docker (Secret)': (text) => dockerLogin(JSON.stringify({ auths: { [`${text}\n`]: {}, [`a${text}`]: {} } }), 'a', 'auth'),
+  'who made a commit (repository)': (text) => parseCommitWords(Buffer.from(`tree a\nauthor x${text}y <a@b>\n\n${text}`)),
+  'who made a commit, malformed (repository)': (text) => parseCommitWords(Buffer.from(`author ${text.replaceAll('\n', '\nauthor ')}\n\na`)),
+  'secrets in a JSON file that is shown (repository)': (text) =>
+    maskSecrets(undefined, utf8(JSON.stringify({ password: 'a', [text]: text }))),
+  'secrets in a text that is shown (repository)': (text) => maskSecrets(utf8(text), utf8(`{"password":"a","b":"${text}`)),
   'a path of a patch (spec)': (text) => applySettings('{"a":1}', [{ path: text, value: '1' }], 'a'),
+}
+
+/** The path of a file in an archive, which may have 32 KiB. */
+async function pathInArchive(text: string): Promise<unknown> {
+  const archive = archiveOf(
+    { name: 'long', type: 'L', content: text.slice(0, text.length / 4) + text.slice(-text.length / 4) },
+    { name: 'a' },
+  )
+  return await Array.fromAsync(readTar(Readable.from([archive]), archive.length), ({ path }) => path)
 }
 
 /** Below this many milliseconds of CPU time the call is harmless and the measurement is noise. */
@@ -213,10 +235,10 @@ const floorMs = 250
 /** Twice the text takes twice as long in linear time and four times as long in quadratic time; garbage collection adds some. */
 const most = 3.2
 
-function cpuMs(work: () => unknown): number {
+async function cpuMs(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   try {
-    work()
+    await work()
   } catch (error) {
     if (!(error instanceof Fault)) throw error
   }
@@ -225,9 +247,9 @@ function cpuMs(work: () => unknown): number {
 }
 
 /** The minimum of several rounds; stops once it is at most `enough`. */
-function minMs(work: () => unknown, enough: number): number {
+async function minMs(work: () => unknown, enough: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (let round = 0; round < 5 && least > enough; round += 1) least = Math.min(least, cpuMs(work))
+  for (let round = 0; round < 5 && least > enough; round += 1) least = Math.min(least, await cpuMs(work))
   return least
 }
 
@@ -238,9 +260,9 @@ for (const [name, run] of Object.entries(functions)) {
         const text = unit.repeat(Math.floor(bytes / unit.length))
         const half = text.slice(0, text.length / 2) + end
         const whole = text + end
-        const wholeMs = minMs(() => run(whole), floorMs)
+        const wholeMs = await minMs(() => run(whole), floorMs)
         if (wholeMs <= floorMs) continue
-        const halfMs = minMs(() => run(half), 0)
+        const halfMs = await minMs(() => run(half), 0)
         if (wholeMs > most * halfMs) t.fail(`${JSON.stringify(unit)}: ${halfMs} ms, twice the text ${wholeMs} ms`)
       }
     }

@@ -15,7 +15,7 @@ export function parseCommitWords(raw: Buffer): CommitWords | undefined {
   const text = raw.toString('utf8')
   const end = text.indexOf('\n\n')
   if (end < 0) return undefined
-  const [, author = ''] = /^author ([^<\n]*?) *</m.exec(text.slice(0, end + 1)) ?? []
+  const author = /^author ([^<\n]*)</m.exec(text.slice(0, end + 1))?.[1]?.trim() ?? ''
   const [subject = ''] = text.slice(end).trimStart().split('\n', 1)
   if (subject === '' && author === '') return undefined
   return { subject: printable(subject.trim() || 'no message', maxSubject), author: printable(author || 'unknown author', maxAuthor) }

@@ -161,7 +161,7 @@ function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSi
 }
 
 /** `registry`: host, and port if the URL names one. Throws CredentialsInvalid, without any of the text, which is secret. */
-function dockerLogin(text: string, registry: string, field: string): { username: string; password: string } {
+export function dockerLogin(text: string, registry: string, field: string): { username: string; password: string } {
   const { auths } = (jsonOrUndefined(text) ?? {}) as { auths?: unknown }
   if (typeof auths !== 'object' || auths === null) throw new Fault('CredentialsInvalid', `${field} holds no JSON with auths`)
   const [, found] = Object.entries(auths).find(([name]) => hostIn(name) === registry) ?? []
@@ -176,10 +176,8 @@ function dockerLogin(text: string, registry: string, field: string): { username:
 
 /** Entries may be URLs, as `https://registry.example/v1/`. */
 function hostIn(name: string): string {
-  return name
-    .replace(/^https?:\/\//, '')
-    .replace(/\/.*$/, '')
-    .toLowerCase()
+  const [host = ''] = name.replace(/^https?:\/\//, '').split('/', 1)
+  return host.toLowerCase()
 }
 
 /** By a label in the host's name; the first match wins. Source: the pages of docs/how-to/git-hosts. */

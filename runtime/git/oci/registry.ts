@@ -111,12 +111,14 @@ export class Registry {
 
   /** The content of a blob, which the caller bounds and checks; `signal` also ends the content. Throws the faults of a registry. */
   async openBlob(digest: Digest, signal: AbortSignal): Promise<IncomingMessage> {
+    const head = deadline(this.#timeoutMs)
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(new DOMException('no answer', 'TimeoutError')), this.#timeoutMs)
+    const stop = (): void => late.abort(head.reason)
+    head.addEventListener('abort', stop, { once: true })
     try {
       return await this.#openBlob(digest, AbortSignal.any([signal, late.signal]))
     } finally {
-      clearTimeout(timer)
+      head.removeEventListener('abort', stop)
     }
   }
 

@@ -47,9 +47,11 @@ function readSide(content: Side): ReadSide | undefined {
 
 /** Of a duplicate name in one object only the last value is found. */
 function isAmbiguous(side: ReadSide): boolean {
+  if (side.secrets.length === 0) return false
   const named = side.secrets.filter(({ at }) => isSecretKey(String((JSON.parse(at) as unknown[]).at(-1)))).length
-  const keys = [...masked(side, () => false).matchAll(/"((?:[^"\\]|\\.)*)"\s*:/g)].filter(([, key = '']) => isSecretKey(key)).length
-  return keys > named && side.secrets.length > 0
+  // Texts that are no keys are matched too: the search would begin again within each of them.
+  const texts = masked(side, () => false).matchAll(/"((?:[^"\\]|\\.)*)"(\s*:)?/g)
+  return [...texts].filter(([, key = '', colon]) => colon !== undefined && isSecretKey(key)).length > named
 }
 
 function locate(value: unknown, location: (string | number)[], found: (string | number)[][]): void {

@@ -5,9 +5,8 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { Registry } from '../../../../runtime/git/oci/registry.ts'
-import { anonymousAccess } from '../../../../runtime/git/remote/access.ts'
 import { openNetwork } from '../../../../runtime/git/remote/network.ts'
-import { requireRepository } from '../../../../runtime/git/remote/remote.ts'
+import { anonymousAccess, requireRepository } from '../../../../runtime/git/remote/remote.ts'
 import { rejectsWith } from '../../../support/assertions.ts'
 
 const signal = new AbortController().signal

@@ -6,6 +6,7 @@ import t from 'tap'
 import { readTar } from '../../../../runtime/git/oci/tar.ts'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import { tarOf } from '../../../support/artifact-registry.ts'
+import { archiveOf, entry } from '../../../support/archive.ts'
 import { temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 
@@ -66,36 +67,12 @@ void t.test('every file of an archive has its path and content', async (t) => {
   )
 })
 
-type Entry = { name: string; type?: string; content?: string; link?: string; size?: string; prefix?: string }
-
-/** An entry with any header, right or wrong. */
-function entry({ name: file, type = '0', content = '', link = '', size, prefix = '' }: Entry): Buffer {
-  const header = Buffer.alloc(512)
-  header.write(file, 0, 100)
-  header.write('0000644\0', 100)
-  header.write(size ?? `${Buffer.byteLength(content).toString(8).padStart(11, '0')}\0`, 124, 'latin1')
-  header.write('        ', 148)
-  header.write(type, 156)
-  header.write(link, 157)
-  header.write('ustar', 257)
-  header.write('00', 263)
-  header.write(prefix, 345)
-  const sum = header.reduce((total, byte) => total + byte, 0)
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-  const padded = Buffer.alloc(Math.ceil(Buffer.byteLength(content) / 512) * 512)
-  padded.write(content)
-  return Buffer.concat([header, padded])
-}
-
 function record(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`
   const length = Buffer.byteLength(rest)
   const digits = String(length + String(length).length).length
   return `${length + digits}${rest}`
 }
-
-const end = Buffer.alloc(1024)
-const archiveOf = (...entries: readonly Entry[]): Buffer => Buffer.concat([...entries.map(entry), end])
 
 void t.test('entries that are no plain files below the root are refused by name', async (t) => {
   const refused: readonly (readonly [Buffer, string])[] = [
@@ -138,7 +115,10 @@ void t.test('entries that are no plain files below the root are refused by name'
   named[0] = 0xff
   const sum = named.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 0x20 : byte), 0)
   named.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-  t.equal(await faultOf(Buffer.concat([named, end])), 'RepositoryRefused: the artifact is refused: it has a name that is not UTF-8')
+  t.equal(
+    await faultOf(Buffer.concat([named, Buffer.alloc(1024)])),
+    'RepositoryRefused: the artifact is refused: it has a name that is not UTF-8',
+  )
 })
 
 void t.test('an archive that unpacks to more than the limit is refused before its content is read', async (t) => {
