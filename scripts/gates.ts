@@ -21,7 +21,8 @@ type Gate = readonly [command: string, args: readonly string[]]
 /** Without files: every check. With files: types of all, the rest of these files. */
 function gatesFor(files: readonly string[]): readonly Gate[] {
   const ofFiles: Gate[] = [
-    ['oxlint', files],
+    // The given files may all be pages.
+    ['oxlint', ['--no-error-on-unmatched-pattern', ...files]],
     ['prettier', [...prettier, ...(files.length === 0 ? ['.'] : files)]],
   ]
   const pages = files.filter((file) => file.endsWith('.md'))
