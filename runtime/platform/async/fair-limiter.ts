@@ -7,8 +7,8 @@
  *   other work needs the reserve, and starts again outside it.
  * - With a turn, slow work may use the reserve too, if its tenant holds nothing. Work outside
  *   of the reserve is aborted after its turn, for a tenant that has used less. It starts again with twice the turn.
- * - Waiting work: quick keys go before new ones, and slow keys last; then the tenant that has used the least goes first, and within a tenant
- *   urgent work.
+ * - Waiting work: tenants that have used nothing go first, then quick keys, new ones, and slow ones last; then the tenant that has used the
+ *   least goes first, and within a tenant urgent work.
  */
 import { LRUCache } from 'lru-cache'
 import { Shares } from './shares.ts'

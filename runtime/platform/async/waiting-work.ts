@@ -79,13 +79,16 @@ export type Rank = readonly number[]
 const ranks: Record<WorkSpeed, number> = { quick: 0, unknown: 1, slow: 2 }
 
 /**
- * Quick keys go before new ones, and slow keys last; then the tenant that has used the least goes first. `late`: the work that has waited
- * too long. `tenantSinceMs`: since when the tenant has waited.
+ * Tenants that have used nothing go first, then quick keys, new ones, and slow ones last; then the tenant that has used the least goes
+ * first. `late`: the work that has waited too long. `tenantSinceMs`: since when the tenant has waited.
  */
 export function rankOfWork(waiter: Waiter, late: Waiter | undefined, tenantSinceMs: number, nowMs: number): Rank {
   const { account, key, urgent, sinceMs } = waiter
+  const debt = account.debt(nowMs)
+  // Quick work of others may never end, so a tenant that has used nothing does not wait for it.
+  const rank = debt === 0 ? 0 : ranks[account.speedOf(key, nowMs)]
   // Of tenants that have used nothing, the longest waiting one goes first; within a tenant, urgent work does.
-  return [Number(waiter !== late), ranks[account.speedOf(key, nowMs)], account.debt(nowMs), tenantSinceMs, Number(!urgent), sinceMs]
+  return [Number(waiter !== late), rank, debt, tenantSinceMs, Number(!urgent), sinceMs]
 }
 
 export function compareRanks(a: Rank, b: Rank): number {
