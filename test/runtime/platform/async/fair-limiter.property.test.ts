@@ -1,20 +1,34 @@
 /**
  * Tests fairness in simulated time with the limits of the controller: whatever other namespaces do, a push of a well-behaved namespace is
- * published at most 5 s later than without them.
+ * published at most 5 s later than without them. A push is a webhook call, the write of its request, a fetch and validation.
  */
 import fc from 'fast-check'
+import pLimit from 'p-limit'
 import t from 'tap'
 import { checkSlots } from '../../../../runtime/validation/worker/isolated-validation.ts'
+import { ComputeTurns } from '../../../../runtime/platform/async/turns.ts'
 import { FairLimiter } from '../../../../runtime/platform/async/fair-limiter.ts'
+import { Places } from '../../../../runtime/platform/async/places.ts'
+import { systemClock } from '../../../../runtime/platform/clock.ts'
+import { maxWaitingCalls } from '../../../../runtime/receiver/limits.ts'
+import { createWriteQueues } from '../../../../runtime/receiver/request/write-queue.ts'
 import { hostSlots } from '../../../../runtime/reconcile/source/resolutions.ts'
 import { type CallSize, createGitMemory } from '../../../../runtime/git/command/memory.ts'
 import { SimulatedClock } from '../../../support/simulated-clock.ts'
 
 /** The load of one GatewaySync: how long fetches and validation take, and how long it waits between pushes. */
 type Load = { host: string; size: CallSize; fetchMs: number; checkMs: number; restMs: number; fails: boolean }
-type Tenant = { name: string; loads: readonly Load[] }
+/**
+ * The webhook calls for a namespace: how many arrive at once, how many GatewaySyncs each visits, how long the event loop takes for one of
+ * them and the API server for the write of its request, and the time between such calls.
+ */
+type Calls = { atOnce: number; syncs: number; visitMs: number; writeMs: number; restMs: number }
+type Tenant = { name: string; loads: readonly Load[]; calls: Calls }
 
 const simulatedMs = 60_000
+const noCalls: Calls = { atOnce: 0, syncs: 0, visitMs: 0, writeMs: 0, restMs: 0 }
+/** Of the well-behaved namespace. */
+const ownCall = { syncs: 1, visitMs: 0.5, writeMs: 5 }
 /** The controller aborts a fetch that transfers almost nothing after the first limit, and a validation after the second. */
 const [maxFetchMs, maxCheckMs] = [30_000, 120_000]
 
@@ -31,32 +45,67 @@ function controllerOf(clock: SimulatedClock) {
   return { push }
 }
 
+/** As in receiver/app.ts, a call for all GatewaySyncs of a namespace. */
+function receiverOf(clock: SimulatedClock) {
+  const [places, turns] = [new Places(maxWaitingCalls), new ComputeTurns(clock)]
+  const queues = createWriteQueues({
+    clock: { ...systemClock, monotonicMs: clock.monotonicMs, wait: clock.wait },
+    freeSlots: () => Number.POSITIVE_INFINITY,
+  })
+  /** Throws if the call is refused, after which its host repeats it. */
+  const call = async (namespace: string, { syncs, visitMs, writeMs }: Omit<Calls, 'atOnce' | 'restMs'>): Promise<void> => {
+    const release = places.take(namespace)
+    if (release === undefined) throw new Error('refused')
+    try {
+      const limited = pLimit(8)
+      const written: Promise<string>[] = []
+      const names = Array.from({ length: syncs }, (_, index) => `${namespace}/${index}`)
+      for await (const name of turns.each(namespace, names)) {
+        clock.compute(visitMs)
+        written.push(limited(() => queues.enqueue(name, 'main', () => clock.wait(writeMs))))
+      }
+      await Promise.all(written)
+    } finally {
+      release()
+    }
+  }
+  return { call }
+}
+
 /** Returns the longest delay of a push of the well-behaved namespace compared with running alone. */
 async function delayBeside(tenants: readonly Tenant[], well: Load): Promise<number> {
   const clock = new SimulatedClock()
   const { push } = controllerOf(clock)
+  const { call } = receiverOf(clock)
   const stop = new AbortController()
   const play = async (): Promise<number> => {
     // The well-behaved namespace publishes once before the others start.
     await push('well', well, stop.signal)
-    const others = tenants.flatMap(({ name, loads }) =>
-      loads.map(async (load) => {
+    const others = tenants.flatMap(({ name, loads, calls }) => [
+      ...loads.map(async (load) => {
         for (;;) {
           await push(name, load, stop.signal)
           await clock.wait(load.restMs, stop.signal)
         }
       }),
-    )
+      ...Array.from({ length: calls.atOnce }, async () => {
+        for (;;) {
+          await call(name, calls).catch(() => undefined)
+          await clock.wait(calls.restMs, stop.signal)
+        }
+      }),
+    ])
     let longestMs = 0
     while (clock.monotonicMs() < simulatedMs) {
       await clock.wait(well.restMs, stop.signal)
       const startedMs = clock.monotonicMs()
+      await call('well', ownCall)
       await push('well', well, stop.signal)
       longestMs = Math.max(longestMs, clock.monotonicMs() - startedMs)
     }
     stop.abort()
     await Promise.allSettled(others)
-    return longestMs - well.fetchMs - well.checkMs
+    return longestMs - ownCall.visitMs - ownCall.writeMs - well.fetchMs - well.checkMs
   }
   return await clock.runUntil(play())
 }
@@ -80,11 +129,21 @@ const load: fc.Arbitrary<Load> = fc
     fc.record({ host: fc.constantFrom('a', 'b', 'c'), restMs: fc.integer({ min: 500, max: 10_000 }), fails: fc.boolean() }),
   )
   .map(([work, about]) => ({ ...work, ...about }))
+const callTimes = { visitMs: fc.double({ min: 0.5, max: 2, noNaN: true }), writeMs: fc.integer({ min: 20, max: 200 }) }
+const calls: fc.Arbitrary<Calls> = fc.oneof(
+  fc.record({
+    ...callTimes,
+    atOnce: fc.integer({ min: 0, max: 8 }),
+    syncs: fc.integer({ min: 1, max: 200 }),
+    restMs: fc.integer({ min: 5_000, max: 20_000 }),
+  }),
+  fc.record({ ...callTimes, atOnce: fc.constant(400), syncs: fc.constant(1), restMs: fc.integer({ min: 10_000, max: 20_000 }) }),
+)
 /** Generates up to `count` namespaces with up to `syncs` GatewaySyncs each. */
 const namespaces = (count: number, syncs: number) =>
   fc
-    .array(fc.array(load, { minLength: 1, maxLength: syncs }), { maxLength: count })
-    .map((all) => all.map((own, index): Tenant => ({ name: `tenant-${index}`, loads: own })))
+    .array(fc.record({ loads: fc.array(load, { minLength: 1, maxLength: syncs }), calls }), { maxLength: count })
+    .map((all) => all.map((own, index): Tenant => ({ name: `tenant-${index}`, ...own })))
 const wellBehaved: fc.Arbitrary<Load> = fc.record({
   host: fc.constant('git.example'),
   size: fc.constant('small' as const),
@@ -113,12 +172,23 @@ for (const { name, others, maxDelayMs } of cases) {
 void t.test('four slow GatewaySyncs of one namespace do not delay another namespace', async (t) => {
   const drip: Load = { host: 'drip', size: 'small', fetchMs: maxFetchMs, checkMs: 0, restMs: 1_000, fails: true }
   const well: Load = { host: 'git.example', size: 'small', fetchMs: 100, checkMs: 50, restMs: 2_000, fails: false }
-  t.equal(await delayBeside([{ name: 'evil', loads: [drip, drip, drip, drip] }], well), 0)
+  t.equal(await delayBeside([{ name: 'evil', loads: [drip, drip, drip, drip], calls: noCalls }], well), 0)
 })
 
 void t.test('three endless validations of one namespace delay a long validation of another by less than 5 s', async (t) => {
   const endless: Load = { host: 'huge', size: 'large', fetchMs: 500, checkMs: maxCheckMs, restMs: 1_000, fails: false }
   const well: Load = { host: 'git.example', size: 'small', fetchMs: 100, checkMs: 9_000, restMs: 10_000, fails: false }
-  const delayMs = await delayBeside([{ name: 'evil', loads: [endless, endless, endless] }], well)
+  const delayMs = await delayBeside([{ name: 'evil', loads: [endless, endless, endless], calls: noCalls }], well)
   t.ok(delayMs < 5_000, `${delayMs} ms`)
+})
+
+void t.test('webhook calls for three namespaces delay a push of a fourth by less than a second', async (t) => {
+  const ofAll: Calls = { atOnce: 10, syncs: 100, visitMs: 2, writeMs: 100, restMs: 3_000 }
+  const ofOne: Calls = { atOnce: 400, syncs: 1, visitMs: 0.5, writeMs: 200, restMs: 3_000 }
+  const well: Load = { host: 'git.example', size: 'small', fetchMs: 100, checkMs: 50, restMs: 5_000, fails: false }
+  const delayMs = await delayBeside(
+    [ofAll, ofAll, ofOne].map((calls, index) => ({ name: `evil-${index}`, loads: [], calls })),
+    well,
+  )
+  t.ok(delayMs < 1_000, `${delayMs} ms`)
 })
