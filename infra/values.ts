@@ -29,7 +29,7 @@ import { notificationValues } from './values/notifications.ts'
 import { receiverValues } from './values/receiver.ts'
 import { statusPageValues } from './values/status-page.ts'
 import { containerSecurity, serviceValues, workloadValues } from './values/workload.ts'
-import { logLevels } from '../runtime/platform/log/log.ts'
+import { logLevels } from '../runtime/platform/log/level.ts'
 
 const logLevel = (what: string) =>
   v.optional(v.pipe(v.picklist(logLevels), v.description(`Minimum level of the log lines of ${what}.`)), 'info')

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { Fault } from '../platform/fault.ts'
 import { ports } from '../api/names.ts'
-import { logLevels } from '../platform/log/log.ts'
+import { logLevels } from '../platform/log/level.ts'
 
 /** Each setting and its environment variable. */
 export const agentVariables = {

@@ -5,7 +5,7 @@ import * as v from 'valibot'
 import { labelSelector } from '../api/label-selector.ts'
 import { ports } from '../api/names.ts'
 import { amountOf, quantityPattern } from '../api/quantity.ts'
-import { logLevels } from '../platform/log/log.ts'
+import { logLevels } from '../platform/log/level.ts'
 
 const text = v.pipe(v.string(), v.minLength(1), v.maxLength(2048))
 const port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65_535))

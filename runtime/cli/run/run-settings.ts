@@ -1,5 +1,5 @@
 import type { StandaloneSync, Target } from '../../standalone/settings.ts'
-import type { LogLevel } from '../../platform/log/log.ts'
+import type { LogLevel } from '../../platform/log/level.ts'
 
 export type RunOptions = {
   file: string

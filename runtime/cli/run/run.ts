@@ -12,7 +12,7 @@ import { readManifestFile, readNamedFile, requireFolder } from '../named-files.t
 import type { Followed, RunOptions, RunSettings } from './run-settings.ts'
 import { helpFooter, collect } from '../command.ts'
 import { durationArgument } from '../fleet/output.ts'
-import { logLevels } from '../../platform/log/log.ts'
+import { logLevels } from '../../platform/log/level.ts'
 
 type Options = TargetOptions & RunOptions & { state?: string }
 

@@ -4,6 +4,7 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { redactUrls } from './redact.ts'
 import { Temporal } from '../temporal.ts'
+import type { LogLevel } from './level.ts'
 
 /** The fields of log lines, named as in conditions, metrics and SyncReports. */
 export type LogFields = {
@@ -98,6 +99,3 @@ export const silentLog: Log = {
   error() {},
   child: () => silentLog,
 }
-
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof logLevels)[number]
