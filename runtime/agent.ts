@@ -185,7 +185,7 @@ function clientFor(
   followedName: () => string | undefined,
 ): ClientOf {
   if (URL.parse(url)?.host !== settings.deliveryHost) {
-    const message = `status.delivery names ${url}, and this pod was injected to use ${settings.deliveryHost}; recreate the pod`
+    const message = `status.delivery names ${url}, but this pod was injected to use ${settings.deliveryHost}; recreate the pod`
     return () => unusableClient(new Fault('DeliveryUnauthorized', message))
   }
   const token = async (): Promise<string> => readFileSync(settings.deliveryTokenFile, 'utf8').trim()

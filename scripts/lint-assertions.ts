@@ -36,7 +36,7 @@ const strict = {
       else if (method === 'notMatch' && !isExpression(pattern))
         context.report({
           node,
-          message: 't.notMatch holds of everything that is no text: compare with a regular expression, or use lacksText',
+          message: 't.notMatch passes for every value that is not a string: compare with a regular expression, or use lacksText',
         })
       else if ((method === 'throws' || method === 'rejects') && isObject(pattern))
         context.report({ node, message: `t.${method} takes a part of a message for the whole: use throwsError or rejectsWith` })

@@ -34,7 +34,7 @@ function readArguments(): { once: boolean } {
     const { values } = parseArgs({ options: { once: { type: 'boolean', default: false } } })
     return values
   } catch (error) {
-    process.stderr.write(`npm start: ${error instanceof Error ? error.message : String(error)}; known: --once\n`)
+    process.stderr.write(`npm start: ${error instanceof Error ? error.message : String(error)}; the only option is --once\n`)
     return process.exit(2)
   }
 }

@@ -19,7 +19,7 @@ export function tarOf(files: readonly TarFile[]): Buffer {
 
 /** The header of POSIX.1-1988 (ustar) for a regular file that anyone may read (and run, if it is a program), of no time and no owner. */
 function header(path: string, size: number, isProgram: boolean): Buffer {
-  if (Buffer.byteLength(path) > longestName) throw new Error(`${path}: longer than ${longestName} bytes, which a tar header holds`)
+  if (Buffer.byteLength(path) > longestName) throw new Error(`${path}: longer than ${longestName} bytes, the maximum of a tar header`)
   const bytes = Buffer.alloc(block)
   const octal = (value: number, at: number, length: number): void =>
     void bytes.write(value.toString(8).padStart(length - 1, '0'), at, 'latin1')

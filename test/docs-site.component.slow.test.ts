@@ -88,7 +88,7 @@ void t.test('a folder with other content is not overwritten', async (t) => {
   const folder = temporaryFolder(t, 'docs-elsewhere')
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, 'mine.txt'), 'mine')
-  await rejectsWith(t, writeSite(siteOfCheckout(), folder), { message: /holds something that npm run docs has not written/ })
+  await rejectsWith(t, writeSite(siteOfCheckout(), folder), { message: /contains files that npm run docs did not write/ })
 })
 
 void t.test('the server returns only files of its folder', async (t) => {

@@ -99,7 +99,7 @@ void t.test('the files of a release agree with each other, and a registry gets e
     appendFileSync(path.join(folder, 'crds.k8s.yaml'), '\n')
     const { status, stdout, stderr } = release(['--publish', ...options], withHelm)
     t.strictSame([status, stdout], [1, ''])
-    t.equal(stderr, `${folder} does not hold the files of its sha256sums.txt; make the release again\n`)
+    t.equal(stderr, `${folder} does not contain the files of its sha256sums.txt; create the release again\n`)
   })
 })
 
@@ -253,7 +253,7 @@ void t.test('a release does not replace a folder with other files', async (t) =>
   mkdirSync(path.join(folder, 'mine'))
   const { status, stderr } = release(['--dry-run', '--folder', folder, '--base', 'none'])
   t.equal(status, 1)
-  t.equal(stderr.split('\n').at(-2), `${folder} holds something that no release has written; name an empty or a new folder`)
+  t.equal(stderr.split('\n').at(-2), `${folder} contains files that no release wrote; specify an empty or a new folder`)
   t.strictSame(readdirSync(folder), ['mine'])
 })
 

@@ -62,7 +62,7 @@ export function startupHold({ settings = unknownStart, synced, hasCommit, sinceS
   const limitMs = hasCommit ? settings.graceMs : settings.deadlineMs
   if (sinceStartMs >= limitMs) return { kind: 'open', by: hasCommit ? 'grace' : 'deadline' }
   const why = hasCommit
-    ? 'the published commit is not in place yet; the gateway soon starts with the one that it has'
+    ? 'the published commit is not in place yet; the gateway will soon start with its current commit'
     : 'the data volume has no complete commit yet'
   return { kind: 'held', forMs: limitMs - sinceStartMs, why }
 }
@@ -88,5 +88,5 @@ export function agentHealth({ hold, syncingForMs, stopping }: Activity): AgentHe
   const live = syncingForMs < stuckAfterMs
   if (stopping) return { started: true, live, why: 'shutting down' }
   if (hold.kind === 'held') return { started: false, live, why: hold.why }
-  return { started: true, live, why: live ? undefined : 'a sync has not ended in time' }
+  return { started: true, live, why: live ? undefined : 'a sync did not finish in time' }
 }

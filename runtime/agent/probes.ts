@@ -52,7 +52,7 @@ async function open(deps: ProbeDeps, address: { port: number; host: string }, si
       return await serve({ app, ...address, bounds, log }, signal)
     } catch (error) {
       const { reason, message } = asFault(error)
-      if (failures === 1) log.error({ reason, message: `${message}; the agent retries` }, 'the port of the probes cannot be opened')
+      if (failures === 1) log.error({ reason, message: `${message}; the agent retries` }, 'the probe port cannot be opened')
       await pause(clock, backoffMs(failures, retryMs.first, retryMs.longest, clock.random()), signal)
     }
   }
@@ -72,7 +72,7 @@ function probesApp({ health, metrics }: ProbeDeps): Hono {
   })
   app.notFound((context) =>
     context.req.method === 'GET'
-      ? context.text('there are /startz, /livez and /metrics\n', 404)
+      ? context.text('not found; the routes are /startz, /livez and /metrics\n', 404)
       : context.text('method not allowed\n', 405, { allow: 'GET' }),
   )
   return app
@@ -105,7 +105,7 @@ export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, fol
       write(probeFiles.live, live ? probeFiles.ok : (why ?? 'stuck'))
     } catch (error) {
       const { reason, message } = asFault(error)
-      if (!isTold) log.error({ reason, message, path: folder }, 'the files for the probes cannot be written')
+      if (!isTold) log.error({ reason, message, path: folder }, 'the probe files cannot be written')
       isTold = true
     }
     await pause(clock, pollIntervalMs, signal)

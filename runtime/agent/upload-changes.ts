@@ -77,7 +77,7 @@ export async function uploadChanges(
   const changes =
     listing === undefined
       ? undefined
-      : await attempt('list local changes failed', async () => (await within(listing, listTimeoutMs, signal)) ?? 'again')
+      : await attempt('listing local changes failed', async () => (await within(listing, listTimeoutMs, signal)) ?? 'again')
   const captureAgainMs = await attempt('upload of local changes failed', async () => {
     if (request !== undefined && (await capture?.(source, target, { request, uid }, signal)) === 'again') return againMs
     if (quiet === undefined) return Infinity

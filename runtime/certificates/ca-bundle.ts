@@ -119,7 +119,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
   let isDone = false
   let lastFault: Fault | undefined
   const warn = (reason: string, message: string): void =>
-    log.warn({ component: 'certificates', name, reason, message }, 'whether the API server trusts this certificate is not known')
+    log.warn({ component: 'certificates', name, reason, message }, 'it is unknown whether the API server trusts this certificate')
   const isWritten = async (signal: AbortSignal): Promise<boolean> => {
     try {
       const bundles = await readCaBundles(kube, name, signal)
@@ -140,7 +140,7 @@ export function awaitCaBundle({ kube, clock, log }: Deps, keeper: RenewedCertifi
       isDone = await isWritten(signal)
       if (isDone) return
       if (clock.monotonicMs() >= untilMs) {
-        const waited = "cert-manager's injector has not written the caBundle of the webhook; look at its log"
+        const waited = "cert-manager's injector has not written the caBundle of the webhook; check its log"
         warn(lastFault?.reason ?? 'Timeout', lastFault?.message ?? waited)
         isDone = true
         return

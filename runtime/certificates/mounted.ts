@@ -72,7 +72,8 @@ async function readFiles(folder: string): Promise<Files> {
   }
   if (!keyMatchesCertificate(files))
     throw new Fault('InvalidConfiguration', `${folder}: tls.crt and tls.key are not a certificate and its key`)
-  if (readCertificate(files.authority) === undefined) throw new Fault('InvalidConfiguration', `${folder}/ca.crt holds no certificate`)
+  if (readCertificate(files.authority) === undefined)
+    throw new Fault('InvalidConfiguration', `${folder}/ca.crt does not contain a certificate`)
   return files
 }
 

@@ -62,7 +62,7 @@ export function createServing(first: Pick<ServedCertificate, 'cert' | 'key' | 'c
 
 function dated({ cert, key, caBundle }: Pick<ServedCertificate, 'cert' | 'key' | 'caBundle'>): ServedCertificate {
   const read = readCertificate(cert)
-  if (read === undefined) throw new Error('the text holds no certificate')
+  if (read === undefined) throw new Error('the text does not contain a certificate')
   return { cert, key, caBundle, from: read.from, until: read.until }
 }
 

@@ -53,7 +53,7 @@ export function watchEventLoop(
     }
   }
   void beat()
-  return () => (clock.monotonicMs() - lastMs > stuckAfterMs ? ['the event loop does not turn'] : [])
+  return () => (clock.monotonicMs() - lastMs > stuckAfterMs ? ['the event loop is blocked'] : [])
 }
 
 /** The start-up state of a replica's parts. */

@@ -93,8 +93,8 @@ function createWarning({ clock, log }: Pick<Deps, 'clock' | 'log'>): (isPressed:
     toldAtMs = nowMs
     log.warn(
       { component: 'memory', count: faults, durationMs: pollIntervalMs },
-      'the container is full: pages of this program are dropped and read from the disk again and again; give the controller more memory ' +
-        "(resources.limits.memory), and see whether the read-ahead of the node's disk is larger than usual (blockdev --getra, usually 256)",
+      'the memory of the container is full: pages of this program are repeatedly dropped and read from the disk again; give the controller more memory ' +
+        "(resources.limits.memory), and check whether the read-ahead of the node's disk is larger than usual (blockdev --getra, usually 256)",
     )
   }
 }

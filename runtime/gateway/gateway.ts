@@ -155,7 +155,7 @@ async function lockOne(ask: Ask, kind: ScanKind, clock: Clock, signal: AbortSign
       required(answer, `scan-lock/${kind}`, 'Write')
       return 'held'
     }
-    if (attempt === lockAttempts) throw new Fault('GatewayNotReady', `someone else holds the gateway's scan lock for ${kind}`)
+    if (attempt === lockAttempts) throw new Fault('GatewayNotReady', `another client holds the gateway's scan lock for ${kind}`)
     await clock.wait(lockRetryMs, signal)
   }
 }

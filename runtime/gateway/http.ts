@@ -104,9 +104,12 @@ export function required(
 ): string {
   if (status >= 200 && status < 300) return body
   if (status === 401)
-    throw new Fault('GatewayUnauthorized', `${route}: the gateway knows no such API key (401); the Secret holds <name>:<secret>`)
+    throw new Fault(
+      'GatewayUnauthorized',
+      `${route}: the gateway does not accept this API key (401); the Secret must contain <name>:<secret>`,
+    )
   if (status === 403) {
-    const why = `the API key lacks the permission ${level} (403); give it a security level of its own that has ${level}, or permit keys over http`
+    const why = `the API key lacks the permission ${level} (403); give it its own security level with ${level}, or permit keys over http`
     throw new Fault('GatewayForbidden', `${route}: ${why}`)
   }
   if (status >= 300 && status < 400) {

@@ -85,18 +85,18 @@ export function admissionApp(deps: AdmissionDeps): Hono {
     if (body.kind !== 'json') {
       count('malformed')
       const [status, why] = unreadable[body.kind]
-      log.warn({ message: why }, 'admission review cannot be understood')
+      log.warn({ message: why }, 'admission review is invalid')
       return refuse(context, status, why)
     }
     const asked: ReviewRequest = parseReview(body.value)
     if (asked.kind === 'malformed') {
       count('malformed')
-      log.warn({ message: asked.why }, 'admission review cannot be understood')
+      log.warn({ message: asked.why }, 'admission review is invalid')
       return refuse(context, 400, asked.why)
     }
     if (asked.kind === 'other') {
       count('malformed')
-      log.warn({ message: asked.why, requestId: asked.uid }, 'admission review is about no pod')
+      log.warn({ message: asked.why, requestId: asked.uid }, 'admission review is not for a pod')
       return context.json(answer(asked.uid, [], [asked.why]))
     }
     const { operations, warnings } = await inject(deps, asked, peer).catch((error: unknown) => {
@@ -162,7 +162,7 @@ const unreadable: Record<Exclude<JsonBody['kind'], 'json'>, readonly [400 | 413 
   tooComplex: [413, 'the body is nested too deeply or has too many keys or entries'],
   tooLarge: [413, `the body is larger than ${admissionBodies.maxBytes / 1024 / 1024} MiB`],
   cutOff: [400, 'the body ended early'],
-  busy: [429, 'too many large pods are being looked at; try again'],
+  busy: [429, 'too many large pods are being processed; try again'],
 }
 
 const admission = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const

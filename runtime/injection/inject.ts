@@ -38,13 +38,13 @@ export type Injection = { kind: 'patch'; operations: JsonPatch[]; warnings: stri
 /** The value of the annotation on an injected pod. */
 const injectedValue = 'true'
 
-const notGuaranteed = 'the pod loses the class Guaranteed; give spec.agent.resources equal requests and limits of cpu and memory'
+const notGuaranteed = 'the pod loses the QoS class Guaranteed; set equal requests and limits of cpu and memory in spec.agent.resources'
 
 const isWindows = ({ spec: { os, nodeSelector } }: Pod): boolean =>
   os?.name === 'windows' || nodeSelector?.['kubernetes.io/os'] === 'windows'
 
 const ofAnother = (name: string): string =>
-  `GatewaySync "${name}" is not one of this installation's; give the pod the labels that its installation selects`
+  `GatewaySync "${name}" belongs to another installation; give the pod the labels that its installation selects`
 
 const specSchema = gatewaySyncSpec({ allowLocal: true })
 
@@ -65,7 +65,7 @@ export function whyUnchanged(pod: Pod): string | undefined {
 export function injectAgent(pod: Pod, settings: InjectionSettings, sync: FoundSync): Injection {
   const why = whyUnchanged(pod)
   if (why !== undefined) return { kind: 'unchanged', why }
-  if (isWindows(pod)) return { kind: 'unchanged', why: 'the pod runs on Windows and the agent on Linux: it gets no agent' }
+  if (isWindows(pod)) return { kind: 'unchanged', why: 'the pod runs on Windows, but the agent needs Linux: no agent is injected' }
   // This installation has no content for another installation's GatewaySync.
   if (sync.kind === 'foreign') return { kind: 'unchanged', why: ofAnother(sync.name) }
   const read = readSync(sync)
@@ -165,7 +165,7 @@ function isOnHostNetwork(pod: Pod): boolean {
 /** Why the agent cannot resolve the content server's host `deliveryHost` (`host:port`); undefined: it can. */
 function unresolvable({ spec: { hostNetwork, dnsPolicy = 'ClusterFirst' } }: Pod, deliveryHost: string): string | undefined {
   if (!/\.svc(?:\.|:|$)/.test(deliveryHost)) return undefined
-  const remedy = `set dnsPolicy: ${hostNetwork === true ? 'ClusterFirstWithHostNet' : 'ClusterFirst'}, or the agent does not find ${deliveryHost}`
+  const remedy = `set dnsPolicy: ${hostNetwork === true ? 'ClusterFirstWithHostNet' : 'ClusterFirst'}, or the agent cannot resolve ${deliveryHost}`
   if (dnsPolicy === 'Default') return `dnsPolicy: Default does not resolve Services; ${remedy}`
   return hostNetwork === true && dnsPolicy === 'ClusterFirst'
     ? `dnsPolicy: ClusterFirst does not resolve Services on hostNetwork; ${remedy}`
@@ -190,7 +190,7 @@ function agentImage(installed: Installed, spec: AgentSpec | undefined): AgentIma
   const { repository, suffix } = splitImage(image)
   const name = `${asked.repository ?? repository}${asked.tag === undefined ? suffix : `:${asked.tag}`}`
   // The API server rejects a pod whose image begins or ends with a space.
-  if (/\s/.test(name)) return { image, imagePullPolicy, warning: `spec.agent.image is not used: "${name}" holds a space` }
+  if (/\s/.test(name)) return { image, imagePullPolicy, warning: `spec.agent.image is not used: "${name}" contains a space` }
   return { image: name, imagePullPolicy: asked.pullPolicy ?? imagePullPolicy, warning: undefined }
 }
 

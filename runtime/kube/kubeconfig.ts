@@ -31,7 +31,7 @@ export function chooseCluster({ file, context, environment }: KubeconfigChoice):
   }
   const server = config.getCurrentCluster()?.server
   if (server === undefined)
-    throw new Fault('InvalidConfiguration', 'the kubeconfig does not say which cluster is meant: name a context with --context')
+    throw new Fault('InvalidConfiguration', 'the kubeconfig does not select a cluster: name a context with --context')
   return { config, server, namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default' }
 }
 

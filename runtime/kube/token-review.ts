@@ -69,7 +69,7 @@ async function review(post: PostReview, spec: { token: string; audiences?: strin
 export function parseReview<Schema extends v.GenericSchema>(schema: Schema, document: unknown): v.InferOutput<Schema> {
   const parsed = v.safeParse(schema, document)
   if (parsed.success) return parsed.output
-  throw new Fault('ApiUnavailable', 'the API server answered a review with something else')
+  throw new Fault('ApiUnavailable', 'the API server returned an unexpected response to a review')
 }
 
 /** The only value; undefined when there are several, because it is unclear which one is meant. */

@@ -125,7 +125,7 @@ async function postStatus(
     const { url, credentials, call } = await open(namespace, git, { ...asked, field: 'spec.git.commitStatus' }, signal)
     const repository = hostedRepository(url, asked.provider, asked.apiBaseURL)
     if (repository === undefined) {
-      return { kind: 'never', fault: new Fault('CommitStatusRefused', `spec.git.repo is not how ${asked.provider} names a repository`) }
+      return { kind: 'never', fault: new Fault('CommitStatusRefused', `spec.git.repo is not a repository URL of ${asked.provider}`) }
     }
     const request = statusCall(asked.provider, repository, credentials, state, asked.context ?? `cluster-sync/${namespace}/${name}`)
     const answer = await call(request, signal)

@@ -206,5 +206,5 @@ export function isAbort(thrown: unknown, signal: AbortSignal): boolean {
 export const shortages = {
   EMFILE: 'this process has too many files open; raise its limit (ulimit -n)',
   ENFILE: 'this machine has too many files open; raise fs.file-max',
-  ENOMEM: 'the system is out of memory; give the machine or the container more',
+  ENOMEM: 'the system is out of memory; give the machine or the container more memory',
 } as const

@@ -111,7 +111,7 @@ export function explain(
 function whyIgnored(why: NotAsked, { event, repository }: NamedRef, { desiredRef, repository: own = '' }: ReceiverTarget): string {
   if (why !== 'OtherRepository') return `a ${event} event while ${desiredRef} is followed`
   const named = repository?.urls[0] ?? repository?.path ?? ''
-  return redactUrls(`the event is of ${printable(named)}, not of ${own}; where both are one repository, set spec.webhook.repo`, 1_024)
+  return redactUrls(`the event is of ${printable(named)}, not of ${own}; if both are the same repository, set spec.webhook.repo`, 1_024)
 }
 
 /** The answer to an accepted call. */

@@ -57,7 +57,7 @@ export function noSuchRoute(context: Context): Response {
   return problem(
     context,
     'NotFound',
-    'this is the webhook receiver: send webhooks by POST to /webhook/{namespace}/{name}, or to /webhook/{namespace} for all GatewaySyncs of a repository',
+    'this is the webhook receiver: send webhooks with POST to /webhook/{namespace}/{name}, or to /webhook/{namespace} for all GatewaySyncs of a repository',
   )
 }
 

@@ -88,7 +88,7 @@ export function receiverApp(deps: ReceiverDeps): Hono {
   app.post('/webhook/:namespace', (context) => answerCall(context, context.req.param(), (peer) => receiveForAll(receiver, context, peer)))
   app.on('ALL', ['/webhook/:namespace/:name', '/webhook/:namespace'], async (context) => {
     context.header('allow', 'POST')
-    return await refuseUnread(context, problem(context, 'MethodNotAllowed', 'send webhooks by POST'))
+    return await refuseUnread(context, problem(context, 'MethodNotAllowed', 'send webhooks with POST'))
   })
   app.notFound(async (context) => await refuseUnread(context, noSuchRoute(context)))
   return app

@@ -110,7 +110,7 @@ export function keysIn(text: string, name: string): string[] {
   if (keys.length <= maxKeysOfSecret) return keys
   throw new Fault(
     'AuthNotReady',
-    `${name} holds ${keys.length} keys, one per line; remove old ones: at most ${maxKeysOfSecret} are accepted`,
+    `${name} contains ${keys.length} keys, one per line; remove old ones: at most ${maxKeysOfSecret} are accepted`,
   )
 }
 

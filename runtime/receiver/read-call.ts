@@ -138,7 +138,7 @@ function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b
 }
 
-const notOnlyPayload = { kind: 'malformed', why: 'a form must consist of the field payload alone' } as const
+const notOnlyPayload = { kind: 'malformed', why: 'a form must contain only the field payload' } as const
 
 /**
  * Returns the field `payload` of a form without other fields. The content type is not signed: signed JSON with `&payload=` in some text

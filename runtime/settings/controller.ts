@@ -27,7 +27,7 @@ const certificates = v.variant('kind', [
     kind: v.literal('mounted'),
     folder: v.pipe(text, v.description('Holds tls.crt, tls.key and ca.crt.')),
     tellsWebhook: v.optional(
-      v.pipe(v.boolean(), v.description("Whether the webhook's caBundle follows ca.crt; otherwise someone else writes it.")),
+      v.pipe(v.boolean(), v.description("Whether the controller copies ca.crt to the webhook's caBundle; otherwise another tool does.")),
       false,
     ),
   }),
@@ -63,7 +63,7 @@ export const controllerSettings = v.strictObject({
   namespace: v.pipe(text, v.description('Where the operator runs: its Lease, its certificate Secret.')),
   fullname: v.pipe(text, v.description('Prefix of the names of all objects of this installation.')),
   development: v.optional(v.pipe(v.boolean(), v.description('Log lines for a console instead of JSON, of every level.')), false),
-  logLevel: v.optional(v.pipe(v.picklist(logLevels), v.description('Lines below it are left out, but not of development.')), 'info'),
+  logLevel: v.optional(v.pipe(v.picklist(logLevels), v.description('Minimum level of log lines; ignored in development mode.')), 'info'),
   leaderElection: v.optional(v.boolean(), true),
   shutdownDelaySeconds: v.optional(
     v.pipe(
@@ -71,7 +71,9 @@ export const controllerSettings = v.strictObject({
       v.integer(),
       v.minValue(0),
       v.maxValue(300),
-      v.description('After SIGTERM every port is served for so long, until all have heard that this replica is not ready any more.'),
+      v.description(
+        'Time for which every port is still served after SIGTERM, until all clients know that this replica is no longer ready.',
+      ),
     ),
     defaultShutdownDelaySeconds,
   ),
@@ -98,10 +100,7 @@ export const controllerSettings = v.strictObject({
     proxy: v.optional(v.pipe(text, v.description('Proxy to git hosts, http://host:port; no password.'))),
     noProxy: v.optional(v.pipe(v.string(), v.maxLength(4096), v.description('Hosts and networks without the proxy.')), ''),
     allowPrivateAddresses: v.optional(v.pipe(v.boolean(), v.description('Git hosts in private networks.')), true),
-    allowedAddresses: v.optional(
-      v.pipe(v.array(text), v.description('Addresses and networks that git hosts may have whatever they are.')),
-      [],
-    ),
+    allowedAddresses: v.optional(v.pipe(v.array(text), v.description('Addresses and networks that git hosts may always have.')), []),
     allowLocal: v.optional(v.pipe(v.boolean(), v.description('Accept file: repositories; tests only.')), false),
   }),
   delivery: v.strictObject({ url: v.pipe(text, v.description('Where agents reach delivery.')) }),
@@ -153,13 +152,13 @@ export const controllerSettings = v.strictObject({
         proxy: v.optional(
           v.pipe(
             v.strictObject({
-              secretFile: v.pipe(text, v.description('Mounted secret by which the proxy proves itself.')),
+              secretFile: v.pipe(text, v.description('Mounted secret that authenticates the proxy.')),
               userHeader: text,
               groupsHeader: text,
               usernamePrefix: v.optional(v.string(), ''),
               groupsPrefix: v.optional(v.string(), ''),
             }),
-            v.description('Who looks, by the headers of a proxy with a login.'),
+            v.description('Takes the user from the headers of a proxy with a login.'),
           ),
         ),
         oidc: v.optional(
@@ -168,7 +167,7 @@ export const controllerSettings = v.strictObject({
               issuer: text,
               clientID: text,
               secretFolder: v.pipe(text, v.description('Mounted Secret: client-secret, session-key, ca.crt.')),
-              externalURL: v.pipe(text, v.description('Where people reach the page, without a slash at the end.')),
+              externalURL: v.pipe(text, v.description('URL of the page for users, without a trailing slash.')),
               scopes: v.optional(v.array(text), ['profile', 'email']),
               usernameClaim: v.optional(text, 'sub'),
               groupsClaim: v.optional(text, 'groups'),
@@ -177,10 +176,10 @@ export const controllerSettings = v.strictObject({
               sessionLifetime: v.pipe(
                 v.string(),
                 v.regex(/^[1-9][0-9]{0,2}[mh]$/),
-                v.description('How long a login holds, in minutes or hours.'),
+                v.description('Duration of a login, in minutes or hours.'),
               ),
             }),
-            v.description('Who looks, by OpenID Connect. Absent, and no proxy either: everybody sees all.'),
+            v.description('Login with OpenID Connect. Without it and without a proxy, everyone sees everything.'),
           ),
         ),
         clusters: v.optional(
@@ -198,7 +197,7 @@ export const controllerSettings = v.strictObject({
           [],
         ),
       }),
-      v.description('Absent: the page shows nothing to anyone.'),
+      v.description('Without it, the page shows nothing to anyone.'),
     ),
   ),
 })

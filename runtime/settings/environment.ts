@@ -91,7 +91,7 @@ export function readJson<Schema extends v.GenericSchema>(environment: Environmen
       return value
     })
   } catch (error) {
-    const why = error instanceof Fault ? `: ${error.message}` : ' holds no JSON'
+    const why = error instanceof Fault ? `: ${error.message}` : ' is not valid JSON'
     throw new Fault('InvalidConfiguration', `environment variable ${name}${why}`, { cause: error })
   }
   const parsed = v.safeParse(schema, document)

@@ -30,7 +30,7 @@ export function identityFor(uid: number | undefined, folders: readonly OwnedFold
   const open = folders.find(({ mode }) => (mode & 0o022) !== 0)
   if (open === undefined) return { kind: 'stay' }
   const message =
-    `"${open.path}" belongs to root, and other users may write to it, so they could make a run of root write anywhere: ` +
+    `"${open.path}" belongs to root, and other users may write to it, so they could make a run as root write anywhere: ` +
     `give it to the user of the gateway (chown -R) or remove that permission (chmod go-w)`
   return { kind: 'refuse', message }
 }

@@ -102,7 +102,7 @@ export class ObjectStore {
     } catch (error) {
       this.#state = next
       const { reason, message } = asFault(error)
-      this.#deps.log.warn({ reason, message }, 'a report could not be written to the state folder; the next one tries again')
+      this.#deps.log.warn({ reason, message }, 'a report could not be written to the state folder; it is retried with the next one')
     }
     this.#storeReport(target, status)
   }

@@ -57,7 +57,7 @@ export function prepareStateFolder(folder: string, owner: Owner | undefined): st
     if (!stat.isDirectory()) throw new Fault('InvalidConfiguration', `the state folder "${real}" is not a folder`)
     if (stat.uid !== expected) {
       const message = `the state folder "${real}" belongs to user ${stat.uid}, and the run continues as user ${expected}`
-      throw new Fault('InvalidConfiguration', `${message}: chown -R ${expected} it, or give another --state`)
+      throw new Fault('InvalidConfiguration', `${message}: change its owner (chown -R ${expected}), or specify another --state`)
     }
     if (othersMayWrite(stat, self)) throw openFolder(real)
     return real
@@ -115,7 +115,7 @@ function othersMayWrite({ mode, gid }: Stats, self: number): boolean {
 }
 
 function openFolder(folder: string): Fault {
-  const advice = 'remove that permission (chmod go-w), or give another --state'
+  const advice = 'remove that permission (chmod go-w), or specify another --state'
   return new Fault('InvalidConfiguration', `another user may write to "${folder}", so its content cannot be trusted: ${advice}`)
 }
 

@@ -74,7 +74,7 @@ function parseYaml(text: string, file: string): unknown {
     return parse(text, { maxAliasCount: 100 })
   } catch (error) {
     if (error instanceof YAMLParseError && error.code === 'MULTIPLE_DOCS')
-      throw new Fault('InvalidConfiguration', `${file}: holds several documents; write one GatewaySync in each file`, { cause: error })
+      throw new Fault('InvalidConfiguration', `${file}: contains several documents; write one GatewaySync in each file`, { cause: error })
     throw new Fault('InvalidConfiguration', `${file}: not YAML: ${yamlProblem(error)}`, { cause: error })
   }
 }
@@ -82,7 +82,7 @@ function parseYaml(text: string, file: string): unknown {
 /** Describes the problem and its key. */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const at = v.getDotPath(issue)
-  if (at === null) return issue.input === null ? 'is empty; expected one GatewaySync' : `holds no GatewaySync, but ${issue.received}`
+  if (at === null) return issue.input === null ? 'is empty; expected one GatewaySync' : `contains no GatewaySync, but ${issue.received}`
   return `${at}: ${schemaProblem(issue)}`
 }
 

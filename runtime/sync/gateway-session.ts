@@ -30,7 +30,7 @@ export async function designersInTheWay(
   const sessions = await gateway.designers(signal).catch((error: unknown) => {
     signal.throwIfAborted()
     const fault = asFault(error)
-    throw new Fault(fault.reason, `the gateway does not say whether a Designer is open: ${fault.message}`, { cause: error })
+    throw new Fault(fault.reason, `the gateway does not report whether a Designer is open: ${fault.message}`, { cause: error })
   })
   return [...new Set(sessions.map(({ user, project }) => (project === '' ? user : `${user} in ${project}`)))].slice(
     0,

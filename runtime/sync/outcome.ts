@@ -126,7 +126,7 @@ function healthOf({ health }: Partial<State> = {}): CycleResult['health'] {
 function unknownMode({ name }: ActiveMode): { reason: Reason; message: string } {
   return {
     reason: 'ModeUnknown',
-    message: `the deployment mode is unknown now, so the files of mode "${name}", the last one known, stay; set the mode or start the gateway`,
+    message: `the deployment mode is currently unknown, so the files of the last known mode "${name}" stay; set the mode or start the gateway`,
   }
 }
 

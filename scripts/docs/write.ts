@@ -32,7 +32,7 @@ export function siteOfCheckout(source?: string): Site {
  */
 export async function writeSite({ files, pictures }: Site, folder: string): Promise<void> {
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, ours)))
-    throw new Error(`${folder} holds something that npm run docs has not written; name an empty or a new folder`)
+    throw new Error(`${folder} contains files that npm run docs did not write; specify an empty or a new folder`)
   rmSync(folder, { recursive: true, force: true })
   for (const [name, content] of files) writeFileSync(made(path.join(folder, name)), content)
   for (const name of pictures) copyFileSync(path.join(root, name), made(path.join(folder, name)))

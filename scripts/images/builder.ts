@@ -66,7 +66,7 @@ export function pushImage(builder: Builder, name: string): string {
     const format = '{{range .RepoDigests}}{{println .}}{{end}}'
     const digests = execFileSync('docker', ['image', 'inspect', '--format', format, name], { encoding: 'utf8' }).split('\n')
     const [, digest] = digests.map((line) => line.trim().split('@')).find(([pushedTo]) => pushedTo === repository) ?? []
-    if (digest === undefined) throw new Error(`docker knows no digest of ${name}, though it has pushed it`)
+    if (digest === undefined) throw new Error(`docker reports no digest of ${name} after the push`)
     return digest
   }
   const folder = mkdtempSync(path.join(tmpdir(), 'cluster-sync-push-'))

@@ -21,7 +21,7 @@ export function bundledPackages(root: string, metafiles: readonly Metafile[]): B
   const folders = new Set(inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? (packageFolder(file) ?? []) : [])))
   return [...folders].toSorted().map((folder) => {
     const locked = packages[folder]
-    if (locked?.version === undefined) throw new Error(`package-lock.json does not know ${folder}; run npm ci`)
+    if (locked?.version === undefined) throw new Error(`package-lock.json has no entry for ${folder}; run npm ci`)
     const name = folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length)
     const { version, license = 'NOASSERTION', integrity = '' } = locked
     return { folder, name, version, license, integrity }

@@ -27,7 +27,7 @@ export function writeChecksums(folder: string): void {
 /** Throws if a file was added, removed or changed since. */
 export function verifyChecksums(folder: string): void {
   if (readFileSync(path.join(folder, checksumsFile), 'utf8') !== textOf(folder))
-    throw new Error(`${folder} does not hold the files of its ${checksumsFile}; make the release again`)
+    throw new Error(`${folder} does not contain the files of its ${checksumsFile}; create the release again`)
 }
 
 function textOf(folder: string): string {

@@ -57,7 +57,7 @@ function make(home: string, repository: string): void {
   const notes = notesOf(readFileSync(path.join(root, 'CHANGELOG.md'), 'utf8'), version)
   const platforms = values.platform.filter(canBuild)
   if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, notesFile)))
-    throw new Error(`${folder} holds something that no release has written; name an empty or a new folder`)
+    throw new Error(`${folder} contains files that no release wrote; specify an empty or a new folder`)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   writeFileSync(path.join(folder, notesFile), notes)

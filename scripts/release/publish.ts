@@ -14,7 +14,7 @@ export function publish(folder: string, repository: string): readonly Image[] {
   const manifests = readFileSync(path.join(folder, 'operator.k8s.yaml'), 'utf8')
   for (const { program, repository: place, digest } of images)
     if (program !== 'cli' && !manifests.includes(`${place}:${version}@${digest}`))
-      throw new Error(`operator.k8s.yaml does not name ${place}:${version}@${digest}; make the release again with the same --repository`)
+      throw new Error(`operator.k8s.yaml does not name ${place}:${version}@${digest}; create the release again with the same --repository`)
   // A registry on this machine has no certificate.
   const isHere = /^(?:127\.0\.0\.1|localhost)[:/]/.test(repository)
   for (const image of images) pushImage(image, isHere ? ['--tls-verify=false'] : [])

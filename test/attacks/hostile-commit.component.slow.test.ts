@@ -100,7 +100,7 @@ void t.test('a validation that runs out of memory is a finding and is not retrie
     const validator = open({ heapMiB })
     const verdict = await validate(validator, hashes[0]).catch(() => undefined)
     if (verdict?.kind !== 'checked' || verdict.unfinished === undefined) continue
-    const message = `the checks of this commit needed more than ${heapMiB} MiB of memory`
+    const message = `the validation of this commit needed more than ${heapMiB} MiB of memory`
     matchObject(t, verdict.items[0], { rule: 'check-failed', severity: 'error', message })
     t.strictSame(await validate(validator, hashes[0]), verdict)
     return
@@ -115,7 +115,7 @@ void t.test('a validation that takes too long is a finding, and the next commit 
   const clock: Clock = { ...systemClock, wait: (ms, signal) => systemClock.wait(isHasty ? ms / 100 : 3_600_000, signal) }
   const validator = open({ clock, maxBusyMs: 60 })
   const verdict = await validate(validator, hashes[0])
-  matchObject(t, verdict, { errors: 1, items: [{ rule: 'check-failed', message: /^the checks of this commit took longer than / }] })
+  matchObject(t, verdict, { errors: 1, items: [{ rule: 'check-failed', message: /^the validation of this commit took longer than / }] })
   isHasty = false
   matchObject(t, await validate(validator, hashes[1]), { kind: 'checked', errors: 0, unfinished: undefined })
 })
@@ -150,7 +150,7 @@ void t.test('a commit whose validation ended the process twice is not retried un
   marks().begin(id)
   matchObject(t, await validate(open(), commit), {
     errors: 1,
-    items: [{ rule: 'check-failed', message: /ended the controller itself twice/ }],
+    items: [{ rule: 'check-failed', message: /crashed the controller twice/ }],
   })
   matchObject(t, await validate(open(), commit), { errors: 1 }, 'nor after another start')
   t.strictSame(await validate(open(), commit, true), verdict)

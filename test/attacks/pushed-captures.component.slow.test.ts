@@ -102,7 +102,7 @@ void t.test('changes that validation did not check are not pushed', async (t) =>
   t.match(await take(database, '{"a":1}', { kind: 'notChecked' }), /has collections to validate it/)
   t.match(await take(database, '{"a":1}', tooMany), /too many to distinguish new ones/)
   for (const file of [database, 'projects/line/a.txt'])
-    t.match(await take(file, '{"a":1}', failedVerdict('id', 'took too long', 'x')), /the checks of this commit took too long/)
+    t.match(await take(file, '{"a":1}', failedVerdict('id', 'took too long', 'x')), /the validation of this commit took too long/)
   t.equal(await take('projects/line/a.txt', 'b', { kind: 'notChecked' }), 'pushed')
   t.equal(await take(database, '{"a":1}', fine), 'pushed')
 })
@@ -179,7 +179,7 @@ void t.test('a gateway has at most three unmerged branches', async (t) => {
   t.strictSame(branches, ['captured/press', 'captured/press-2', 'captured/press-3'])
   await rejectsWith(t, capture(commit, changed(4)), {
     reason: 'PushRefused',
-    message: /^captured\/press and 2 more branches .* not merged/,
+    message: /^captured\/press and 2 more branches .* contain unmerged changes/,
   })
   t.equal(git('branch', '--list', 'captured/*').split('\n').length, 3)
   git('branch', '-D', 'captured/press-2')

@@ -155,6 +155,6 @@ void t.test('a commit with a submodule that names a program to run is refused', 
   t.teardown(async () => mirrors.close())
   const mirror = mirrors.of(anonymousRemote(repository.folder, { allowLocal: true }))
   const blob = repository.git('rev-parse', 'main:.gitmodules').toString().trim()
-  const message = `object ${blob} of this repository is malformed (gitmodulesUpdate); git fsck in the repository says more`
+  const message = `object ${blob} of this repository is malformed (gitmodulesUpdate); git fsck in the repository shows details`
   await rejectsWith(t, mirror.resolve('main', { fresh: true }, signal), { reason: 'RepositoryRefused', message })
 })

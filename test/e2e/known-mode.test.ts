@@ -65,7 +65,7 @@ void t.test('a mode that is temporarily unknown keeps its files, and the status 
     const told = await cluster.report(namespace, 'gw-0')
     return told?.reason === 'ModeUnknown' ? told : undefined
   }, 'the report says that nobody can tell the mode')
-  matchObject(t, report, { phase: 'Pending', commit, mode: { name: 'prod' }, message: /"prod", the last one known, stay/ })
+  matchObject(t, report, { phase: 'Pending', commit, mode: { name: 'prod' }, message: /the last known mode "prod" stay;/ })
   t.equal(readFileSync(file, 'utf8'), content)
   t.notOk(existsSync(path.join(dataDir, 'config/resources/dev')))
   const status = await until(async () => {

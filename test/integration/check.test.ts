@@ -314,8 +314,8 @@ void t.test('check distinguishes a healthy installation from each broken one', {
   )
 
   await breaks(
-    'the Secret holds no certificate',
-    { section: 'certificates', text: /holds no certificate/, others: ['admission', 'delivery', 'operator'] },
+    'the Secret does not contain a certificate',
+    { section: 'certificates', text: /does not contain a certificate/, others: ['admission', 'delivery', 'operator'] },
     async () => {
       const secret = { namespace: operator, name: `${deployment.name}-certificate` }
       const found = (await kube.get(secretType, secret, signal)) as unknown as { data: Record<string, string> }

@@ -66,7 +66,7 @@ void t.test(
     }, 'the agent is too old')
     const conditionOf = (type: string) => status.conditions?.find((condition) => condition.type === type)
     const message = new RegExp(
-      `1 of 1 gateways: ${pod.name}: AgentOutdated, the agent \\(version 0\\.0\\.9\\) .* does not know spec\\.sync\\.defaults\\.startGrace; recreate the pod`,
+      `1 of 1 gateways: ${pod.name}: AgentOutdated, the agent \\(version 0\\.0\\.9\\) .* does not support spec\\.sync\\.defaults\\.startGrace; recreate the pod`,
     )
     matchObject(t, conditionOf('AgentsInjected'), { status: 'False', reason: 'AgentOutdated', message })
     matchObject(t, conditionOf('Ready'), { status: 'False', reason: 'GatewaysBlocked', message })

@@ -45,7 +45,7 @@ export function brokenGlobListRule(patterns: readonly string[], dialect: Dialect
     .map((pattern) => parseGlob(pattern, dialect))
     .filter((parsed) => parsed.kind === 'glob')
   if (globs.reduce((sum, { pieces }) => sum + pieces, 0) > maxListPieces)
-    return `must hold at most ${maxListPieces} characters in patterns with wildcards, with all alternatives written out`
+    return `must have at most ${maxListPieces} characters in patterns with wildcards, with all alternatives written out`
   const bounds = boundsOf(globs.flatMap(({ alternatives }) => alternatives().flat()))
   return bounds.size > maxListBounds ? `must use at most ${maxListBounds / 2} different characters in patterns with wildcards` : undefined
 }

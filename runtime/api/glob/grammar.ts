@@ -30,10 +30,10 @@ const nothing: Glob = { kind: 'sequence', parts: [] }
 
 /** Characters with a meaning in other glob dialects but not here; taken literally they would silently match something else. */
 const foreign: Readonly<Record<string, string>> = {
-  '(': 'must not contain parentheses: write {a,b} for alternatives, and ? or [(] for a parenthesis itself',
-  ')': 'must not contain parentheses: write {a,b} for alternatives, and ? or [)] for a parenthesis itself',
-  '|': 'must not contain |: write {a,b} for alternatives, and ? or [|] for the letter itself',
-  '"': 'must not contain a quotation mark: write ? for one',
+  '(': 'must not contain parentheses: write {a,b} for alternatives, and ? or [(] for a literal parenthesis',
+  ')': 'must not contain parentheses: write {a,b} for alternatives, and ? or [)] for a literal parenthesis',
+  '|': 'must not contain |: write {a,b} for alternatives, and ? or [|] for a literal |',
+  '"': 'must not contain a quotation mark: write ? instead',
 }
 
 /** Never throws: a pattern that is invalid, or that other dialects would read differently, is `broken`. */
@@ -81,21 +81,21 @@ function problemOf(letters: readonly string[], dialect: Dialect): string | undef
   let open = 0
   for (let at = 0; at < letters.length; at += 1) {
     const letter = letters[at] ?? ''
-    if (letter === '\\') return 'must use / and not \\; write [*] for a * itself'
+    if (letter === '\\') return 'must use / and not \\; write [*] for a literal *'
     if (letter === '[') {
       const end = classEnd(letters, at)
       if (end === undefined) return 'has an unbalanced [ or ]'
       if (letters.slice(at, end).includes('/')) return 'must not contain / in []'
-      if (rangesOf(letters.slice(at + 1, end)) === undefined) return 'holds a range in [] whose end comes before its beginning'
+      if (rangesOf(letters.slice(at + 1, end)) === undefined) return 'contains a range in [] whose end comes before its beginning'
       at = end
     } else if (letter === ']') return 'has an unbalanced [ or ]'
     else if (letter === '{') open += 1
     else if (letter === '}') open -= 1
     else if (letter === '*' && dialect === 'path' && !isStarsAlone(letters, at)) {
-      return 'must hold ** only as a whole name between slashes: write **/*.bak for all files that end so'
+      return 'must contain ** only as a whole name between slashes: write **/*.bak for all files with that ending'
     } else if (letter === '.' && letters[at + 1] === '.' && open > 0) return 'must not contain a range in {}: write [1-3] or {1,2,3}'
     else if (dialect === 'path' && Object.hasOwn(foreign, letter)) return foreign[letter]
-    else if (letter === '+' && /[\]}]/.test(letters[at - 1] ?? '')) return 'must not repeat a group with +; write [+] for the letter itself'
+    else if (letter === '+' && /[\]}]/.test(letters[at - 1] ?? '')) return 'must not repeat a group with +; write [+] for a literal +'
     if (open < 0) return 'has an unbalanced { or }'
   }
   return open === 0 ? undefined : 'has an unbalanced { or }'

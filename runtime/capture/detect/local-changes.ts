@@ -122,9 +122,9 @@ async function changedFiles({ desired }: Published, { dataDir, commit }: SyncTar
 }
 
 function obstacleOf(seen: { kind: 'folder' } | { kind: 'special'; what: string } | { kind: 'under-file'; file: string }): string {
-  if (seen.kind === 'folder') return 'is a folder now'
-  if (seen.kind === 'under-file') return `lies below "${seen.file}", which is a file now`
-  return seen.what === 'link' ? 'is a symbolic link now' : 'is not a regular file now'
+  if (seen.kind === 'folder') return 'is now a folder'
+  if (seen.kind === 'under-file') return `is below "${seen.file}", which is now a file`
+  return seen.what === 'link' ? 'is now a symbolic link' : 'is no longer a regular file'
 }
 
 /** Files in managed folders that neither the commit nor the last sync delivers; those that a mapping excludes are not managed. */

@@ -29,7 +29,7 @@ export type ReverseMapping = { kind: 'source'; source: RelativePath; recipe: Rec
 
 /** Returns the source in the repository of a changed, removed or added file of the data directory. */
 export function reverseMapping(published: Published, path: string, op: 'added' | 'changed' | 'removed'): ReverseMapping {
-  if (isGatewayIdentity(path)) return none('identifies this gateway, and every gateway of the sync would get it')
+  if (isGatewayIdentity(path)) return none('identifies this gateway, and would be delivered to every gateway of the sync')
   const index = op === 'added' ? mappingFor(published, path) : published.desired.get(path)?.mapping
   const mapping = index === undefined ? undefined : published.mappings[index]
   if (index === undefined || mapping === undefined) return none('is not below the destination of any mapping')

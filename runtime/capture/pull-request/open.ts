@@ -31,7 +31,7 @@ export async function openPullRequest(
   signal: AbortSignal,
 ): Promise<Opened> {
   const repository = hostedRepository(api.url, provider, apiBaseURL)
-  if (repository === undefined) return refused(`spec.git.repo is not how ${provider} names a repository`)
+  if (repository === undefined) return refused(`spec.git.repo is not a repository URL of ${provider}`)
   const { names, page } = repository
   const host = pullRequestHosts[provider]
   const { title, text } = write(host.maxText)
@@ -93,6 +93,6 @@ function advice(status: number): string {
   if (status === 401) return ': it rejects the credentials'
   if (status === 403) return ': the credentials may not open pull requests'
   if (status === 404) return ': it has no such repository or branch, or hides it from these credentials'
-  if (status === 400 || status === 422) return ': it accepts no pull request from this branch to spec.git.ref'
+  if (status === 400 || status === 422) return ': it does not accept a pull request from this branch to spec.git.ref'
   return ''
 }

@@ -103,7 +103,7 @@ export async function readCaptured(
   if (head?.commit !== commit) throw new Fault('PullRequestRefused', `branch ${branch} is gone, or has new commits`)
   await mirror.ensure(baseCommit, signal)
   const changes = await mirror.readBy(commit, (repository) => treeChanges(repository, { from: baseCommit, to: commit }, signal), signal)
-  if (changes === undefined) throw new Fault('PullRequestRefused', `branch ${branch} holds more changes than a pull request can list`)
+  if (changes === undefined) throw new Fault('PullRequestRefused', `branch ${branch} contains more changes than a pull request can list`)
   const files: ComparedFile[] = []
   let bytes = 0
   for (const { path, before, after } of changes.slice(0, maxFiles)) {

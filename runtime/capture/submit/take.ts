@@ -73,7 +73,7 @@ async function branchFor(mirror: Mirror, taking: Taking, signal: AbortSignal): P
   }
   throw new Fault(
     'PushRefused',
-    `${taking.branch} and ${maxBranches - 1} more branches of gateway ${taking.gateway} hold changes that are not merged; merge or delete one of them`,
+    `${taking.branch} and ${maxBranches - 1} more branches of gateway ${taking.gateway} contain unmerged changes; merge or delete one of them`,
   )
 }
 
@@ -117,7 +117,7 @@ async function headOf(mirror: Mirror, { branch, owner }: Pick<Taking, 'branch' |
   if (!head.isOurs)
     throw new Fault(
       'PushRefused',
-      `branch ${branch} holds commits that are not captures of ${owner}; it was left unchanged. Set another spec.capture.branch`,
+      `branch ${branch} contains commits that are not captures of ${owner}; it was left unchanged. Set another spec.capture.branch`,
     )
   return head
 }

@@ -59,7 +59,7 @@ export function register(program: Command): void {
     const [word] = args
     if (word === undefined) throw new Fault('InvalidConfiguration', `missing subcommand: ${known.join(' or ')}`)
     const meant = nearestTo(word, known)
-    const hint = meant === undefined ? `known are ${known.join(' and ')}` : `did you mean "${meant}"?`
+    const hint = meant === undefined ? `the subcommands are ${known.join(' and ')}` : `did you mean "${meant}"?`
     throw new Fault('InvalidConfiguration', `unknown subcommand "${printable(word)}" of mode; ${hint}`)
   })
   for (const command of mode.commands) command.exitOverride().allowExcessArguments(false)

@@ -91,7 +91,7 @@ export async function planChange(options: ChangeOptions): Promise<ChangeReport> 
 /** The two commits to compare: the merge base replaces the base if this clone has it. */
 async function commitsOf({ path, base, head }: ChangeOptions, signal: AbortSignal) {
   const place = gitPlace(existing(path))
-  if (place === undefined) throw new Fault('InvalidConfiguration', `--path: ${path} lies in no git repository`)
+  if (place === undefined) throw new Fault('InvalidConfiguration', `--path: ${path} is not in a git repository`)
   const { folder } = place
   const git = async (...args: string[]): Promise<string> =>
     (await runGit({ folder, args, timeoutMs: gitTimeoutMs }, { limits: gitLimits, signal })).toString('utf8').trim()

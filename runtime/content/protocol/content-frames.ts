@@ -71,7 +71,7 @@ export function readFrames({ maxHeaderBytes: most, begin, data, end }: Frames): 
   const takeHeader = (chunk: Buffer, at: number): number => {
     const found = chunk.indexOf(newline, at)
     const to = found < 0 ? chunk.length : found
-    if ((cut?.length ?? 0) + to - at > most) throw new Fault('DeliveryFailed', 'a frame of the answer has no end')
+    if ((cut?.length ?? 0) + to - at > most) throw new Fault('DeliveryFailed', 'a frame of the response is not terminated')
     if (found < 0) {
       // Copied: a chunk is valid only during its call.
       cut = Buffer.concat([cut ?? Buffer.alloc(0), chunk.subarray(at)])
@@ -89,7 +89,7 @@ export function readFrames({ maxHeaderBytes: most, begin, data, end }: Frames): 
     take(chunk) {
       let at = 0
       while (at < chunk.length) {
-        if (complete) throw new Fault('DeliveryFailed', 'the answer goes on behind its end')
+        if (complete) throw new Fault('DeliveryFailed', 'the response continues after its end')
         if (left < 0) {
           at = takeHeader(chunk, at)
           continue

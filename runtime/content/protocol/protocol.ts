@@ -150,7 +150,7 @@ export function requireCount(files: number): void {
 export function requirePath(path: string): void {
   if (path.length > maxPathCharacters) throw pathTooLong()
   if (path.length < shortestDeepPath || path.split('/', maxFolders + 2).length <= maxFolders + 1) return
-  throw new Fault('RepositoryTooLarge', `"${printable(path.slice(0, shownCharacters))}…" lies in more than ${maxFolders} folders`)
+  throw new Fault('RepositoryTooLarge', `"${printable(path.slice(0, shownCharacters))}…" is nested in more than ${maxFolders} folders`)
 }
 
 /** For a path that is not read to its end. */
@@ -162,5 +162,5 @@ export function pathTooLong(): Fault {
 export function requireSize({ path, size }: { path: string; size: number }): void {
   if (size <= maxFileBytes) return
   const [has, most] = [size, maxFileBytes].map((bytes) => Math.ceil(bytes / (1024 * 1024)))
-  throw new Fault('RepositoryTooLarge', `"${printable(path)}" has ${has} MiB, and a file may have ${most} MiB`)
+  throw new Fault('RepositoryTooLarge', `"${printable(path)}" has ${has} MiB; a file may have at most ${most} MiB`)
 }

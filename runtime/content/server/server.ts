@@ -122,7 +122,7 @@ const contentRoutes: readonly Route[] = [
       requirePublished(deliverable, commit, profile)
       // A difference would reveal paths of a commit that was never published for this GatewaySync.
       if (from !== null && !deliverable.commits.has(from))
-        throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; ask for everything`)
+        throw new Fault('UnknownBase', `commit ${from} was not published for this GatewaySync; request all files`)
       const asked = { commit, from, profile, ...(most === undefined ? {} : { most }) }
       const make: Make = (signal) => lines(source.changes(asked, signal))
       return { type: 'application/x-ndjson', commit, from, body: asked, make }
@@ -188,7 +188,7 @@ class ContentCalls {
     try {
       const token = /^Bearer +(\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1] ?? ''
       const authorization = await this.#deps.authorize({ namespace, name, token, peer: peerOf(remoteOf(context)) }, signal)
-      if (authorization.kind === 'busy') return busy(context, authorization.retryAfterSeconds, 'too many tokens are being looked at')
+      if (authorization.kind === 'busy') return busy(context, authorization.retryAfterSeconds, 'too many tokens are being verified')
       if (authorization.kind === 'refused') return problem(context, authorization.status, 'DeliveryUnauthorized', authorization.message)
       const slot = await this.#slots.take(namespace, authorization.pod, signal)
       if (slot.kind === 'full') return busy(context, slot.retryAfterSeconds, 'too many agents are being served')

@@ -37,7 +37,7 @@ export const sharedLimits: SharedLimits = {
   gatherMs: 100,
   lagMs: 1_000,
 }
-const abandoned = new Error('all readers have left')
+const abandoned = new Error('all clients have disconnected')
 /** Two chunks of a pipe from git. */
 const minWindowBytes = 128 * 1024
 
@@ -68,7 +68,7 @@ type Making = {
 /** Throws TooManyRequests. */
 function takePlace(beingMade: Places, tenant: string): () => void {
   const release = beingMade.take(tenant)
-  if (release === undefined) throw new Fault('TooManyRequests', 'too many answers are being made; try again')
+  if (release === undefined) throw new Fault('TooManyRequests', 'too many responses are being prepared; try again')
   return release
 }
 
@@ -244,7 +244,7 @@ async function* alone(make: Make, skip: number, beingMade: Places, { tenant }: R
       if (at > skip) yield at - bytes.byteLength >= skip ? bytes : bytes.subarray(bytes.byteLength - (at - skip))
     }
   } finally {
-    cancel.abort(new Error('the reader has left'))
+    cancel.abort(new Error('the client has disconnected'))
     release()
   }
 }

@@ -37,7 +37,7 @@ export async function streamed(
   /** Runs while data waits for the reader. */
   let patience = new AbortController()
   const letGo = (): void => {
-    const fault = new Fault('Timeout', `the reader took nothing for ${slowAfterMs / 1000} s`)
+    const fault = new Fault('Timeout', `the client has read nothing for ${slowAfterMs / 1000} s`)
     cutOff(log, fault)
     left.abort(fault)
     outgoing?.destroy(fault)
@@ -67,7 +67,7 @@ export async function streamed(
       },
       async cancel() {
         patience.abort()
-        left.abort(new Error('the reader has left'))
+        left.abort(new Error('the client has disconnected'))
         await chunks.return(undefined)
       },
     },

@@ -144,7 +144,7 @@ export class Captures {
     const branch = captureBranch(asked.capture, gateway)
     try {
       if (branch === undefined || branch === followedBranch(asked.record, asked.spec))
-        throw new Fault('PushRefused', `the name of gateway "${gateway}" gives no valid name of a branch for spec.capture.branch`)
+        throw new Fault('PushRefused', `spec.capture.branch does not give a valid branch name for gateway "${gateway}"`)
       const origin = { gateway, mode: offer.mode, commit: offer.commit, owner: `${namespace}/${name}/${asked.pod}` }
       const taken = await takeChanges(await workOf(this.#deps, asked, signal), { ...origin, branch, edits }, signal)
       this.#keep(asked, { ...this.#base(asked, offer), changesDigest: offer.digest, state: 'Pushed', ...taken, ...waitingFor(asked) })

@@ -139,7 +139,7 @@ export function createUnfollowed({ kube, store, events, clock, log }: UnwatchedD
           if (signal.aborted) return
           await poll(namespace, signal).catch((error: unknown) => {
             const { reason, message } = asFault(error)
-            if (!signal.aborted) log.info({ namespace, reason, message }, 'report pods without a GatewaySync failed')
+            if (!signal.aborted) log.info({ namespace, reason, message }, 'reporting pods without a GatewaySync failed')
           })
         }
       }

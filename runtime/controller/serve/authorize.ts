@@ -80,7 +80,7 @@ export class Authorizer {
     if (earlier !== undefined) return await this.#refuse(peer, path, earlier)
     // The controller has no permission to read pods in other namespaces.
     if (watched.length > 0 && !watched.includes(namespace))
-      return await this.#refuse(peer, path, refused(`this installation does not work in namespace "${namespace}"`))
+      return await this.#refuse(peer, path, refused(`this installation does not manage namespace "${namespace}"`))
     let bearer = this.#confirmed.get(key)
     if (bearer === undefined) {
       const claims = readClaims(token)
@@ -122,7 +122,7 @@ export class Authorizer {
 
   async #authorizePod({ namespace, pod: name, uid }: Bearer, caller: Caller, signal: AbortSignal): Promise<Authorization> {
     const { kube, store } = this.#deps
-    if (namespace !== caller.namespace) return refused(`the token is of namespace "${namespace}"`)
+    if (namespace !== caller.namespace) return refused(`the token belongs to namespace "${namespace}"`)
     // A pod may call before the watch has delivered it, or the deletion of its predecessor of the same name.
     const known = store.pod(namespace, name)
     const pod = known?.uid === uid ? known : await readPod(kube, namespace, name, deadline(reviewTimeoutMs, signal))
@@ -140,14 +140,14 @@ export class Authorizer {
 
 type Confirmed = { kind: 'bearer'; bearer: Bearer } | Exclude<Authorization, { kind: 'allowed' }>
 
-const unreadable: Refusal = { kind: 'refused', status: 401, message: 'there is no token of a pod' }
+const unreadable: Refusal = { kind: 'refused', status: 401, message: 'the call has no token of a pod' }
 
 /** Returns why a token cannot be valid, by its own unverified claims. */
 function whyWrong(claims: TokenClaims | undefined, namespace: string, clock: Clock): Refusal | undefined {
   if (claims === undefined) return unreadable
   if (!claims.audiences.includes(deliveryToken.audience)) return { ...unreadable, message: 'the token is not for this audience' }
   if (claims.expiresAtMs + skewMs < clock.now().epochMilliseconds) return { ...unreadable, message: 'the token has expired' }
-  return claims.namespace === namespace ? undefined : refused(`the token is of namespace "${claims.namespace}"`)
+  return claims.namespace === namespace ? undefined : refused(`the token belongs to namespace "${claims.namespace}"`)
 }
 
 async function readPod(kube: AuthorizerDeps['kube'], namespace: string, name: string, signal: AbortSignal) {

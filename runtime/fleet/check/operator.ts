@@ -148,7 +148,7 @@ export function checkCertificates(
     const leaf = parsed(secret?.leaf)
     if (secret === undefined || leaf === undefined) {
       const advice = 'The controller or cert-manager creates it; check their logs.'
-      return [{ section, level: 'error', text: `${where} holds no certificate`, advice }]
+      return [{ section, level: 'error', text: `${where} does not contain a certificate`, advice }]
     }
     const ofAgents = (fleet?.syncs ?? []).flatMap(({ status }) => status.delivery?.caBundle ?? [])
     return [

@@ -42,7 +42,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
     pattern: /returned error: 30[12378]/,
     reason: 'RepositoryMoved',
     words: (asked) =>
-      `${hostOf(asked)} redirects, which is not followed: write the new address of the repository into spec.git.repo; if it redirects to a login page, the credentials of spec.git.auth are missing or expired`,
+      `${hostOf(asked)} redirects, and redirects are not followed: set spec.git.repo to the new address of the repository; if it redirects to a login page, the credentials of spec.git.auth are missing or expired`,
   },
   {
     pattern: /(?:CONNECT tunnel failed, response|Received HTTP code|HTTP code) ([0-9]{3})|Proxy CONNECT aborted|Could not resolve proxy/i,
@@ -53,12 +53,13 @@ export const remotePatterns: readonly ErrorPattern[] = [
   {
     pattern: /^! \[rejected\].*\((?:stale info|fetch first|non-fast-forward|already exists)\)$/,
     reason: 'PushRefused',
-    words: (asked) => `${hostOf(asked) || 'the repository'} has a branch of this name already; nothing of it was changed`,
+    words: (asked) => `${hostOf(asked) || 'the repository'} already has a branch of this name, which was not changed`,
   },
   {
     pattern: /^! \[remote rejected\]|^! \[rejected\]/,
     reason: 'PushRefused',
-    words: (asked) => `${hostOf(asked) || 'the repository'} rejected the branch: a rule or hook there refuses it, or it may not be written`,
+    words: (asked) =>
+      `${hostOf(asked) || 'the repository'} rejected the branch: a rule or hook refuses it, or the credentials may not write it`,
   },
   {
     pattern:
@@ -78,7 +79,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
       /certificate verification failed|SSL certificate problem|certificate subject name|no alternative certificate|gnutls_handshake\(\) failed|certificate has expired/i,
     reason: 'GitTlsUntrusted',
     words: (asked) =>
-      `the certificate of ${hostOf(asked)} is not trusted by ${authoritiesOf(asked)}; put a private CA into spec.git.caBundle`,
+      `the certificate of ${hostOf(asked)} is not trusted by ${authoritiesOf(asked)}; add a private CA to spec.git.caBundle`,
   },
   {
     pattern: /could not read Username|could not read Password|Authentication failed|returned error: 401/,
@@ -134,7 +135,7 @@ export const remotePatterns: readonly ErrorPattern[] = [
     words: (_asked, [, object, what]) =>
       object === undefined || what === undefined
         ? 'an object of this repository is malformed; git fsck in the repository names it'
-        : `object ${object} of this repository is malformed (${what}); git fsck in the repository says more`,
+        : `object ${object} of this repository is malformed (${what}); git fsck in the repository shows details`,
   },
   {
     pattern:
@@ -197,9 +198,9 @@ function isPage({ contentType }: HttpAnswer): boolean {
 
 function adviceFor(status: string | undefined): string {
   if (status === '429') return ', too many requests'
-  if (status === '410' || status === '451') return ': the repository is not offered any more; see its page at the host'
+  if (status === '410' || status === '451') return ': the repository is no longer available; see its page at the host'
   return status?.startsWith('4') === true
-    ? ', which git hosts do not give for a repository: see whether spec.git.repo is its clone URL'
+    ? ', which is not a response of a git repository: check whether spec.git.repo is the clone URL'
     : ''
 }
 

@@ -37,7 +37,7 @@ export function faultOf(errors: string, command: string, asked: GitTarget | unde
 /** GitUnreachable, for a host whose successful answer is not git's smart protocol. */
 export function notGit(asked: GitTarget, answer: HttpAnswer): Fault {
   const cause = 'whether spec.git.repo is the clone URL, and whether a proxy, login page or maintenance page answers for the host'
-  const message = `${hostOf(asked)} answers with status ${answer.status} and ${bodyOf(answer)} instead of git; see ${cause}`
+  const message = `${hostOf(asked)} answers with status ${answer.status} and ${bodyOf(answer)} instead of git; check ${cause}`
   return new Fault('GitUnreachable', message, pauseOf(answer))
 }
 
@@ -115,13 +115,13 @@ const localPatterns: readonly ErrorPattern[] = [
   {
     pattern: /died of signal 9\b/,
     reason: 'GitKilled',
-    words: () => 'a helper of git was killed, probably because memory ran out',
+    words: () => 'a helper process of git was killed, probably because memory ran out',
     byUs: true,
   },
   {
     pattern: /Too many open files/i,
     reason: 'GitKilled',
-    words: () => 'git could open no more files; raise the limit on open files (ulimit -n)',
+    words: () => 'git could not open more files; raise the limit on open files (ulimit -n)',
     byUs: true,
   },
   {
@@ -130,7 +130,7 @@ const localPatterns: readonly ErrorPattern[] = [
     pattern:
       /cannot fork|unable to fork|getaddrinfo\(\) thread failed to start|^(?!.*unable to create thread).*Resource temporarily unavailable/i,
     reason: 'GitKilled',
-    words: () => 'git could start no helper: this machine lacks memory, or permits no more processes (ulimit -u, pids.max)',
+    words: () => 'git could not start a helper process: this machine lacks memory, or permits no more processes (ulimit -u, pids.max)',
     byUs: true,
   },
   {
@@ -169,7 +169,7 @@ const localPatterns: readonly ErrorPattern[] = [
     pattern: /unable to create thread/i,
     reason: 'GitOutOfMemory',
     words: () =>
-      'git could start no thread: a file or pack of this repository needs more memory than git may have, or this machine permits no more threads (ulimit -u, pids.max)',
+      'git could not start a thread: a file or pack of this repository needs more memory than git may have, or this machine permits no more threads (ulimit -u, pids.max)',
   },
   {
     pattern: /out of memory|cannot allocate memory/i,

@@ -212,7 +212,7 @@ function watchMemory(pid: number | undefined, maxBytes: number | undefined): { e
   const exceeds = (): boolean => anonymousBytes(pid) > maxBytes
   let again: NodeJS.Timeout | undefined
   const stop = (): void => {
-    if (exceeds()) tooMuch.abort(new Fault('GitOutOfMemory', 'git and its helpers need more memory together than they may use'))
+    if (exceeds()) tooMuch.abort(new Fault('GitOutOfMemory', 'git and its helper processes together need more memory than they may use'))
   }
   // A helper counts the memory of the git that starts it a second time until it becomes another program.
   const timer = setInterval(() => {
@@ -253,12 +253,12 @@ export async function waitForEnd(child: GitProcess, run: GitRun, signal: AbortSi
     // Writing to a helper that has exited ends git with SIGPIPE; the helper may have said why.
     const fault = ended.by === 'SIGPIPE' ? faultOf(errors, run.args[0] ?? '', run.about, answer) : undefined
     if (fault !== undefined && fault.reason !== 'GitFailed') throw fault
-    throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was ended from outside`)
+    throw new Fault('GitKilled', `git ${run.args[0] ?? ''} was killed`)
   }
   if (run.about !== undefined && answer !== undefined && output.isNotGit) throw notGit(run.about, answer)
   // git reports errors of its files or of the host, but not that its transport helper was killed.
   if (run.about !== undefined && ended.code !== null && errors === '')
-    throw new Fault('GitKilled', 'a helper of git ended without a word, as one does that is ended from outside')
+    throw new Fault('GitKilled', 'a helper process of git ended without a message, as if it was killed')
   const fault = faultOf(errors, run.args[0] ?? '', run.about, answer)
   throw ended.code !== null && errors === '' ? new Fault(fault.reason, fault.message, { cause: saidNo }) : fault
 }

@@ -172,5 +172,5 @@ function startReader(folder: string, limits: GitLimits, start: StartGit = startG
 }
 
 function unasked(): Fault {
-  return new Fault('DeliveryFailed', 'git answered what it was not asked')
+  return new Fault('DeliveryFailed', 'git returned an unexpected response')
 }

@@ -39,14 +39,14 @@ export async function* frameFiles(
     yield* running.output.chunks()
     await running.ended
   } finally {
-    own.abort(new Error('the reader has left'))
+    own.abort(new Error('the client has disconnected'))
   }
 }
 
 /** `ended` settles when both have ended, and throws the fault of the one that failed first. */
 async function startBoth({ list, read }: Programs, start: (program: GitRun) => GitProcess, signal: AbortSignal) {
   const pipes = await openPipeline(list.folder)
-  if (pipes === undefined) throw new Fault('ToolMissing', `mkfifo makes no pipes in ${list.folder}`)
+  if (pipes === undefined) throw new Fault('ToolMissing', `mkfifo cannot create pipes in ${list.folder}`)
   const { between, output } = pipes
   let isRunning = false
   try {

@@ -130,6 +130,6 @@ async function* records(
     await ended
     complete = true
   } finally {
-    if (!complete) own.abort(new Error('the reader has left'))
+    if (!complete) own.abort(new Error('the client has disconnected'))
   }
 }

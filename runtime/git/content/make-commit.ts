@@ -89,7 +89,10 @@ async function requireOnlyEdits(
   const edited = new Set(edits.map(({ source }) => source))
   const changes = await treeChanges(repository, { from: parent, to: tree }, signal)
   if (changes === undefined)
-    throw new Fault('PayloadTooLarge', `${edits.length} changed files are more than one commit takes; make the change in the repository`)
+    throw new Fault(
+      'PayloadTooLarge',
+      `${edits.length} changed files are more than one commit may contain; make the change in the repository`,
+    )
   const harmed = changes.find(({ path: changed, before }) => !edited.has(changed) || !replaceable.has(before))
   if (harmed === undefined) return
   const by = edits.find(({ source }) => isBelow(source, harmed.path) || isBelow(harmed.path, source))?.source ?? harmed.path

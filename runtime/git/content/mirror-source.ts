@@ -130,7 +130,7 @@ async function* batchesOf(
   signal: AbortSignal,
 ) {
   if (from !== null && !(await deps.has(from, signal)))
-    throw new Fault('UnknownBase', `commit ${from} is not in the mirror; ask for everything`)
+    throw new Fault('UnknownBase', `commit ${from} is not in the mirror; request all files`)
   yield* from === null ? everything(deps, commit, roots, signal) : differences(deps, { from, commit, most }, roots, signal)
 }
 
@@ -163,7 +163,7 @@ async function* differences(
   for await (const batch of compareCommits(deps, from, commit, roots, signal)) {
     changes.push(...batch)
     if (isFirst && changes.length > most)
-      throw new Fault('UnknownBase', `commit ${from} differs in more than ${most} files; ask for everything`)
+      throw new Fault('UnknownBase', `commit ${from} differs in more than ${most} files; request all files`)
     if (changes.length < (isFirst ? sizedAtOnce.first : sizedAtOnce.later)) continue
     if (isFirst) {
       isFirst = false
@@ -253,5 +253,5 @@ async function requireReachable(
     if (missing.size === 0) return
   }
   const [first = ''] = missing
-  throw new Fault('CommitNotPublished', `commit ${commit} holds no blob ${first} below the folders of this profile`)
+  throw new Fault('CommitNotPublished', `commit ${commit} has no blob ${first} below the folders of this profile`)
 }

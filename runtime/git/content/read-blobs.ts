@@ -61,7 +61,7 @@ async function* batch(
     await ended
     complete = true
   } finally {
-    if (!complete) own.abort(new Error('the reader has left'))
+    if (!complete) own.abort(new Error('the client has disconnected'))
   }
 }
 

@@ -93,7 +93,7 @@ async function askForToken(key: AppKey, way: ApiWay, clock: Clock, signal: Abort
   try {
     return { text: token, expiresAt: Temporal.Instant.from(expiresAt) }
   } catch (error) {
-    throw new Fault('GithubAppRefused', `the API at ${host} gave a token without a time at which it ends`, { cause: asFault(error) })
+    throw new Fault('GithubAppRefused', `the API at ${host} returned a token without an expiry time`, { cause: asFault(error) })
   }
 }
 
@@ -103,13 +103,14 @@ async function signJwt({ appId, privateKey }: AppKey, clock: Clock): Promise<str
     key = createPrivateKey(privateKey)
   } catch {
     // The library's message may contain a piece of the key.
-    throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef holds no private key, PEM')
+    throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef does not contain a private key in PEM')
   }
-  if (key.asymmetricKeyType !== 'rsa') throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef holds no RSA key')
+  if (key.asymmetricKeyType !== 'rsa')
+    throw new Fault('CredentialsInvalid', 'spec.git.auth.githubApp.privateKeySecretRef does not contain an RSA key')
   const { modulusLength: bits = 0 } = key.asymmetricKeyDetails ?? {}
   if (bits < keyBits.min || bits > keyBits.max) {
     const accepted = `keys of ${keyBits.min} to ${keyBits.max} bits are accepted`
-    throw new Fault('CredentialsInvalid', `spec.git.auth.githubApp.privateKeySecretRef holds an RSA key of ${bits} bits; ${accepted}`)
+    throw new Fault('CredentialsInvalid', `spec.git.auth.githubApp.privateKeySecretRef contains an RSA key of ${bits} bits; ${accepted}`)
   }
   const seconds = Math.floor(clock.now().epochMilliseconds / 1000)
   return await new SignJWT({})
@@ -123,10 +124,10 @@ async function signJwt({ appId, privateKey }: AppKey, clock: Clock): Promise<str
 /** Explains a refusal only by its status, because the body is untrusted text. */
 function refusal({ appId, installationId }: AppKey, host: string, status: number): string {
   if (status === 401)
-    return `${host} refused App ${appId}: appId and private key are not of one App, or the clock of this machine is wrong (401)`
+    return `${host} refused App ${appId}: appId and private key do not belong to the same App, or the clock of this machine is wrong (401)`
   if (status === 403) return `${host} gives App ${appId} no token for installation ${installationId}: it is suspended (403)`
   if (status === 404) return `${host} has no installation ${installationId} of App ${appId} (404)`
-  return `${host} gave no token for App ${appId}: status ${status}`
+  return `${host} issued no token for App ${appId}: status ${status}`
 }
 
 function codeOf(error: unknown): string {

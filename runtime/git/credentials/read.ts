@@ -163,7 +163,7 @@ function secretReader(namespace: string, readSecret: ReadSecret, signal: AbortSi
 /** `registry`: host, and port if the URL names one. Throws CredentialsInvalid, without any of the text, which is secret. */
 export function dockerLogin(text: string, registry: string, field: string): { username: string; password: string } {
   const { auths } = (jsonOrUndefined(text) ?? {}) as { auths?: unknown }
-  if (typeof auths !== 'object' || auths === null) throw new Fault('CredentialsInvalid', `${field} holds no JSON with auths`)
+  if (typeof auths !== 'object' || auths === null) throw new Fault('CredentialsInvalid', `${field} does not contain JSON with auths`)
   const [, found] = Object.entries(auths).find(([name]) => hostIn(name) === registry) ?? []
   const { username, password, auth } = (found ?? {}) as Record<string, unknown>
   if (typeof username === 'string' && typeof password === 'string') return { username, password }
@@ -171,7 +171,7 @@ export function dockerLogin(text: string, registry: string, field: string): { us
   const decoded = typeof auth === 'string' ? Buffer.from(auth, 'base64').toString('utf8') : ''
   const colon = decoded.indexOf(':')
   if (colon > 0) return { username: decoded.slice(0, colon), password: decoded.slice(colon + 1) }
-  throw new Fault('CredentialsInvalid', `${field} holds no user name and password for "${registry}"`)
+  throw new Fault('CredentialsInvalid', `${field} has no user name and password for "${registry}"`)
 }
 
 /** Entries may be URLs, as `https://registry.example/v1/`. */

@@ -82,6 +82,6 @@ export async function addKey({ socket }: Agent, { privateKey, passphrase, askPro
   if (end === agentGone) throw new Fault('GitKilled', 'ssh-agent was ended before it had the key of spec.git.auth.sshKey')
   if (typeof end !== 'number') throw new Fault('GitKilled', `ssh-add was ended by ${end ?? 'a signal'}`)
   const passphraseHint =
-    passphrase === undefined ? 'or it has a passphrase (spec.git.auth.sshKey.passphrase)' : 'or the passphrase is not its own'
+    passphrase === undefined ? 'or it has a passphrase (spec.git.auth.sshKey.passphrase)' : 'or the passphrase is wrong'
   throw new Fault('CredentialsInvalid', `spec.git.auth.sshKey: ssh cannot read this private key, ${passphraseHint}`)
 }

@@ -197,6 +197,6 @@ function newestOf(selector: Parameters<typeof newestTag>[0], tags: readonly stri
 function tooLarge(maxPackBytes: number): Fault {
   return new Fault(
     'RepositoryTooLarge',
-    `the layer of the artifact is larger than ${Math.round(maxPackBytes / 2 ** 20)} MiB, which is the most for one fetch`,
+    `the layer of the artifact is larger than ${Math.round(maxPackBytes / 2 ** 20)} MiB, the maximum for one fetch`,
   )
 }

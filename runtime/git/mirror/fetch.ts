@@ -207,7 +207,7 @@ async function readIncoming(local: RunLocal, at: string, what: string, signal: A
       const tag = (await local(at, ['cat-file', 'tag', id], signal)).toString('latin1')
       name = parseCommitHash(/^object ([0-9a-f]+)\n/.exec(tag)?.[1] ?? '')
     }
-    throw new Fault('RepositoryTooLarge', `more than ${maxTags} tags point to one another`)
+    throw new Fault('RepositoryTooLarge', `more than ${maxTags} tags point to each other`)
   } catch (error) {
     if (error instanceof Fault && error.reason === 'RepositoryTooLarge') forgetIncoming(at)
     throw error
@@ -229,5 +229,5 @@ export async function committedAt(local: RunLocal, at: string, commit: CommitHas
 
 function tooLarge(maxPackBytes: number, cause: Fault): Fault {
   const limit = Math.round(maxPackBytes / (1024 * 1024))
-  return new Fault('RepositoryTooLarge', `the pack of the commit is larger than ${limit} MiB, which is the most for one fetch`, { cause })
+  return new Fault('RepositoryTooLarge', `the pack of the commit is larger than ${limit} MiB, the maximum for one fetch`, { cause })
 }

@@ -159,7 +159,7 @@ export class FolderState {
       if (await repackWithin(this.#options, namespace, thorough, signal)) this.#thoroughBytes = sizeOfFolder(this.#options.folder)
     } catch (error) {
       if (signal.aborted) throw error
-      if (!this.suspect(error)) warn(this.#options.log, error, 'a mirror was not tidied up')
+      if (!this.suspect(error)) warn(this.#options.log, error, 'a mirror was not cleaned up')
     } finally {
       this.#present.forget()
     }

@@ -126,13 +126,13 @@ function ambiguousRef(ref: string): Fault {
 function refNotFound(asked: string): Fault {
   const kinds = asked.startsWith('refs/') ? 'ref' : 'branch or tag'
   const isShortHash = /^[0-9a-f]{4,63}$/.test(asked)
-  const advice = isShortHash ? '; where a commit is meant, write its full hash of 40 or 64 digits' : ''
+  const advice = isShortHash ? '; for a commit, write its full hash of 40 or 64 digits' : ''
   return new Fault('RefNotFound', `the git host has no ${kinds} "${printable(asked)}"${advice}`)
 }
 
 /** RefNotFound for a git host without a default branch, or without a matching tag; `count`: its tags with the prefix of the selector. */
 function nothingFollowed(followed: string, count: number): Fault {
-  if (!isTagSelector(followed)) return new Fault('RefNotFound', 'the git host names no default branch; write a branch into spec.git.ref')
+  if (!isTagSelector(followed)) return new Fault('RefNotFound', 'the git host reports no default branch; set spec.git.ref to a branch')
   const what = `no tag that matches ${selectorText(followed)}`
   const prefix = commonPrefix(followed)
   const which = prefix === '' ? 'in total' : `whose names begin with "${prefix}"`

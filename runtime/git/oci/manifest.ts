@@ -33,7 +33,7 @@ export function readArtifact(manifest: Buffer): Artifact {
   const layers = layersOf(document)
   const [layer] = layers
   if (layer === undefined || layers.length !== 1)
-    throw refused(`has ${layers.length} layers; one is accepted, as flux push artifact makes it`)
+    throw refused(`has ${layers.length} layers; only one is accepted, as flux push artifact creates it`)
   if (!/[.+]tar(?:[.+]gzip)?$/.test(layer.mediaType))
     throw refused(`has a layer of the type "${printable(layer.mediaType)}", which is neither tar nor tar+gzip`)
   const { 'org.opencontainers.image.created': created = '', 'org.opencontainers.image.revision': revision } = annotationsOf(document)

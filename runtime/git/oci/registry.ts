@@ -188,7 +188,7 @@ export class Registry {
     const parameter = (name: string): string | undefined => new RegExp(`[ ,]${name}="([^"]*)"`).exec(challenge)?.[1]
     const realm = URL.parse(parameter('realm') ?? '')
     if (realm === null || (realm.protocol !== 'https:' && realm.protocol !== `${this.#scheme}:`))
-      throw new Fault('GitUnauthorized', `${this.#named} names no token service that can be asked`)
+      throw new Fault('GitUnauthorized', `${this.#named} names no usable token service`)
     const service = parameter('service')
     if (service !== undefined) realm.searchParams.set('service', service)
     realm.searchParams.set('scope', `repository:${this.#repository}:pull`)
@@ -202,7 +202,7 @@ export class Registry {
     const { token, access_token: same } = isObject(document) ? document : {}
     const text = typeof token === 'string' ? token : same
     if (typeof text !== 'string' || !/^[\x21-\x7e]+$/.test(text))
-      throw new Fault('GitUnauthorized', `${realm.host} gave no token for ${this.#named}`)
+      throw new Fault('GitUnauthorized', `${realm.host} issued no token for ${this.#named}`)
     return `Bearer ${text}`
   }
 
@@ -261,7 +261,7 @@ export class Registry {
     answer.resume()
     const { statusCode: status = 0, headers } = answer
     if (status === 401) return this.#unauthorized()
-    if (status === 403) return new Fault('GitForbidden', `${host} does not permit to read ${this.#named} (403)`)
+    if (status === 403) return new Fault('GitForbidden', `${host} does not permit reading ${this.#named} (403)`)
     const retryAfterMs = retryAfterToMs(headers['retry-after'], headers.date)
     const options = retryAfterMs === undefined ? {} : { retryAfterMs }
     if (status === 429) return new Fault('TooManyRequests', `${host} limits how often ${this.#named} is read (429)`, options)

@@ -149,7 +149,7 @@ function pathOf(name: string): string {
   }
   if (!isRelativePath(path)) throw refused(`"${printable(name)}" is not a path below the root of the artifact`)
   if (path.split('/').some((part) => /^(?:\.git|git~[0-9]+)[. ]*$/i.test(part)))
-    throw refused(`"${printable(name)}" has a name that git keeps to itself`)
+    throw refused(`"${printable(name)}" has a name that is reserved for git`)
   return path
 }
 
@@ -163,7 +163,7 @@ class Names {
   #characters = 0
 
   addFile(path: string): void {
-    if (this.#files.has(path)) throw refused(`"${printable(path)}" is in it twice`)
+    if (this.#files.has(path)) throw refused(`"${printable(path)}" occurs twice`)
     if (this.#folders.has(path)) throw refused(`"${printable(path)}" is both a file and a folder`)
     this.#keep(this.#files, path)
     this.addFolder(parentOf(path))
@@ -179,7 +179,7 @@ class Names {
   #keep(names: Set<string>, path: string): void {
     this.#characters += path.length
     if (this.#characters > maxNameCharacters)
-      throw new Fault('RepositoryTooLarge', 'the paths of the artifact have more than 8 MiB together')
+      throw new Fault('RepositoryTooLarge', 'the paths of the artifact have more than 8 MiB in total')
     names.add(path)
   }
 }

@@ -21,7 +21,7 @@ export function requireKeyPair({ certificate, key }: { certificate: string; key:
     matches = read.checkPrivateKey(createPrivateKey(key))
   } catch {
     // The library's message may contain a piece of the key.
-    throw new Fault('CredentialsInvalid', `${field}: tls.key holds no private key, PEM without a passphrase`)
+    throw new Fault('CredentialsInvalid', `${field}: tls.key does not contain a private key in PEM without a passphrase`)
   }
   if (!matches) throw new Fault('CredentialsInvalid', `${field}: tls.key is not the key of tls.crt`)
 }

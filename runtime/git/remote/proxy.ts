@@ -23,7 +23,7 @@ export function parseProxy(text: string, field: string): Proxy {
   ) {
     throw new Fault(
       'CredentialsInvalid',
-      `${field} holds no URL of a proxy: http://host:port or https://host:port, optionally with user and password before the host`,
+      `${field} does not contain the URL of a proxy: http://host:port or https://host:port, optionally with user and password before the host`,
     )
   }
   const defaultPort = url.protocol === 'https:' ? 443 : 80

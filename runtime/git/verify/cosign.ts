@@ -19,7 +19,7 @@ const curves = new Set<string | undefined>(['prime256v1', 'secp384r1', 'secp521r
 /** Reads every entry of a Secret as a public key in PEM. Throws CredentialsInvalid. */
 export function readTrustedKeys(data: ReadonlyMap<string, Buffer>, field: string): TrustedKey[] {
   if (data.size === 0 || data.size > maxKeys)
-    throw new Fault('CredentialsInvalid', `${field}: the Secret must hold 1 to ${maxKeys} public keys`)
+    throw new Fault('CredentialsInvalid', `${field}: the Secret must contain 1 to ${maxKeys} public keys`)
   return [...data].map(([name, pem]) => {
     const key = publicKey(pem.toString('utf8'))
     if (key === undefined) {

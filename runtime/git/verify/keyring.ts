@@ -35,18 +35,18 @@ export function readKeyring(files: ReadonlyMap<string, Buffer>): { kind: 'keyrin
     if ('why' in found) return unusable(file, found.why)
     for (const key of found.pgpKeys) {
       // gpgv uses the first of two copies, which may be the one from before the key was revoked.
-      if (pgpKeys.has(key.fingerprint)) return unusable(file, `holds ${key.fingerprint} a second time`)
+      if (pgpKeys.has(key.fingerprint)) return unusable(file, `contains ${key.fingerprint} more than once`)
       pgpKeys.set(key.fingerprint, key)
     }
     for (const key of found.sshKeys) {
-      if (sshKeys.has(key.fingerprint)) return unusable(file, `holds ${key.fingerprint} a second time`)
+      if (sshKeys.has(key.fingerprint)) return unusable(file, `contains ${key.fingerprint} more than once`)
       sshKeys.set(key.fingerprint, key)
     }
     blocks.push(...found.blocks)
   }
   if (pgpKeys.size + sshKeys.size > maxKeys)
     return { kind: 'unusable', why: `contains more than ${maxKeys} keys; keep those that may sign` }
-  if (pgpKeys.size + sshKeys.size === 0) return { kind: 'unusable', why: 'holds no key' }
+  if (pgpKeys.size + sshKeys.size === 0) return { kind: 'unusable', why: 'contains no key' }
   return { kind: 'keyring', keyring: { pgp: Buffer.concat(blocks), pgpKeys, sshKeys } }
 }
 
@@ -73,13 +73,13 @@ function readFile(text: string): KeyringContents | { why: string } {
     if ('why' in key) return { why: `${key.why} (line ${at + 1})` }
     found.sshKeys.push(key)
   }
-  return found.blocks.length + found.sshKeys.length === 0 ? { why: 'holds no key' } : found
+  return found.blocks.length + found.sshKeys.length === 0 ? { why: 'contains no key' } : found
 }
 
 function readBlock(lines: readonly string[]): { bytes: Buffer; keys: PgpKey[] } | { why: string } {
   const decoded = decodePgp(lines.join('\n'), pgpLabel)
   const packets = decoded.kind === 'bytes' ? packetsOf(decoded.bytes) : undefined
-  if (decoded.kind !== 'bytes' || packets === undefined) return { why: 'holds a damaged PGP block' }
+  if (decoded.kind !== 'bytes' || packets === undefined) return { why: 'contains a damaged PGP block' }
   const keys = keysOf(packets)
   return 'why' in keys ? keys : { bytes: decoded.bytes, keys }
 }

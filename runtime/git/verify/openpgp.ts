@@ -57,7 +57,7 @@ function newLength(bytes: Buffer, at: number): { length: number; start: number }
 }
 
 /** The error for a key file with a private key; worded to follow its name. */
-export const privateKey = 'holds a private key; export the public one'
+export const privateKey = 'contains a private key; export the public key'
 
 /** The keys and subkeys of a key file; `why` is worded to follow the file's name. */
 export function keysOf(packets: readonly Packet[]): PgpKey[] | { why: string } {
@@ -69,7 +69,7 @@ export function keysOf(packets: readonly Packet[]): PgpKey[] | { why: string } {
   for (const { tag, body } of packets) {
     if (tag === tags.secretKey || tag === tags.secretSubkey) return { why: privateKey }
     if (tag !== tags.publicKey && tag !== tags.publicSubkey) continue
-    if (body[0] !== 4 || body.length < 8) return { why: 'holds a key of a version other than 4' }
+    if (body[0] !== 4 || body.length < 8) return { why: 'contains a key of a version other than 4' }
     const algorithm = body[5] ?? 0
     const fingerprint = createHash('sha1')
       .update(Buffer.from([0x99, body.length >> 8, body.length & 0xff]))

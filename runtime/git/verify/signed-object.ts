@@ -73,7 +73,7 @@ export function parseTag(raw: Buffer, format: ObjectFormat): ParsedTag | { kind:
     tagger?.name === 'tagger' &&
     [object, type, name, tagger].every(({ value }) => !value.includes('\n'))
   if (!wellFormed) return refused('has a header that is not well formed')
-  if (others.length > 0) return refused(`has the header ${others[0]?.name ?? ''}, which no tag of git has`)
+  if (others.length > 0) return refused(`has the header ${others[0]?.name ?? ''}, which is not a header of git tags`)
   return { kind: 'tag', object: object.value, type: type.value, name: name.value, split: splitTagBody(raw, text) }
 }
 

@@ -35,12 +35,12 @@ export function parseKeyLine(line: string): SshKey | { why: string } {
   const principals = plain ? undefined : words.shift()
   const optionText = plain || types.has(words[0] ?? '') ? '' : (words.shift() ?? '')
   const [type = '', encoded = '', ...comment] = words
-  if (!types.has(type)) return { why: 'is neither a public key of SSH nor a line of allowed_signers' }
+  if (!types.has(type)) return { why: 'is neither an SSH public key nor a line of allowed_signers' }
   const options = optionsOf(optionText)
   if ('why' in options) return options
   const blob = Buffer.from(encoded, 'base64')
   if (blob.toString('base64') !== encoded || !isWhole(blob) || readString(blob, 0)?.toString('latin1') !== type)
-    return { why: 'holds a damaged key' }
+    return { why: 'contains a damaged key' }
   const by = principals ?? (comment.join(' ') || undefined)
   return { fingerprint: fingerprintOf(blob), type, blob, ...options, by }
 }

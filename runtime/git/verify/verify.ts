@@ -46,7 +46,7 @@ export async function verify(contents: SignedContents, keyring: Keyring, options
 async function verifyCommit({ commit, commitBytes }: SignedContents, keyring: Keyring, options: ToolOptions): Promise<SignatureResult> {
   const format = objectFormatOf(commit)
   const name = `commit ${commit}`
-  if (objectId('commit', commitBytes, format) !== commit) return rejected(name, 'is not what the mirror holds under its id')
+  if (objectId('commit', commitBytes, format) !== commit) return rejected(name, 'does not match its ID in the mirror')
   return await verifySplit(name, splitCommit(commitBytes, format), keyring, options)
 }
 
@@ -54,7 +54,7 @@ async function verifyTag({ commit, ref, tag }: SignedContents, keyring: Keyring,
   if (tag === undefined) return rejected(`"${printable(ref)}"`, 'is not an annotated tag, and only annotated tags can be signed')
   const name = `tag ${tag.id}`
   const format = objectFormatOf(tag.id)
-  if (objectId('tag', tag.bytes, format) !== tag.id) return rejected(name, 'is not what the mirror holds under its id')
+  if (objectId('tag', tag.bytes, format) !== tag.id) return rejected(name, 'does not match its ID in the mirror')
   const parsed = parseTag(tag.bytes, format)
   if (parsed.kind === 'refused') return rejected(name, parsed.why)
   if (parsed.type !== 'commit') return rejected(name, `is of a ${printable(parsed.type)}, not of a commit`)
@@ -167,7 +167,7 @@ async function verifyPgp({ payload, armor }: Signed, { pgp, pgpKeys }: Keyring, 
   )
   const lines = statusLines(stdout)
   if (!lines.some(({ keyword }) => signatureKeyword.test(keyword)))
-    throw new Fault('ToolMissing', `gpgv did not look at the signature; install another version of it. It says: ${firstLineOf(stderr)}`)
+    throw new Fault('ToolMissing', `gpgv did not check the signature; install another version. Its output: ${firstLineOf(stderr)}`)
   return verdictOf(lines, { signature, fingerprint: key.fingerprint, code })
 }
 

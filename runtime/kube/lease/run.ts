@@ -44,7 +44,7 @@ export async function runWithLease(deps: LeaseDeps, options: LeaseOptions, lead:
     } catch (error) {
       if (signal.aborted) break
       const fault = asFault(error)
-      log.warn({ reason: fault.reason, message: fault.message }, 'the Lease could not be taken')
+      log.warn({ reason: fault.reason, message: fault.message }, 'the Lease could not be acquired')
     } finally {
       observer.leads(false)
     }

@@ -163,7 +163,7 @@ function pendingAnswer({ desired: { request, undecided }, status, now }: Observa
   if (why === undefined || request === undefined || !undecided) return undefined
   const since = pendingSince(request, status, now)
   if (since === undefined) return undefined
-  const message = `${why.message}; asked again for two minutes since ${timestamp(since)}`
+  const message = `${why.message}; retried for two minutes since ${timestamp(since)}`
   return { outcome: 'Pending', reason: why.reason, message }
 }
 

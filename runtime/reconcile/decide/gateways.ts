@@ -198,7 +198,7 @@ function observeGateway(
   const base = { pod: pod.name, commit: status?.commit, mode: status?.mode?.name, ...unverified }
   const is = (state: GatewayState, reason?: string, message?: string): Gateway => ({ ...base, state, reason, message })
   if (!pod.injected) return is('missingAgent', 'MissingAgent', 'the pod requests an agent but has no working one; recreate it')
-  if (report?.malformed === true) return is('failed', 'MalformedReport', 'the SyncReport cannot be understood')
+  if (report?.malformed === true) return is('failed', 'MalformedReport', 'the SyncReport is invalid')
   if (pod.agentDown !== undefined) return is('failed', 'AgentDown', pod.agentDown)
   if (status === undefined) return is('pending', 'NoReport', 'the agent has not reported yet')
   if (status.phase === 'Paused') return is('paused', 'Paused', status.message)
@@ -212,7 +212,7 @@ function observeGateway(
     return is('pending', status.reason, status.message)
   const name = pod.annotations[podAnnotations.profile] ?? defaultProfileName
   const unknown = status.ignoredFields?.find((path) => hashes.isSet(path))
-  if (unknown !== undefined) return is('blocked', 'AgentOutdated', outdated(status, `it does not know spec.${unknown}`))
+  if (unknown !== undefined) return is('blocked', 'AgentOutdated', outdated(status, `it does not support spec.${unknown}`))
   if (status.syncHash !== hashes.of(name)) {
     const why = whyIncomparable(status, hashes, name)
     if (why !== undefined) return is('blocked', 'AgentOutdated', outdated(status, why))

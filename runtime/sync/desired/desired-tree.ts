@@ -117,7 +117,7 @@ function desiredFile(entry: Put, mapping: ResolvedMapping, index: number, findin
     findings.push({
       rule: 'gateway-identity',
       path,
-      message: 'identifies or configures one gateway, and every gateway of this sync gets the same',
+      message: 'identifies or configures one gateway, and every gateway of this sync would receive the same content',
     })
   }
   return { path, id: entry.id, size: entry.size, exec: entry.mode === '100755', mapping: index }

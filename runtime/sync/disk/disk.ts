@@ -25,7 +25,7 @@ const namedCharacters = 700
 
 /** Explains the system's error codes, and what to do about them. */
 const wordsByCode: Readonly<Record<string, string>> = {
-  ENOSPC: 'no space is left on the volume; free some, or make it larger',
+  ENOSPC: 'no space is left on the volume; free some space, or enlarge the volume',
   EDQUOT: 'the disk quota of this user is used up; free some space, or raise the quota',
   EFBIG: 'the file is larger than the volume allows',
   EACCES: 'this user may not read or write it; correct the owner or the permissions, including of the folders above it',
@@ -34,7 +34,7 @@ const wordsByCode: Readonly<Record<string, string>> = {
   ELOOP: 'it is a symbolic link, and links are never followed; remove it',
   EIO: 'the disk reported an error; check the kernel log',
   ...shortages,
-  ESTALE: 'the file server no longer knows the file; mount the volume again',
+  ESTALE: 'the file server no longer has the file; mount the volume again',
   ETXTBSY: 'a running program uses this file',
   ENAMETOOLONG: 'the name is longer than this volume allows; shorten it in the repository',
   ENOTEMPTY: 'a folder that is not empty is in the way',

@@ -144,7 +144,7 @@ export function markSuspect(dataDir: string, manifest: Manifest, { why, changes,
 function writeMarker(dataDir: string): void {
   if (hasMarker(dataDir)) return
   withEngineFolder(dataDir, (engine) =>
-    writeDurably(engine.at(marker), ['A manifest stands beside this file, and says which files of the data directory are ours.\n']),
+    writeDurably(engine.at(marker), ['The manifest beside this file lists the files of the data directory that a sync has written.\n']),
   )
 }
 

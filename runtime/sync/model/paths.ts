@@ -98,8 +98,8 @@ const maxUnitBytes = 3
 export function tooLong(path: string, rootBytes: number): string | undefined {
   if (path.length * maxUnitBytes <= maxNameBytes) return undefined
   const name = path.split('/').find((each) => each.length * maxUnitBytes > maxNameBytes && Buffer.byteLength(each) > maxNameBytes)
-  if (name !== undefined) return `a name in it has ${Buffer.byteLength(name)} bytes, and a file system takes ${maxNameBytes}`
+  if (name !== undefined) return `one of its names has ${Buffer.byteLength(name)} bytes, and a file system allows ${maxNameBytes}`
   const bytes = rootBytes + 1 + Buffer.byteLength(path)
   if (bytes <= maxPathBytes) return undefined
-  return `with the data directory before it, it has ${bytes} bytes, and a file system takes ${maxPathBytes}`
+  return `with the data directory in front, it has ${bytes} bytes, and a file system allows ${maxPathBytes}`
 }

@@ -68,7 +68,7 @@ function lostParts({ puts, owned, removed, aliases, mode, commit, confirmedDelet
   const lost = losses(gone, (path) => isRespelled(path) || isThere(inExternal(path)), mode)
   if (lost.length === 0) return []
   const message =
-    `the gateway would lose what it runs with: ${named(lost)}; where that is meant, ` +
+    `the gateway would lose what it runs with: ${named(lost)}; if this is intended, ` +
     `confirm with the annotation ${confirmDeletionsAnnotation}: ${commit}`
   return [{ reason: 'ModeRemoved', message }]
 }

@@ -104,13 +104,12 @@ function replacement({ type }: Span, value: string, label: string): string {
       : type === 'boolean'
         ? trimmed === 'true' || trimmed === 'false'
         : true
-  if (!fits)
-    throw new Fault('TemplateFailed', `${label}: the present value is a ${type}, and ${JSON.stringify(value.slice(0, 80))} is none`)
+  if (!fits) throw new Fault('TemplateFailed', `${label}: the current value is a ${type}, but ${JSON.stringify(value.slice(0, 80))} is not`)
   if (type === 'number' || type === 'boolean') return trimmed
   const parsed = jsonOrUndefined(trimmed)
   // Null has no type to keep: valid JSON is inserted as such, anything else as text.
   if (type === 'null') return parsed === undefined ? JSON.stringify(value) : trimmed
   const isArray = Array.isArray(parsed)
   if (typeof parsed === 'object' && parsed !== null && isArray === (type === 'array')) return trimmed
-  throw new Fault('TemplateFailed', `${label}: the present value is an ${type}, and the new one is none`)
+  throw new Fault('TemplateFailed', `${label}: the current value is an ${type}, but the new value is not`)
 }

@@ -32,7 +32,7 @@ export function metricsApp({ text, authorize }: MetricsDeps): Hono {
     const access = token === undefined ? 'unauthenticated' : await authorize(token)
     if (access === 'unauthenticated') {
       context.header('www-authenticate', 'Bearer')
-      return problem(context, 401, 'a bearer token of this cluster is needed')
+      return problem(context, 401, 'a bearer token of this cluster is required')
     }
     if (access === 'forbidden') return problem(context, 403, 'the token does not permit access to the non-resource URL /metrics')
     const format = formatFor(context.req.header('accept'))

@@ -237,7 +237,7 @@ function createSeries(registry: Registry) {
   const as = <Type extends Counter | Gauge | Histogram>(name: ProcessMetric, type: abstract new (...args: never[]) => Type): Type => {
     const found = made.get(name)
     if (found instanceof type) return found
-    throw new Error(`metric ${name} is not of the type that is asked for`)
+    throw new Error(`metric ${name} is not of the requested type`)
   }
   return {
     counter: (name: ProcessMetric): Counter => as(name, Counter),

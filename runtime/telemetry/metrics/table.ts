@@ -174,7 +174,7 @@ export const agentMetrics = {
   clustersync_agent_scans_total: { type: 'counter', help: 'requested scans by outcome', labels: ['outcome'] },
   clustersync_agent_gateway_state: {
     type: 'gauge',
-    help: '1 for the state that the gateway was in when it was last asked',
+    help: '1 for the state that the gateway was in at the last query',
     labels: ['state'],
   },
   clustersync_agent_open_designers: { type: 'gauge', help: 'Designer sessions that the gateway reported at the last query' },

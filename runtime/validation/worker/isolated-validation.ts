@@ -160,7 +160,7 @@ class Checks {
     const verdict = await this.#attempts.run(id, () =>
       leave === undefined ? this.#checkInThread(check, own) : this.#checkInSpareThread(check, own, leave),
     )
-    return verdict ?? this.#failures.add(id, request, 'ended the controller itself twice and were not tried again', '')
+    return verdict ?? this.#failures.add(id, request, 'crashed the controller twice and was not retried', '')
   }
 
   /** A poll finds the commit that was checked before; if no thread runs, none is started for it. */
@@ -234,7 +234,7 @@ function openAttempts(marks: AttemptMarks) {
 function openFailures(log: Log) {
   const verdicts = new FairCache<Verdict>({ max: keptFailures })
   const add = (id: string, request: ValidationRequest, why: string, path: string): Verdict => {
-    log.error({ reason: 'ValidationFailed', commit: request.commit, path, message: why }, 'the checks of a commit did not come to an end')
+    log.error({ reason: 'ValidationFailed', commit: request.commit, path, message: why }, 'the validation of a commit did not finish')
     const verdict = failedVerdict(id, why, path)
     verdicts.set(request.namespace ?? '', id, verdict)
     return verdict
@@ -262,6 +262,6 @@ function defaultHeapMiB(available: number): number {
 
 /** The verdict on a commit whose check did not finish: it counts as one error, with the reason. */
 export function failedVerdict(id: string, why: string, path: string): Verdict {
-  const item = { rule: 'check-failed', severity: 'error', path, message: `the checks of this commit ${why}` } as const
+  const item = { rule: 'check-failed', severity: 'error', path, message: `the validation of this commit ${why}` } as const
   return { kind: 'checked', errors: 1, warnings: 0, items: [item], unfinished: id }
 }

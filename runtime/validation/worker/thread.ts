@@ -70,7 +70,7 @@ export class Thread {
     const { start = startGit, ...files } = repository
     this.#start = start
     const ended = await this.#ask({ kind: 'validate', repository: files, request }, limits, signal)
-    if (ended.kind === 'rested') throw new Error('the thread of the checks answered another question')
+    if (ended.kind === 'rested') throw new Error('the validation thread answered another request')
     return ended
   }
 
@@ -102,7 +102,7 @@ export class Thread {
     this.#gone()
     const why = this.#why
     // A thread that never started its work is no verdict on the commit.
-    const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the thread of the checks did not start: it ${why}` } as const
+    const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the validation thread did not start: it ${why}` } as const
     this.#answer.resolve(this.#isReady ? { kind: 'gone', why, path: this.#path(), isLate: this.#isLate } : notStarted)
   }
 

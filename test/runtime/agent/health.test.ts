@@ -70,5 +70,5 @@ void t.test('the startup probe follows the hold; an agent that shuts down holds 
 void t.test('an agent whose step does not end is not live', async (t) => {
   const facts = { hold: { kind: 'open' as const, by: 'synced' as const }, stopping: false }
   matchObject(t, agentHealth({ ...facts, syncingForMs: 1_000 }), { live: true })
-  matchObject(t, agentHealth({ ...facts, syncingForMs: 1_000_000 }), { live: false, why: 'a sync has not ended in time' })
+  matchObject(t, agentHealth({ ...facts, syncingForMs: 1_000_000 }), { live: false, why: 'a sync did not finish in time' })
 })

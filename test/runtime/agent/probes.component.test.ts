@@ -27,9 +27,9 @@ void t.test('probes report whether the gateway may start and whether the agent i
   }
   t.strictSame(await get('/startz'), [503, 'the first sync has not ended well yet\n'])
   t.strictSame(await get('/livez'), [200, 'ok\n'])
-  health = { started: true, live: false, why: 'a sync has not ended in time' }
+  health = { started: true, live: false, why: 'a sync did not finish in time' }
   t.strictSame(await get('/startz?x=1'), [200, 'ok\n'])
-  t.strictSame(await get('/livez'), [503, 'a sync has not ended in time\n'])
+  t.strictSame(await get('/livez'), [503, 'a sync did not finish in time\n'])
   t.strictSame(await get('/metrics'), [200, 'm 1\n'])
   t.equal((await get('/other'))[0], 404)
   t.equal((await get('/livez', 'POST'))[0], 405)
@@ -113,9 +113,9 @@ void t.test("the probe command prints the agent's answer, and fails if the files
   const kept = keepProbeFiles({ clock, log: silentLog, health: () => health }, folder, stop.signal)
   t.strictSame(ask('startupProbe'), [1, 'the data volume has no complete commit yet'])
   t.strictSame(ask('livenessProbe'), [0, 'ok'])
-  health = { started: true, live: false, why: 'a sync has not ended in time' }
+  health = { started: true, live: false, why: 'a sync did not finish in time' }
   await until(() => (ask('startupProbe')[0] === 0 ? true : undefined), 'the gateway may start')
-  t.strictSame(ask('livenessProbe'), [1, 'a sync has not ended in time'])
+  t.strictSame(ask('livenessProbe'), [1, 'a sync did not finish in time'])
   stop.abort()
   await kept
 

@@ -91,7 +91,7 @@ void t.test('a file that cannot be used at startup is named', async (t) => {
   const cases: [Record<string, string>, RegExp][] = [
     [{}, /tls.crt cannot be read/],
     [{ ...good, 'tls.key': 'x' }, /tls.crt and tls.key are not a certificate and its key/],
-    [{ ...good, 'ca.crt': 'x' }, /ca.crt holds no certificate/],
+    [{ ...good, 'ca.crt': 'x' }, /ca.crt does not contain a certificate/],
     [{ ...good, 'ca.crt': 'x'.repeat(1024 * 1024 + 1) }, /ca.crt is larger than 1048576 bytes/],
   ]
   for (const [files, message] of cases) {

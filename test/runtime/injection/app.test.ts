@@ -54,7 +54,7 @@ void t.test('a pod that requests injection is allowed with a patch', async (t) =
     uid: 'u-1',
     allowed: true,
     patchType: 'JSONPatch',
-    warnings: [/GatewaySync "x" does not exist/, /loses the class Guaranteed/],
+    warnings: [/GatewaySync "x" does not exist/, /loses the QoS class Guaranteed/],
   })
   const operations = JSON.parse(Buffer.from(response.patch ?? '', 'base64').toString()) as { path: string }[]
   t.ok(operations.some(({ path }) => path === '/spec/initContainers/-'))
@@ -107,7 +107,7 @@ void t.test('a failed lookup injects an idle agent instead of refusing the pod',
   matchObject(t, await answered(await post(review(chartPod()))), {
     allowed: true,
     patchType: 'JSONPatch',
-    warnings: [/could not be read: away/, /loses the class Guaranteed/],
+    warnings: [/could not be read: away/, /loses the QoS class Guaranteed/],
   })
 })
 
@@ -115,7 +115,7 @@ void t.test('a lookup that never answers injects an idle agent', async (t) => {
   const { post } = setup({ lookup: () => new Promise(() => {}), clock: { ...systemClock, wait: async () => {} } })
   matchObject(t, await answered(await post(review(chartPod()))), {
     allowed: true,
-    warnings: [/no answer within 2000 ms/, /loses the class Guaranteed/],
+    warnings: [/no answer within 2000 ms/, /loses the QoS class Guaranteed/],
   })
 })
 

@@ -87,7 +87,7 @@ void t.test("the GatewaySync's resources replace the installation's", async (t) 
   const { agent, warnings } = inject(chartPod(), { ...plant, spec: { ...spec, agent: { resources: { requests: equal, limits: equal } } } })
   t.strictSame(agent.resources, { requests: equal, limits: equal })
   t.strictSame(warnings, [])
-  matchObject(t, inject(chartPod()).warnings, [/loses the class Guaranteed/])
+  matchObject(t, inject(chartPod()).warnings, [/loses the QoS class Guaranteed/])
   const burstable = chartPod()
   gateway(burstable)['resources'] = {}
   t.strictSame(inject(burstable).warnings, [])
@@ -112,7 +112,7 @@ void t.test('a pod with the QoS class Guaranteed keeps it', async (t) => {
   matchObject(
     t,
     of(chartPod(), { limits: { memory: '1Gi' } }),
-    [{ limits: { memory: '1Gi' } }, [/loses the class Guaranteed/]],
+    [{ limits: { memory: '1Gi' } }, [/loses the QoS class Guaranteed/]],
     'is as its GatewaySync says',
   )
   const more = { ...settings.agent.resources, limits: { 'ephemeral-storage': '1Gi', memory: '1Gi' } }

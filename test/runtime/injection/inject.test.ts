@@ -86,8 +86,8 @@ void t.test('a pod that cannot resolve the Service of the content server gets a 
     [{}, service, undefined],
     [{ dnsPolicy: 'ClusterFirst' }, service, undefined],
     [{ dnsPolicy: 'None' }, service, undefined],
-    [{ dnsPolicy: 'Default' }, service, /set dnsPolicy: ClusterFirst, or the agent does not find cso-delivery.operator.svc:9445/],
-    [{ hostNetwork: true }, service, /set dnsPolicy: ClusterFirstWithHostNet, or the agent does not find/],
+    [{ dnsPolicy: 'Default' }, service, /set dnsPolicy: ClusterFirst, or the agent cannot resolve cso-delivery.operator.svc:9445/],
+    [{ hostNetwork: true }, service, /set dnsPolicy: ClusterFirstWithHostNet, or the agent cannot resolve/],
     [{ hostNetwork: true, dnsPolicy: 'ClusterFirst' }, service, /ClusterFirst does not resolve Services on hostNetwork; set dnsPolicy/],
     [{ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' }, service, undefined],
     [{ hostNetwork: true, dnsPolicy: 'ClusterFirst' }, elsewhere, undefined],
@@ -104,14 +104,14 @@ void t.test('a pod that cannot resolve the Service of the content server gets a 
 void t.test("a pod of another installation's GatewaySync gets no agent, with the reason", async (t) => {
   const injection = injectAgent(chartPod(), settings, { kind: 'foreign', name: 'south' })
   t.equal(injection.kind, 'unchanged')
-  matchObject(t, injection, { why: /GatewaySync "south" is not one of this installation's; give the pod the labels/ })
+  matchObject(t, injection, { why: /GatewaySync "south" belongs to another installation; give the pod the labels/ })
 })
 
 void t.test('a Windows pod stays unchanged, with a warning', async (t) => {
   for (const spec of [{ os: { name: 'windows' } }, { nodeSelector: { 'kubernetes.io/os': 'windows' } }]) {
     const pod = chartPod()
     Object.assign(pod.spec, spec)
-    const why = 'the pod runs on Windows and the agent on Linux: it gets no agent'
+    const why = 'the pod runs on Windows, but the agent needs Linux: no agent is injected'
     t.strictSame(injectAgent(v.parse(podSchema, pod), settings, plant), { kind: 'unchanged', why })
   }
   const linux = chartPod()

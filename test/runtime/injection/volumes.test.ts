@@ -135,7 +135,7 @@ void t.test('a pod without a data volume gets an idle agent and a warning how to
   gateway(several)['volumeMounts'] = [{ name: 'data', mountPath: '/d' }]
   const ambiguous = inject(several)
   t.notOk('CLUSTER_SYNC_DATA_DIR' in env(ambiguous.agent), 'nobody guesses which of two is meant')
-  matchObject(t, ambiguous.warnings, [/has the volumes ignition-data and data, none of them mounted at/, /loses the class Guaranteed/])
+  matchObject(t, ambiguous.warnings, [/has the volumes ignition-data and data, none of them mounted at/, /loses the QoS class Guaranteed/])
   const misnamed = inject(chartPod({ 'clustersync.io/data-volume': 'dta' }))
-  matchObject(t, misnamed.warnings, [/the pod has no volume "dta"; it has: data/, /loses the class Guaranteed/])
+  matchObject(t, misnamed.warnings, [/the pod has no volume "dta"; it has: data/, /loses the QoS class Guaranteed/])
 })

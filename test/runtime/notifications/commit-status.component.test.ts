@@ -243,7 +243,7 @@ void t.test('a permanent error is dropped at once, with a message that omits the
   }
   observed(git({ provider: 'azuredevops', apiBaseURL: hosts.api('azuredevops') }), applied(first, 3), 'wrong')
   await until(() => faults.length === 6 || undefined, 'a repository of another host', longMs)
-  t.equal(faults[5], 'wrong: CommitStatusRefused: spec.git.repo is not how azuredevops names a repository')
+  t.equal(faults[5], 'wrong: CommitStatusRefused: spec.git.repo is not a repository URL of azuredevops')
   delete secrets['api']
   observed(told, applied(first, 3), 'gone')
   await until(() => faults.length === 7 || undefined, 'a Secret that is missing', longMs)

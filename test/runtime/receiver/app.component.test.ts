@@ -227,7 +227,7 @@ void t.test('an event of another repository changes nothing, and a freight uses 
   const other = await post(JSON.stringify(release('https://git.example/plant/other.git')), { ...bearer, 'x-gitea-event': 'release' })
   t.strictSame([other.status, other.body], [202, { accepted: false, reason: 'OtherRepository' }])
   t.strictSame([requests.length, outcomes], [0, ['ignored']])
-  const message = `the event is of https://git.example/plant/other.git, not of ${repository}; where both are one repository, set spec.webhook.repo`
+  const message = `the event is of https://git.example/plant/other.git, not of ${repository}; if both are the same repository, set spec.webhook.repo`
   t.strictSame(lines, [{ namespace: 'default', name: 'plant', reason: 'OtherRepository', ref: 'refs/tags/v1.0', message }])
   const own = await post(JSON.stringify(release('https://GIT.example/Plant/Config')), { ...bearer, 'x-gitea-event': 'release' })
   t.strictSame([own.status, own.body['ref']], [202, 'refs/tags/v1.0'])

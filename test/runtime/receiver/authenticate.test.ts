@@ -83,7 +83,7 @@ void t.test('a Secret contains up to 16 keys, one per line', async (t) => {
   t.strictSame(keysIn(`\n${lines(16).join('\r\n\n')}\n`, 'Secret plant/webhook, key hmac'), lines(16))
   throwsError(t, () => keysIn(lines(17).join('\n'), 'Secret plant/webhook, key hmac'), {
     reason: 'AuthNotReady',
-    message: 'Secret plant/webhook, key hmac holds 17 keys, one per line; remove old ones: at most 16 are accepted',
+    message: 'Secret plant/webhook, key hmac contains 17 keys, one per line; remove old ones: at most 16 are accepted',
   })
   const faultOf = (error: unknown): Fault => error as Fault
   const keys = await gatherKeys(

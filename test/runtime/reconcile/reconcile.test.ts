@@ -165,7 +165,7 @@ void t.test('a tag that appears on the git host after its webhook is retried, an
     const { wakeAfterMs = Infinity } = await pass()
     t.ok(wakeAfterMs >= 500 && wakeAfterMs <= 2_000, `asked again in ${wakeAfterMs} ms`)
     t.strictSame(outcomes(status()), ['Pending RefNotFound'])
-    t.match(status().requests?.[0]?.message, /^the git host has no ref "refs\/tags\/v2"; asked again for two minutes since /)
+    t.match(status().requests?.[0]?.message, /^the git host has no ref "refs\/tags\/v2"; retried for two minutes since /)
     t.equal(status().lastHandledRequest, undefined)
     t.equal(condition(status(), 'Ready')?.status, 'True')
     t.strictSame([status().source?.ref, status().published?.commit], ['main', commitA])

@@ -118,7 +118,7 @@ void t.test('a result is bound to the commit and Secret version, and only a succ
   world.commit('one', ann.sign())
   t.equal(whyOf(await world.ask('main', 'Commit')), 'spec.git.verify: Secret "keys" does not exist')
   world.secret('1', 'no key at all')
-  t.match(whyOf(await world.ask('main', 'Commit')), /^spec\.git\.verify: Secret "keys": key 0 is neither a public key of SSH nor/)
+  t.match(whyOf(await world.ask('main', 'Commit')), /^spec\.git\.verify: Secret "keys": key 0 is neither an SSH public key nor/)
   world.secret('2', ben.publicKey)
   t.match(whyOf(await world.ask('main', 'Commit')), /which is not in the Secret$/)
   world.secret('3', ann.publicKey)

@@ -89,7 +89,7 @@ void t.test('a full state folder is named with its own path', async (t) => {
   if (stateDir === undefined) return
   const { keeper } = start(stateDir, parseStandaloneSync(text('main'), 'gs.yaml'))
   fill(stateDir, 0)
-  const message = `"${path.join(stateDir, 'state.json')}": no space is left on the volume; free some, or make it larger (ENOSPC)`
+  const message = `"${path.join(stateDir, 'state.json')}": no space is left on the volume; free some space, or enlarge the volume (ENOSPC)`
   throwsError(t, () => keeper.annotate({ [requestAnnotations.ref]: 'v2' }), { reason: 'DiskFull', message })
 })
 

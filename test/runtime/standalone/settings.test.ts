@@ -60,8 +60,8 @@ void t.test('an invalid file is refused with the file, key and cause', async (t)
     ['kind: GatewaySync', 'kind GatewaySync', /not YAML: a key needs a colon after it, as in "ref: main", at line \d+, column \d+$/],
     ['  git:', '\tgit:', /not YAML: a line begins with a tab; indent with spaces, at line \d+, column \d+$/],
     [text, '', /^InvalidConfiguration: gs\.yaml: is empty; expected one GatewaySync$/],
-    [text, 'plant', /holds no GatewaySync, but "plant"$/],
-    [text, `${text}---${text}`, /holds several documents; write one GatewaySync in each file$/],
+    [text, 'plant', /contains no GatewaySync, but "plant"$/],
+    [text, `${text}---${text}`, /contains several documents; write one GatewaySync in each file$/],
     ['destination: projects', 'destination: ../projects', /must be relative/],
   ]
   for (const [from, to, expected] of rows) {

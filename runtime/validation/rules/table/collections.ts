@@ -52,7 +52,7 @@ export const collectionRules = {
     severity: 'error',
     title: 'The parents of collections form a cycle.',
     why: 'There is no order of inheritance, so no collection of the cycle can be read.',
-    fix: 'Let one of them inherit from core.',
+    fix: 'Make one of them inherit from core.',
     sure: 'By definition: inheritance needs an order.',
   },
   'parent-disabled': {

@@ -46,7 +46,7 @@ export const contentRules = {
     title: 'A JSON file begins with a byte order mark.',
     why: 'JSON has none and no gateway writes one; how a gateway handles the file is unknown.',
     fix: 'Save the file as UTF-8 without a byte order mark, and sign the resource.',
-    sure: 'Documented: RFC 8259 forbids writers to add one.',
+    sure: 'Documented: RFC 8259 does not allow adding one.',
   },
   'empty-file': {
     severity: 'error',
@@ -93,7 +93,7 @@ export const contentRules = {
   'view-without-root': {
     severity: 'warning',
     title: 'A view has no `root` component.',
-    why: 'Perspective starts to draw a view at its root: without one the view shows nothing.',
+    why: 'Perspective renders a view from its root: without one the view shows nothing.',
     fix: 'Take the view from an earlier commit, or add a container as its root.',
     sure: 'Observed: every public view has one.',
   },

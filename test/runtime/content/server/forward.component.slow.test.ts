@@ -201,7 +201,7 @@ void t.test("the leader's refusal of an upload of changes reaches the agent, bec
 void t.test('a program missing on the leader is reported only for the answer that needs it', async (t) => {
   if (!requires(t, 'git')) return
   const { ask, push } = await startReplicas(t, {
-    authorize: async () => await Promise.reject(new Fault('ToolMissing', 'mkfifo makes no pipes')),
+    authorize: async () => await Promise.reject(new Fault('ToolMissing', 'mkfifo cannot create pipes')),
   })
   const commit = parseCommitHash(await push({ 'projects/a.txt': 'a' }))
   const call = { namespace: 'default', name: 'plant', token: 'gateway-0' }

@@ -86,7 +86,7 @@ void t.test('a pull request is attempted per request and by the next leader; if 
   const told = await handOn('gw-0', offer('now', { 'gw/projects/line/a.txt': 'two' }))
   matchObject(t, told, { state: 'Pushed', pullRequest: {} })
   // A local folder has no pull requests.
-  matchObject(t, await ended('gw-0'), { state: 'Pushed', pullRequest: { message: /not how gitea names a repository/ } })
+  matchObject(t, await ended('gw-0'), { state: 'Pushed', pullRequest: { message: /is not a repository URL of gitea repository/ } })
   t.equal(git('rev-parse', 'captured/gw-0'), told?.commit)
 })
 

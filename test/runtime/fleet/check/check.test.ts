@@ -178,7 +178,7 @@ const rows: Row[] = [
     facts: facts({ ...settled, certificate: { kind: 'seen', value: undefined } }),
     section: 'certificates',
     level: 'error',
-    text: /holds no certificate/,
+    text: /does not contain a certificate/,
   },
   {
     name: 'a bundle of somebody else',

@@ -189,7 +189,7 @@ void t.test('a registry with TLS and a login is read with a docker config or a u
   t.equal(await ask({ url, tag: 'v1' }), `GitUnauthorized: ${registry.address}/plant refused no credentials; set spec.oci.auth`)
   t.equal(
     await ask(named('dockerConfig', 'foreign')),
-    `CredentialsInvalid: spec.oci.auth.dockerConfig holds no user name and password for "${registry.address}"`,
+    `CredentialsInvalid: spec.oci.auth.dockerConfig has no user name and password for "${registry.address}"`,
   )
   t.equal(
     await ask({ ...named('basic', 'basic'), caBundle: undefined }),
@@ -253,7 +253,10 @@ void t.test('what is no archive of files, or not what its digest says, is refuse
   t.match(commitOf(await ask({ url, tag: 'plain' })), /^[0-9a-f]{40}$/, 'a plain layer is accepted')
 
   await registry.push('plant', 'two', { a: '1' }, { layers: [layer, layer] })
-  t.equal(await ask({ url, tag: 'two' }), 'RepositoryRefused: the artifact has 2 layers; one is accepted, as flux push artifact makes it')
+  t.equal(
+    await ask({ url, tag: 'two' }),
+    'RepositoryRefused: the artifact has 2 layers; only one is accepted, as flux push artifact creates it',
+  )
   await registry.push('plant', 'type', { a: '1' }, { layerType: 'application/octet-stream' })
   t.equal(
     await ask({ url, tag: 'type' }),

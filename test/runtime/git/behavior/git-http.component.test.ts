@@ -79,7 +79,7 @@ void t.test('a response that is not from git is reported with status and content
   const mirrors = createMirrors({ folder: temporaryFolder(t, 'mirrors'), clock: systemClock, log: silentLog })
   t.teardown(async () => mirrors.close())
   const at = `127.0.0.1:${host.port}`
-  const advice = 'see whether spec.git.repo is the clone URL, and whether a proxy, login page or maintenance page answers for the host'
+  const advice = 'check whether spec.git.repo is the clone URL, and whether a proxy, login page or maintenance page answers for the host'
   const said: Record<string, [message: string, retryAfterMs: number | undefined]> = {
     line: [`${at} answers with status 200 and a web page (text/html) instead of git; ${advice}`, undefined],
     empty: [`${at} answers with status 203 and no content type instead of git; ${advice}`, undefined],

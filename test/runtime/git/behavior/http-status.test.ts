@@ -17,7 +17,7 @@ void t.test('an HTTP status is named and never taken for a missing ref', async (
     [401, 'GitUnauthorized', /\(401\)$/],
     [403, 'GitForbidden', /\(403\)$/],
     [404, 'RepositoryNotFound', /^there is no such repository/],
-    [410, 'GitUnreachable', /^git\.example answers with status 410: the repository is not offered any more/],
+    [410, 'GitUnreachable', /^git\.example answers with status 410: the repository is no longer available/],
     [418, 'GitUnreachable', /^git\.example answers with status 418, /],
     [429, 'GitUnreachable', /^git\.example answers with status 429, too many requests$/],
     [451, 'GitUnreachable', /^git\.example answers with status 451: /],

@@ -19,11 +19,11 @@ import { absent, requires } from '../../../support/requires.ts'
 
 const signal = AbortSignal.timeout(120_000)
 const limits = { maxMemoryBytes: 1024 ** 3, maxPackBytes: 1024 ** 3 }
-const killed = /^GitKilled: a helper of git was killed, probably because memory ran out$/
+const killed = /^GitKilled: a helper process of git was killed, probably because memory ran out$/
 /** The fetch may first notice that nothing reads its pack, and then reports no signal. */
-const takesNoMore = /^GitKilled: a helper of git was killed|^GitUnreachable: the connection to .* was lost$/
+const takesNoMore = /^GitKilled: a helper process of git was killed|^GitUnreachable: the connection to .* was lost$/
 /** git may be writing to the helper at that time and end from the broken pipe. */
-const silent = /^GitKilled: (?:a helper of git ended without a word, as one does that is|git fetch was) ended from outside$/
+const silent = /^GitKilled: (?:a helper process of git ended without a message, as if it|git fetch) was killed$/
 
 /** A copy of git's program folder in which the given helper ends by SIGKILL. */
 function killing(t: Test, helper: string): Record<string, string> {
@@ -80,7 +80,7 @@ void t.test('a helper that cannot be started is reported as such', async (t) => 
     env: { ...gitEnvironment, LC_ALL: 'C' },
   })
   const fault = faultOf(stderr, 'repack', undefined)
-  matchObject(t, fault, { reason: 'GitKilled', message: /^git could start no helper: .* permits no more processes/ }, stderr)
+  matchObject(t, fault, { reason: 'GitKilled', message: /^git could not start a helper process: .* permits no more processes/ }, stderr)
   t.notOk(isOwnFailure(fault))
   const ofThread = faultOf('fatal: unable to create thread: Resource temporarily unavailable\n', 'repack', undefined)
   matchObject(

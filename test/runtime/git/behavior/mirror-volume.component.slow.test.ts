@@ -128,7 +128,7 @@ void t.test('after a clean-up and a fetch without space the mirror still serves,
   fill()
   quiet()
   await mirror.settled()
-  t.strictSame(logged, [{ msg: 'a mirror was not tidied up', reason: 'SourceVolumeFull' }])
+  t.strictSame(logged, [{ msg: 'a mirror was not cleaned up', reason: 'SourceVolumeFull' }])
   t.equal(await read(mirror, held, 'round'), '29')
   const next = push({ round: 'next', more: randomBytes(100_000).toString('base64') })
   t.equal(await resolve(mirror), full)
@@ -137,7 +137,7 @@ void t.test('after a clean-up and a fetch without space the mirror still serves,
   t.equal(await resolve(mirror), next)
   t.equal(await read(mirror, next, 'round'), 'next')
   await mirror.settled()
-  t.strictSame([...new Set(logged.map(({ msg }) => msg))], ['a mirror was not tidied up'], 'nothing was fetched anew')
+  t.strictSame([...new Set(logged.map(({ msg }) => msg))], ['a mirror was not cleaned up'], 'nothing was fetched anew')
 })
 
 void t.test('a damaged mirror that cannot be recreated for lack of space serves its intact commits', async (t) => {

@@ -112,7 +112,7 @@ void t.test('a pack too large for the small memory share is fetched with the lar
   )
   t.equal(
     await openWith({ maxMemoryBytes: 1_024 * mebibyte, maxTogetherBytes: 30 * mebibyte }, 'large')(),
-    'GitOutOfMemory: git and its helpers need more memory together than they may use small large',
+    'GitOutOfMemory: git and its helper processes together need more memory than they may use small large',
   )
   const fetch = openWith()
   t.equal(await fetch(), 'small large')

@@ -58,7 +58,7 @@ void t.test('a lack of file descriptors is reported as such, not as a missing pr
   const { stdout } = await promisify(execFile)('sh', call, { env: { ...process.env, NODE_OPTIONS: '' } })
   const told = JSON.parse(stdout) as string[]
   const ofProcess = 'GitKilled: git cannot be started: this process has too many files open; raise its limit (ulimit -n)'
-  const ofHelper = 'GitKilled: git could open no more files; raise the limit on open files (ulimit -n)'
+  const ofHelper = 'GitKilled: git could not open more files; raise the limit on open files (ulimit -n)'
   t.ok(told.includes(ofProcess))
   t.strictSame(
     told.filter((each) => each !== ofProcess && each !== ofHelper && each !== 'ended well'),

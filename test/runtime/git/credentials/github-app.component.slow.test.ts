@@ -66,19 +66,19 @@ void t.test("each refusal of the API says what to check, and contains nothing of
   secrets['app'] = { 'key.pem': another.privateKey }
   t.equal(
     await ask(git),
-    `GithubAppRefused: ${where} refused App 7: appId and private key are not of one App, or the clock of this machine is wrong (401)`,
+    `GithubAppRefused: ${where} refused App 7: appId and private key do not belong to the same App, or the clock of this machine is wrong (401)`,
   )
   secrets['app'] = { 'key.pem': 'no key' }
-  t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.githubApp.privateKeySecretRef holds no private key, PEM')
+  t.equal(await ask(git), 'CredentialsInvalid: spec.git.auth.githubApp.privateKeySecretRef does not contain a private key in PEM')
   secrets['app'] = { 'key.pem': api.privateKey }
   const elsewhere = { ...git, auth: { githubApp: { ...git.auth.githubApp, installationId: 12 } } }
   t.equal(await ask(elsewhere), `GithubAppRefused: ${where} has no installation 12 of App 7 (404)`)
   for (const body of ['hunter2', '{"token":7}', '{"token":"hunter2"}', 'x'.repeat(100_000)]) {
     api.answer = { status: 201, body }
-    t.equal(await ask(git), `GithubAppRefused: ${where} gave no token for App 7: status 201`)
+    t.equal(await ask(git), `GithubAppRefused: ${where} issued no token for App 7: status 201`)
   }
   api.answer = { status: 302, body: '' }
-  t.equal(await ask(git), `GithubAppRefused: ${where} gave no token for App 7: status 302`, 'no redirect is followed')
+  t.equal(await ask(git), `GithubAppRefused: ${where} issued no token for App 7: status 302`, 'no redirect is followed')
   await api.stop()
   t.equal(await ask(git), `GithubAppRefused: the API at ${where} cannot be reached: ECONNREFUSED`)
 })
@@ -178,7 +178,7 @@ void t.test('a call that is aborted does not wait for an API that does not answe
 void t.test('a key that takes long to sign with is refused', async (t) => {
   const { api, ask } = await openTokens(t)
   const holds = (bits: number): string =>
-    `spec.git.auth.githubApp.privateKeySecretRef holds an RSA key of ${bits} bits; keys of 2048 to 4096 bits are accepted`
+    `spec.git.auth.githubApp.privateKeySecretRef contains an RSA key of ${bits} bits; keys of 2048 to 4096 bits are accepted`
   await rejectsWith(t, ask('plant/a', keyOfBytes(513)), { reason: 'CredentialsInvalid', message: holds(4_104) })
   await rejectsWith(t, ask('plant/a', keyOfBytes(128)), { reason: 'CredentialsInvalid', message: holds(1_024) })
   t.strictSame(api.given, [])

@@ -100,7 +100,7 @@ eachHost(t, 'each refusal of an HTTPS host has its own reason and no text from t
     `RepositoryNotFound: there is no such repository at ${where}, or it is not visible with the user and password or token of spec.git.auth`,
   )
   const untrusted = `GitTlsUntrusted: the certificate of ${where} is not trusted by`
-  const advice = 'put a private CA into spec.git.caBundle'
+  const advice = 'add a private CA to spec.git.caBundle'
   await is({ repo, auth: token }, `${untrusted} the system's authorities; ${advice}`)
   await is(
     { repo, auth: token, caBundle: { secretRef: { name: 'other', key: 'ca.crt' } } },
@@ -195,7 +195,7 @@ void t.test("credentials are sent only to the repository's host, even if it redi
   const told = await ask({ repo: host.url('plant.git'), caBundle, auth: token })
   t.equal(
     told,
-    `RepositoryMoved: 127.0.0.1:${host.port} redirects, which is not followed: write the new address of the repository into spec.git.repo; if it redirects to a login page, the credentials of spec.git.auth are missing or expired`,
+    `RepositoryMoved: 127.0.0.1:${host.port} redirects, and redirects are not followed: set spec.git.repo to the new address of the repository; if it redirects to a login page, the credentials of spec.git.auth are missing or expired`,
   )
   t.strictSame(elsewhere.requests, [])
 })
@@ -231,7 +231,7 @@ eachHost(t, 'a proxy reaches a host that cannot be resolved locally, and receive
   secrets['proxy'] = { url: 'socks5://worker:hunter2@127.0.0.1:1' }
   t.equal(
     await ask(git),
-    'CredentialsInvalid: spec.git.proxy holds no URL of a proxy: http://host:port or https://host:port, optionally with user and password before the host',
+    'CredentialsInvalid: spec.git.proxy does not contain the URL of a proxy: http://host:port or https://host:port, optionally with user and password before the host',
   )
 })
 

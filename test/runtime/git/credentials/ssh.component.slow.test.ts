@@ -70,9 +70,9 @@ void t.test('a key with a passphrase needs that passphrase', async (t) => {
   const unreadable = 'CredentialsInvalid: spec.git.auth.sshKey: ssh cannot read this private key, or'
   t.equal(await ask(git), `${unreadable} it has a passphrase (spec.git.auth.sshKey.passphrase)`)
   secrets['ssh'] = { ...secrets['ssh'], passphrase: 'another' }
-  t.equal(await ask(withPhrase), `${unreadable} the passphrase is not its own`)
+  t.equal(await ask(withPhrase), `${unreadable} the passphrase is wrong`)
   secrets['ssh'] = { ...secrets['ssh'], identity: 'no key' }
-  t.equal(await ask(withPhrase), `${unreadable} the passphrase is not its own`)
+  t.equal(await ask(withPhrase), `${unreadable} the passphrase is wrong`)
 })
 
 eachHost(t, 'each refusal of an SSH host has its own reason and no text from the host', async (t, mode) => {

@@ -81,14 +81,14 @@ void t.test('entries that are no plain files below the root are refused by name'
     [archiveOf({ name: 'b', prefix: '..' }), '"../b" is not a path below the root of the artifact'],
     [archiveOf({ name: '..', type: '5' }), '".." is not a path below the root of the artifact'],
     [archiveOf({ name: 'a//b' }), '"a//b" is not a path below the root of the artifact'],
-    [archiveOf({ name: '.git/config' }), '".git/config" has a name that git keeps to itself'],
-    [archiveOf({ name: 'a/.GIT./config' }), '"a/.GIT./config" has a name that git keeps to itself'],
+    [archiveOf({ name: '.git/config' }), '".git/config" has a name that is reserved for git'],
+    [archiveOf({ name: 'a/.GIT./config' }), '"a/.GIT./config" has a name that is reserved for git'],
     [archiveOf({ name: 'a', type: '2', link: '/etc/passwd' }), '"a" is a symbolic link, which is not accepted'],
     [archiveOf({ name: 'b' }, { name: 'a', type: '1', link: 'b' }), '"a" is a hard link, which is not accepted'],
     [archiveOf({ name: 'a', type: '3' }), '"a" is a device'],
     [archiveOf({ name: 'a', type: '6' }), '"a" is a named pipe'],
     [archiveOf({ name: 'a', type: 'S' }), '"a" is neither file nor folder'],
-    [archiveOf({ name: 'a' }, { name: './a' }), '"a" is in it twice'],
+    [archiveOf({ name: 'a' }, { name: './a' }), '"a" occurs twice'],
     [archiveOf({ name: 'a' }, { name: 'a/b' }), '"a" is both a file and a folder'],
     [archiveOf({ name: 'a/b' }, { name: 'a' }), '"a" is both a file and a folder'],
     [archiveOf({ name: 'a', type: '5' }, { name: 'a' }), '"a" is both a file and a folder'],
@@ -145,5 +145,5 @@ void t.test('an archive of many folders without files is refused before their pa
       { name: 'a', type: '5' },
     ]
   })
-  t.equal(await faultOf(archiveOf(...folders.flat())), 'RepositoryTooLarge: the paths of the artifact have more than 8 MiB together')
+  t.equal(await faultOf(archiveOf(...folders.flat())), 'RepositoryTooLarge: the paths of the artifact have more than 8 MiB in total')
 })

@@ -58,13 +58,13 @@ void t.test('a file that cannot be parsed completely makes the Secret unusable a
   const [type = '', encoded = ''] = line.split(' ')
   const damaged = block.replace(/\n\n(.)/, (_all, first: string) => `\n\n${first === 'm' ? 'n' : 'm'}`)
   const rows: [string, Record<string, string | Buffer>, string][] = [
-    ['nothing', {}, 'holds no key'],
-    ['an empty file', { a: '\n' }, 'key a holds no key'],
-    ['some text', { a: line, b: 'hello' }, 'key b is neither a public key of SSH nor a line of allowed_signers (line 1)'],
-    ['a damaged block', { a: damaged }, 'key a holds a damaged PGP block'],
-    ['half a block', { a: block.slice(0, 120) }, 'key a holds a damaged PGP block'],
-    ['a damaged line', { a: `${type} ${encoded.slice(0, -8)}` }, 'key a holds a damaged key (line 1)'],
-    ['another type than the key has', { a: `ssh-rsa ${encoded}` }, 'key a holds a damaged key (line 1)'],
+    ['nothing', {}, 'contains no key'],
+    ['an empty file', { a: '\n' }, 'key a contains no key'],
+    ['some text', { a: line, b: 'hello' }, 'key b is neither an SSH public key nor a line of allowed_signers (line 1)'],
+    ['a damaged block', { a: damaged }, 'key a contains a damaged PGP block'],
+    ['half a block', { a: block.slice(0, 120) }, 'key a contains a damaged PGP block'],
+    ['a damaged line', { a: `${type} ${encoded.slice(0, -8)}` }, 'key a contains a damaged key (line 1)'],
+    ['another type than the key has', { a: `ssh-rsa ${encoded}` }, 'key a contains a damaged key (line 1)'],
     [
       'a certificate authority',
       { a: `* cert-authority ${line}` },
@@ -73,10 +73,10 @@ void t.test('a file that cannot be parsed completely makes the Secret unusable a
     ['another namespace', { a: `* namespaces="file" ${line}` }, 'key a is for namespaces that do not include git (line 1)'],
     ['a time that is none', { a: `* valid-before="soon" ${line}` }, 'key a has a valid-before that is not a time (line 1)'],
     ['a binary keyring', { a: Buffer.from(block.split('\n').slice(2, -3).join(''), 'base64') }, 'neither'],
-    ['a PGP key twice', { a: block, b: block }, `key b holds ${ann.fingerprint} a second time`],
-    ['an SSH key twice', { a: `${line}${line}` }, `key a holds ${fingerprint} a second time`],
+    ['a PGP key twice', { a: block, b: block }, `key b contains ${ann.fingerprint} more than once`],
+    ['an SSH key twice', { a: `${line}${line}` }, `key a contains ${fingerprint} more than once`],
     ['another block', { a: damaged.replaceAll('PUBLIC KEY BLOCK', 'MESSAGE') }, 'key a is neither'],
-    ['armor without a key', { a: armored(Buffer.from([0x80])) }, 'key a holds a damaged PGP block'],
+    ['armor without a key', { a: armored(Buffer.from([0x80])) }, 'key a contains a damaged PGP block'],
     ['armor of a name', { a: armored(Buffer.from([0xb4, 1, 65])) }, 'key a does not begin with a public key'],
     ['a private key in the middle of a line', { a: 'x -----BEGIN PRIVATE KEY' }, 'key a is neither'],
   ]
@@ -87,10 +87,10 @@ void t.test('a private key is refused and not repeated in the message', async (t
   if (!requires(t, 'gpg')) return
   const gpg = makeGpg(t)
   const ann = gpg.key('Ann')
-  t.equal(whyNot({ a: ann.privateKey() }), 'key a holds a private key; export the public one')
+  t.equal(whyNot({ a: ann.privateKey() }), 'key a contains a private key; export the public key')
   t.equal(
     whyNot({ a: '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n' }),
-    'key a holds a private key; export the public one',
+    'key a contains a private key; export the public key',
   )
 })
 

@@ -100,8 +100,8 @@ void t.test('the keys of a file are its primary keys and subkeys, with the modul
 })
 
 void t.test('a file that holds a private key, an old key or no key first is refused', async (t) => {
-  const secret = { why: 'holds a private key; export the public one' }
-  const version = { why: 'holds a key of a version other than 4' }
+  const secret = { why: 'contains a private key; export the public key' }
+  const version = { why: 'contains a key of a version other than 4' }
   const first = { why: 'does not begin with a public key' }
   const rows: [string, Packet[], { why: string }][] = [
     ['nothing', [], first],

@@ -96,7 +96,7 @@ void t.test('a tag with other headers than git writes is refused', async (t) => 
   t.strictSame(tag(tagHead.with(0, `${object}a`)), malformed, 'an id that is too long')
   t.strictSame(tag(tagHead, '\n'), malformed, 'no empty line')
   t.strictSame(tag([]), malformed, 'nothing')
-  t.strictSame(tag([...tagHead, 'gpgsig x']), { kind: 'refused', why: 'has the header gpgsig, which no tag of git has' })
+  t.strictSame(tag([...tagHead, 'gpgsig x']), { kind: 'refused', why: 'has the header gpgsig, which is not a header of git tags' })
 })
 
 void t.test('the id of an object is the hash of its type, its length and its bytes', async (t) => {

@@ -45,13 +45,13 @@ void t.test('each type of key that OpenSSH has is read, and a key of a type with
     const line = parseKeyLine(`${type} ${keyOf(type).toString('base64')}`)
     t.strictSame('why' in line ? line : [line.type, line.blob], [type, keyOf(type)])
     const other = type === 'ssh-rsa' ? 'ssh-dss' : 'ssh-rsa'
-    t.strictSame(parseKeyLine(`${other} ${keyOf(type).toString('base64')}`), { why: 'holds a damaged key' })
+    t.strictSame(parseKeyLine(`${other} ${keyOf(type).toString('base64')}`), { why: 'contains a damaged key' })
   }
 })
 
 void t.test('a line that is not a whole key with options that limit it is refused', async (t) => {
-  const neither = 'is neither a public key of SSH nor a line of allowed_signers'
-  const [unreadable, damaged] = ['has options that cannot be read', 'holds a damaged key']
+  const neither = 'is neither an SSH public key nor a line of allowed_signers'
+  const [unreadable, damaged] = ['has options that cannot be read', 'contains a damaged key']
   const after = 'has a valid-after that is not a time'
   const rows: [string, string][] = [
     ['', neither],

@@ -200,7 +200,7 @@ void t.test('a signature of other content, or a malformed one, is refused', asyn
     const swapped = parseCommitHash(objectId('commit', other, 'sha1'))
     t.equal(
       why(await ask(folder, { ...named, commit: swapped }, keyring)),
-      'commit is not what the mirror holds under its id',
+      'commit does not match its ID in the mirror',
       `${kind}: swapped`,
     )
   }

@@ -236,7 +236,7 @@ void t.test('a push that the git host does not show yet stays pending for two mi
   for (const ref of ['main', 'v2']) {
     const annotations = asking(ref, { by: 'push' })
     const text = (reason: string, age: number) =>
-      `${reason === 'RefNotFound' ? 'no such ref' : `the git host does not show the push to ${ref} yet`}; asked again for two minutes since ${since(age)}`
+      `${reason === 'RefNotFound' ? 'no such ref' : `the git host does not show the push to ${ref} yet`}; retried for two minutes since ${since(age)}`
     const expected = (reason: string, age = 0) => [{ ...outcome(ref, 'Pending', reason, text(reason, age)), at: since(age) }]
     const behind = follow(resolved({ commit: commitA, isBehind: true }), { annotations })
     t.strictSame(behind.requests, expected('PushNotVisible'), ref)

@@ -96,7 +96,7 @@ void t.test('an agent is outdated if it ignores a field that the spec sets, not 
   const set = stateOf({ ...status, ignoredFields: ['sync.profiles.default.mappings'] })
   matchObject(t, set, {
     state: 'blocked',
-    message: /version 0\.0\.9.*does not know spec\.sync\.profiles\.default\.mappings.*recreate the pod/,
+    message: /version 0\.0\.9.*does not support spec\.sync\.profiles\.default\.mappings.*recreate the pod/,
   })
   t.equal(set !== undefined && isOutdated(set), true)
   for (const [path, reason] of [

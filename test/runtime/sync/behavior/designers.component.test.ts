@@ -33,7 +33,7 @@ void t.test('a gateway that does not report its Designers counts as having one o
   const { sync, simulator } = await gatewayToSync(t)
   simulator.failNext({ path: '/data/api/v1/designers', status: 403, times: 1 })
   const result = await sync(base, { ...both, designerSessionPolicy: 'Wait' })
-  matchObject(t, result, { phase: 'Failed', reason: 'GatewayForbidden', message: /does not say whether a Designer is open/ })
+  matchObject(t, result, { phase: 'Failed', reason: 'GatewayForbidden', message: /does not report whether a Designer is open/ })
 })
 
 void t.test('a Designer that opens during the fetch also holds back the write', async (t) => {

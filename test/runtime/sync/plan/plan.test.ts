@@ -210,7 +210,7 @@ void t.test('a link or a special file in the way is named', async (t) => {
 
 void t.test('a path that is too long is named with its limit, and nothing else is planned for it', async (t) => {
   const long = `projects/${'x'.repeat(256)}`
-  const message = `a path is too long: a name in it has 256 bytes, and a file system takes 255; shorten or exclude "${long}"`
+  const message = `a path is too long: one of its names has 256 bytes, and a file system allows 255; shorten or exclude "${long}"`
   const made = planOf({ puts: new Map([[long, desired(long)]]), owned: new Map([[long, owned('1')]]) })
   t.strictSame(made, {
     ...nothing,

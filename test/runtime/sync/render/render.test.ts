@@ -81,7 +81,7 @@ void t.test('a file that is not text, or that cannot be rendered, is named', asy
   ])
   t.strictSame(render('{"a":1}', { patches: [{ file: '**', set: { a: 'x' } }] }), [
     'TemplateFailed',
-    'patch of "a/b.json": a: the present value is a number, and "x" is none',
+    'patch of "a/b.json": a: the current value is a number, but "x" is not',
   ])
   t.strictSame(render('{"a":1}', { patches: [{ file: '**', set: { a: '{{ vars.nope }}' } }] }), [
     'TemplateFailed',

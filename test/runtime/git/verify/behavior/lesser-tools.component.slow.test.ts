@@ -64,7 +64,7 @@ void t.test('a gpgv that gives no verdict never makes a commit verified, and its
   if (!mayTakeToolsAway(t) || !requires(t, 'git', 'gpg', 'gpgv')) return
   const folder = temporaryFolder(t, 'signatures')
   const key = makeGpg(t).key('Ann')
-  const silent = 'ToolMissing: gpgv did not look at the signature; install another version of it. It says: '
+  const silent = 'ToolMissing: gpgv did not check the signature; install another version. Its output: '
   await rows(
     t,
     question(`${folder}/repository`, key.publicKey().toString('utf8'), key.sign(), (payload) => flipped(key.sign()(payload))),
