@@ -57,7 +57,7 @@ const crds = [
 
 /** Checks whether the CRDs exist and have the version of this release. */
 function checkCrds({ definitions, context }: CheckFacts): Finding[] {
-  const advice = `Apply the CRDs of the installed release: kubectl${inContext(context)} apply --server-side -f dist/crds.k8s.yaml`
+  const advice = `Apply the CRDs of the installed release: kubectl${inContext(context)} apply --server-side --force-conflicts -f crds.k8s.yaml (with Helm: the output of helm show crds <chart>)`
   return ifProbed(crdSection, definitions, (found) =>
     crds.map(({ kind, parts }): Finding => {
       const finding = checkCrd(found, `${kind.plural}.${group}`, parts)

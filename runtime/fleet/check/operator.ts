@@ -91,7 +91,7 @@ export function checkPermissions({ namespace, name, rights }: InstallationFacts)
         section,
         level: 'error',
         text: `${account} may not ${words.slice(0, 3).join(', ')}${more}`,
-        advice: 'Apply the roles and bindings of the installation again: dist/operator.k8s.yaml or the chart.',
+        advice: 'Apply the roles and bindings of the installation again: operator.k8s.yaml, or the chart.',
       }
     })
   })
