@@ -85,7 +85,7 @@ const rows: Readonly<Record<string, Row>> = {
         'helm install cluster-sync-operator dist/chart --namespace cluster-sync --create-namespace',
         'helm upgrade cluster-sync-operator dist/chart --namespace cluster-sync --set replicaCount=2 --set-string controller.logDevMode=true',
         'helm upgrade --install cluster-sync-operator dist/cluster-sync-operator-0.1.0.tgz --namespace cluster-sync --create-namespace --values examples/helm-values.yaml',
-        'kubectl apply --server-side --force-conflicts -f dist/chart/crds/',
+        'helm show crds dist/chart | kubectl apply --server-side --force-conflicts -f -',
         'npm run chart',
       ],
     },

@@ -3,10 +3,13 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { satisfies } from 'semver'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { checkValues } from '../../infra/values/check.ts'
 import { install } from '../../infra/install.ts'
+import { chartName } from '../../infra/names.ts'
+import { version } from '../../runtime/platform/version.ts'
 import { containsText } from '../support/assertions.ts'
 import { textsIn } from '../support/page.ts'
 import { agentRoleBinding } from '../../runtime/controller/lead/agent-bindings.ts'
@@ -54,8 +57,29 @@ void t.test('every other YAML block is an object, and its manifests path is dist
       ['Application', 'dist'],
       ['GitRepository', '.'],
       ['Kustomization', 'dist'],
+      ['OCIRepository', '.'],
+      ['HelmRelease', '.'],
     ],
   )
+})
+
+void t.test('the HelmRelease installs the chart that a release pushes, with valid values and current CRDs', async (t) => {
+  type Source = { metadata: object; spec: { url: string; ref: { semver: string }; layerSelector: { mediaType: string } } }
+  type Release = {
+    metadata: object
+    spec: Record<'releaseName' | 'targetNamespace', string> &
+      Record<'install' | 'upgrade', { crds: string }> & { chartRef: object; values: object }
+  }
+  const [text = ''] = blocks('yaml').filter((block) => block.includes('kind: HelmRelease'))
+  const [source, release] = yaml(text) as [Source, Release]
+  t.match(source.spec.url, new RegExp(`^oci://[^ ]+/charts/${chartName}$`))
+  t.ok(satisfies(version, source.spec.ref.semver), version)
+  t.equal(source.spec.layerSelector.mediaType, 'application/vnd.cncf.helm.chart.content.v1.tar+gzip')
+  t.strictSame(release.metadata, source.metadata)
+  t.strictSame(release.spec.chartRef, { kind: 'OCIRepository', name: chartName })
+  t.strictSame([release.spec.releaseName, release.spec.targetNamespace], [install.release.name, install.release.namespace])
+  t.strictSame([release.spec.install.crds, release.spec.upgrade.crds], ['CreateReplace', 'CreateReplace'])
+  t.doesNotThrow(() => checkValues(release.spec.values))
 })
 
 void t.test('the Argo CD application has the namespace of the release and ignores existing objects only', async (t) => {
@@ -75,7 +99,7 @@ void t.test('the Argo CD application has the namespace of the release and ignore
 
 void t.test('the files, scripts and objects in the commands exist', async (t) => {
   const commands = blocks('sh').join('')
-  for (const [, file = ''] of commands.matchAll(/-f (\S+)/g)) t.ok(existsSync(path.join(root, file)), file)
+  for (const [, file = ''] of commands.matchAll(/-f ([^\s-]\S*)/g)) t.ok(existsSync(path.join(root, file)), file)
   const { scripts } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }
   for (const [, name = ''] of page.matchAll(/npm run ([\w:]+)/g)) t.ok(name in scripts, name)
   containsText(t, commands, `-n ${install.release.namespace} rollout status deployment/${install.release.name}`)

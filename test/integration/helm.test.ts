@@ -63,10 +63,16 @@ void t.test('the Helm commands of the documentation install, upgrade and uninsta
         t.equal(made.status, 0, made.stderr)
         return
       }
-      const within = args.map((arg) => (arg === 'dist/chart/crds/' ? path.join(folder, arg) : arg))
-      const { code, stdout, stderr } = program === 'kubectl' ? await kubectl(within) : await helm(...args)
+      const pipe = args.indexOf('|')
+      const { code, stdout, stderr } = await helm(...(pipe < 0 ? args : args.slice(0, pipe)))
       t.equal(code, 0, stderr)
-      if (program === 'kubectl') return
+      if (pipe >= 0) {
+        t.equal(args[pipe + 1], 'kubectl')
+        const applied = await kubectl(args.slice(pipe + 2), stdout)
+        t.equal(applied.code, 0, applied.stderr)
+        t.equal(applied.stdout.match(/^customresourcedefinition\S+ serverside-applied$/gm)?.length, 2)
+        return
+      }
       t.match(stdout, /^STATUS: deployed$/m)
       containsText(t, stdout, 'rollout status deployment/cluster-sync-operator')
     })
@@ -133,21 +139,25 @@ void t.test('the Helm commands of the documentation install, upgrade and uninsta
 
   await t.test('the notes show the command that replaces the CRDs installed by Helm', async (t) => {
     const other = path.join(folder, 'other')
-    mkdirSync(path.join(other, 'crds'), { recursive: true })
-    for (const name of readdirSync(path.join(root, 'dist/chart/crds'))) {
-      const definition = readFileSync(path.join(root, 'dist/chart/crds', name), 'utf8')
-      writeFileSync(path.join(other, 'crds', name), definition.replaceAll(/(description: \w+)/g, '$1 (changed)'))
+    cpSync(path.join(root, 'dist/chart'), other, { recursive: true })
+    for (const name of readdirSync(path.join(other, 'crds'))) {
+      const file = path.join(other, 'crds', name)
+      writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/(description: \w+)/g, '$1 (changed)'))
     }
     const { stdout: notes } = await helm('get', 'notes', 'cluster-sync-operator', '-n', namespace)
-    const [, command = ''] = /^ {2}kubectl (apply .*)$/m.exec(notes) ?? []
+    containsText(t, notes, `\n  cluster-sync check --operator-namespace ${namespace}\n`)
+    const [line = '', command = ''] = /^ {2}helm show crds <chart> \| kubectl (apply .*)$/m.exec(notes) ?? []
     t.equal(
-      `kubectl ${command.replace('--filename crds/', '-f dist/chart/crds/')}`,
+      line.trim().replace('<chart>', 'dist/chart').replace('--filename', '-f'),
       documentedCommands()
         .map((words) => words.join(' '))
-        .find((line) => line.startsWith('kubectl')),
+        .find((words) => words.includes('kubectl')),
     )
-    const { code, stderr } = await kubectl(command.split(' ').map((word) => (word === 'crds/' ? path.join(other, word) : word)))
+    const { stdout } = await helm('show', 'crds', other)
+    const { code, stderr } = await kubectl(command.split(' '), stdout)
     t.equal(code, 0, stderr)
+    const { stdout: applied } = await kubectl(['get', 'crd', 'gatewaysyncs.clustersync.io', '-o', 'yaml'])
+    t.match(applied, /description: \w+ \(changed\)/)
   })
 
   await t.test('uninstalling leaves only the CRDs', async (t) => {
