@@ -24,7 +24,7 @@ export function readTrustedKeys(data: ReadonlyMap<string, Buffer>, field: string
     const key = publicKey(pem.toString('utf8'))
     if (key === undefined) {
       const accepted = `a public key in PEM (ECDSA on a NIST curve, Ed25519, or RSA of ${rsaBits.min} to ${rsaBits.max} bits with the usual exponent)`
-      throw new Fault('CredentialsInvalid', `${field}: entry "${printable(name)}" of the Secret does not hold ${accepted}`)
+      throw new Fault('CredentialsInvalid', `${field}: entry "${printable(name)}" of the Secret does not contain ${accepted}`)
     }
     const der = key.export({ type: 'spki', format: 'der' })
     return { name, key, fingerprint: `SHA256:${createHash('sha256').update(der).digest('base64').replace(/=+$/, '')}` }
