@@ -123,8 +123,7 @@ export class Registry {
   }
 
   async #openBlob(digest: Digest, signal: AbortSignal): Promise<IncomingMessage> {
-    let answer = await this.#ask(`blobs/${digest}`, {}, signal)
-    let from = this.#urlOf(`blobs/${digest}`)
+    let [answer, from] = [await this.#ask(`blobs/${digest}`, {}, signal), this.#urlOf(`blobs/${digest}`)]
     for (let count = 0; isRedirect(answer); count += 1) {
       answer.resume()
       const to = URL.parse(answer.headers.location ?? '', from.href)
