@@ -3,8 +3,11 @@
  */
 import t from 'tap'
 import { resolveProfile, syncHash } from '../../../../runtime/api/schema/profile.ts'
+import { podAnnotations } from '../../../../runtime/api/names.ts'
+import { progressOf } from '../../../../runtime/reconcile/decide/gateway-progress.ts'
+import type { GatewayState } from '../../../../runtime/reconcile/decide/gateways.ts'
 import { matchObject } from '../../../support/assertions.ts'
-import { specWith } from '../../../support/gatewaysync.ts'
+import { podWith, specWith } from '../../../support/gatewaysync.ts'
 import { commitOf, conditionOf, lines, pushedFleet, stagedFleet, type StagedFleet, stages } from '../../../support/staged-fleet.ts'
 
 void t.test('a commit that causes problems on the first gateway is rolled back and reaches no other gateway', async (t) => {
@@ -213,4 +216,29 @@ void t.test('an agent that does not support checks is outdated and makes the rol
     pod.report = { phase: 'Synced', commit: commitOf(1), syncHash: unchecked, ignoredFields: ['sync.defaults.healthCheck'] }
   fleet.pass()
   matchObject(t, fleet.status, { outdatedAgents: 1, rollout: { state: 'Progressing', failures: undefined } })
+})
+
+void t.test('a gateway that writes nothing is excluded, and one without an agent is waited for', (t) => {
+  const pod = podWith('gw', { annotations: { [podAnnotations.profile]: 'line' } })
+  const of = (state: GatewayState, paused: string, pods = [pod]) => {
+    const gateway = { pod: 'gw', state, reason: undefined, message: undefined, commit: undefined, mode: undefined }
+    const context = {
+      target: { version: { commit: commitOf(2), ref: 'main' }, configurations: {} },
+      since: undefined,
+      check: () => undefined,
+      answers: new Map(),
+      nowMs: 0,
+      paused: (profile: string) => profile === paused,
+    }
+    const [found] = progressOf([gateway], pods, new Map(), context)
+    return found
+  }
+  const staged = { pod: 'gw', name: 'gw', labels: {} }
+  t.strictSame(of('paused', 'line'), { ...staged, progress: 'excluded' })
+  t.strictSame(of('paused', 'default'), { ...staged, progress: 'moving' }, 'the agent has not observed the end of the pause')
+  t.strictSame(of('paused', 'default', []), { ...staged, progress: 'excluded' }, 'a pod without an annotation has the default profile')
+  t.strictSame(of('dryRun', 'none'), { ...staged, progress: 'excluded' })
+  t.strictSame(of('pending', 'line'), { ...staged, progress: 'moving' })
+  t.strictSame(of('missingAgent', 'none'), { ...staged, progress: 'moving', lacks: 'Unexpected', hasNoAgent: true })
+  t.end()
 })
