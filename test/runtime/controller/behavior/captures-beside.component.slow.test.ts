@@ -22,12 +22,13 @@ void t.test('several GatewaySyncs are captured concurrently, each one gateway at
   ask({ [captureAnnotations.at]: 'now' })
   const record = store.sync(own.namespace, own.name)
   if (record === undefined) throw new Error('no record')
-  const [b, c, d] = [
+  const [b, c, d, e] = [
     { ...own, name: 'b' },
     { namespace: 'plant-b', name: 'c' },
     { namespace: 'plant-c', name: 'd' },
+    { namespace: 'plant-d', name: 'e' },
   ]
-  for (const each of [b, c, d]) {
+  for (const each of [b, c, d, e]) {
     store.upsertSync({ ...record, ...each, uid: each.name })
     store.upsertPod({ ...pod(`gw-${each.name}`, each.name), namespace: each.namespace, serviceAccount: 'gateway' })
   }
@@ -38,11 +39,13 @@ void t.test('several GatewaySyncs are captured concurrently, each one gateway at
   t.strictSame(captures.offered(b, 'gw-b', short), { answer: 'send' }, 'another GatewaySync does not')
   t.strictSame(captures.offered(b, 'gw-b', changes('b')), { answer: 'later' })
   t.strictSame(captures.offered(c, 'gw-c', changes('c')), { answer: 'later' })
-  t.strictSame(captures.offered(d, 'gw-d', short), { answer: 'later' }, 'three are under way')
+  t.strictSame(captures.offered(d, 'gw-d', changes('d')), { answer: 'later' })
+  t.strictSame(captures.offered(e, 'gw-e', short), { answer: 'later' }, 'four are under way')
   matchObject(t, await handOn('gw-0', changes('two')), { state: 'Pushed', branch: 'captured/gw-0' })
   for (const [each, branch] of [
     [b, 'captured/gw-b'],
     [c, 'captured/gw-c'],
+    [d, 'captured/gw-d'],
   ] as const)
     matchObject(t, await until(() => captures.known(`${each.namespace}/${each.name}`)[0], 'it is pushed'), {
       state: 'Pushed',
@@ -86,7 +89,7 @@ void t.test('a pull request is attempted per request and by the next leader; if 
   const told = await handOn('gw-0', offer('now', { 'gw/projects/line/a.txt': 'two' }))
   matchObject(t, told, { state: 'Pushed', pullRequest: {} })
   // A local folder has no pull requests.
-  matchObject(t, await ended('gw-0'), { state: 'Pushed', pullRequest: { message: /is not a repository URL of gitea repository/ } })
+  matchObject(t, await ended('gw-0'), { state: 'Pushed', pullRequest: { message: /is not a repository URL of gitea/ } })
   t.equal(git('rev-parse', 'captured/gw-0'), told?.commit)
 })
 
