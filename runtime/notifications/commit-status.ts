@@ -164,6 +164,11 @@ type CommitStatus = { commit: string; state: string; description: string; contex
 const defaultWords: StateTexts = { pending: 'pending', success: 'success', failure: 'failure' }
 const buildWords: StateTexts = { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED' }
 
+const defaultCall: Host['call'] = ([owner = '', name = ''], { commit, ...asked }) => ({
+  path: `repos/${part(owner)}/${part(name)}/statuses/${commit}`,
+  body: defaultBody(asked),
+})
+
 /**
  * Sources: the REST references of GitHub (commit statuses), GitLab (commits), Gitea and Forgejo (CreateStatusOption), Bitbucket Cloud (commit
  * statuses), Bitbucket Data Center (builds) and Azure DevOps (Git statuses).
@@ -172,10 +177,7 @@ const hosts: Record<StatusProvider, Host> = {
   github: {
     words: defaultWords,
     maxDescription: 140,
-    call: ([owner = '', name = ''], { commit, ...asked }) => ({
-      path: `repos/${part(owner)}/${part(name)}/statuses/${commit}`,
-      body: defaultBody(asked),
-    }),
+    call: defaultCall,
   },
   gitlab: {
     words: { pending: 'pending', success: 'success', failure: 'failed' },
@@ -188,10 +190,7 @@ const hosts: Record<StatusProvider, Host> = {
   gitea: {
     words: defaultWords,
     maxDescription: 255,
-    call: ([owner = '', name = ''], { commit, ...asked }) => ({
-      path: `repos/${part(owner)}/${part(name)}/statuses/${commit}`,
-      body: defaultBody(asked),
-    }),
+    call: defaultCall,
   },
   bitbucket: {
     words: buildWords,

@@ -29,6 +29,7 @@ const maxTags = 20_000
 const [tagsPerPage, maxPages] = [1_000, 200]
 /** A registry sends a blob from another host after one redirect. */
 const maxRedirects = 3
+const redirects = new Set<number | undefined>([301, 302, 303, 307, 308])
 const defaultTimeoutMs = 30_000
 const idleMs = 30_000
 
@@ -123,8 +124,9 @@ export class Registry {
   }
 
   async #openBlob(digest: Digest, signal: AbortSignal): Promise<IncomingMessage> {
-    let [answer, from] = [await this.#ask(`blobs/${digest}`, {}, signal), this.#urlOf(`blobs/${digest}`)]
-    for (let count = 0; isRedirect(answer); count += 1) {
+    let answer = await this.#ask(`blobs/${digest}`, {}, signal)
+    let from = this.#urlOf(`blobs/${digest}`)
+    for (let count = 0; redirects.has(answer.statusCode); count += 1) {
       answer.resume()
       const to = URL.parse(answer.headers.location ?? '', from.href)
       if (to === null || count === maxRedirects || to.protocol !== `${this.#scheme}:`)
@@ -271,10 +273,6 @@ export class Registry {
 /** Whether a text may be a tag, and so a part of a path (OCI Distribution Specification). */
 export function isTag(text: string): boolean {
   return /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/.test(text)
-}
-
-function isRedirect({ statusCode = 0 }: IncomingMessage): boolean {
-  return [301, 302, 303, 307, 308].includes(statusCode)
 }
 
 function digestOfBytes(bytes: Uint8Array): Digest {

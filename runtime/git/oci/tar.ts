@@ -132,14 +132,14 @@ function* readRecords(content: Buffer): Generator<[key: string, value: string]> 
   }
 }
 
-/** The canonical path; `''` for the root. */
-/** An expression would search again from each slash. */
+/** Without the slashes at the end. A regular expression would take quadratic time. */
 function withoutSlashes(path: string): string {
   let end = path.length
   while (path[end - 1] === '/') end -= 1
   return path.slice(0, end)
 }
 
+/** The canonical path; `''` for the root. */
 function pathOf(name: string): string {
   requirePath(name)
   const path = withoutSlashes(name.replace(/^(?:\.\/+)+/, ''))

@@ -98,7 +98,7 @@ export class Store {
 
   /**
    * Returns the reports of a GatewaySync: each names it, and belongs to a live pod of the same uid that follows it. Anyone with permission
-   * to write a SyncReport can name any GatewaySync of the namespace, so the name is no proof.
+   * to write a SyncReport can name any GatewaySync of the namespace, so the name proves nothing.
    */
   reportsOf(namespace: string, name: string): ReportRecord[] {
     const reports = this.#namespaces.get(namespace)?.reports

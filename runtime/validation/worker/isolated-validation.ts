@@ -181,7 +181,7 @@ class Checks {
     own.addEventListener('abort', end, { once: true })
     try {
       const answer = await spare.validate({ repository, request }, this.#options, own)
-      // It has less memory, so its end is no evidence about the commit: the check is repeated in the other thread.
+      // It has less memory, so its end says nothing about the commit: the check is repeated in the other thread.
       if (answer.kind === 'gone') {
         leave()
         own.throwIfAborted()

@@ -101,7 +101,7 @@ export class Thread {
   #exited(): void {
     this.#gone()
     const why = this.#why
-    // A thread that never started its work is no verdict on the commit.
+    // A thread that never started its work says nothing about the commit.
     const notStarted = { kind: 'fault', reason: 'Unexpected', message: `the validation thread did not start: it ${why}` } as const
     this.#answer.resolve(this.#isReady ? { kind: 'gone', why, path: this.#path(), isLate: this.#isLate } : notStarted)
   }
@@ -191,7 +191,7 @@ export class KeptThread {
     return await this.#oneAtATime(async () => {
       try {
         const { ended, hadState } = await this.#ask(question, signal)
-        // The state of other commits may have filled the heap, so this end is no evidence about the commit.
+        // The state of other commits may have filled the heap, so this end says nothing about the commit.
         const isSuspect = ended.kind === 'gone' && !ended.isLate && hadState && !signal.aborted
         return isSuspect ? (await this.#ask(question, signal)).ended : ended
       } finally {

@@ -71,7 +71,7 @@ void t.test('failures in a row reset after a cycle that does not fail, and writt
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000, 'a failure is no success')
   const attempt = { commit: 'a'.repeat(40), syncHash: 'h' }
   metrics.reported({ phase: 'Blocked', reason: 'MassDeletion', finishedAt, attempt })
-  t.equal(value('clustersync_agent_consecutive_failures'), 0, 'who waits for somebody tries no more')
+  t.equal(value('clustersync_agent_consecutive_failures'), 0, 'an agent that waits for a user does not retry')
   t.equal(value('clustersync_agent_last_success_timestamp_seconds'), Date.parse('2025-12-31T00:00:00Z') / 1000)
 })
 

@@ -149,7 +149,7 @@ void t.test('a file of an earlier agent process is not trusted, however recent i
   written(`${own}0`)
   t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'], 'of another process that had the same pid')
   written('')
-  t.strictSame(ask('startupProbe'), [0, 'ok'], 'where nobody can tell when a process started, age has to do')
+  t.strictSame(ask('startupProbe'), [0, 'ok'], 'if the start time is unknown, only the age counts')
   writeFileSync(file, 'ok')
   t.strictSame(ask('startupProbe'), [1, 'the agent does not respond'])
 })

@@ -31,7 +31,7 @@ void t.test('plan uses the mode of the running gateway, as a run does', async (t
   matchObject(t, blind, { mode: { name: '', from: 'None' }, findings: [{ rule: 'mode-unknown' }] })
   t.notOk(blind.changes.some(({ path: file }) => file.includes('/prod/')))
   const named = await planFolder({ file, data: dataDir, gateway: gateway.url, mode: 'core' })
-  matchObject(t, named.mode, { name: 'core', from: 'Target' }, 'what somebody names counts first')
+  matchObject(t, named.mode, { name: 'core', from: 'Target' }, 'the named mode takes precedence')
   await gateway.stop()
   await t.rejects(planFolder({ file, data: dataDir, gateway: gateway.url }), /connect|reach/)
   await t.rejects(planFolder({ file, data: dataDir, gateway: 'localhost' }), Fault)
