@@ -106,7 +106,7 @@ const rows: Readonly<Record<string, Row>> = {
   'docs/reference/operations.md': {
     by: {
       [fleet]: [
-        'kubectl annotate gatewaysync plant --namespace plant --overwrite clustersync.io/requested-ref=v1.4.2 clustersync.io/requested-at="$(date --iso-8601=ns)"',
+        'kubectl annotate gatewaysync plant --namespace plant --overwrite clustersync.io/requested-ref=v1.4.2 clustersync.io/requested-at="$(date -u +%FT%TZ)"',
         "kubectl get gatewaysync plant --namespace plant --output jsonpath='{.status.requests[-1:]}'",
         'kubectl annotate gatewaysync plant --namespace plant clustersync.io/requested-ref-',
       ],
@@ -312,7 +312,10 @@ const rows: Readonly<Record<string, Row>> = {
         'cluster-sync run -f gatewaysync.yaml --data data --receiver-port 9444 --hmac-secret-file webhook-secret',
         'cluster-sync trigger http://localhost:9444/webhook/default/plant --hmac-secret-file webhook-secret',
       ],
-      [secrets]: ['kubectl create secret generic webhook --namespace plant --from-file=hmac=webhook-secret'],
+      [secrets]: [
+        'kubectl create secret generic webhook --namespace cluster-sync --from-file=hmac=webhook-secret',
+        'kubectl create secret generic webhook --namespace plant --from-file=hmac=webhook-secret',
+      ],
     },
   },
 }

@@ -132,6 +132,7 @@ void t.test('the cluster-sync commands and their options exist', async (t) => {
   for (const command of commands) {
     const [, name = '', ...words] = wordsOf(command)
     if (!helpOf.has(name)) helpOf.set(name, (await runCli([name, '--help'])).stdout)
+    if (words[0] === 'plant') containsText(t, command, '--namespace plant')
     for (const option of words.filter((word) => /^--?[a-z]/.test(word))) {
       t.match(helpOf.get(name), new RegExp(`(^|[\\s,])${option}\\b`, 'm'), command)
     }
