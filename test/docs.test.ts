@@ -123,7 +123,7 @@ void t.test('the limits in docs/reference/sync.md are those of the code', async 
     t.ok(engine.includes(`const ${constant}\n`), constant)
   t.ok(read('runtime/sync/render/patch.ts').includes('const maxValues = 200_000\n'))
   t.match(page, /200,000 values/)
-  t.match(page, /20,000 of at most 16 Ki characters each, 1 Mi in all/)
+  t.match(page, /20,000 of at most 16 Ki characters each, 1 Mi in total/)
   t.match(page, /8 Mi characters, 1 s/)
 })
 
