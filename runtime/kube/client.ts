@@ -11,7 +11,6 @@ import { linesOf } from '../http/lines.ts'
 import {
   AnswerTooLarge,
   createTransport,
-  maxAnswerBytes,
   ServerAway,
   type Transport,
   type TransportAnswer,
@@ -136,7 +135,7 @@ class Requests {
   /** Undefined: the page is over `maxPageBytes`. A page of one object has no such bound, because it cannot be halved. */
   async page(path: string, size: number, isOfOne: boolean, signal: AbortSignal): Promise<ListAnswer | undefined> {
     try {
-      const bound = size > 1 ? { maxAnswerBytes: maxPageBytes } : {}
+      const bound = size > 1 ? { maxAnswerBytes: Math.min(maxPageBytes, this.#transport.maxAnswerBytes) } : {}
       const read = async (): Promise<ListAnswer> => await this.#send({ method: 'GET', path, ...bound }, signal)
       signal.throwIfAborted()
       // A read of one object has a deadline of seconds, and does not wait for the lists at startup.
@@ -212,10 +211,12 @@ async function* watch<Kind extends KubeObject>(
     const status = response.statusCode ?? 0
     if (status !== 200) throw faultOf(status, (await readText(response, maxRefusalBytes)) ?? '', what)
     opened?.()
-    for await (const line of linesOf(response, maxAnswerBytes)) yield parse(line, what) as WatchEvent<Kind>
+    for await (const line of linesOf(response, transport.maxAnswerBytes)) yield parse(line, what) as WatchEvent<Kind>
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Silence) return
+    // A list shows whether the object is really that large.
+    if (error instanceof RangeError) throw new AnswerTooLarge(what, transport.maxAnswerBytes)
     throw error instanceof Fault ? error : new ServerAway(`${what}: ${causeOf(error)}`, error)
   }
 }

@@ -6,7 +6,7 @@ import { type Clock, pause, spreadBackoffMs } from '../platform/clock.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Kube } from './client.ts'
-import { ServerAway } from './transport.ts'
+import { AnswerTooLarge, ServerAway } from './transport.ts'
 import type { KubeObject, ObjectKey, ResourceType } from './types.ts'
 
 /** Which objects are watched, and what is kept of each. */
@@ -104,8 +104,10 @@ export async function runListWatch<Item, Kind extends KubeObject>(
       const lasted = clock.monotonicMs() - startedMs > goodWatchMs
       failures = lasted ? 1 : failures + 1
       refusals = (lasted ? 0 : refusals) + (fault instanceof ServerAway ? 0 : 1)
-      // A cut connection can resume: everything is listed again only when the server has dropped the version or a handler threw.
-      const isKept = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && refusals <= maxRejections
+      // A cut connection can resume: everything is listed again only when the server has dropped the version,
+      // an event was too large, or a handler threw.
+      const canResume = (fault.reason === 'ApiUnavailable' || fault.reason === 'Forbidden') && !(fault instanceof AnswerTooLarge)
+      const isKept = canResume && refusals <= maxRejections
       if (!isKept) place.version = undefined
       observe?.restarted(set.type.plural, isKept ? 'place' : 'list')
       if (fault.reason !== 'Conflict')

@@ -14,6 +14,8 @@ import { retryAfterToMs } from '../http/headers.ts'
 
 /** Sends requests and returns the server's status; client.ts interprets it. */
 export type Transport = {
+  /** The bound of an answer and of an event. */
+  maxAnswerBytes: number
   /** Throws ApiUnavailable when no answer comes within 30 s, AnswerTooLarge when its body is over the bound. */
   send(request: TransportRequest, signal: AbortSignal): Promise<TransportAnswer>
   /**
@@ -27,7 +29,7 @@ export type Transport = {
 /** `retryAfterMs`: from a Retry-After header in seconds; undefined when there is none, or it holds a date. */
 export type TransportAnswer = { status: number; text: string; retryAfterMs: number | undefined }
 
-/** `body` is JSON. `maxAnswerBytes`: a bound for this answer, instead of the default 12 MiB. */
+/** `body` is JSON. `maxAnswerBytes`: a lower bound for this answer. */
 export type TransportRequest = { method: string; path: string; body?: string; contentType?: string; maxAnswerBytes?: number }
 
 /** A separate fault, so that a list can be repeated with smaller pages. */
@@ -51,8 +53,8 @@ const timeoutMs = 30_000
 /** An API server keeps idle connections for 90 s. */
 const idleConnectionMs = 30_000
 const maxHeaderBytes = 64 * 1024
-/** Bound of an answer and of an event. etcd accepts 1.5 MiB for an object, and JSON writes some characters with six: `<` is `\u003c`. */
-export const maxAnswerBytes = 12 * 1024 * 1024
+/** etcd accepts 1.5 MiB for an object, and JSON writes some characters with six: `<` is `\u003c`. */
+const defaultMaxAnswerBytes = 12 * 1024 * 1024
 /** client-node itself reads a token file again after a minute. */
 const credentialsForMs = 30_000
 
@@ -63,11 +65,15 @@ type Headers = Record<string, string>
 /** With the credentials parsed by OpenSSL once for all connections: with its own context, each would use 27 KiB more. */
 type TlsCredentials = Credentials & { secureContext?: SecureContext }
 
-/** `connections`: how many are open to the API server at the same time, 32 by default; further calls wait for a free one. */
-export type TransportOptions = { clock: Clock; userAgent: string; connections?: number }
+/**
+ * `connections`: how many are open to the API server at the same time, 32 by default; further calls wait for a free one. `maxAnswerBytes`:
+ * bound of an answer and of an event, 12 MiB by default.
+ */
+export type TransportOptions = { clock: Clock; userAgent: string; connections?: number; maxAnswerBytes?: number }
 
 /** Throws InvalidConfiguration when the kubeconfig names no cluster. */
-export function createTransport(config: KubeConfig, { clock, userAgent, connections = 32 }: TransportOptions): Transport {
+export function createTransport(config: KubeConfig, options: TransportOptions): Transport {
+  const { clock, userAgent, connections = 32, maxAnswerBytes = defaultMaxAnswerBytes } = options
   const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (server === undefined) throw new Fault('InvalidConfiguration', 'the kubeconfig names no cluster')
   const { Agent } = server.startsWith('https:') ? https : http
@@ -99,6 +105,7 @@ export function createTransport(config: KubeConfig, { clock, userAgent, connecti
   }
 
   return {
+    maxAnswerBytes,
     async send({ method, path, body, contentType = 'application/json', maxAnswerBytes: maxBytes = maxAnswerBytes }, signal) {
       const stop = deadline(timeoutMs, signal)
       const what = `${method} ${path}`

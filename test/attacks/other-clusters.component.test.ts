@@ -1,12 +1,24 @@
 /**
- * The fleets of other clusters on a status page: only users who may see every namespace of the own cluster see them, whoever asked before.
+ * The fleets of other clusters on a status page: only users who may see every namespace of the own cluster see them, whoever asked before,
+ * and their API servers cannot exhaust the memory of the controller.
  */
+import { writeFileSync } from 'node:fs'
+import * as https from 'node:https'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
 import t from 'tap'
+import { OtherClusters } from '../../runtime/controller/page/other-clusters.ts'
+import { systemClock } from '../../runtime/platform/clock.ts'
+import { silentLog } from '../../runtime/platform/log/log.ts'
 import { clusterSync, clusterView } from '../../runtime/fleet/cluster-view.ts'
 import type { FleetView } from '../../runtime/fleet/view.ts'
 import { containsText, lacksText } from '../support/assertions.ts'
 import { openController, openedPage, pageSecret, fromProxy } from '../support/controller-page.ts'
+import { makeAuthority } from '../support/authority.ts'
 import { condition, syncFacts } from '../support/fleet-facts.ts'
+import { temporaryFolder } from '../support/repository.ts'
+import { requires } from '../support/requires.ts'
+import { until } from '../support/world.ts'
 
 const of = (user: string, language = 'en') => ({ ...fromProxy, 'x-forwarded-user': user, 'accept-language': language })
 const cluster = clusterView({
@@ -75,4 +87,47 @@ void t.test('a cluster is a card with its counts, problems first, and no link or
   lacksText(t, troubles, 'plant-a/mixer')
   containsText(t, await cardOf('?q=elsewhere+mixer'), 'plant-a/mixer')
   t.equal(await cardOf('?q=line-north'), '')
+})
+
+void t.test('an object above 2 MiB is a failure of that cluster, and such an event leads to a new list', async (t) => {
+  if (!requires(t, 'openssl')) return
+  const folder = temporaryFolder(t, 'other-cluster')
+  const { certificate, server: pair } = await makeAuthority(folder, 'plant', ['localhost'])
+  const metadata = { namespace: 'far', name: 'filling', resourceVersion: '2', annotations: { note: 'x'.repeat(2 * 1024 * 1024) } }
+  const object = { apiVersion: 'clustersync.io/v1alpha1', kind: 'GatewaySync', metadata, spec: {} }
+  let watches = 0
+  const server = https.createServer({ cert: pair.certificate, key: pair.key }, ({ url = '' }, response) => {
+    // Without the event, the watch would be resumed and no list would show the object.
+    const items = watches === 0 ? [] : [object]
+    const isWatch = url.includes('watch=true')
+    if (isWatch) watches += 1
+    const list = { metadata: { resourceVersion: '1' }, items, major: '1', minor: '36', gitVersion: 'v1.36.3' }
+    response.end(`${JSON.stringify(isWatch ? { type: 'ADDED', object } : list)}\n`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const cluster = {
+    server: `https://localhost:${(server.address() as AddressInfo).port}`,
+    'certificate-authority-data': Buffer.from(certificate).toString('base64'),
+  }
+  const kubeconfig = {
+    'current-context': 'c',
+    clusters: [{ name: 'c', cluster }],
+    users: [{ name: 'u', user: { token: 'token' } }],
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+  }
+  const kubeconfigFile = path.join(folder, 'kubeconfig')
+  writeFileSync(kubeconfigFile, JSON.stringify(kubeconfig))
+  const stop = new AbortController()
+  const others = new OtherClusters({ clock: systemClock, log: silentLog }, [{ name: 'plant-b', kubeconfigFile }])
+  const running = others.run(stop.signal)
+  t.teardown(async () => {
+    stop.abort()
+    await running
+    server.closeAllConnections()
+    server.close()
+  })
+  const failure = await until(() => others.views()[0]?.failure, 'the failure is shown')
+  t.equal(failure.reason, 'ApiUnavailable')
+  containsText(t, failure.message, 'the answer is larger than 2097152 bytes')
+  t.strictSame(others.views()[0]?.syncs, [])
 })

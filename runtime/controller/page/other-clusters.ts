@@ -24,6 +24,8 @@ export type ClusterSettings = NonNullable<ControllerSettings['statusPage']>['clu
 const maxSyncs = 2_000
 /** Objects of a page, and pages read at once by all clusters together: a page takes some of the memory that the own fleet needs. */
 const [pageSize, pagesAtOnce] = [25, 2]
+/** A GatewaySync is far smaller. An answer takes up to ten times its size while it is parsed, and that server may be hostile. */
+const maxAnswerBytes = 2 * 1024 * 1024
 /** How often a mounted kubeconfig is read. */
 const rereadMs = 5_000
 /** When a watch is opened again without an answer: a bookmark comes every minute. */
@@ -115,7 +117,7 @@ class OtherCluster {
         throw new Fault('SecretNotFound', 'its kubeconfig is missing: check the Secret and key in statusPage.clusters')
       const config = await remoteKubeconfig(written)
       const { clock } = this.#deps
-      const kube = createKube(config, { clock, userAgent: `cluster-sync-hub/${version}`, connections: 2 })
+      const kube = createKube(config, { clock, userAgent: `cluster-sync-hub/${version}`, connections: 2, maxAnswerBytes })
       try {
         const { inTurn, share } = this.#deps
         const listing = (): void => void (this.#truncated = false)
