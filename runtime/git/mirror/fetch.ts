@@ -5,11 +5,10 @@ import { Fault, type Reason } from '../../platform/fault.ts'
 import { commonPrefix, isTagSelector } from '../../api/followed-ref.ts'
 import type { RepositoryUrl } from '../../api/schema/repository-url.ts'
 import { type CommitHash, isCommitHash, type ObjectFormat, objectFormatOf, parseCommitHash } from '../../api/values.ts'
-import { Temporal } from '../../platform/temporal.ts'
 import { forgetIncoming, incomingRef, isCommit, keepCommit, keepRef, sweep, writeConfig } from '../disk/mirror-folder.ts'
 import { type GitLimits, runGit } from '../command/git.ts'
 import { smallLimits } from '../command/memory.ts'
-import { requireSmallObject } from '../disk/raw-object.ts'
+import { commitTime, requireSmallHead, requireSmallObject } from '../disk/raw-object.ts'
 import type { CallHost, HostCall } from '../host/call-host.ts'
 import type { Remote } from '../remote/remote.ts'
 import { createHistorySearch } from './history-search.ts'
@@ -195,19 +194,20 @@ function pushArguments({ text }: RepositoryUrl, { commit, branch, moves = false 
  * later fetch then compares with, RefNotFound for anything else, and the faults of git.
  */
 async function readIncoming(local: RunLocal, at: string, what: string, signal: AbortSignal): Promise<Fetched> {
+  const own = (...call: [readonly string[], AbortSignal, string]): Promise<Buffer> => local(at, ...call)
   const tags: CommitHash[] = []
   try {
-    for (let name: string = incomingRef; tags.length <= maxTags;) {
-      const { id, type } = await requireSmallObject((...call) => local(at, ...call), name, signal)
-      // A branch always holds a commit, which the caller verifies when it reads the commit time.
-      if (type === 'commit' || what.startsWith('refs/heads/'))
-        return { commit: id, tag: what.startsWith('refs/tags/') ? tags[0] : undefined }
-      if (type !== 'tag') throw new Fault('RefNotFound', `the git host has a ${type} of this name, not a commit`)
-      tags.push(id)
-      const tag = (await local(at, ['cat-file', 'tag', id], signal)).toString('latin1')
-      name = parseCommitHash(/^object ([0-9a-f]+)\n/.exec(tag)?.[1] ?? '')
+    let object = await requireSmallHead(own, incomingRef, signal)
+    // A branch never points to a tag.
+    while (object.type === 'tag' && !what.startsWith('refs/heads/')) {
+      tags.push(object.id)
+      if (tags.length > maxTags) throw new Fault('RepositoryTooLarge', `more than ${maxTags} tags point to each other`)
+      const tag = (await own(['cat-file', 'tag', object.id], signal, '')).toString('latin1')
+      object = await requireSmallObject(own, parseCommitHash(/^object ([0-9a-f]+)\n/.exec(tag)?.[1] ?? ''), signal)
     }
-    throw new Fault('RepositoryTooLarge', `more than ${maxTags} tags point to each other`)
+    const { id, type, ...time } = object
+    if (type !== 'commit') throw new Fault('RefNotFound', `the git host has a ${type} of this name, not a commit`)
+    return { commit: id, tag: what.startsWith('refs/tags/') ? tags[0] : undefined, ...time }
   } catch (error) {
     if (error instanceof Fault && error.reason === 'RepositoryTooLarge') forgetIncoming(at)
     throw error
@@ -222,9 +222,7 @@ export async function committedAt(local: RunLocal, at: string, commit: CommitHas
   const line = (await local(at, ['log', '-1', '--format=%H %ct', keepRef(commit), '--'], signal)).toString('latin1')
   const [id = '', time = ''] = line.trim().split(' ')
   if (id !== commit) throw new Fault('RefNotFound', `${commit} of the git host is not a commit`)
-  const seconds = Number(time)
-  const isTime = Number.isSafeInteger(seconds) && seconds > 0 && seconds < 8_640_000_000_000
-  return isTime ? Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toString({ smallestUnit: 'second' }) : undefined
+  return commitTime(time)
 }
 
 function tooLarge(maxPackBytes: number, cause: Fault): Fault {

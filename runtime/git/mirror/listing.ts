@@ -11,6 +11,8 @@ import { type CommitHash, isCommitHash } from '../../api/values.ts'
 export type Fetched = {
   commit: CommitHash
   tag: CommitHash | undefined
+  /** The commit time if the fetch has read it, RFC 3339; undefined if the commit claims an impossible time. */
+  committed?: { at: string | undefined }
   /** The revision of an artifact. */
   name?: string
   /** The key that signed an artifact, by its fingerprint and the name that the Secret gives it. */

@@ -62,7 +62,9 @@ export function createResolve({ isArtifact, files, commits, reading, clock }: De
     } else {
       tagChecks.forget(ref)
     }
-    const committedAt = reading.whole(found.commit, () => files.committedAt(found.commit, signal), signal)
+    const { committed, commit } = found
+    const readTime = (): Promise<string | undefined> => reading.whole(commit, () => files.committedAt(commit, signal), signal)
+    const committedAt = committed === undefined ? readTime() : Promise.resolve(committed.at)
     // Callers that use it get its failure.
     committedAt.catch(() => undefined)
     files.tidyUp()

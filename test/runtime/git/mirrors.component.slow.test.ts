@@ -187,8 +187,7 @@ eachHost(t, 'a branch that points to a tag object instead of a commit fails with
   const tag = repository.git('rev-parse', 'v1').toString().trim()
   // git never writes such a ref, but a host may send anything.
   writeFileSync(path.join(repository.folder, '.git/refs/heads/odd'), `${tag}\n`)
-  const odd = await mirror.resolve('odd', { fresh: true }, signal)
-  t.equal(await reasonOf(odd.committedAt), 'RefNotFound')
+  t.equal(await reasonOf(mirror.resolve('odd', { fresh: true }, signal)), 'RefNotFound')
   const sound = await mirror.resolve('v1', { fresh: true }, signal)
   t.strictSame([sound.commit, sound.tag], [commit, tag])
   t.match(await sound.committedAt, /^\d{4}-/)
