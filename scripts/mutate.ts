@@ -16,7 +16,7 @@ type Scope = {
 
 /** Folders of pure code. */
 const scopes: Record<string, Scope> = {
-  'runtime/receiver/payload': { tests: ['test/runtime/receiver/payload/{payload,repository}.test.ts'] },
+  'runtime/receiver/payload': { tests: ['test/runtime/receiver/payload/{hosts,parts,payload,repository}.test.ts'] },
   'runtime/receiver/authentication': { tests: ['test/runtime/receiver/authentication/*.test.ts'] },
   'runtime/receiver/request': { tests: ['test/runtime/receiver/request/*.test.ts'] },
   'runtime/reconcile/decide': { tests: ['test/runtime/reconcile/decide/*.test.ts'] },

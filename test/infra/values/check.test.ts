@@ -3,22 +3,11 @@
  */
 import t from 'tap'
 import { checkRelease, checkValues } from '../../../infra/values/check.ts'
+import { host, ingress, objectName, refusal, refuses } from '../../support/refused-values.ts'
 
-function refusal(check: () => unknown): string {
-  try {
-    check()
-  } catch (error) {
-    return (error as Error).message
-  }
-  return 'accepted'
-}
-
-const host = { host: 'push.example.com', paths: [{ path: '/', pathType: 'Prefix' }] }
-const cluster = { name: 'north', kubeconfig: { secretRef: { name: 'north' } } }
 const quantity = 'must be a quantity such as 100m or 128Mi'
 const duration = 'must be empty or a duration of Prometheus such as 30s, 1m30s or 1d'
 const requiredDuration = 'must be a duration of Prometheus such as 30s, 1m30s or 1d'
-const objectName = 'must be the name of an object: lower-case letters, digits, "-" and "."'
 const namePart = 'must be a DNS label: lower-case letters, digits and "-", at most 63 characters, beginning with a letter'
 const labelWords = 'lower-case letters, digits and "-", at most 63 characters, beginning and ending with a letter or digit'
 const namespaceName = `must be the name of a namespace: ${labelWords}`
@@ -26,12 +15,10 @@ const labelKey = 'must be a label key: at most 63 letters, digits, "-", "_" and 
 const annotationKey = labelKey.replace('a label', 'an annotation')
 const repository = 'must be an image without tag and digest, such as registry.example.com/team/name'
 const tag = 'must be empty or a tag such as 1.2.3, optionally with a digest (@sha256:…)'
-const network = 'must be an IP address, or a network such as 10.0.0.0/8'
 const gitHost = 'must be a host name in lower case, without scheme, port and wildcard'
 const resourceName = 'must be cpu, memory, ephemeral-storage, hugepages-… or a name with a domain such as example.com/device'
-const ingress = (members: object): object => ({ webhookReceiver: { enabled: true, ingress: { enabled: true, hosts: [host], ...members } } })
 
-const refused: Record<string, readonly [values: unknown, message: string]> = {
+refuses({
   'a list instead of values': [[], 'values: must be an object, not a list'],
   'a list instead of a section': [{ metrics: { service: [] } }, 'metrics.service: must be an object, not a list'],
   'a list and a wrong number, both at once': [
@@ -71,7 +58,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'half a replica': [{ replicaCount: 1.5 }, 'replicaCount: must be a whole number, and is 1.5'],
   'a ratio above its maximum': [{ tracing: { samplingRatio: 2 } }, 'tracing.samplingRatio: must be at most 1, and is 2'],
   'a list that is too long': [{ source: { noProxy: 'a'.repeat(4097) } }, 'source.noProxy: must be at most 4096 long, and is 4097'],
-  'a certificate without hosts': [ingress({ tls: [{ secretName: 'page' }] }), 'webhookReceiver.ingress.tls.0.hosts: is missing'],
   'an unknown failure policy': [{ webhook: { failurePolicy: 'Retry' } }, 'webhook.failurePolicy: must be Fail or Ignore, and is "Retry"'],
   'an agent for the controller': [
     { podAnnotations: { 'clustersync.io/inject': 'true' }, commonAnnotations: { 'clustersync.io/inject': 'false' } },
@@ -80,96 +66,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
       .join('\n'),
   ],
   'development logs as a flag': [{ controller: { logDevMode: true } }, 'controller.logDevMode: must be the string "true" or "false"'],
-  'an unknown path type': [
-    ingress({ hosts: [{ ...host, paths: [{ path: '/', pathType: 'prefix' }] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.0.pathType: must be Prefix, Exact or ImplementationSpecific, and is "prefix"',
-  ],
-  'a relative path': [
-    ingress({ hosts: [{ ...host, paths: [{ path: 'webhook', pathType: 'Prefix' }] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.0.path: must begin with /',
-  ],
-  'an ingress host without paths': [
-    ingress({ hosts: [{ ...host, paths: [] }] }),
-    'webhookReceiver.ingress.hosts.0.paths: a host needs at least one path, such as {path: /, pathType: Prefix}',
-  ],
-  'an ingress host with a scheme': [
-    ingress({ hosts: [{ ...host, host: 'https://push.example.com' }] }),
-    'webhookReceiver.ingress.hosts.0.host: must be a host name in lower case, without scheme and port',
-  ],
-  'an address as ingress host': [
-    ingress({ hosts: [{ ...host, host: '10.0.0.1' }] }),
-    'webhookReceiver.ingress.hosts.0.host: must be a host name, not an IP address',
-  ],
-  'a status page that is off behind an Ingress': [
-    { statusPage: { ingress: { enabled: true, hosts: [host] } } },
-    'statusPage.enabled: must be true when statusPage.ingress.enabled is true',
-  ],
-  'a proxy of the status page without a secret': [
-    { statusPage: { enabled: true, proxy: { enabled: true } } },
-    'statusPage.proxy.secretRef.name: required when statusPage.proxy.enabled is true; without the secret anyone could forge the user headers',
-  ],
-  'a proxy of a status page that is off': [
-    { statusPage: { proxy: { enabled: true, secretRef: { name: 'page' } } } },
-    'statusPage.enabled: must be true when statusPage.proxy.enabled is true',
-  ],
-  'a header that is none': [
-    { statusPage: { proxy: { userHeader: 'X User' } } },
-    'statusPage.proxy.userHeader: must be the name of a header: letters, digits and "-"',
-  ],
-  'two logins of the status page': [
-    {
-      statusPage: {
-        enabled: true,
-        proxy: { enabled: true, secretRef: { name: 'page' } },
-        oidc: { enabled: true, issuer: 'https://login.example.com', clientID: 'page', secretRef: { name: 'login' } },
-      },
-    },
-    'statusPage.oidc.enabled: cannot be combined with statusPage.proxy.enabled\n' +
-      'statusPage.oidc.externalURL: required when statusPage.oidc.enabled is true',
-  ],
-  'a provider over http': [
-    { statusPage: { oidc: { issuer: 'http://login.example.com' } } },
-    'statusPage.oidc.issuer: must be an address that begins with https://, without "?" and "#"',
-  ],
-  'a page below a path': [
-    { statusPage: { oidc: { externalURL: 'https://gateways.example.com/page' } } },
-    'statusPage.oidc.externalURL: must be https:// and a host, optionally with a port, without a path',
-  ],
-  'a session for ever': [
-    { statusPage: { oidc: { sessionLifetime: '100h' } } },
-    'statusPage.oidc.sessionLifetime: must be minutes or hours such as 30m or 8h, at most 99h',
-  ],
-  'the same port for the status page': [
-    { statusPage: { enabled: true, port: 9445 } },
-    'statusPage.port: port 9445 is already used by delivery.port',
-  ],
-  'an ingress without hosts': [
-    ingress({ hosts: [] }),
-    'webhookReceiver.ingress.hosts: required when webhookReceiver.ingress.enabled is true',
-  ],
-  'an ingress without a receiver': [
-    { webhookReceiver: { ingress: { enabled: true, hosts: [host] } } },
-    'webhookReceiver.enabled: must be true when webhookReceiver.ingress.enabled is true',
-  ],
-  'an ingress host twice': [ingress({ hosts: [host, host] }), 'webhookReceiver.ingress.hosts.1.host: push.example.com is listed twice'],
-  'an ingress path twice': [
-    ingress({ hosts: [{ paths: [...host.paths, ...host.paths] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.1.path: / is listed twice',
-  ],
-  'other clusters on a page without a login, one twice': [
-    { statusPage: { enabled: true, clusters: [cluster, cluster] } },
-    'statusPage.clusters: needs a login (statusPage.oidc or statusPage.proxy); without one, anyone who can reach the page would see every cluster\n' +
-      'statusPage.clusters.1.name: north is listed twice',
-  ],
-  'other clusters without a page': [
-    { statusPage: { proxy: { secretRef: { name: 'page' } }, clusters: [cluster] } },
-    'statusPage.enabled: must be true when statusPage.clusters is set\n' +
-      'statusPage.clusters: needs a login (statusPage.oidc or statusPage.proxy); without one, anyone who can reach the page would see every cluster',
-  ],
-  'another cluster whose URL is a path': [
-    { statusPage: { clusters: [{ ...cluster, url: '/north' }] } },
-    'statusPage.clusters.0.url: must be an http or https URL without white space',
-  ],
   'a resource that no container may request': [{ resources: { limits: { cpus: 1 } } }, `resources.limits.cpus: ${resourceName}`],
   'a name that is no label': [{ fullnameOverride: 'Cluster_Sync' }, `fullnameOverride: ${namePart}`],
   'a namespace of Secrets twice': [{ rbac: { secrets: { namespaces: ['a', 'a'] } } }, 'rbac.secrets.namespaces.1: a is listed twice'],
@@ -182,10 +78,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   'no name of a receiver of notifications': [
     { notifications: [{ name: 'Team A', type: 'slack', secretRef: { name: 'team-a' } }] },
     `notifications.0.name: must be the name of a receiver of notifications: ${labelWords}`,
-  ],
-  'a Secret that cannot be': [
-    { webhookReceiver: { hmac: { secretRef: { name: 'My Secret' } } } },
-    `webhookReceiver.hmac.secretRef.name: ${objectName}`,
   ],
   'a claim that cannot be': [{ source: { storage: { existingClaim: 'a/b' } } }, `source.storage.existingClaim: ${objectName}`],
   'a quantity with a space': [{ resources: { limits: { memory: '128 Mi' } } }, `resources.limits.memory: ${quantity}`],
@@ -284,18 +176,12 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   ],
   'an image with its tag in one': [{ image: { repository: 'localhost:5000/controller:1.0' } }, `image.repository: ${repository}`],
   'a digest that is no tag': [{ image: { tag: `sha256:${'0'.repeat(64)}` } }, `image.tag: ${tag}`],
-  'a proxy by its name': [{ webhookReceiver: { trustedProxies: ['10.0.0.0/8', 'proxy'] } }, `webhookReceiver.trustedProxies.1: ${network}`],
-  'a proxy of the status page by its name': [{ statusPage: { trustedProxies: ['proxy'] } }, `statusPage.trustedProxies.0: ${network}`],
   'a git host with a scheme': [{ source: { allowedHosts: ['https://git.example.com'] } }, `source.allowedHosts.0: ${gitHost}`],
   'a resource that no container has': [
     { agent: { resources: { requests: { cpus: 1 } } } },
     `agent.resources.requests.cpus: ${resourceName}`,
   ],
   'a pull secret twice': [{ imagePullSecrets: [{ name: 'a' }, { name: 'a' }] }, 'imagePullSecrets.1.name: a is listed twice'],
-  'an ingress path that leaves its folder': [
-    ingress({ hosts: [{ ...host, paths: [{ path: '/push/../x', pathType: 'Exact' }] }] }),
-    'webhookReceiver.ingress.hosts.0.paths.0.path: must not contain empty segments, ".", ".." or %2F, unless pathType is ImplementationSpecific',
-  ],
   'an account that is neither made nor named': [
     { serviceAccount: { create: false } },
     'serviceAccount.name: required when serviceAccount.create is false',
@@ -303,14 +189,6 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
   "a port that a pod of the host's network may not listen at": [
     { hostNetwork: true, metrics: { service: { port: 443 } } },
     'metrics.service.port: port 443 is below 1024, which needs root with hostNetwork',
-  ],
-  "the status page at a port that a pod of the host's network may not listen at": [
-    { hostNetwork: true, statusPage: { enabled: true, port: 443 } },
-    'statusPage.port: port 443 is below 1024, which needs root with hostNetwork',
-  ],
-  'a token that no header carries': [
-    { webhookReceiver: { token: { secret: 'my token' } } },
-    'webhookReceiver.token.secret: must contain only visible ASCII characters, without spaces',
   ],
   'a member that no security context has': [
     { securityContext: { runAsUsr: 1 } },
@@ -340,16 +218,7 @@ const refused: Record<string, readonly [values: unknown, message: string]> = {
     { podLabels: { team: 'plant one' } },
     'podLabels.team: must be a label value: at most 63 letters, digits, "-", "_" and ".", beginning and ending with a letter or digit',
   ],
-}
-
-for (const [name, [values, message]] of Object.entries(refused)) {
-  void t.test(`refused: ${name}`, async (t) => {
-    t.equal(
-      refusal(() => checkValues(values)),
-      message,
-    )
-  })
-}
+})
 
 const accepted: Record<string, unknown> = {
   nothing: {},

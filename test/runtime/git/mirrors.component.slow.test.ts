@@ -3,61 +3,19 @@
  */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { systemClock } from '../../../runtime/platform/clock.ts'
 import { Fault } from '../../../runtime/platform/fault.ts'
-import { type CommitHash, parseCommitHash, parseRelativePath } from '../../../runtime/api/values.ts'
+import { parseCommitHash, parseRelativePath } from '../../../runtime/api/values.ts'
 import { maxFileBytes } from '../../../runtime/content/protocol/protocol.ts'
-import { silentLog } from '../../../runtime/platform/log/log.ts'
 import { sizeOfFolder } from '../../../runtime/git/disk/mirror-folder.ts'
-import { createMirrors, type Mirror, type Mirrors } from '../../../runtime/git/mirrors.ts'
 import { anonymousRemote } from '../../../runtime/git/remote/remote.ts'
-import { eachHost, type GitHost, type HostMode, startGitHost } from '../../support/git-host.ts'
-import { gitEnvironment, importCommits, type Repository, temporaryFolder } from '../../support/repository.ts'
+import { eachHost } from '../../support/git-host.ts'
+import { gitEnvironment } from '../../support/repository.ts'
 import { requires } from '../../support/requires.ts'
-import { until } from '../../support/world.ts'
-
-const signal = AbortSignal.timeout(860_000)
-
-type SetUp = {
-  host: GitHost
-  repository: Repository
-  mirrors: Mirrors
-  mirror: Mirror
-  folder: string
-}
-
-async function setUp(t: Test, mode: HostMode = 'v2'): Promise<SetUp> {
-  const folder = temporaryFolder(t, 'mirrors')
-  const host = await startGitHost(path.join(folder, 'git'), { mode })
-  t.teardown(async () => host.stop())
-  const repository = host.repository('plant.git')
-  const mirrors = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog, needed: () => new Set() })
-  t.teardown(async () => mirrors.close())
-  const mirror = mirrors.of(anonymousRemote(host.url('plant.git/.git'), { allowLocal: false }))
-  return { host, repository, mirrors, mirror, folder }
-}
-
-const resolve = async (mirror: Mirror, ref: string, fresh = false): Promise<string> => (await mirror.resolve(ref, { fresh }, signal)).commit
-
-/** Pushes commits of one file to main, each one when the caller asks for it. */
-function* pushes(repository: Repository, count: number): Generator<CommitHash> {
-  const commits = importCommits(
-    repository,
-    Array.from({ length: count }, (_, index) => ({ a: String(index) })),
-  )
-  for (const commit of commits) {
-    writeFileSync(path.join(repository.folder, '.git/refs/heads/main'), `${commit}\n`)
-    yield parseCommitHash(commit)
-  }
-}
-
-async function reasonOf(work: Promise<unknown>): Promise<string> {
-  const error: unknown = await work.catch((thrown: unknown) => thrown)
-  return error instanceof Fault ? error.reason : `nothing but ${String(error)}`
-}
+import { reasonOf, resolve, setUp, signal } from '../../support/mirrored-host.ts'
 
 eachHost(t, 'a branch, a tag, an annotated tag, a full name and a hash each resolve to the commit that they stand for', async (t, mode) => {
   if (!requires(t, 'git')) return
@@ -193,41 +151,6 @@ eachHost(t, 'a branch that points to a tag object instead of a commit fails with
   t.match(await sound.committedAt, /^\d{4}-/)
 })
 
-eachHost(t, 'a git that is killed costs its own question and nothing else', async (t, mode) => {
-  if (!requires(t, 'git')) return
-  const { host, repository, mirror, folder } = await setUp(t, mode)
-  const kept = parseCommitHash(repository.commit({ a: '1' }))
-  const first = await mirror.resolve('main', { fresh: false }, signal)
-  t.equal(first.commit, kept)
-  const next = repository.commit({ a: '2' })
-  host.hang(true)
-  const asked = host.requests.length
-  const asking = reasonOf(mirror.resolve('main', { fresh: true }, signal))
-  await until(() => (host.requests.length > asked ? true : undefined), 'git asks the host')
-  const marks = path.join(folder, 'mirrors')
-  const gits = readdirSync('/proc').filter((pid) => /^[0-9]+$/.test(pid) && leadsGroupIn(pid, marks))
-  t.ok(gits.length > 0)
-  for (const pid of gits) process.kill(-Number(pid), 'SIGKILL')
-  t.equal(await asking, 'GitKilled')
-  host.hang(false)
-  const before = host.fetches()
-  await mirror.ensure(kept, signal)
-  t.equal(host.fetches(), before, 'what was fetched is there')
-  t.equal(await resolve(mirror, 'main'), next)
-})
-
-/** Whether a process leads its own process group and works below a folder, as each git process of a mirror does. */
-function leadsGroupIn(pid: string, folder: string): boolean {
-  try {
-    const [, , group] = readFileSync(`/proc/${pid}/stat`, 'latin1')
-      .replace(/^.*\) /s, '')
-      .split(' ')
-    return group === pid && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
-  } catch {
-    return false
-  }
-}
-
 eachHost(t, 'a forced push is followed, a branch or commit that is not there has its own reason', async (t, mode) => {
   if (!requires(t, 'git')) return
   const { repository, mirror, mirrors } = await setUp(t, mode)
@@ -303,32 +226,6 @@ eachHost(t, 'a push that comes while its branch is being fetched is not answered
     t.ok(commits.indexOf(await answer) >= index, `push ${index} is answered by its own commit or a later one`)
 })
 
-eachHost(t, 'a clean-up keeps a commit that was resolved or found since the previous one, and drops it otherwise', async (t, mode) => {
-  if (!requires(t, 'git')) return
-  const { host, repository, mirror } = await setUp(t, mode)
-  const commit = parseCommitHash(repository.commit({ a: '1' }))
-  /** Whether a read of the commit after a clean-up asks the host for nothing. */
-  const isKept = async (): Promise<boolean> => {
-    t.equal(await mirror.tenant.tidyIfIdle(signal), true)
-    const before = host.fetches()
-    const files: string[] = []
-    for await (const batch of mirror.listing(commit, [parseRelativePath('')]).list(signal))
-      files.push(...batch.map(({ path: file }) => file))
-    t.strictSame(files, ['a'])
-    return host.fetches() === before
-  }
-  t.equal(await resolve(mirror, 'main', true), commit)
-  // A clean-up also keeps the last fetched commit.
-  const next = repository.commit({ a: '2' })
-  t.equal(await resolve(mirror, 'main', true), next)
-  t.equal(await isKept(), true, 'resolved: a status that names it may be about to be written')
-  const fetches = host.fetches()
-  await mirror.ensure(commit, signal)
-  t.equal(host.fetches(), fetches)
-  t.equal(await isKept(), true, 'found')
-  t.equal(await isKept(), false, 'neither: it is fetched again')
-})
-
 eachHost(t, 'a host that hangs holds nobody longer than the signal, and nothing stays behind', async (t, mode) => {
   if (!requires(t, 'git')) return
   const { host, repository, mirror, folder } = await setUp(t, mode)
@@ -346,73 +243,6 @@ eachHost(t, 'a host that hangs holds nobody longer than the signal, and nothing 
   t.equal(await resolve(mirror, 'main', true), first)
   const left = readdirSync(path.join(folder, 'mirrors'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.lock$|tmp_/.test(name))
   t.strictSame(left, [])
-})
-
-eachHost(t, 'an unused mirror, even of an earlier process, is removed, and created again when it is needed', async (t, mode) => {
-  if (!requires(t, 'git')) return
-  const { host, repository, mirrors, mirror, folder } = await setUp(t, mode)
-  const named = anonymousRemote(host.url('plant.git/.git'), { allowLocal: false })
-  const commit = repository.commit({ a: '1' })
-  const state = path.join(folder, 'mirrors')
-  await resolve(mirror, 'main', true)
-  const [own = ''] = readdirSync(state)
-  mkdirSync(path.join(state, 'f'.repeat(32)))
-  mkdirSync(path.join(state, `${'e'.repeat(32)}.new`))
-  writeFileSync(path.join(state, 'not-ours'), '')
-  await mirrors.prune([named])
-  t.strictSame(readdirSync(state).toSorted(), [own, 'not-ours'].toSorted())
-  await mirrors.prune([anonymousRemote('https://git.example/other.git', { allowLocal: false })])
-  t.strictSame(readdirSync(state), ['not-ours'])
-  t.not(mirrors.of(named), mirror, 'nothing of the old one is kept, such as its credentials')
-  t.equal(await resolve(mirrors.of(named), 'main', true), commit)
-})
-
-void t.test('a mirror that is removed while another call waits keeps its one writer', async (t) => {
-  if (!requires(t, 'git')) return
-  const { host, mirrors, mirror } = await setUp(t)
-  host.hang(true)
-  const [first, second] = [new AbortController(), new AbortController()]
-  const resolveFor = (ref: string, stop: AbortController) => mirror.resolve(ref, { fresh: true }, stop.signal).catch(() => undefined)
-  const running = resolveFor('main', first)
-  while (host.requests.length === 0) await new Promise((done) => setImmediate(done))
-  const pruned = mirrors.prune([])
-  const waiting = resolveFor('other', second)
-  first.abort(new Error('left'))
-  await Promise.all([running, pruned])
-  t.equal(mirrors.of(mirror.remote), mirror)
-  second.abort(new Error('left'))
-  await waiting
-  await mirror.settled()
-  await mirrors.prune([])
-  t.not(mirrors.of(mirror.remote), mirror)
-})
-
-void t.test('a replica that only serves cleans up too', async (t) => {
-  if (!requires(t, 'git')) return
-  const { repository, mirror, folder } = await setUp(t)
-  for (const commit of pushes(repository, 33)) await mirror.ensure(commit, signal)
-  await mirror.settled()
-  const [own = ''] = readdirSync(path.join(folder, 'mirrors'))
-  const packs = readdirSync(path.join(folder, 'mirrors', own, 'objects/pack')).filter((name) => name.endsWith('.pack'))
-  t.ok(packs.length < 30, `${packs.length} packs after 33 fetches`)
-})
-
-eachHost(t, 'what a killed process left in a mirror holds up no later fetch', async (t, mode) => {
-  if (!requires(t, 'git')) return
-  const { host, repository, mirror, mirrors, folder } = await setUp(t, mode)
-  repository.commit({ a: '1' })
-  await resolve(mirror, 'main')
-  await mirrors.close()
-  const [own = ''] = readdirSync(path.join(folder, 'mirrors'))
-  const inside = path.join(folder, 'mirrors', own)
-  writeFileSync(path.join(inside, 'shallow.lock'), '')
-  mkdirSync(path.join(inside, 'objects/pack'), { recursive: true })
-  writeFileSync(path.join(inside, 'objects/pack/tmp_pack_x'), 'half')
-  const next = createMirrors({ folder: path.join(folder, 'mirrors'), clock: systemClock, log: silentLog })
-  const second = repository.commit({ a: '2' })
-  t.equal(await resolve(next.of(anonymousRemote(host.url('plant.git/.git'), { allowLocal: false })), 'main', true), second)
-  t.notOk(existsSync(path.join(inside, 'objects/pack/tmp_pack_x')))
-  await next.close()
 })
 
 eachHost(t, 'a repository or ref is never used as an option, a program or a local file', async (t, mode) => {

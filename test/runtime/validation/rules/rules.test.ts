@@ -13,6 +13,7 @@ import { damage } from '../../../support/rule-rows/damage.ts'
 import { placement } from '../../../support/rule-rows/placement.ts'
 import { projects, shared } from '../../../support/rule-rows/projects.ts'
 import { references } from '../../../support/rule-rows/references.ts'
+import { sharing } from '../../../support/rule-rows/sharing.ts'
 import { kept } from '../../../support/transcript.ts'
 import { type Row, withResource } from '../../../support/rule-rows/row.ts'
 
@@ -23,7 +24,7 @@ async function found(files: Files, options: Partial<CheckOptions> = {}): Promise
   return findings.map(({ rule, severity, path }) => `${severity} ${rule} ${path.replace(`${root}/`, '')}`)
 }
 
-const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents, ...damage, ...references, ...projects }
+const rows: Record<RuleId, Row[]> = { ...collections, ...placement, ...contents, ...damage, ...references, ...sharing, ...projects }
 
 void t.test('a valid tree has no findings', async (t) => {
   t.strictSame(await found(validTree()), [])
