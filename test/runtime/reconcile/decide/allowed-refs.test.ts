@@ -29,6 +29,10 @@ const rows: [string, readonly string[] | undefined, boolean][] = [
   ['main', [], false],
   ['release/2', ['release/{1,2}'], true],
   ['main', ['main[', 'x'], false],
+  ['x', ['main[', 'x'], true],
+  ['release/a/x', ['release/**/x'], true],
+  ['release/x', ['release/**/x'], false],
+  ['refs/pull/x', ['refs/pull/**/x'], false],
 ]
 
 void t.test('a request may name only refs that allowedRefs permits', async (t) => {

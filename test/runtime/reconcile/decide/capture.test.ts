@@ -10,7 +10,10 @@ import {
   captureBranch,
   captureRequest,
   changesAskedOf,
+  changesRequest,
+  concerns,
   driftRequest,
+  isSameRequest,
   isTooSoon,
   quietOf,
 } from '../../../../runtime/reconcile/decide/capture.ts'
@@ -194,4 +197,137 @@ void t.test('a capture status of another repository is ignored', async (t) => {
   const before = { gateways: [entry('gw-0')], request: 'now', at, answered: 1, repo: 'one' }
   const moved = captureAfter(ofRepository(before, 'two'), [], spec, asked, '2026-03-08T12:00:00Z')
   matchObject(t, moved.status, { request: 'now', at, answered: 0, gateways: undefined }, 'but a request grows no younger')
+})
+
+void t.test('a request is read with who asks and for which gateway, within the limits of the status', (t) => {
+  const { at: atKey, by, gateway } = captureAnnotations
+  t.strictSame(captureRequest({ [atKey]: 'now' }), { id: 'now', by: undefined, gateway: undefined })
+  t.strictSame(captureRequest({ [atKey]: ' now ', [by]: 'b'.repeat(129), [gateway]: 'press' }), {
+    id: 'now',
+    by: 'b'.repeat(128),
+    gateway: 'press',
+  })
+  t.strictSame(captureRequest({ [atKey]: 'now', [gateway]: '' })?.gateway, undefined)
+  t.equal(captureRequest({ [by]: 'maria', [gateway]: 'press' }), undefined)
+  const { at: changesKey, gateway: changesGateway } = changesAnnotations
+  t.strictSame(changesRequest({ [changesKey]: 'i'.repeat(65), [changesGateway]: 'press' }), { id: 'i'.repeat(64), gateway: 'press' })
+  t.equal(changesRequest({ [atKey]: 'now' }), undefined, 'a capture is another request')
+  t.equal(captureRequest({ [changesKey]: 'now' }), undefined)
+  t.end()
+})
+
+void t.test('a request concerns a gateway by its name or its pod, and is the same one only for the same GatewaySync', (t) => {
+  for (const [gateway, is] of [
+    [undefined, true],
+    ['press', true],
+    ['gw-0', true],
+    ['gw-1', false],
+  ] as const)
+    t.equal(concerns({ gateway }, press), is, gateway ?? 'every gateway')
+  const request = { request: 'now', uid: 'u' }
+  t.equal(isSameRequest(request, { ...request }), true)
+  t.equal(isSameRequest(request, { ...request, uid: 'recreated' }), false)
+  t.equal(isSameRequest(request, { ...request, request: 'later' }), false)
+  t.end()
+})
+
+void t.test('an automatic capture waits for the whole quiet period, and ten minutes if that cannot be read', (t) => {
+  const [last, next] = [entry('gw-0', { request: 'drift-aaaaaaaa' }), { request: 'drift-bbbbbbbb' }]
+  const isToWait = (quietPeriod: string | undefined, afterMs: number) =>
+    isTooSoon(last, next, quietPeriod === undefined ? {} : { quietPeriod }, Date.parse(last.at) + afterMs)
+  for (const [quietPeriod, ms] of [
+    ['5m', 300_000],
+    ['later', 600_000],
+    [undefined, 600_000],
+  ] as const)
+    t.strictSame([isToWait(quietPeriod, ms - 1), isToWait(quietPeriod, ms)], [true, false], quietPeriod ?? 'the default')
+  t.end()
+})
+
+void t.test('no branch is a full ref', (t) => {
+  t.equal(captureBranch({ branch: 'refs/heads/{{ gateway.name }}' }, 'press'), undefined)
+  t.equal(captureBranch({ branch: 'captured/refs/{{ gateway.name }}' }, 'press'), 'captured/refs/press')
+  t.end()
+})
+
+void t.test('of another repository only the request and its time are kept, if both are known', (t) => {
+  const status = { repo: 'one', request: 'now', at, by: 'maria', answered: 1, gateways: [entry('gw-0')] }
+  t.strictSame(ofRepository(status, 'two'), { request: 'now', at })
+  t.strictSame(ofRepository(status, undefined), { request: 'now', at })
+  t.equal(ofRepository({ repo: 'one', at }, 'two'), undefined)
+  t.equal(ofRepository({ repo: 'one', request: 'now' }, 'two'), undefined)
+  t.equal(ofRepository(undefined, 'two'), undefined)
+  t.end()
+})
+
+void t.test('gateways are listed by request, result and pod', (t) => {
+  const before = (pod: string, state: CaptureEntry['state']) => entry(pod, { request: 'before', state })
+  const known = [
+    before('gw-9', 'Refused'),
+    entry('gw-8'),
+    entry('gw-7', { state: 'Pushed' }),
+    entry('gw-6', { state: 'Pushed', request: 'drift-aaaaaaaa' }),
+    entry('gw-5', { state: 'Refused' }),
+    entry('gw-4', { state: 'Failed' }),
+    before('gw-3', 'Pushed'),
+    before('gw-2', 'Nothing'),
+    entry('gw-1'),
+  ]
+  const { status } = captureAfter(undefined, known, spec, asked, at)
+  t.strictSame(
+    status?.gateways?.map(({ pod }) => pod),
+    ['gw-4', 'gw-5', 'gw-6', 'gw-7', 'gw-1', 'gw-8', 'gw-9', 'gw-3', 'gw-2'],
+  )
+  t.end()
+})
+
+void t.test('the status has exactly what is known of a request and its results', (t) => {
+  const { [captureAnnotations.by]: _by, ...anonymous } = asked
+  t.strictSame(captureAfter(undefined, [], spec, asked, at), { status: { request: 'now', at, answered: 0, by: 'maria' }, events: [] })
+  t.strictSame(captureAfter(undefined, [], spec, anonymous, at), { status: { request: 'now', at, answered: 0 }, events: [] })
+  const drift = entry('gw-0', { request: 'drift-aaaaaaaa' })
+  t.strictSame(captureAfter(undefined, [drift], spec, {}, at), { status: { gateways: [drift] }, events: [] }, 'without a request')
+  const other = { request: 'before', at: '2026-02-01T00:00:00Z', answered: 7 }
+  t.strictSame(captureAfter(other, [], spec, anonymous, at).status, { request: 'now', at, answered: 0 }, 'an earlier request')
+  t.strictSame(captureAfter({ request: 'now' }, [entry('gw-0')], spec, anonymous, at).status, {
+    request: 'now',
+    at,
+    answered: 1,
+    gateways: [entry('gw-0')],
+  })
+  t.end()
+})
+
+void t.test('an event names the gateway, the changes and where they are, or why they are nowhere', (t) => {
+  const notes = (...known: CaptureEntry[]) =>
+    captureAfter(undefined, known, spec, asked, at).events.map(({ type, reason, note }) => `${type} ${reason}: ${note}`)
+  const branch = 'captured/gw'
+  t.strictSame(notes(entry('gw', { state: 'Pushed', files: 1, commit, branch })), [
+    `Normal Captured: 1 change of gateway gw pushed as commit ${commit} of ${branch}`,
+  ])
+  t.strictSame(notes(entry('gw')), [], 'without changes')
+  for (const state of ['Refused', 'Failed'] as const)
+    t.strictSame(notes(entry('gw', { state, files: 2, reason: 'PushRefused', message: 'no' })), [
+      'Warning CaptureRefused: 2 changes of gateway gw not pushed: no (PushRefused)',
+    ])
+  const { files: _files, ...bare } = entry('gw', { state: 'Failed' })
+  t.strictSame(notes(bare), ['Warning CaptureRefused: 0 changes of gateway gw not pushed:  ()'])
+  t.strictSame(notes({ ...bare, state: 'Pushed' }), ['Normal Captured: 0 changes of gateway gw pushed as commit  of '])
+
+  const waiting = entry('gw', { state: 'Pushed', branch, pullRequest: { state: 'Waiting' } })
+  const after = (last: CaptureEntry, next: CaptureEntry) =>
+    captureAfter({ gateways: [last] }, [next], spec, asked, at).events.map(({ type, reason, note }) => `${type} ${reason}: ${note}`)
+  const { pullRequest: _none, ...without } = waiting
+  t.strictSame(after(waiting, without), [], 'none is requested any more')
+  t.strictSame(after(without, waiting), [], 'it is being opened')
+  const open: CaptureEntry = { ...waiting, pullRequest: { state: 'Open', url: 'https://git.example/1' } }
+  t.strictSame(after(waiting, open), [`Normal Captured: pull request of ${branch}, changes of gateway gw: https://git.example/1`])
+  const refused: CaptureEntry = { ...waiting, pullRequest: { state: 'Refused' } }
+  t.strictSame(after(waiting, refused), [`Warning CaptureRefused: ${branch}, changes of gateway gw, has no pull request:  ()`])
+  t.strictSame(
+    after(waiting, { ...open, request: 'next' }),
+    [`Normal Captured: 0 changes of gateway gw pushed as commit  of ${branch}`],
+    'a new capture',
+  )
+  t.end()
 })

@@ -74,3 +74,24 @@ void t.test('a status is not written for its columns, nor more often than hourly
   for (const [patch, before, expected] of rows) t.equal(isWorthWriting(patch, before, now), expected, JSON.stringify(patch))
   t.end()
 })
+
+void t.test('the message is that of Ready, and of a report rather its message than its reason', async (t) => {
+  const other = { type: 'SourceReady', status: 'True' as const, reason: 'Fetched', message: 'fetched', lastTransitionTime: at }
+  t.strictSame(gatewaySyncColumns({ conditions: [other, ...ready('a  b\n\tc')] }), { message: 'a b c' })
+  t.strictSame(gatewaySyncColumns({ conditions: [other] }), {})
+  t.strictSame(syncReportColumns({ phase: 'Failed', message: 'no space', reason: 'DiskFull' }), { message: 'no space' })
+  t.strictSame(syncReportColumns({ phase: 'Failed', message: 'x'.repeat(35) }), { message: 'x'.repeat(35) })
+  t.strictSame(syncReportColumns({ phase: 'Failed', message: 'x'.repeat(36) }), { message: `${'x'.repeat(34)}…` })
+})
+
+void t.test('findings are counted only if there are some', async (t) => {
+  const finding = { rule: 'a-rule', path: 'a.json', message: 'is empty' }
+  t.strictSame(syncReportColumns({ phase: 'Synced', findings: [] }), {})
+  t.strictSame(syncReportColumns({ phase: 'Synced', findings: [finding, finding] }), { findings: 2 })
+})
+
+void t.test('an artifact is shown by its digest', async (t) => {
+  const ref = `v1@sha256:${'1'.repeat(64)}`
+  t.strictSame(gatewaySyncColumns({ published: { commit, ref, at } }), { commit: '11111111' })
+  t.strictSame(syncReportColumns({ phase: 'Synced', commit, ref }), { commit: '11111111' })
+})

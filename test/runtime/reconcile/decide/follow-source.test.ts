@@ -2,7 +2,7 @@
  * Tests what an answer of the git host changes: source, published commit, findings, history, and the answer to a request.
  */
 import t from 'tap'
-import { followedRef } from '../../../../runtime/api/followed-ref.ts'
+import { type FollowedRef, followedRef } from '../../../../runtime/api/followed-ref.ts'
 import { requestAnnotations } from '../../../../runtime/api/names.ts'
 import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
 import { parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
@@ -254,4 +254,74 @@ void t.test('a push that the git host does not show yet stays pending for two mi
     t.strictSame(byHand.requests, [outcome(ref, 'Refused', 'RefNotFound', 'no such ref')], 'a request by annotation')
   }
   t.strictSame(follow(resolved({ isBehind: true })), newCommit, 'without a request')
+})
+
+void t.test('people see what a default branch, a selector or a tag of an artifact resolved to', async (t) => {
+  const revision = `v1@sha256:${'1'.repeat(64)}`
+  const range = 'semver:>=1.2,<2'
+  const rows: [desired: string, resolvedRef: string | undefined, seen: { ref: string; specRef?: string }, short: string][] = [
+    ['HEAD', 'refs/heads/main', { ref: 'refs/heads/main', specRef: 'HEAD' }, 'main'],
+    ['HEAD', undefined, { ref: 'HEAD' }, 'HEAD'],
+    [range, 'refs/tags/v1.4.0', { ref: 'refs/tags/v1.4.0', specRef: range }, 'v1.4.0'],
+    ['main', 'refs/heads/main', { ref: 'main' }, 'main'],
+    ['refs/heads/main', 'refs/heads/main', { ref: 'refs/heads/main' }, 'main'],
+    ['v1', revision, { ref: revision, specRef: 'v1' }, revision],
+    [revision, revision, { ref: revision }, revision],
+  ]
+  for (const [ref, resolvedRef, seen, short] of rows) {
+    const desired = { ref: ref as FollowedRef, request: undefined, undecided: false }
+    const change = follow(resolved(resolvedRef === undefined ? {} : { resolvedRef }), { desired })
+    const { commit: _commit, repo: _repo, at: _at, ...named } = change.published ?? {}
+    t.strictSame(named, seen, ref)
+    const [{ commit: _published, by: _by, at: _then, outcome: _outcome, duration: _duration, ...remembered } = {}] = change.history
+    t.strictSame(remembered, seen, ref)
+    t.equal(change.events[0]?.note, `published commit ${commitB} of ${short}`)
+    t.equal(change.source?.ref, ref)
+  }
+})
+
+void t.test('the time of publication stays only while commit and ref do', async (t) => {
+  const git = (ref: string) => ({ spec: specWith({ git: { repo, ref } }) })
+  t.equal(follow(resolved({ commit: commitA })).published?.at, before)
+  t.equal(follow(resolved({ commit: commitA }), git('next')).published?.at, at)
+  t.equal(follow(resolved()).published?.at, at)
+})
+
+void t.test('a commit without errors is published under every policy, and one with errors is held only under Enforce', async (t) => {
+  const sound: Verdict = { ...invalid, errors: 0, items: [] }
+  for (const policy of ['Enforce', 'Warn', 'Off'] as const) {
+    const spec = specWith({ validation: { policy } })
+    const good = follow(resolved({ verdict: sound }), { spec })
+    t.strictSame([good.published?.commit, good.source?.held, good.events.length], [commitB, undefined, 1], policy)
+    const bad = follow(resolved({ verdict: invalid }), { spec })
+    const expected = policy === 'Enforce' ? [commitA, 'CollectionsInvalid'] : [commitB, undefined]
+    t.strictSame([bad.published?.commit, bad.source?.held], expected, policy)
+  }
+})
+
+void t.test('a commit that was rolled back is held like any refused one', async (t) => {
+  const spec = specWith({ rollout: { stages: [{ name: 'all' }] } })
+  const refused = { commit: commitB, ref: 'main' }
+  const rollout = {
+    state: 'RolledBack',
+    id: at,
+    commit: commitA,
+    configurations: {},
+    startedAt: at,
+    message: 'it failed',
+    refused,
+  } as const
+  const rolled = { ...status, rollout }
+  const held = follow(resolved(), { spec, status: rolled })
+  t.strictSame([held.published, held.source?.held, held.fault], [status.published, 'RolloutFailed', undefined])
+  t.strictSame(held.events, [{ type: 'Warning', reason: 'RolloutFailed', note: `commit ${commitB} is not published: it failed` }])
+  t.equal(follow(resolved(), { status: rolled }).published?.commit, commitB, 'without a rollout in the spec')
+})
+
+void t.test('a lasting fault answers a request and names the ref of the source, and a temporary one changes neither', async (t) => {
+  const annotations = asking('main')
+  const lasting = follow({ kind: 'fault', fault: gone }, { annotations, status: {} })
+  t.strictSame([lasting.source, lasting.fault], [{ ref: 'main' }, 'RefNotFound'], 'an answered request is not in force')
+  const waiting = follow({ kind: 'fault', fault: slow }, { annotations, status: {} })
+  t.strictSame([waiting.source, waiting.requests], [undefined, []], 'an open one changes nothing yet')
 })

@@ -1,222 +1,17 @@
 /**
- * Tests when a gateway counts as healthy, failed or in progress during a rollout, on an in-memory fleet.
+ * Tests the progress of one gateway in a rollout: what fails it, what it is waited for, and what excludes it.
  */
 import t from 'tap'
-import { resolveProfile, syncHash } from '../../../../runtime/api/schema/profile.ts'
+import type { CheckRecord } from '../../../../runtime/api/check-record.ts'
 import { podAnnotations } from '../../../../runtime/api/names.ts'
+import type { SyncReportStatus } from '../../../../runtime/api/schema/report.ts'
 import { progressOf } from '../../../../runtime/reconcile/decide/gateway-progress.ts'
-import type { GatewayState } from '../../../../runtime/reconcile/decide/gateways.ts'
-import { matchObject } from '../../../support/assertions.ts'
-import { podWith, specWith } from '../../../support/gatewaysync.ts'
-import { commitOf, conditionOf, lines, pushedFleet, stagedFleet, type StagedFleet, stages } from '../../../support/staged-fleet.ts'
+import { type GatewayPod, type GatewayState, parseReport } from '../../../../runtime/reconcile/decide/gateways.ts'
+import { shortSyncHash } from '../../../../runtime/reconcile/rollout/stage-admission.ts'
+import { podWith } from '../../../support/gatewaysync.ts'
+import { commitOf } from '../../../support/staged-fleet.ts'
 
-void t.test('a commit that causes problems on the first gateway is rolled back and reaches no other gateway', async (t) => {
-  const fleet = pushedFleet({ stages: [{ ...stages[0], name: 'test', soak: '10m' }, { name: 'plant' }], onFailure: 'Rollback' })
-  fleet.harmful.add(commitOf(2))
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'RolledBack', message: '1 of 1 gateways of stage test failed: gw-test: NewProblems' })
-  t.strictSame(fleet.pods.get('gw-test')?.had, [1, 2, 1].map(commitOf))
-  for (const name of ['gw-a', 'gw-b', 'gw-c']) t.strictSame(fleet.pods.get(name)?.had, [commitOf(1)], name)
-})
-
-void t.test('a gateway that restarts during the soak has failed; an earlier restart does not count', async (t) => {
-  const fleet = pushedFleet({ stages: [{ ...stages[0], name: 'test', soak: '10m' }, { name: 'plant' }] })
-  fleet.ended.set('gw-test', '2026-03-02T11:59:59Z')
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', stage: 'test', waitsFor: 'Soak' })
-  fleet.wait(60_000)
-  fleet.ended.set('gw-test', '2026-03-02T12:00:30Z')
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'GatewayRestarted' }] })
-  fleet.act('resume')
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing' }, 'it is accepted')
-})
-
-void t.test('a restart hours after a commit was applied is not attributed to the commit', async (t) => {
-  const fleet = pushedFleet({ stages: [{ ...stages[0], name: 'test', soak: '10h' }, { name: 'plant' }] })
-  fleet.settle()
-  fleet.wait(4 * 3_600_000)
-  fleet.ended.set('gw-test', String(fleet.now))
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', waitsFor: 'Soak' })
-})
-
-void t.test('a restart before a rollout started does not stop the rollout', async (t) => {
-  const fleet = pushedFleet({ stages })
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Done' })
-  fleet.wait(600_000)
-  for (const pod of ['gw-test', 'gw-a']) fleet.ended.set(pod, String(fleet.now))
-  fleet.wait(600_000)
-  // The pod is recreated and cannot be scheduled, so the rollout stays in progress.
-  fleet.add('gw-b')
-  fleet.off.add('gw-b')
-  fleet.spec = {
-    ...fleet.spec,
-    sync: { ...fleet.spec.sync, profiles: { ...fleet.spec.sync.profiles, other: fleet.spec.sync.profiles['default'] ?? { mappings: [] } } },
-  }
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', stage: 'plant', failures: undefined })
-})
-
-void t.test('a failed scan or a broken file fails the stage at once, and a temporary failure is waited for', async (t) => {
-  for (const [reason, expected] of [
-    ['ScanFailed', { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'ScanFailed' }] }],
-    ['TemplateFailed', { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'TemplateFailed' }] }],
-    ['ControllerUnavailable', { state: 'Progressing', stage: 'test', failures: undefined }],
-    ['ReasonOfALaterRelease', { state: 'Progressing', stage: 'test', failures: undefined }],
-  ] as const) {
-    const fleet = pushedFleet({ stages })
-    fleet.off.add('gw-test')
-    fleet.settle()
-    const pod = fleet.pods.get('gw-test')
-    const spec = specWith()
-    const attempt = { commit: commitOf(2), syncHash: syncHash(resolveProfile(spec.sync, 'default'), spec.gateway) }
-    if (pod !== undefined) pod.report = { ...pod.inPlace, phase: 'Failed', reason, message: 'bad', attempt }
-    fleet.settle()
-    matchObject(t, fleet.rollout(), expected, reason)
-  }
-})
-
-void t.test('a gateway that is off causes no rollback', async (t) => {
-  const fleet = stagedFleet(undefined, lines)
-  fleet.spec = { ...fleet.spec, sync: { ...fleet.spec.sync, rollbackOnFailedScan: true } }
-  fleet.settle()
-  fleet.off.add('gw-c')
-  fleet.head = commitOf(2)
-  fleet.settle()
-  fleet.wait(5 * 3_600_000)
-  fleet.settle()
-  matchObject(t, fleet.commits(), { 'gw-a': commitOf(2), 'gw-c': commitOf(1) })
-  fleet.off.clear()
-  fleet.settle()
-  fleet.wait(120_000)
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Done', commit: commitOf(2) })
-})
-
-void t.test('problems reported before stages were configured do not stop the rollout', async (t) => {
-  const fleet = stagedFleet(undefined, lines)
-  fleet.harmful.add(commitOf(1))
-  fleet.settle()
-  fleet.change({ stages })
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Done' })
-})
-
-void t.test('without stages a harmful commit is rolled back everywhere only with rollbackOnFailedScan', async (t) => {
-  for (const rollbackOnFailedScan of [true, false]) {
-    const fleet = stagedFleet(undefined, lines)
-    fleet.spec = { ...fleet.spec, sync: { ...fleet.spec.sync, rollbackOnFailedScan } }
-    fleet.settle()
-    t.strictSame(new Set(Object.values(fleet.commits())), new Set([commitOf(1)]))
-    fleet.head = commitOf(2)
-    fleet.harmful.add(commitOf(2))
-    fleet.settle()
-    const expected = rollbackOnFailedScan ? commitOf(1) : commitOf(2)
-    t.strictSame(new Set(Object.values(fleet.commits())), new Set([expected]))
-    matchObject(t, fleet.status.source, { commit: commitOf(2), held: rollbackOnFailedScan ? 'RolloutFailed' : undefined })
-    fleet.head = commitOf(3)
-    fleet.settle()
-    t.strictSame(new Set(Object.values(fleet.commits())), new Set([commitOf(3)]), 'the next commit reaches all')
-    matchObject(t, conditionOf(fleet, 'Ready'), { status: 'True' })
-  }
-})
-
-const checked = (fleet: StagedFleet, http: { path: string; status?: number }): StagedFleet => {
-  const { sync } = fleet.spec
-  fleet.spec = { ...fleet.spec, sync: { ...sync, defaults: { ...sync.defaults, healthCheck: { http: { status: 200, ...http } } } } }
-  return fleet
-}
-const wrong = { kind: 'wrong', why: 'the gateway answered 500, not 200' } as const
-const none = { kind: 'none', why: 'nobody answers' } as const
-
-/** Four gateways with a check. All run the first commit, and the second is pushed. */
-function pushedWithCheck(rollout: Parameters<typeof stagedFleet>[0]): StagedFleet {
-  const fleet = checked(stagedFleet(rollout, lines), { path: '/system/webdev/line/health' })
-  fleet.settle()
-  fleet.head = commitOf(2)
-  return fleet
-}
-
-void t.test('a gateway is healthy once its check passes, and checks run only during rollouts', async (t) => {
-  const fleet = pushedWithCheck({ stages, progressDeadline: '30m' })
-  matchObject(t, fleet.pods.get('gw-a')?.report, { phase: 'Synced', healthCheck: undefined })
-  fleet.answers.set('gw-test', none)
-  fleet.settle()
-  matchObject(t, fleet.rollout(), {
-    state: 'Progressing',
-    stage: 'test',
-    waitsFor: 'Gateways',
-    stages: [{ gateways: 1, updated: 0, failed: 0 }, { failed: 0 }],
-  })
-  matchObject(t, fleet.pods.get('gw-test')?.report, { phase: 'Synced', healthCheck: { state: 'Unknown' } })
-  t.strictSame(fleet.pods.get('gw-a')?.had, [commitOf(1)], 'nobody else has begun')
-  fleet.answers.clear()
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Done' })
-  t.notOk(
-    [...fleet.pods.values()].some(({ report }) => report.healthCheck !== undefined),
-    'nobody asks any more',
-  )
-})
-
-void t.test('an unanswered check is a failure only after the deadline, with the reason', async (t) => {
-  const fleet = pushedWithCheck({ stages, onFailure: 'Rollback', progressDeadline: '30m' })
-  fleet.answers.set('gw-test', none)
-  fleet.settle()
-  fleet.wait(1_799_000)
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', failures: undefined })
-  fleet.wait(1_000)
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'RolledBack', message: /gw-test: HealthCheckUnanswered/ })
-})
-
-void t.test('a check that fails for half a minute fails the gateway; a single wrong answer does not', async (t) => {
-  const fleet = pushedWithCheck({ stages, onFailure: 'Rollback' })
-  fleet.answers.set('gw-test', wrong)
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', failures: undefined })
-  fleet.wait(30_000)
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'RolledBack', message: '1 of 1 gateways of stage test failed: gw-test: HealthCheckFailed' })
-  for (const name of ['gw-a', 'gw-b', 'gw-c']) t.strictSame(fleet.pods.get(name)?.had, [commitOf(1)], name)
-})
-
-void t.test('a check that fails during the soak stops the rollout, and an unanswered one restarts the soak', async (t) => {
-  const fleet = pushedWithCheck({ stages: [{ ...stages[0], name: 'test', soak: '10h' }, { name: 'plant' }], progressDeadline: '30m' })
-  fleet.settle()
-  fleet.wait(5 * 3_600_000)
-  fleet.answers.set('gw-test', none)
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Progressing', waitsFor: 'Gateways', healthySince: undefined, failures: undefined })
-  fleet.answers.clear()
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { waitsFor: 'Soak', healthySince: String(fleet.now).replace('.000', '') })
-  fleet.answers.set('gw-test', wrong)
-  for (let times = 0; times < 2; times += 1) {
-    fleet.settle()
-    fleet.wait(30_000)
-  }
-  fleet.settle()
-  matchObject(t, fleet.rollout(), { state: 'Stopped', failures: [{ pod: 'gw-test', reason: 'HealthCheckFailed' }] })
-})
-
-void t.test('an agent that does not support checks is outdated and makes the rollout wait, but has not failed', async (t) => {
-  const fleet = pushedWithCheck({ stages })
-  fleet.pass()
-  const { spec } = fleet
-  const { healthCheck: _check, ...defaults } = spec.sync.defaults
-  const unchecked = syncHash(resolveProfile({ ...spec.sync, defaults }, 'default'), spec.gateway)
-  t.not(unchecked, syncHash(resolveProfile(spec.sync, 'default'), spec.gateway))
-  const pod = fleet.pods.get('gw-test')
-  if (pod !== undefined)
-    pod.report = { phase: 'Synced', commit: commitOf(1), syncHash: unchecked, ignoredFields: ['sync.defaults.healthCheck'] }
-  fleet.pass()
-  matchObject(t, fleet.status, { outdatedAgents: 1, rollout: { state: 'Progressing', failures: undefined } })
-})
+const staged = { pod: 'gw', name: 'gw', labels: {} }
 
 void t.test('a gateway that writes nothing is excluded, and one without an agent is waited for', (t) => {
   const pod = podWith('gw', { annotations: { [podAnnotations.profile]: 'line' } })
@@ -233,12 +28,154 @@ void t.test('a gateway that writes nothing is excluded, and one without an agent
     const [found] = progressOf([gateway], pods, new Map(), context)
     return found
   }
-  const staged = { pod: 'gw', name: 'gw', labels: {} }
   t.strictSame(of('paused', 'line'), { ...staged, progress: 'excluded' })
   t.strictSame(of('paused', 'default'), { ...staged, progress: 'moving' }, 'the agent has not observed the end of the pause')
   t.strictSame(of('paused', 'default', []), { ...staged, progress: 'excluded' }, 'a pod without an annotation has the default profile')
   t.strictSame(of('dryRun', 'none'), { ...staged, progress: 'excluded' })
   t.strictSame(of('pending', 'line'), { ...staged, progress: 'moving' })
   t.strictSame(of('missingAgent', 'none'), { ...staged, progress: 'moving', lacks: 'Unexpected', hasNoAgent: true })
+  t.end()
+})
+
+const hash = (digit: string) => `v1-${digit.repeat(64)}`
+const target = {
+  version: { commit: commitOf(2), ref: 'main' },
+  configurations: { default: shortSyncHash(hash('a')), line: shortSyncHash(hash('b')) },
+}
+type ProgressGiven = Partial<Parameters<typeof progressOf>[3]> & {
+  state?: GatewayState
+  reason?: string
+  report?: Partial<SyncReportStatus>
+  pod?: Partial<GatewayPod>
+  pods?: readonly GatewayPod[]
+}
+
+/** Returns the progress of one gateway, by default of one that is synced. */
+function progressWith({ state = 'synced', reason, report, pod = {}, pods = [podWith('gw', pod)], ...context }: ProgressGiven) {
+  const gateway = { pod: 'gw', state, reason, message: undefined, commit: undefined, mode: undefined }
+  const reports = new Map(report === undefined ? [] : ([['gw', parseReport('uid-gw', { phase: 'Synced', ...report })]] as const))
+  const base = { target, since: undefined, check: () => undefined, answers: new Map(), nowMs: 0, paused: () => false }
+  const [found] = progressOf([gateway], pods, reports, { ...base, ...context })
+  return found
+}
+void t.test('a gateway is selected by the labels of its pod and by its name', (t) => {
+  const pod = { labels: { line: '1' }, annotations: { [podAnnotations.gatewayName]: 'press' } }
+  t.strictSame(progressWith({ pod }), { pod: 'gw', name: 'press', labels: { line: '1' }, progress: 'updated' })
+  t.strictSame(progressWith({ pods: [] }), { ...staged, progress: 'updated' })
+  t.end()
+})
+
+void t.test('new problems since the rollout began are a failure, within a minute of clock difference', (t) => {
+  const since = '2026-01-01T00:10:00Z'
+  const after = (healthSince: string, newProblems: string[], rolloutSince?: string) =>
+    progressWith({ since: rolloutSince, report: { health: { since: healthSince, newProblems } } })
+  const harmed = { ...staged, progress: 'failed', reason: 'NewProblems' }
+  const well = { ...staged, progress: 'updated' }
+  t.strictSame(after('2026-01-01T00:09:00Z', ['p'], since), harmed)
+  t.strictSame(after('2026-01-01T00:08:59Z', ['p'], since), well, 'of an earlier rollout')
+  t.strictSame(after('2026-01-01T00:20:00Z', [], since), well)
+  t.strictSame(after('2026-01-01T00:20:00Z', ['p']), well, 'no rollout is under way')
+  t.strictSame(progressWith({ since, report: {} }), well)
+  t.strictSame(progressWith({ since }), well)
+  t.end()
+})
+
+void t.test('an exit of the gateway is a failure from the second of the commit until an hour later', (t) => {
+  const since = '2026-01-01T00:10:00.900Z'
+  const ended = (gatewayEndedAt: string, more: { newProblems?: string[] } = {}) =>
+    progressWith({ since, pod: { gatewayEndedAt }, report: { health: { since, ...more } } })
+  const restarted = { ...staged, progress: 'failed', reason: 'GatewayRestarted' }
+  const well = { ...staged, progress: 'updated' }
+  t.strictSame(ended('2026-01-01T00:09:59Z'), well)
+  t.strictSame(ended('2026-01-01T00:10:00Z'), restarted)
+  t.strictSame(ended('2026-01-01T01:10:00Z'), restarted)
+  t.strictSame(ended('2026-01-01T01:10:01Z'), well)
+  t.strictSame(ended('2026-01-01T00:10:00Z', { newProblems: ['p'] }), { ...restarted, reason: 'NewProblems' })
+  t.strictSame(progressWith({ since, report: { health: { since } } }), well, 'it never ended')
+  t.strictSame(progressWith({ since, report: { health: { since } }, pods: [] }), well)
+  t.end()
+})
+
+void t.test('a failure counts if it is lasting, about the target, and not of local changes alone', (t) => {
+  const attempt = { commit: commitOf(2), syncHash: hash('b') }
+  const of = (state: GatewayState, reason: string | undefined, report: Partial<SyncReportStatus> | undefined) => {
+    const { progress, ...more } =
+      progressWith({ state, ...(reason === undefined ? {} : { reason }), ...(report === undefined ? {} : { report }) }) ?? {}
+    t.strictSame(more, progress === 'failed' ? { ...staged, reason } : staged)
+    return progress
+  }
+  for (const state of ['failed', 'blocked'] as const) {
+    t.equal(of(state, 'TemplateFailed', { attempt }), 'failed')
+    t.equal(of(state, 'ScanFailed', { attempt }), 'failed')
+    t.equal(of(state, 'LocalChanges', { attempt }), 'held')
+    for (const reason of ['ControllerUnavailable', 'ReasonOfALaterRelease', 'toString'])
+      t.equal(of(state, reason, { attempt }), 'moving', reason)
+    t.equal(of(state, 'TemplateFailed', { attempt: { ...attempt, commit: commitOf(1) } }), 'moving', 'another commit')
+    t.equal(of(state, 'TemplateFailed', { attempt: { ...attempt, syncHash: hash('c') } }), 'moving', 'another configuration')
+    t.equal(of(state, 'LocalChanges', { attempt: { ...attempt, commit: commitOf(1) } }), 'moving')
+    t.equal(of(state, 'TemplateFailed', {}), 'moving', 'nothing was tried')
+    t.equal(of(state, 'TemplateFailed', undefined), 'moving', 'there is no report')
+  }
+  t.equal(of('pending', 'TemplateFailed', { attempt }), 'moving', 'it has not failed')
+  t.end()
+})
+
+void t.test('a gateway with a check is updated once the check has passed', (t) => {
+  const http = { path: '/health', status: 200 }
+  const of = (state?: 'Passed' | 'Failed' | 'Unknown') =>
+    progressWith({ check: () => ({ http }), report: state === undefined ? {} : { healthCheck: { state, since: '2026-01-01T00:00:00Z' } } })
+  const unanswered = { ...staged, progress: 'moving', lacks: 'HealthCheckUnanswered' }
+  t.strictSame(of('Passed'), { ...staged, progress: 'updated' })
+  t.strictSame(of('Failed'), { ...staged, progress: 'failed', reason: 'HealthCheckFailed' })
+  t.strictSame(of('Unknown'), unanswered)
+  t.strictSame(of(), unanswered)
+  t.strictSame(progressWith({ check: () => ({ http }) }), unanswered, 'there is no report')
+  const asked: string[] = []
+  const check = (profile: string) => void asked.push(profile)
+  progressWith({ check, pod: { annotations: { [podAnnotations.profile]: 'line' } } })
+  progressWith({ check })
+  t.strictSame(asked, ['line', 'default'], 'the check of its profile')
+  t.end()
+})
+
+void t.test('Prometheus is asked about a gateway whose own check has passed, and its answer counts for that question alone', (t) => {
+  const prometheus = { url: 'http://prometheus:9090', query: 'up{pod="{{ gateway.pod }}"}' }
+  const asks = (configuration: string) => ({
+    pod: 'gw',
+    about: `${commitOf(2)} ${configuration} http://prometheus:9090 up{pod="gw"}`,
+    url: prometheus.url,
+    query: 'up{pod="gw"}',
+  })
+  const question = asks(target.configurations.default)
+  const of = (more: ProgressGiven) => progressWith({ check: () => ({ prometheus }), nowMs: 100_000, ...more })
+  const unanswered = { ...staged, asks: question, progress: 'moving', lacks: 'HealthCheckUnanswered' }
+  const answer = (record: object, about = question.about) => ({
+    answers: new Map([['gw', { about, record: { sinceMs: 0, ...record } as CheckRecord }]]),
+  })
+  t.strictSame(of({}), unanswered)
+  t.strictSame(of(answer({ state: 'Passed', answeredMs: 40_000 })), { ...staged, asks: question, progress: 'updated' })
+  t.strictSame(of(answer({ state: 'Passed', answeredMs: 39_999 })), { ...unanswered, why: 'there was no answer for a minute' })
+  t.strictSame(of(answer({ state: 'Passed', answeredMs: 100_000 }, 'another question')), unanswered)
+  t.strictSame(of(answer({ state: 'Failed', answeredMs: 100_000, why: 'no' })), {
+    ...staged,
+    asks: question,
+    progress: 'failed',
+    reason: 'HealthCheckFailed',
+    why: 'no',
+  })
+  t.strictSame(of({ pods: [] }), { ...staged, progress: 'updated' }, 'the pod is gone')
+  const named = (annotations: Record<string, string>) => of({ pod: { annotations } })
+  t.strictSame(named({ [podAnnotations.profile]: 'line' }), { ...unanswered, asks: asks(target.configurations.line) })
+  t.strictSame(named({ [podAnnotations.profile]: 'toString' }), { ...unanswered, asks: asks('') }, 'an unknown profile')
+  t.strictSame(named({ [podAnnotations.gatewayName]: 'a"b' }), {
+    ...staged,
+    name: 'a"b',
+    progress: 'moving',
+    lacks: 'HealthCheckUnanswered',
+    why: 'its name cannot be used in a query',
+  })
+  const both = { check: () => ({ prometheus, http: { path: '/health', status: 200 } }) }
+  t.strictSame(of({ ...both, report: {} }), { ...staged, progress: 'moving', lacks: 'HealthCheckUnanswered' }, 'its own check comes first')
+  t.strictSame(of({ ...both, report: { healthCheck: { state: 'Passed', since: '2026-01-01T00:00:00Z' } } }), unanswered)
   t.end()
 })

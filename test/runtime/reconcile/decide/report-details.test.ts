@@ -56,3 +56,33 @@ void t.test('local changes are counted first, unless the phase says so already o
     )
   t.end()
 })
+
+void t.test('a detail that the report lacks is absent, and one that fits is complete', async (t) => {
+  t.strictSame(reportDetails({ phase: 'Synced' }, wholeReport), { remarks: [] })
+  const bounds = { remarks: 2, paths: 2, characters: 10, changes: true }
+  const [fits, cut] = ['x'.repeat(10), `${'x'.repeat(10)}...`]
+  const status: SyncReportStatus = {
+    phase: 'Drifted',
+    gateway: 'gw',
+    profile: 'line',
+    finishedAt: '2026-01-01T00:00:00Z',
+    history: [],
+    drift: { count: 3, paths: [fits, `${fits}x`, fits] },
+    designers: [`${fits}x`, fits, fits],
+    findings: [
+      { rule: 'r', path: '', message: 'm' },
+      { rule: 'r', path: '', message: 'm'.repeat(7) },
+    ],
+  }
+  const { gateway, profile, finishedAt, history } = status
+  t.strictSame(reportDetails(status, bounds), {
+    gateway,
+    profile,
+    finishedAt,
+    history,
+    drift: { count: 3, paths: [fits, cut] },
+    designers: [cut, fits],
+    remarks: ['m (r)', `${'m'.repeat(7)} (r`.slice(0, 10) + '...'],
+  })
+  t.strictSame(reportDetails(status, { ...bounds, remarks: 1 }).remarks, ['m (r)', 'and 1 more in its SyncReport'])
+})

@@ -2,20 +2,27 @@
  * Tests when a git host does not show an announced push yet, and what becomes of requests that later ones replace.
  */
 import t from 'tap'
-import { followedRef, type TagSelector } from '../../../../runtime/api/followed-ref.ts'
-import { requestAnnotations } from '../../../../runtime/api/names.ts'
-import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
+import { followedRef, type FollowedRef, type TagSelector } from '../../../../runtime/api/followed-ref.ts'
+import { requestAnnotations, requestingEvents } from '../../../../runtime/api/names.ts'
+import type { GatewaySyncStatus, RequestOutcome } from '../../../../runtime/api/schema/status.ts'
 import { type CommitHash, parseCommitHash, parseRefName } from '../../../../runtime/api/values.ts'
 import {
+  answersSpec,
   desiredRef,
+  type DesiredRef,
+  digestAfter,
   freeRequestSlots,
   isBehind,
+  isRecheck,
+  isSameRef,
   isSpecRef,
+  isTagEvent,
   moveText,
   parseRequest,
+  resolvedRefOf,
+  standingRef,
   supersededBy,
 } from '../../../../runtime/reconcile/decide/request.ts'
-import { recordAnswer, recordOverfull } from '../../../../runtime/reconcile/decide/request-outcomes.ts'
 import { specWith } from '../../../support/gatewaysync.ts'
 
 const commitA = parseCommitHash('a'.repeat(40))
@@ -105,40 +112,6 @@ void t.test('a new request names the open ones before it, oldest first, and take
   t.end()
 })
 
-void t.test('of more than 8 waiting requests the oldest without a final outcome are superseded', (t) => {
-  const superseded = Array.from({ length: 10 }, (_, index) => ({ id: `r${index}`, ref: 'main' }))
-  const request = { id: 'r10', ref: 'main', superseded } as unknown as Parameters<typeof recordOverfull>[1]
-  const outcomes = (requests: Parameters<typeof recordOverfull>[0]) =>
-    recordOverfull(requests, request, at).map(({ id, outcome, message }) => `${id} ${outcome} ${message ?? ''}`)
-  const why = 'later requests arrived before the git host answered'
-  t.strictSame(outcomes([]), [`r0 Superseded ${why}`, `r1 Superseded ${why}`])
-  t.strictSame(outcomes([answered('r0', 'Handled')]), ['r0 Handled ', `r1 Superseded ${why}`])
-  t.strictSame(outcomes([answered('r0', 'Pending')]), [`r0 Superseded ${why}`, `r1 Superseded ${why}`])
-  t.strictSame(outcomes([answered('other', 'Handled')]), ['other Handled ', `r0 Superseded ${why}`, `r1 Superseded ${why}`])
-  t.strictSame(recordOverfull([], { ...request, superseded: [] }, at), [])
-  t.end()
-})
-
-void t.test('an answer counts for earlier requests of the same ref, and supersedes those of others', (t) => {
-  const request = {
-    id: 'r2',
-    ref: 'main',
-    superseded: [
-      { id: 'r0', ref: 'main' },
-      { id: 'r1', ref: 'v1' },
-    ],
-  } as unknown as Parameters<typeof recordAnswer>[1]
-  t.strictSame(
-    recordAnswer([], request, { outcome: 'Refused', reason: 'RefNotFound', message: 'no such ref' }, at).map(({ at: _at, ...one }) => one),
-    [
-      { id: 'r0', ref: 'main', outcome: 'Refused', reason: 'RefNotFound', message: 'no such ref' },
-      { id: 'r1', ref: 'v1', outcome: 'Superseded', message: 'a later request arrived before this one was handled' },
-      { id: 'r2', ref: 'main', outcome: 'Refused', reason: 'RefNotFound', message: 'no such ref' },
-    ],
-  )
-  t.end()
-})
-
 void t.test('the earlier requests that an annotation names are limited to its last 17, and their ids to 128 characters', async (t) => {
   const withdrawnOf = (text: string, status: GatewaySyncStatus = {}) => {
     const parsed = parseRequest({ [requestAnnotations.superseded]: text }, status)
@@ -203,4 +176,198 @@ void t.test('a request names the ref of the spec by its own or its resolved name
     ['v1', 'main', { source: { ref: 'v1' } }, false],
   ]
   for (const [ref, specRef, known, is] of rows) t.equal(isSpecRef(parseRefName(ref), parseRefName(specRef), known), is, `${ref} ${specRef}`)
+})
+
+const { ref: refKey, id: idKey, specRef: specRefKey, by: byKey, at: atKey, move: moveKey, superseded: supersededKey } = requestAnnotations
+/** A request as the receiver writes it, which replaces an unanswered one. */
+const pushed = {
+  [refKey]: 'v2',
+  [idKey]: 'r1',
+  [specRefKey]: 'main',
+  [byKey]: 'push',
+  [atKey]: at,
+  [moveKey]: `${commitA}..${commitB}`,
+  [supersededKey]: 'r0=v1 r1=v2',
+}
+const digestOf = (annotations: Record<string, string>): string => {
+  const parsed = parseRequest(annotations, {})
+  return parsed.kind === 'none' ? parsed.kind : parsed.digest
+}
+
+void t.test('a request of the receiver is read with all of its annotations, and one by hand with its ref alone', async (t) => {
+  const digest = digestOf(pushed)
+  const [move, superseded] = [{ before: commitA, after: commitB }, [{ id: 'r0', ref: 'v1' }]]
+  const request = { id: 'r1', ref: 'v2', specRef: 'main', by: 'push', at, move, superseded }
+  t.strictSame(parseRequest(pushed, {}), { kind: 'request', request, digest, isDecided: false })
+  const requests = [answered('r1', 'Handled')]
+  t.strictSame(parseRequest(pushed, { requests, requestDigest: digest }), { kind: 'request', request, digest, isDecided: true })
+  const byHand = { id: 'hand:v2', ref: 'v2', specRef: '', by: undefined, at: undefined, superseded }
+  t.strictSame(
+    parseRequest(pushed, { requests }),
+    { kind: 'request', request: byHand, digest, isDecided: false },
+    'its id belongs to an answered request',
+  )
+  const message = `annotation ${refKey} is not a ref that git accepts`
+  const invalid = { ...pushed, [refKey]: 'a..b', [supersededKey]: '' }
+  t.strictSame(parseRequest(invalid, {}), { kind: 'malformed', id: 'r1', message, digest: digestOf(invalid), isDecided: false })
+})
+
+void t.test('a changed or missing annotation is a new request, except for the move and the earlier requests', async (t) => {
+  t.match(digestOf(pushed), /^[0-9a-f]{32}$/)
+  for (const name of [idKey, specRefKey, byKey, atKey]) {
+    const { [name]: _value, ...without } = pushed
+    const digests = [pushed, { ...pushed, [name]: 'other' }, { ...pushed, [name]: '' }, without].map(digestOf)
+    t.equal(new Set(digests).size, 4, name)
+  }
+  t.not(digestOf({ ...pushed, [refKey]: 'v3' }), digestOf(pushed))
+  for (const name of [moveKey, supersededKey]) t.equal(digestOf({ ...pushed, [name]: '' }), digestOf(pushed), name)
+})
+
+void t.test('without an open request that names a move, a host is not behind', async (t) => {
+  const main = parseRefName('main')
+  const host = { name: 'refs/heads/main', commit: commitA, tag: undefined }
+  const behind = (move: { before: string; after: string } | undefined, status: GatewaySyncStatus = {}, undecided = true) => {
+    const request = { id: 'r1', ref: main, specRef: 'main', by: 'push', at, ...(move === undefined ? {} : { move }) }
+    return isBehind({ ref: main, request, undecided }, host, status)
+  }
+  const move = { before: commitA, after: commitB }
+  const followed: GatewaySyncStatus = { source: { ref: 'main', commit: commitA } }
+  t.equal(behind(move), true)
+  t.equal(behind(move, {}, false), false, 'it has an answer')
+  t.equal(behind(undefined, followed), false, 'it names no move')
+  t.equal(isBehind({ ref: main, request: undefined, undecided: false }, host, followed), false, 'there is no request')
+  const unseen = { before: 'd'.repeat(40), after: commitB }
+  t.equal(behind(unseen, followed), true, 'earlier pushes were not seen either')
+  t.equal(behind(unseen, { source: { ref: 'main' } }), false, 'the followed commit is unknown')
+})
+
+void t.test('annotations that are malformed or full leave no open request or no place', async (t) => {
+  t.equal(freeRequestSlots(requestOf('a..b', 'r1', {}), {}), 16)
+  const entries = Array.from({ length: 17 }, (_, index) => `r${index}=main`).join(' ')
+  t.equal(freeRequestSlots(requestOf('v2', 'new', { [supersededKey]: entries }), {}), 0)
+})
+
+void t.test('a followed request stays in force while the spec is the one that it saw', async (t) => {
+  const requested = { ref: 'v1', id: 'r1', specRef: 'main', by: 'push', at }
+  const standing = (specRef: string, change: Partial<typeof requested> = {}) =>
+    standingRef(parseRefName(specRef), { source: { ref: 'v1', requested: { ...requested, ...change } } })
+  const spec = { ref: 'main', request: undefined, undecided: false }
+  t.strictSame(standing('main'), { ref: 'v1', request: requested, undecided: false })
+  t.strictSame(standing('next'), { ...spec, ref: 'next' })
+  const byHand = { ...requested, specRef: '' }
+  t.strictSame(standing('next', byHand), { ref: 'v1', request: byHand, undecided: false }, 'a request by hand saw none')
+  t.strictSame(standing('main', { ref: 'a..b' }), spec, 'a ref that git refuses')
+  for (const status of [{}, { source: { ref: 'main' } }]) t.strictSame(standingRef(parseRefName('main'), status), spec)
+})
+
+void t.test('only tags that were pushed or released and are selected trigger a new resolution of the selector', async (t) => {
+  t.strictSame([...requestingEvents, undefined, 'cli:operator'].filter(isTagEvent), ['tag-push', 'release'])
+  const desiredFor = (specRef: FollowedRef, ref: string, by: string) =>
+    desiredRef(specRef, requestOf(ref, 'r1', { [byKey]: by, [specRefKey]: specRef }), {}).ref
+  const range: FollowedRef = 'semver:>=1.2,<2'
+  t.equal(desiredFor(range, 'refs/tags/v1.3.0', 'tag-push'), range)
+  t.equal(desiredFor(range, 'refs/tags/v1.3.0', 'release'), range)
+  t.equal(desiredFor(range, 'refs/tags/v1.3.0', 'push'), 'refs/tags/v1.3.0')
+  t.equal(desiredFor(range, 'refs/tags/v2.0.0', 'release'), 'refs/tags/v2.0.0', 'not selected')
+  t.equal(desiredFor(parseRefName('main'), 'refs/tags/main', 'tag-push'), 'refs/tags/main', 'the spec has no selector')
+})
+
+void t.test('a request checks the desired ref again if it names it, or what it resolved to', async (t) => {
+  const rechecks = (ref: string, standing: string, resolvedRef?: string) => {
+    const of = (name: string): DesiredRef => ({ ref: name as FollowedRef, request: undefined, undecided: false })
+    return isRecheck(of(ref), of(standing), { source: { ref: standing, ...(resolvedRef === undefined ? {} : { resolvedRef }) } })
+  }
+  const range = 'semver:>=1.2,<2'
+  const rows: [ref: string, standing: string, resolvedRef: string | undefined, is: boolean][] = [
+    ['main', 'main', undefined, true],
+    ['refs/heads/main', 'main', 'refs/heads/main', true],
+    ['refs/tags/main', 'main', 'refs/heads/main', false],
+    ['refs/tags/main', 'main', undefined, true],
+    ['main', 'refs/heads/main', undefined, true],
+    ['next', 'main', 'refs/heads/main', false],
+    [range, range, 'refs/tags/v1.4.0', true],
+    ['v1.4.0', range, 'refs/tags/v1.4.0', true],
+    ['v1.4.1', range, 'refs/tags/v1.4.0', false],
+    ['HEAD', 'HEAD', 'refs/heads/main', true],
+  ]
+  for (const [ref, standing, resolvedRef, is] of rows)
+    t.equal(rechecks(ref, standing, resolvedRef), is, `${ref} ${standing} ${resolvedRef}`)
+})
+
+void t.test('the full name of a ref is its own, or the one that it resolved to as a branch or tag', async (t) => {
+  const resolved = (ref: string, source?: NonNullable<GatewaySyncStatus['source']>) =>
+    resolvedRefOf(ref as FollowedRef, source === undefined ? {} : { source })
+  t.equal(resolved('refs/heads/main'), 'refs/heads/main')
+  t.equal(resolved('refs/heads/main', { ref: 'refs/heads/main', resolvedRef: 'refs/tags/main' }), 'refs/heads/main')
+  t.equal(resolved('main', { ref: 'main', resolvedRef: 'refs/heads/main' }), 'refs/heads/main')
+  t.equal(resolved('main', { ref: 'next', resolvedRef: 'refs/heads/next' }), undefined, 'another ref was resolved')
+  t.equal(resolved('main', { ref: 'main' }), undefined)
+  t.equal(resolved('main'), undefined)
+  t.equal(resolved('v1', { ref: 'v1', resolvedRef: `v1@sha256:${'0'.repeat(64)}` }), undefined, 'a revision of an artifact')
+})
+
+void t.test('two names may mean the same ref if one is the short form of the other', async (t) => {
+  const rows: [string, string, boolean][] = [
+    ['main', 'main', true],
+    ['main', 'refs/heads/main', true],
+    ['main', 'refs/tags/main', true],
+    ['refs/heads/main', 'refs/tags/main', false],
+    ['main', 'next', false],
+    ['refs/heads/main', 'next', false],
+    ['pull/7/head', 'refs/pull/7/head', false],
+  ]
+  for (const [a, b, is] of rows) t.strictSame([isSameRef(a, b), isSameRef(b, a)], [is, is], `${a} ${b}`)
+})
+
+void t.test('the published commit answers the spec if it is of its repository, and of its ref or the followed request', async (t) => {
+  const { repo } = specWith().git
+  const published = (ref: string, more: object = {}) => ({ commit: commitA, ref, repo, at, ...more })
+  const requested = { ref: 'v2', id: 'r1', specRef: 'main' }
+  const rolled = (state: 'RolledBack' | 'Stopped', more: object = {}) => ({
+    state,
+    id: at,
+    commit: commitB,
+    configurations: {},
+    startedAt: at,
+    ...more,
+  })
+  const refused = { commit: commitB, ref: 'main', repo }
+  const request = requestOf('v2', 'r1', { [specRefKey]: 'main' })
+  const decided = { requestDigest: digestOf(request), source: { ref: 'v2', requested } }
+  const rows: [string, Record<string, string>, GatewaySyncStatus, boolean][] = [
+    ['nothing is published', {}, {}, false],
+    ['the ref of the spec', {}, { published: published('main') }, true],
+    ['its full name', {}, { published: published('refs/heads/main') }, true],
+    ['another ref', {}, { published: published('next') }, false],
+    ['another repository', {}, { published: published('main', { repo: 'https://git.example/other.git' }) }, false],
+    ['a release before that field', {}, { published: published('main', { repo: undefined }) }, true],
+    ['what selected its ref', {}, { published: published('refs/heads/next', { specRef: 'main' }) }, true],
+    ['what selected its ref, of another spec', {}, { published: published('main', { specRef: 'HEAD' }) }, false],
+    ['an open request', request, { published: published('main') }, true],
+    ['an open request, not answered yet', request, { published: published('v2') }, false],
+    ['a followed request', request, { ...decided, published: published('v2') }, true],
+    ['a followed request, not published', request, { ...decided, published: published('main') }, false],
+    ['a rollback from the ref', {}, { published: published('old'), rollout: rolled('RolledBack', { refused }) }, true],
+    [
+      'a rollback from another ref',
+      {},
+      { published: published('main'), rollout: rolled('RolledBack', { refused: { ...refused, ref: 'old' } }) },
+      false,
+    ],
+    ['a rollback of an earlier release', {}, { published: published('main'), rollout: rolled('RolledBack') }, true],
+    ['no rollback', {}, { published: published('old'), rollout: rolled('Stopped', { refused }) }, false],
+  ]
+  for (const [name, annotations, status, is] of rows) t.equal(answersSpec({ repo, ref: 'main' }, annotations, status), is, name)
+})
+
+void t.test('the digest of a request is stored once it has its final outcome', async (t) => {
+  const after = (annotations: Record<string, string>, ...requests: RequestOutcome[]) =>
+    digestAfter(annotations, { requestDigest: 'before' }, requests)
+  t.equal(after({}, answered('r1', 'Handled')), undefined, 'without a request')
+  t.equal(after(pushed), 'before')
+  t.equal(after(pushed, answered('r1', 'Pending')), 'before')
+  t.equal(after(pushed, answered('other', 'Handled')), 'before')
+  t.equal(after(pushed, answered('other', 'Handled'), answered('r1', 'Handled')), digestOf(pushed))
+  const malformed = { ...pushed, [refKey]: 'a..b', [supersededKey]: '' }
+  t.equal(after(malformed, answered('r1', 'Handled')), digestOf(malformed))
 })

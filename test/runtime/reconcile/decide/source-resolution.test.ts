@@ -3,7 +3,9 @@ import t from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
 import {
   dueForResolution,
+  isNewAnswer,
   type LastResolution,
+  longestPollMs,
   type SharedResolution,
   storedSource,
 } from '../../../../runtime/reconcile/decide/source-resolution.ts'
@@ -51,6 +53,24 @@ function spec(polling: { enabled?: boolean; interval?: string } = {}) {
   })
 }
 
+/** A spec of a later release. */
+function withInterval(interval: string) {
+  const { polling, ...others } = spec()
+  return { ...others, polling: { ...polling, interval } }
+}
+
+void t.test('the longest time between two polls is the interval and a tenth', async (t) => {
+  t.equal(longestPollMs(spec({ interval: '10m' })), 660_000)
+  t.equal(longestPollMs(withInterval('often')), 66_000)
+})
+
+void t.test('a shared answer is new if it differs from the last one of the host', async (t) => {
+  t.equal(isNewAnswer(shared({ hostAnswer: commitB }), good), true)
+  t.equal(isNewAnswer(shared({}), good), false)
+  t.equal(isNewAnswer(shared({ hostAnswer: undefined }), good), true)
+  t.equal(isNewAnswer(shared({ hostAnswer: commitB }), { ...good, hostAnswer: undefined }), false, 'the host was not queried')
+})
+
 void t.test('a source resolution starts when it is due and not before', async (t) => {
   const base: Parameters<typeof dueForResolution>[0] = {
     spec: spec(),
@@ -61,6 +81,7 @@ void t.test('a source resolution starts when it is due and not before', async (t
     nowMs: 2_000,
     jitter: 0.5,
   }
+  const pending = { desired: asked, last: { ...good, requestId: 'r1' } }
   const rows: [string, Partial<typeof base>, unknown][] = [
     ['never asked', { last: undefined }, { kind: 'now', why: 'first' }],
     ['asked a second ago', {}, { kind: 'later', inMs: 59_000 }],
@@ -165,6 +186,19 @@ void t.test('a source resolution starts when it is due and not before', async (t
       },
       { kind: 'later', inMs: 10_000 },
     ],
+    ['a request that has its answer', { desired: { ...asked, undecided: false } }, { kind: 'later', inMs: 59_000 }],
+    ['a pending request at first', { ...pending, pendingMs: 0, nowMs: 1_999 }, { kind: 'later', inMs: 1 }],
+    ['a pending request after a second', { ...pending, pendingMs: 0 }, { kind: 'now', why: 'retry' }],
+    ['a pending request after 10 seconds', { ...pending, pendingMs: 10_000 }, { kind: 'later', inMs: 4_000 }],
+    ['a pending request after a minute', { ...pending, pendingMs: 60_000 }, { kind: 'later', inMs: 14_000 }],
+    ['a request that has its answer was pending', { pendingMs: 0 }, { kind: 'later', inMs: 59_000 }],
+    ['another answer at the same time', { shared: shared({ hostAnswer: commitB, atMs: 1_000 }) }, { kind: 'later', inMs: 59_000 }],
+    [
+      'another answer, and the host was not queried before',
+      { last: { ...good, hostAnswer: undefined }, shared: shared({ hostAnswer: commitB }), nowMs: 61_000 },
+      { kind: 'later', inMs: 30_000 },
+    ],
+    ['an interval that cannot be read', { spec: withInterval('often') }, { kind: 'later', inMs: 59_000 }],
   ]
   for (const [name, changes, due] of rows) t.strictSame(dueForResolution({ ...base, ...changes }), due, name)
 })
@@ -172,6 +206,7 @@ void t.test('a source resolution starts when it is due and not before', async (t
 void t.test('without an answer of the host, the stored source counts while it belongs to the spec', async (t) => {
   const at = '2026-01-01T00:00:00Z'
   const ready = (status: 'True' | 'False' | 'Unknown', reason: string) => [
+    { type: 'Ready', status: 'False' as const, reason: 'GitTimeout', message: 'slow', lastTransitionTime: at, observedGeneration: 3 },
     { type: 'SourceReady', status, reason, message: 'no such ref', lastTransitionTime: at, observedGeneration: 3 },
   ]
   const base: Parameters<typeof storedSource>[0] = {
@@ -212,6 +247,22 @@ void t.test('without an answer of the host, the stored source counts while it be
       { last: undefined, ...of({ conditions: ready('False', 'RefNotFound') }) },
       { kind: 'unasked', lastFault: lasting },
     ],
+    [
+      'a lasting fault of the followed request',
+      { last: { ...good, ref: 'refs/heads/main', requestId: 'r1', fault: lasting } },
+      { kind: 'unasked', lastFault: lasting },
+    ],
+    [
+      'a lasting fault of another ref without a request',
+      { last: { ...good, ref: 'v1', fault: lasting } },
+      { kind: 'unasked', lastFault: lasting },
+    ],
+    [
+      'a new process, and a ready source with the reason of a fault',
+      { last: undefined, ...of({ conditions: ready('True', 'RefNotFound') }) },
+      { kind: 'unasked', lastFault: undefined },
+    ],
+    ['a new process, and no conditions', { last: undefined, ...of({ conditions: [] }) }, { kind: 'unasked', lastFault: undefined }],
     [
       'a new process, and a reason that is no fault of this release',
       { last: undefined, ...of({ conditions: ready('False', 'toString') }) },

@@ -1,37 +1,22 @@
 import t from 'tap'
 import { Fault } from '../../../../runtime/platform/fault.ts'
-import { countGateways, type Gateway, type GatewayState } from '../../../../runtime/reconcile/decide/gateways.ts'
-import { summarize, summarizeInvalid } from '../../../../runtime/reconcile/decide/summary.ts'
-import type { GatewaySyncSpecInput } from '../../../../runtime/api/schema/spec.ts'
-import type { Condition, GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
+import { describeErrors, summarize, summarizeInvalid } from '../../../../runtime/reconcile/decide/summary.ts'
+import type { GatewaySyncStatus } from '../../../../runtime/api/schema/status.ts'
 import { matchObject } from '../../../support/assertions.ts'
 import { specWith } from '../../../support/gatewaysync.ts'
-
-const at = '2026-01-01T00:00:00Z'
-const [commit, older] = ['a'.repeat(40), 'b'.repeat(40)]
-const followed: GatewaySyncStatus = { source: { ref: 'main', commit }, published: { commit, ref: 'main', at } }
-
-type Given = {
-  spec?: Partial<GatewaySyncSpecInput>
-  status?: GatewaySyncStatus
-  gateways?: Gateway[]
-  fault?: Fault
-  pending?: boolean
-}
-
-/** Returns the conditions by type for a healthy GatewaySync with the given changes. */
-function summary({ spec = {}, status = {}, gateways = [], fault, pending = false }: Given): Record<string, Condition> {
-  const whole = { ...followed, gateways: countGateways(gateways), ...status }
-  const conditions = summarize({ generation: 1, spec: specWith(spec), gateways, fault, pending, status: whole, at }, [])
-  return Object.fromEntries(conditions.map((condition) => [condition.type, condition]))
-}
-
-function gateway(pod: string, state: GatewayState, reason?: string, message?: string): Gateway {
-  return { pod, state, reason, message, commit: undefined, mode: undefined }
-}
-
-const words = (conditions: Record<string, Condition>): Record<string, string> =>
-  Object.fromEntries(Object.entries(conditions).map(([type, { status, reason }]) => [type, `${status} ${reason}`]))
+import {
+  at,
+  commit,
+  followed,
+  gateway,
+  gatewaysIn,
+  type Given,
+  older,
+  rollout,
+  shown,
+  summary,
+  words,
+} from '../../../support/summarized.ts'
 
 const well = {
   Ready: 'True NoGateways',
@@ -40,8 +25,6 @@ const well = {
   GatewaysSynced: 'True NoGateways',
   AgentsInjected: 'True Injected',
 }
-
-const rollout = { id: at, commit, configurations: {}, startedAt: at }
 
 void t.test('conditions follow from the observation, and Ready repeats the first one that is not true', async (t) => {
   const held: GatewaySyncStatus = {
@@ -121,22 +104,6 @@ void t.test('conditions follow from the observation, and Ready repeats the first
   for (const [name, given, differs] of rows) t.strictSame(words(summary(given)), { ...well, ...differs }, name)
 })
 
-void t.test('of several gateway states the most severe is reported', async (t) => {
-  const gravest: GatewayState[] = ['failed', 'blocked', 'missingAgent', 'pending', 'paused', 'dryRun']
-  const reasons = ['GatewaysFailed', 'GatewaysBlocked', 'MissingAgent', 'GatewaysPending', 'Paused', 'DryRun']
-  for (const [index, reason] of reasons.entries()) {
-    const gateways = [gateway('ok', 'synced'), ...gravest.slice(index).map((state) => gateway(state, state))]
-    matchObject(t, summary({ gateways })['GatewaysSynced'], { status: 'False', reason }, reason)
-  }
-})
-
-void t.test('at most five gateways are named, and the others are counted', async (t) => {
-  const gateways = Array.from({ length: 8 }, (_, index) => gateway(`gw-${index}`, 'failed', 'DiskFull', 'no space'))
-  const message = summary({ gateways })['GatewaysSynced']?.message ?? ''
-  t.match(message, /^8 of 8 gateways: gw-0: DiskFull, no space; gw-1: .*; and 3 more$/)
-  t.notMatch(message, /gw-5/)
-})
-
 void t.test('an invalid spec stalls and keeps the earlier conditions except Reconciling', async (t) => {
   const before = summarize(
     { generation: 1, spec: specWith(), gateways: [], fault: undefined, pending: true, throttled: 'it waits', status: followed, at },
@@ -163,6 +130,10 @@ void t.test('with an invalid first spec, the conditions that are always present 
     GatewaysSynced: 'Unknown Pending',
     AgentsInjected: 'Unknown Pending',
   })
+  for (const { type, message } of first) {
+    const isOfSpec = ['Ready', 'SourceReady', 'Stalled'].includes(type)
+    t.equal(message, isOfSpec ? 'spec.git.ref: is missing' : 'no valid spec has been reconciled yet', type)
+  }
 })
 
 const secret = (key: string) => ({ secretRef: { name: 'git', key } })
@@ -236,4 +207,86 @@ void t.test('Progressing says what the rollout does, what it waits for, or why i
   }
   t.equal(summary({})['Progressing'], undefined)
   t.end()
+})
+
+void t.test('Ready says which commit is not published, and why', async (t) => {
+  const ready = (given: Given) => shown(summary(given)['Ready'])
+  const previous = { commit: older, ref: 'main', at }
+  const differs = `commit ${commit} is desired, ${older} is published`
+  t.strictSame(ready({ status: { published: previous } }), ['False NotPublished', differs])
+  const rolledBack = (reason?: string): Given => ({
+    status: { published: previous, rollout: { ...rollout, state: 'RolledBack', ...(reason === undefined ? {} : { reason }) } },
+  })
+  t.strictSame(ready(rolledBack()), ['False RolloutFailed', differs])
+  t.strictSame(ready(rolledBack('RolloutAborted')), ['False RolloutAborted', differs])
+  const stopped: Given = { status: { published: previous, rollout: { ...rollout, state: 'Stopped', reason: 'RolloutAborted' } } }
+  t.strictSame(ready(stopped), ['False NotPublished', differs], 'only a rollback publishes another commit')
+  t.strictSame(ready({ spec: { paused: true } }), ['False Paused', 'spec.paused is true'])
+  t.strictSame(ready({}), ['True NoGateways', 'no gateway follows this GatewaySync yet'])
+  const fault = new Fault('GitUnreachable', 'no route')
+  t.strictSame(ready({ fault, gateways: gatewaysIn('failed') }), ['False GitUnreachable', 'no route'], 'git comes before gateways')
+})
+
+void t.test('Stalled and Reconciling say the same as Ready; a source that is not resolved yet is never stalled', async (t) => {
+  const of = (given: Given) => {
+    const { Ready: ready, Stalled: stalled, Reconciling: reconciling } = summary(given)
+    for (const condition of [stalled, reconciling])
+      if (condition !== undefined) t.strictSame([condition.status, shown(condition)[1]], ['True', ready?.message])
+    return [stalled, reconciling].map((condition) => condition?.reason)
+  }
+  const [away, gone] = [new Fault('GitUnreachable', 'away'), new Fault('RefNotFound', 'gone')]
+  const stopped: GatewaySyncStatus = { rollout: { ...rollout, state: 'Stopped', message: 'stop' } }
+  const held: GatewaySyncStatus = { source: { ref: 'main', commit, held: 'RolloutFailed' }, published: { commit: older, ref: 'main', at } }
+  const rows: [string, Given, (string | undefined)[]][] = [
+    ['all is well', {}, [undefined, undefined]],
+    ['a temporary fault', { fault: away }, [undefined, undefined]],
+    ['a lasting fault', { fault: gone }, ['RefNotFound', undefined]],
+    ['a lasting fault of an earlier spec', { fault: gone, pending: true }, [undefined, 'RefNotFound']],
+    ['a held commit', { status: held }, ['NotPublished', undefined]],
+    ['a held commit of an earlier spec', { status: held, pending: true }, [undefined, 'Pending']],
+    ['a stopped rollout', { gateways: gatewaysIn('failed'), status: stopped }, ['RolloutFailed', undefined]],
+    ['a stopped rollout that every gateway took', { gateways: gatewaysIn('synced'), status: stopped }, [undefined, undefined]],
+    ['a gateway is on its way', { gateways: gatewaysIn('synced', 'pending') }, [undefined, 'GatewaysPending']],
+    ['a gateway waits', { gateways: gatewaysIn('synced', 'waiting') }, [undefined, 'GatewaysWaiting']],
+    ['a gateway failed', { gateways: gatewaysIn('failed') }, [undefined, undefined]],
+    ['one failed and one is on its way', { gateways: gatewaysIn('failed', 'pending') }, [undefined, 'GatewaysFailed']],
+  ]
+  for (const [name, given, expected] of rows) t.strictSame(of(given), expected, name)
+})
+
+void t.test('the first commit is not published yet while the source is resolved', async (t) => {
+  t.strictSame(words(summary({ lacks: ['published'] })), {
+    ...well,
+    Ready: 'Unknown NothingPublished',
+    GatewaysSynced: 'Unknown NothingPublished',
+    Reconciling: 'True NothingPublished',
+  })
+  const ready = summary({ lacks: ['published'], gateways: gatewaysIn('synced') })['Ready']
+  t.strictSame(shown(ready), ['False NothingPublished', 'no commit is published yet'])
+})
+
+void t.test('before a commit is known, or for one that is not verified, the conditions say what is missing', async (t) => {
+  const of = (given: Given) => ['SourceReady', 'CollectionsValid'].map((type) => shown(summary(given)[type]))
+  const unknown = [
+    ['Unknown Pending', 'the git host was not contacted for this spec yet'],
+    ['Unknown Pending', 'no commit to validate yet'],
+  ]
+  t.strictSame(of({ pending: true }), unknown)
+  t.strictSame(of({ status: { source: { ref: 'main' } } }), unknown)
+  t.strictSame(of({ status: { source: { ref: 'main', commit, held: 'NotVerified' } } }), [
+    ['True Fetched', `main is commit ${commit}`],
+    ['Unknown Pending', 'an unverified commit is not validated'],
+  ])
+  const paused = summary({ spec: { paused: true } })['Paused']
+  t.strictSame(shown(paused), ['True Paused', 'spec.paused is true: nothing is written to any gateway'])
+})
+
+void t.test('errors are counted, and the first error is named with its place', async (t) => {
+  const [warning, error] = [
+    { rule: 'w', severity: 'warning', path: 'a', message: 'odd' },
+    { rule: 'r', severity: 'error', path: 'p', line: 3, message: 'm' },
+  ] as const
+  t.equal(describeErrors({ errors: 1, items: [warning, error] }), '1 error: p:3: m (r)')
+  t.equal(describeErrors({ errors: 2, items: [warning, error, { ...error, path: 'q' }] }), '2 errors, first: p:3: m (r)')
+  t.equal(describeErrors({ errors: 2, items: [warning] }), '2 errors')
 })
