@@ -1,7 +1,7 @@
 import { ApiObject, ApiObjectMetadata, GroupVersionKind } from 'cdk8s';
 import { Construct } from 'constructs';
 /**
- * Selects the commit of a repository that the gateways of a namespace run.
+ * Selects the commit of a repository that gateways in the same namespace run.
  *
  * @schema GatewaySync
  */
@@ -31,7 +31,7 @@ export declare class GatewaySync extends ApiObject {
     toJson(): any;
 }
 /**
- * Selects the commit of a repository that the gateways of a namespace run.
+ * Selects the commit of a repository that gateways in the same namespace run.
  *
  * @schema GatewaySync
  */
@@ -60,7 +60,7 @@ export interface GatewaySyncSpec {
      */
     readonly git?: GatewaySyncSpecGit;
     /**
-     * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
+     * The OCI artifact that contains the configuration, such as one pushed with flux push artifact. See docs/how-to/registries.md.
      *
      * @schema GatewaySyncSpec#oci
      */
@@ -150,13 +150,13 @@ export interface GatewaySyncSpecGit {
      */
     readonly semver?: string;
     /**
-     * Glob pattern, such as plant-*. Of the matching tags, the one with the highest name is followed; plant-10 is higher than plant-9.
+     * Glob pattern, such as plant-*. The matching tag with the highest name is followed; plant-10 is higher than plant-9.
      *
      * @schema GatewaySyncSpecGit#tagPattern
      */
     readonly tagPattern?: string;
     /**
-     * Credentials for a private repository. Set exactly one kind.
+     * Credentials for a private repository. Set exactly one of its fields.
      *
      * @schema GatewaySyncSpecGit#auth
      */
@@ -199,7 +199,7 @@ export interface GatewaySyncSpecGit {
  */
 export declare function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): Record<string, any> | undefined;
 /**
- * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
+ * The OCI artifact that contains the configuration, such as one pushed with flux push artifact. See docs/how-to/registries.md.
  *
  * @schema GatewaySyncSpecOci
  */
@@ -224,7 +224,7 @@ export interface GatewaySyncSpecOci {
      */
     readonly semver?: string;
     /**
-     * Digest of the manifest, sha256:…, which selects one unchanging artifact.
+     * Digest of the manifest, sha256:…, which pins one artifact.
      *
      * @schema GatewaySyncSpecOci#digest
      */
@@ -236,7 +236,7 @@ export interface GatewaySyncSpecOci {
      */
     readonly insecure?: boolean;
     /**
-     * Credentials for a private repository. Set exactly one kind.
+     * Credentials for a private repository. Set exactly one of its fields.
      *
      * @schema GatewaySyncSpecOci#auth
      */
@@ -463,7 +463,7 @@ export interface GatewaySyncSpecCapture {
      */
     readonly enabled?: boolean;
     /**
-     * Branch for the changes of a gateway. Only the operator pushes to it, and never with force.
+     * Branch for the changes of a gateway. The operator never force-pushes it, and refuses to push if others have committed to it.
      *
      * @schema GatewaySyncSpecCapture#branch
      */
@@ -475,7 +475,7 @@ export interface GatewaySyncSpecCapture {
      */
     readonly auth: GatewaySyncSpecCaptureAuth;
     /**
-     * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
+     * What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.
      *
      * @schema GatewaySyncSpecCapture#trigger
      */
@@ -533,7 +533,7 @@ export interface GatewaySyncSpecAgent {
  */
 export declare function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefined): Record<string, any> | undefined;
 /**
- * Credentials for a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one of its fields.
  *
  * @schema GatewaySyncSpecGitAuth
  */
@@ -563,7 +563,7 @@ export interface GatewaySyncSpecGitAuth {
      */
     readonly sshKey?: GatewaySyncSpecGitAuthSshKey;
     /**
-     * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+     * GitHub App that is installed on the repository. The controller requests and renews its tokens.
      *
      * @schema GatewaySyncSpecGitAuth#githubApp
      */
@@ -670,7 +670,7 @@ export interface GatewaySyncSpecGitCommitStatus {
  */
 export declare function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCommitStatus | undefined): Record<string, any> | undefined;
 /**
- * Credentials for a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one of its fields.
  *
  * @schema GatewaySyncSpecOciAuth
  */
@@ -881,7 +881,7 @@ export interface GatewaySyncSpecSyncDefaults {
      */
     readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
     /**
-     * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+     * Block delays the start of a gateway until its volume has a complete commit; Start does not.
      *
      * @schema GatewaySyncSpecSyncDefaults#startPolicy
      */
@@ -893,7 +893,7 @@ export interface GatewaySyncSpecSyncDefaults {
      */
     readonly startDeadline?: string;
     /**
-     * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
+     * Maximum time that a gateway with a complete commit on its volume waits for the published commit. It applies instead of startDeadline.
      *
      * @schema GatewaySyncSpecSyncDefaults#startGrace
      */
@@ -982,7 +982,7 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
     /**
-     * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+     * Block delays the start of a gateway until its volume has a complete commit; Start does not.
      *
      * @schema GatewaySyncSpecSyncProfiles#startPolicy
      */
@@ -994,7 +994,7 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly startDeadline?: string;
     /**
-     * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
+     * Maximum time that a gateway with a complete commit on its volume waits for the published commit. It applies instead of startDeadline.
      *
      * @schema GatewaySyncSpecSyncProfiles#startGrace
      */
@@ -1159,7 +1159,7 @@ export interface GatewaySyncSpecCaptureAuth {
      */
     readonly sshKey?: GatewaySyncSpecCaptureAuthSshKey;
     /**
-     * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+     * GitHub App that is installed on the repository. The controller requests and renews its tokens.
      *
      * @schema GatewaySyncSpecCaptureAuth#githubApp
      */
@@ -1170,7 +1170,7 @@ export interface GatewaySyncSpecCaptureAuth {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAuth | undefined): Record<string, any> | undefined;
 /**
- * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
+ * What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -1369,7 +1369,7 @@ export interface GatewaySyncSpecGitAuthSshKey {
  */
 export declare function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthSshKey | undefined): Record<string, any> | undefined;
 /**
- * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+ * GitHub App that is installed on the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecGitAuthGithubApp
  */
@@ -1728,7 +1728,7 @@ export declare class GatewaySyncSpecSyncDefaultsMaxDeletions {
     private constructor();
 }
 /**
- * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+ * Block delays the start of a gateway until its volume has a complete commit; Start does not.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -1745,13 +1745,13 @@ export declare enum GatewaySyncSpecSyncDefaultsStartPolicy {
  */
 export interface GatewaySyncSpecSyncDefaultsHealthCheck {
     /**
-     * HTTP GET request by the agent. Redirects are not followed.
+     * HTTP GET request that the agent sends. Redirects are not followed.
      *
      * @schema GatewaySyncSpecSyncDefaultsHealthCheck#http
      */
     readonly http?: GatewaySyncSpecSyncDefaultsHealthCheckHttp;
     /**
-     * Prometheus query by the controller, which needs network access to the server.
+     * Prometheus query that the controller runs, which needs network access to the server.
      *
      * @schema GatewaySyncSpecSyncDefaultsHealthCheck#prometheus
      */
@@ -1892,7 +1892,7 @@ export declare class GatewaySyncSpecSyncProfilesMaxDeletions {
     private constructor();
 }
 /**
- * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+ * Block delays the start of a gateway until its volume has a complete commit; Start does not.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
@@ -1909,13 +1909,13 @@ export declare enum GatewaySyncSpecSyncProfilesStartPolicy {
  */
 export interface GatewaySyncSpecSyncProfilesHealthCheck {
     /**
-     * HTTP GET request by the agent. Redirects are not followed.
+     * HTTP GET request that the agent sends. Redirects are not followed.
      *
      * @schema GatewaySyncSpecSyncProfilesHealthCheck#http
      */
     readonly http?: GatewaySyncSpecSyncProfilesHealthCheckHttp;
     /**
-     * Prometheus query by the controller, which needs network access to the server.
+     * Prometheus query that the controller runs, which needs network access to the server.
      *
      * @schema GatewaySyncSpecSyncProfilesHealthCheck#prometheus
      */
@@ -2078,7 +2078,7 @@ export interface GatewaySyncSpecCaptureAuthSshKey {
  */
 export declare function toJson_GatewaySyncSpecCaptureAuthSshKey(obj: GatewaySyncSpecCaptureAuthSshKey | undefined): Record<string, any> | undefined;
 /**
- * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+ * GitHub App that is installed on the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecCaptureAuthGithubApp
  */
@@ -2359,7 +2359,7 @@ export interface GatewaySyncSpecOciAuthBasicSecretRef {
  */
 export declare function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj: GatewaySyncSpecOciAuthBasicSecretRef | undefined): Record<string, any> | undefined;
 /**
- * HTTP GET request by the agent. Redirects are not followed.
+ * HTTP GET request that the agent sends. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncDefaultsHealthCheckHttp
  */
@@ -2382,7 +2382,7 @@ export interface GatewaySyncSpecSyncDefaultsHealthCheckHttp {
  */
 export declare function toJson_GatewaySyncSpecSyncDefaultsHealthCheckHttp(obj: GatewaySyncSpecSyncDefaultsHealthCheckHttp | undefined): Record<string, any> | undefined;
 /**
- * Prometheus query by the controller, which needs network access to the server.
+ * Prometheus query that the controller runs, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncDefaultsHealthCheckPrometheus
  */
@@ -2439,7 +2439,7 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
      */
     readonly file: string;
     /**
-     * New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8; a file may have several patches.
+     * New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8 values; a file may have several patches.
      *
      * @schema GatewaySyncSpecSyncProfilesMappingsPatches#set
      */
@@ -2452,7 +2452,7 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySyncSpecSyncProfilesMappingsPatches | undefined): Record<string, any> | undefined;
 /**
- * HTTP GET request by the agent. Redirects are not followed.
+ * HTTP GET request that the agent sends. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncProfilesHealthCheckHttp
  */
@@ -2475,7 +2475,7 @@ export interface GatewaySyncSpecSyncProfilesHealthCheckHttp {
  */
 export declare function toJson_GatewaySyncSpecSyncProfilesHealthCheckHttp(obj: GatewaySyncSpecSyncProfilesHealthCheckHttp | undefined): Record<string, any> | undefined;
 /**
- * Prometheus query by the controller, which needs network access to the server.
+ * Prometheus query that the controller runs, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncProfilesHealthCheckPrometheus
  */

@@ -125,7 +125,7 @@ export function gatewaySyncCrd(): CustomResource {
   const status = structuralSchema(gatewaySyncStatus)
   return definition(
     gatewaySyncKind,
-    'Selects the commit of a repository that the gateways of a namespace run.',
+    'Selects the commit of a repository that gateways in the same namespace run.',
     spec,
     status,
     gatewaySyncColumns,

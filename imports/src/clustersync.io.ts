@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 
 
 /**
- * Selects the commit of a repository that the gateways of a namespace run.
+ * Selects the commit of a repository that gateways in the same namespace run.
  *
  * @schema GatewaySync
  */
@@ -58,7 +58,7 @@ export class GatewaySync extends ApiObject {
 }
 
 /**
- * Selects the commit of a repository that the gateways of a namespace run.
+ * Selects the commit of a repository that gateways in the same namespace run.
  *
  * @schema GatewaySync
  */
@@ -101,7 +101,7 @@ export interface GatewaySyncSpec {
   readonly git?: GatewaySyncSpecGit;
 
   /**
-   * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
+   * The OCI artifact that contains the configuration, such as one pushed with flux push artifact. See docs/how-to/registries.md.
    *
    * @schema GatewaySyncSpec#oci
    */
@@ -224,14 +224,14 @@ export interface GatewaySyncSpecGit {
   readonly semver?: string;
 
   /**
-   * Glob pattern, such as plant-*. Of the matching tags, the one with the highest name is followed; plant-10 is higher than plant-9.
+   * Glob pattern, such as plant-*. The matching tag with the highest name is followed; plant-10 is higher than plant-9.
    *
    * @schema GatewaySyncSpecGit#tagPattern
    */
   readonly tagPattern?: string;
 
   /**
-   * Credentials for a private repository. Set exactly one kind.
+   * Credentials for a private repository. Set exactly one of its fields.
    *
    * @schema GatewaySyncSpecGit#auth
    */
@@ -299,7 +299,7 @@ export function toJson_GatewaySyncSpecGit(obj: GatewaySyncSpecGit | undefined): 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.
+ * The OCI artifact that contains the configuration, such as one pushed with flux push artifact. See docs/how-to/registries.md.
  *
  * @schema GatewaySyncSpecOci
  */
@@ -327,7 +327,7 @@ export interface GatewaySyncSpecOci {
   readonly semver?: string;
 
   /**
-   * Digest of the manifest, sha256:…, which selects one unchanging artifact.
+   * Digest of the manifest, sha256:…, which pins one artifact.
    *
    * @schema GatewaySyncSpecOci#digest
    */
@@ -341,7 +341,7 @@ export interface GatewaySyncSpecOci {
   readonly insecure?: boolean;
 
   /**
-   * Credentials for a private repository. Set exactly one kind.
+   * Credentials for a private repository. Set exactly one of its fields.
    *
    * @schema GatewaySyncSpecOci#auth
    */
@@ -679,7 +679,7 @@ export interface GatewaySyncSpecCapture {
   readonly enabled?: boolean;
 
   /**
-   * Branch for the changes of a gateway. Only the operator pushes to it, and never with force.
+   * Branch for the changes of a gateway. The operator never force-pushes it, and refuses to push if others have committed to it.
    *
    * @schema GatewaySyncSpecCapture#branch
    */
@@ -693,7 +693,7 @@ export interface GatewaySyncSpecCapture {
   readonly auth: GatewaySyncSpecCaptureAuth;
 
   /**
-   * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
+   * What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.
    *
    * @schema GatewaySyncSpecCapture#trigger
    */
@@ -786,7 +786,7 @@ export function toJson_GatewaySyncSpecAgent(obj: GatewaySyncSpecAgent | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Credentials for a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one of its fields.
  *
  * @schema GatewaySyncSpecGitAuth
  */
@@ -820,7 +820,7 @@ export interface GatewaySyncSpecGitAuth {
   readonly sshKey?: GatewaySyncSpecGitAuthSshKey;
 
   /**
-   * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+   * GitHub App that is installed on the repository. The controller requests and renews its tokens.
    *
    * @schema GatewaySyncSpecGitAuth#githubApp
    */
@@ -994,7 +994,7 @@ export function toJson_GatewaySyncSpecGitCommitStatus(obj: GatewaySyncSpecGitCom
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Credentials for a private repository. Set exactly one kind.
+ * Credentials for a private repository. Set exactly one of its fields.
  *
  * @schema GatewaySyncSpecOciAuth
  */
@@ -1304,7 +1304,7 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly maxDeletions?: GatewaySyncSpecSyncDefaultsMaxDeletions;
 
   /**
-   * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+   * Block delays the start of a gateway until its volume has a complete commit; Start does not.
    *
    * @schema GatewaySyncSpecSyncDefaults#startPolicy
    */
@@ -1318,7 +1318,7 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly startDeadline?: string;
 
   /**
-   * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
+   * Maximum time that a gateway with a complete commit on its volume waits for the published commit. It applies instead of startDeadline.
    *
    * @schema GatewaySyncSpecSyncDefaults#startGrace
    */
@@ -1440,7 +1440,7 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly maxDeletions?: GatewaySyncSpecSyncProfilesMaxDeletions;
 
   /**
-   * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+   * Block delays the start of a gateway until its volume has a complete commit; Start does not.
    *
    * @schema GatewaySyncSpecSyncProfiles#startPolicy
    */
@@ -1454,7 +1454,7 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly startDeadline?: string;
 
   /**
-   * Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.
+   * Maximum time that a gateway with a complete commit on its volume waits for the published commit. It applies instead of startDeadline.
    *
    * @schema GatewaySyncSpecSyncProfiles#startGrace
    */
@@ -1693,7 +1693,7 @@ export interface GatewaySyncSpecCaptureAuth {
   readonly sshKey?: GatewaySyncSpecCaptureAuthSshKey;
 
   /**
-   * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+   * GitHub App that is installed on the repository. The controller requests and renews its tokens.
    *
    * @schema GatewaySyncSpecCaptureAuth#githubApp
    */
@@ -1719,7 +1719,7 @@ export function toJson_GatewaySyncSpecCaptureAuth(obj: GatewaySyncSpecCaptureAut
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.
+ * What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.
  *
  * @schema GatewaySyncSpecCaptureTrigger
  */
@@ -2019,7 +2019,7 @@ export function toJson_GatewaySyncSpecGitAuthSshKey(obj: GatewaySyncSpecGitAuthS
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+ * GitHub App that is installed on the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecGitAuthGithubApp
  */
@@ -2549,7 +2549,7 @@ export class GatewaySyncSpecSyncDefaultsMaxDeletions {
 }
 
 /**
- * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+ * Block delays the start of a gateway until its volume has a complete commit; Start does not.
  *
  * @schema GatewaySyncSpecSyncDefaultsStartPolicy
  */
@@ -2567,14 +2567,14 @@ export enum GatewaySyncSpecSyncDefaultsStartPolicy {
  */
 export interface GatewaySyncSpecSyncDefaultsHealthCheck {
   /**
-   * HTTP GET request by the agent. Redirects are not followed.
+   * HTTP GET request that the agent sends. Redirects are not followed.
    *
    * @schema GatewaySyncSpecSyncDefaultsHealthCheck#http
    */
   readonly http?: GatewaySyncSpecSyncDefaultsHealthCheckHttp;
 
   /**
-   * Prometheus query by the controller, which needs network access to the server.
+   * Prometheus query that the controller runs, which needs network access to the server.
    *
    * @schema GatewaySyncSpecSyncDefaultsHealthCheck#prometheus
    */
@@ -2773,7 +2773,7 @@ export class GatewaySyncSpecSyncProfilesMaxDeletions {
 }
 
 /**
- * Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.
+ * Block delays the start of a gateway until its volume has a complete commit; Start does not.
  *
  * @schema GatewaySyncSpecSyncProfilesStartPolicy
  */
@@ -2791,14 +2791,14 @@ export enum GatewaySyncSpecSyncProfilesStartPolicy {
  */
 export interface GatewaySyncSpecSyncProfilesHealthCheck {
   /**
-   * HTTP GET request by the agent. Redirects are not followed.
+   * HTTP GET request that the agent sends. Redirects are not followed.
    *
    * @schema GatewaySyncSpecSyncProfilesHealthCheck#http
    */
   readonly http?: GatewaySyncSpecSyncProfilesHealthCheckHttp;
 
   /**
-   * Prometheus query by the controller, which needs network access to the server.
+   * Prometheus query that the controller runs, which needs network access to the server.
    *
    * @schema GatewaySyncSpecSyncProfilesHealthCheck#prometheus
    */
@@ -3041,7 +3041,7 @@ export function toJson_GatewaySyncSpecCaptureAuthSshKey(obj: GatewaySyncSpecCapt
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * GitHub App that is installed for the repository. The controller requests and renews its tokens.
+ * GitHub App that is installed on the repository. The controller requests and renews its tokens.
  *
  * @schema GatewaySyncSpecCaptureAuthGithubApp
  */
@@ -3469,7 +3469,7 @@ export function toJson_GatewaySyncSpecOciAuthBasicSecretRef(obj: GatewaySyncSpec
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * HTTP GET request by the agent. Redirects are not followed.
+ * HTTP GET request that the agent sends. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncDefaultsHealthCheckHttp
  */
@@ -3505,7 +3505,7 @@ export function toJson_GatewaySyncSpecSyncDefaultsHealthCheckHttp(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Prometheus query by the controller, which needs network access to the server.
+ * Prometheus query that the controller runs, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncDefaultsHealthCheckPrometheus
  */
@@ -3578,7 +3578,7 @@ export interface GatewaySyncSpecSyncProfilesMappingsPatches {
   readonly file: string;
 
   /**
-   * New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8; a file may have several patches.
+   * New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8 values; a file may have several patches.
    *
    * @schema GatewaySyncSpecSyncProfilesMappingsPatches#set
    */
@@ -3601,7 +3601,7 @@ export function toJson_GatewaySyncSpecSyncProfilesMappingsPatches(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * HTTP GET request by the agent. Redirects are not followed.
+ * HTTP GET request that the agent sends. Redirects are not followed.
  *
  * @schema GatewaySyncSpecSyncProfilesHealthCheckHttp
  */
@@ -3637,7 +3637,7 @@ export function toJson_GatewaySyncSpecSyncProfilesHealthCheckHttp(obj: GatewaySy
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Prometheus query by the controller, which needs network access to the server.
+ * Prometheus query that the controller runs, which needs network access to the server.
  *
  * @schema GatewaySyncSpecSyncProfilesHealthCheckPrometheus
  */

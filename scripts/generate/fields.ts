@@ -32,7 +32,7 @@ export async function fields(): Promise<GeneratedFile[]> {
   const content = [
     '# Fields of GatewaySync and SyncReport',
     '',
-    'Every field with its type, default and meaning, as in `kubectl explain gatewaysync.spec`. Fields in **bold** are required. `[]` is an item of a list, `*` a key of a map. kubectl refuses unknown fields; for other clients the API server may drop them.',
+    'Every field with its type, default and meaning, as in `kubectl explain gatewaysync.spec`. Fields in **bold** are required. `[]` is an item of a list, `*` a key of a map. kubectl rejects unknown fields; with other clients, the API server may drop them.',
     '',
     ...kinds,
   ].join('\n')

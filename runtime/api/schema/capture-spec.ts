@@ -35,7 +35,9 @@ export const captureSpec = v.pipe(
           /^[A-Za-z0-9][A-Za-z0-9._/-]*\{\{ ?gateway\.name ?\}\}[A-Za-z0-9._/-]*$/,
           'must contain {{ gateway.name }} after a prefix, such as captured/{{ gateway.name }}',
         ),
-        v.description('Branch for the changes of a gateway. Only the operator pushes to it, and never with force.'),
+        v.description(
+          'Branch for the changes of a gateway. The operator never force-pushes it, and refuses to push if others have committed to it.',
+        ),
       ),
       'captured/{{ gateway.name }}',
     ),
@@ -52,7 +54,7 @@ export const captureSpec = v.pipe(
       v.pipe(
         v.picklist(['Request', 'Drift']),
         v.description(
-          'What triggers a capture. Request: only a request; Drift: also local changes that have remained the same for the quietPeriod.',
+          'What triggers a capture. Request: a request; Drift: also local changes that have remained the same for the quietPeriod.',
         ),
       ),
       'Request',

@@ -45,9 +45,9 @@ const prometheusCheck = v.object({
 /** The schema of `healthCheck`. */
 export const checkSettings = v.pipe(
   v.object({
-    http: v.optional(v.pipe(httpCheck, v.description('HTTP GET request by the agent. Redirects are not followed.'))),
+    http: v.optional(v.pipe(httpCheck, v.description('HTTP GET request that the agent sends. Redirects are not followed.'))),
     prometheus: v.optional(
-      v.pipe(prometheusCheck, v.description('Prometheus query by the controller, which needs network access to the server.')),
+      v.pipe(prometheusCheck, v.description('Prometheus query that the controller runs, which needs network access to the server.')),
     ),
   }),
   rule(

@@ -89,7 +89,7 @@ const githubApp = v.pipe(
       ),
     ),
   }),
-  v.description('GitHub App that is installed for the repository. The controller requests and renews its tokens.'),
+  v.description('GitHub App that is installed on the repository. The controller requests and renews its tokens.'),
 )
 
 /** The kinds of credentials; at most one is given. */
@@ -153,16 +153,14 @@ const refFields = {
       refPattern,
       v.maxLength(200),
       v.regex(/^\S+$/, 'must not contain a space'),
-      v.description(
-        'Glob pattern, such as plant-*. Of the matching tags, the one with the highest name is followed; plant-10 is higher than plant-9.',
-      ),
+      v.description('Glob pattern, such as plant-*. The matching tag with the highest name is followed; plant-10 is higher than plant-9.'),
     ),
   ),
 }
 
 /** How the git host is reached. */
 const accessFields = {
-  auth: v.optional(v.pipe(gitAuth, v.description('Credentials for a private repository. Set exactly one kind.'))),
+  auth: v.optional(v.pipe(gitAuth, v.description('Credentials for a private repository. Set exactly one of its fields.'))),
   caBundle: v.optional(
     v.pipe(
       secretRefHolder,

@@ -64,14 +64,14 @@ export const ociSpec = v.pipe(
       v.pipe(
         v.string(),
         v.regex(digestPattern, 'must be sha256: and 64 lower-case hex digits'),
-        v.description('Digest of the manifest, sha256:…, which selects one unchanging artifact.'),
+        v.description('Digest of the manifest, sha256:…, which pins one artifact.'),
       ),
     ),
     insecure: v.optional(
       v.pipe(v.boolean(), v.description('Uses http, for a registry without TLS. Credentials and proxies are not supported.')),
       false,
     ),
-    auth: v.optional(v.pipe(auth, v.description('Credentials for a private repository. Set exactly one kind.'))),
+    auth: v.optional(v.pipe(auth, v.description('Credentials for a private repository. Set exactly one of its fields.'))),
     caBundle: v.optional(
       v.pipe(
         secretRefHolder,

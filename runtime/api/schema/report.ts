@@ -97,13 +97,13 @@ export const syncReportStatus = v.object({
   changes: v.optional(
     v.pipe(
       v.object({
-        request: v.pipe(text(64), v.description('ID of the request that this is the answer to.')),
+        request: v.pipe(text(64), v.description('ID of the request that this answers.')),
         commit: v.pipe(hash, v.description('The commit that the files were compared with.')),
         changed: v.pipe(count, v.description('Number of files that were changed.')),
         added: v.pipe(count, v.description('Number of files that were added locally.')),
         removed: v.pipe(count, v.description('Number of files that were deleted locally.')),
         ignored: v.pipe(count, v.description('Number of files that differ only in content that a gateway writes automatically.')),
-        text: v.pipe(text(reportLimits.diffCharacters), v.description('As many files as fit, by folder, with a diff without secrets.')),
+        text: v.pipe(text(reportLimits.diffCharacters), v.description('Diff without secrets, by folder, of as many files as fit.')),
       }),
       v.description('Local changes; present while an annotation requests them.'),
     ),

@@ -136,7 +136,7 @@ function specEntries(options: SpecOptions) {
       v.pipe(
         ociSpec,
         v.description(
-          'The OCI artifact that contains the configuration, such as one from flux push artifact. See docs/how-to/registries.md.',
+          'The OCI artifact that contains the configuration, such as one pushed with flux push artifact. See docs/how-to/registries.md.',
         ),
       ),
     ),

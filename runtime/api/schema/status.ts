@@ -133,7 +133,9 @@ export const gatewaySyncStatus = v.object({
       v.description('The verified and validated commit that agents follow.'),
     ),
   ),
-  rollout: v.optional(v.pipe(rolloutStatus, v.description('State of the staged rollout; absent without spec.rollout.'))),
+  rollout: v.optional(
+    v.pipe(rolloutStatus, v.description('State of the rollout; absent without spec.rollout and spec.sync.rollbackOnFailedScan.')),
+  ),
   delivery: v.optional(
     v.pipe(
       v.object({

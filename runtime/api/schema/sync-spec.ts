@@ -67,7 +67,7 @@ const prune = v.pipe(
 )
 const startPolicy = v.pipe(
   v.picklist(['Block', 'Start']),
-  v.description('Block makes a gateway without a complete commit on its volume wait for one before it starts; Start does not.'),
+  v.description('Block delays the start of a gateway until its volume has a complete commit; Start does not.'),
 )
 /** The kubelet restarts an agent whose gateway has waited for half an hour, so a wait must be shorter than that. */
 const startWait = v.pipe(
@@ -85,7 +85,7 @@ const startDeadline = v.pipe(
 const startGrace = v.pipe(
   startWait,
   v.description(
-    'Maximum time that a gateway with a complete commit on its volume waits for the published commit. Used instead of startDeadline.',
+    'Maximum time that a gateway with a complete commit on its volume waits for the published commit. It applies instead of startDeadline.',
   ),
 )
 
@@ -117,7 +117,7 @@ const patch = v.object({
     v.record(text(512), v.pipe(v.string(), v.maxLength(4096))),
     v.maxEntries(8),
     v.description(
-      'New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8; a file may have several patches.',
+      'New values by JSONPath (RFC 9535); a plain name is short for $.name. Values may be templates and keep the type of the value they replace. At most 8 values; a file may have several patches.',
     ),
   ),
 })
