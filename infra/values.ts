@@ -67,11 +67,14 @@ export const valuesSchema = v.strictObject({
   nameOverride: namePart('Overrides the chart name in resource names.'),
   fullnameOverride: namePart('Overrides the full release name.'),
   agentImage: v.optional(v.strictObject(image('agent')), {}),
-  leaderElection: v.optional(v.strictObject({ enabled: flag('Disable only for single-replica development.', true) }), {}),
+  leaderElection: v.optional(
+    v.strictObject({ enabled: flag('Enables leader election. Disable it only for development with one replica.', true) }),
+    {},
+  ),
   resources: v.optional(
     v.strictObject({
-      requests: quantities('Request', 'Requests of the controller by resource; null removes a default.', { cpu: '10m', memory: '64Mi' }),
-      limits: quantities('Limit', 'Limits of the controller by resource; null removes a default.', { cpu: '500m', memory: '128Mi' }),
+      requests: quantities('request', 'Requests of the controller by resource; null removes a default.', { cpu: '10m', memory: '64Mi' }),
+      limits: quantities('limit', 'Limits of the controller by resource; null removes a default.', { cpu: '500m', memory: '128Mi' }),
     }),
     {},
   ),
@@ -136,7 +139,7 @@ export const valuesSchema = v.strictObject({
       namespaceSelector: v.optional(
         v.strictObject({
           requireLabel: flag(
-            'Injects agents only in namespaces with the label clustersync.io/injection=enabled. With false it injects them in all namespaces except kube-system and kube-node-lease.',
+            'Injects agents only in namespaces with the label clustersync.io/injection=enabled. If false, it injects them in all namespaces except kube-system and kube-node-lease.',
             false,
           ),
           ...selectorValues('the namespaces in which agents are injected'),
@@ -146,7 +149,7 @@ export const valuesSchema = v.strictObject({
       failurePolicy: v.optional(
         v.pipe(
           v.picklist(['Fail', 'Ignore']),
-          v.description('Fail refuses pods that request an agent while the webhook is unavailable; Ignore starts them without one.'),
+          v.description('Fail rejects pods that request an agent while the webhook is unavailable; Ignore starts them without one.'),
         ),
         'Fail',
       ),
@@ -167,7 +170,7 @@ export const valuesSchema = v.strictObject({
       ),
       secrets: v.optional(
         v.strictObject({
-          enabled: flag('Permits the controller to read the Secrets that GatewaySyncs name. Public repositories need none.', true),
+          enabled: flag('Permits the controller to read the Secrets that GatewaySyncs reference. Public repositories need none.', true),
           namespaces: v.optional(
             v.pipe(
               v.array(namespace),
@@ -206,7 +209,7 @@ export const valuesSchema = v.strictObject({
       persistence: v.optional(
         v.strictObject({
           enabled: flag(
-            'Keeps git mirrors on a PersistentVolumeClaim per replica of a StatefulSet. Published commits are then delivered after a restart even if the git host is unreachable.',
+            'Keeps git mirrors on a PersistentVolumeClaim per replica of a StatefulSet. Published commits can then be delivered after a restart even if the git host is unreachable.',
             false,
           ),
           size: quantity('Size of each claim; at least source.storage.sizeLimit. It cannot be changed later.', '3Gi'),
@@ -228,7 +231,9 @@ export const valuesSchema = v.strictObject({
       allowedAddresses: networks(
         'Additional permitted addresses and networks of git hosts. Otherwise loopback, link-local addresses and the API server are refused.',
       ),
-      proxy: proxyUrl('Proxy for git hosts, such as http://proxy.example.com:3128. Set a proxy with a password in spec.git.proxy.'),
+      proxy: proxyUrl(
+        'Proxy for git hosts, such as http://proxy.example.com:3128. For a proxy that requires a password, use spec.git.proxy.',
+      ),
       noProxy: v.optional(
         v.pipe(
           v.string(),
@@ -245,21 +250,24 @@ export const valuesSchema = v.strictObject({
     v.strictObject({
       resources: v.optional(
         v.strictObject({
-          requests: quantities('Request', 'Resource requests of agents. Defaults to 10m and 64Mi if no limits are set either.'),
-          limits: quantities('Limit', 'Resource limits of agents. Defaults to 256Mi of memory if no requests are set either.'),
+          requests: quantities('request', 'Resource requests of agents. Defaults to 10m and 64Mi if no limits are set either.'),
+          limits: quantities('limit', 'Resource limits of agents. Defaults to 256Mi of memory if no requests are set either.'),
         }),
         {},
       ),
       guaranteed: v.optional(
         v.strictObject({
-          enabled: flag('Gives the agent equal requests and limits in pods of the QoS class Guaranteed, so that they keep it.', true),
+          enabled: flag(
+            'Gives the agent equal requests and limits in pods of the QoS class Guaranteed, so that they keep this class.',
+            true,
+          ),
           cpu: quantity('CPU request and limit of the agent in such pods.', '500m'),
           memory: quantity('Memory request and limit of the agent in such pods.', '256Mi'),
         }),
         {},
       ),
       securityContext: containerSecurity(
-        'Security context of agents. It replaces the entire default; user, group and SELinux options are those of the gateway container.',
+        'Security context of agents. It replaces the entire default; user, group and SELinux options are taken from the gateway container.',
       ),
       logLevel: logLevel('agents'),
       allowImageOverride: flag('Permits GatewaySyncs to select another agent image.', false),
@@ -282,7 +290,7 @@ export const valuesSchema = v.strictObject({
   crds: v.optional(
     v.strictObject({
       install: flag(
-        'Includes the CRDs in the manifests that npx cdk8s synth writes in this repository. Helm always installs them unless --skip-crds is set; apps use CrdChart.',
+        'Includes the CRDs in the manifests that npx cdk8s synth writes in this repository. Helm always installs them unless --skip-crds is set; cdk8s apps use CrdChart.',
         true,
       ),
     }),

@@ -206,7 +206,10 @@ export const quantities = (what: string, description: string, defaultValue: Read
         Object.fromEntries(
           Object.entries(defaultValue).map(([name, amount]) => [
             name,
-            v.optional(v.pipe(removableQuantity, v.description(`${what} for ${name}; null removes the default.`)), amount),
+            v.optional(
+              v.pipe(removableQuantity, v.description(`${name === 'cpu' ? 'CPU' : 'Memory'} ${what}; null removes the default.`)),
+              amount,
+            ),
           ]),
         ),
         removableQuantity,

@@ -67,7 +67,7 @@ export const monitoringValues = {
     v.strictObject({
       enabled: flag('Creates a PrometheusRule with alerts on the metrics of the controller.', false),
       labels: labels('Extra labels.'),
-      notReadyFor: requiredDuration('How long a GatewaySync may not be ready before an alert fires.', '15m'),
+      notReadyFor: requiredDuration('How long a GatewaySync can be not ready before an alert fires.', '15m'),
       pushToApplied: v.optional(
         v.strictObject({
           percent: count('Objective: the percentage of pushes that must reach all gateways in time.', 99, 50, 99),

@@ -37,7 +37,7 @@ export const statusPageValues = v.optional(
     proxy: v.optional(
       v.strictObject({
         enabled: flag(
-          'Takes the user from an authenticating proxy. Users see only the namespaces whose GatewaySyncs they may list.',
+          'Takes the user name and groups from the headers of an authenticating proxy. Users see only the namespaces whose GatewaySyncs they may list.',
           false,
         ),
         secretRef: v.optional(

@@ -48,12 +48,12 @@ export const workloadValues = {
   deploymentAnnotations: annotations('Annotations of the Deployment or StatefulSet of the controller.'),
   podSecurityContext: objectWith(
     [...ofContainers, ...ofPodsAlone],
-    'Security context of the controller pod. It replaces the entire default, which has user and groups 65532. Without runAsUser, runAsGroup and fsGroup the cluster chooses them, as OpenShift requires.',
+    'Security context of the controller pod. It replaces the entire default, which sets the user and groups to 65532. Without runAsUser, runAsGroup and fsGroup, the cluster chooses them, as OpenShift requires.',
   ),
   securityContext: containerSecurity(
-    'Security context of the controller container. It replaces the entire default, which has no privileges, no capabilities and a read-only root file system.',
+    'Security context of the controller container. It replaces the entire default, which disallows privilege escalation, drops all capabilities and makes the root file system read-only.',
   ),
-  hostNetwork: flag('Runs the controller pod in the network of its node, for clusters whose API server cannot reach pods.', false),
+  hostNetwork: flag('Runs the controller pod in the host network, for clusters whose API server cannot reach pods.', false),
   dnsPolicy: v.optional(
     picked(
       ['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default'],
@@ -66,7 +66,7 @@ export const workloadValues = {
   livenessProbe: probe('liveness', { initialDelaySeconds: 15, periodSeconds: 20 }),
   readinessProbe: probe('readiness', { initialDelaySeconds: 1, periodSeconds: 5 }),
   terminationGracePeriodSeconds: count(
-    `Seconds until a controller pod is killed if it is still running. After the termination signal it serves requests for ${defaultShutdownDelaySeconds} s and then ends within ${stopWithinSeconds} s.`,
+    `Seconds until a controller pod is killed if it is still running. After the termination signal it serves requests for ${defaultShutdownDelaySeconds} s and then exits within ${stopWithinSeconds} s.`,
     30,
     minGraceSeconds,
     secondsOfDay,
@@ -74,7 +74,7 @@ export const workloadValues = {
   revisionHistoryLimit: count('Number of old revisions that are kept for a rollback.', 10, 0, 1000),
   serviceAccount: v.optional(
     v.strictObject({
-      create: flag('Creates the ServiceAccount of the controller. With false it must exist.', true),
+      create: flag('Creates the ServiceAccount of the controller. If false, it must already exist.', true),
       name: optionalObjectName('Name of the ServiceAccount. Defaults to the full release name.'),
       annotations: annotations("Annotations of the controller's ServiceAccount."),
     }),
