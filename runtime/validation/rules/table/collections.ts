@@ -16,15 +16,15 @@ export const collectionRules = {
   'nested-copy': {
     severity: 'error',
     title: 'Collections or a project are in a folder of the same kind, one folder too deep.',
-    why: 'The gateway looks for `config-mode.json` and `project.json` in one place only. Everything below is delivered and not loaded.',
+    why: 'The gateway looks for `config-mode.json` and `project.json` in one place only. Everything below is delivered but not loaded.',
     fix: 'Move the files one folder up and remove the empty folder.',
     sure: 'By definition: the places are fixed. It happens when a folder is copied into itself.',
   },
   'invalid-config-mode': {
     severity: 'error',
-    title: 'A `config-mode.json` is not a JSON object, or a field is missing or of another type.',
+    title: 'A `config-mode.json` is not a JSON object, or a field is missing or has the wrong type.',
     why: 'The gateway does not read the folder as a collection: its resources are lost.',
-    fix: 'Correct the JSON syntax at the line shown, such as a comma that is missing or extra. Title, description and parent are strings, enabled and inheritable are true or false.',
+    fix: 'Correct the JSON syntax at the line shown, such as a missing or extra comma. Title, description and parent are strings, enabled and inheritable are true or false.',
     sure: `Documented: the five fields are on ${modesPage}. The effect is assumed; none of 112 public files is invalid.`,
   },
   'unknown-collection-key': {

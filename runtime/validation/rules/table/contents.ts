@@ -37,14 +37,14 @@ export const contentRules = {
   'not-utf-8': {
     severity: 'error',
     title: 'A file is UTF-16 or otherwise not UTF-8.',
-    why: 'Gateways read UTF-8. Shells and editors of Windows often write something else. A warning for a script or a query in another encoding of single bytes: it is read, with wrong characters.',
+    why: 'Gateways read UTF-8. Shells and editors of Windows often write something else. A warning for a script or a query in a single-byte encoding, such as Latin-1: it is read, but with wrong characters.',
     fix: 'Save the file as UTF-8 without a byte order mark, and sign the resource.',
     sure: 'By definition: JSON is UTF-8 by its standard. For scripts it is assumed.',
   },
   'byte-order-mark': {
     severity: 'warning',
     title: 'A JSON file begins with a byte order mark.',
-    why: 'JSON has none and no gateway writes one; how a gateway handles the file is unknown.',
+    why: 'JSON does not allow one and no gateway writes one; how a gateway handles the file is unknown.',
     fix: 'Save the file as UTF-8 without a byte order mark, and sign the resource.',
     sure: 'Documented: RFC 8259 does not allow adding one.',
   },
@@ -100,9 +100,9 @@ export const contentRules = {
   'missing-attributes': {
     severity: 'error',
     title: 'A `resource.json` has no `attributes`.',
-    why: 'A gateway that starts with such a collection fails with a NullPointerException. A warning in projects, which a gateway 8.3.8 loads.',
+    why: 'A gateway that starts with such a collection fails with a NullPointerException. A warning in projects, because Ignition 8.3.8 loads them.',
     fix: 'Add "attributes": {}.',
-    sure: 'Reported: of gateways 8.1. Observed: a public lab starts 8.3.8 with such projects.',
+    sure: 'Reported: for Ignition 8.1. Observed: a public lab starts 8.3.8 with such projects.',
   },
   'invalid-manifest-field': {
     severity: 'warning',
@@ -114,9 +114,9 @@ export const contentRules = {
   'listed-file-missing': {
     severity: 'error',
     title: 'A `resource.json` lists a file that does not exist.',
-    why: 'NoSuchFileException: the resource is lost, and its project with it. A warning for `thumbnail.png`, with which a Designer does not open the project until the gateway is restarted, and for `backupConfig.json`. Symbolic links are never delivered, so a link does not count as a file.',
+    why: 'NoSuchFileException: the resource is lost, and its project with it. A warning for `thumbnail.png` (a Designer does not open the project until the gateway is restarted) and for `backupConfig.json`. Symbolic links are never delivered, so a link does not count as a file.',
     fix: 'Add the file (does git ignore it, or is it a link?), or remove it from "files" (cluster-sync lint --fix does so for `thumbnail.png` and `backupConfig.json`) and sign the resource.',
-    sure: 'Reported: of gateways 8.3, for `thumbnail.png`; 78 such entries in one public repository.',
+    sure: 'Reported: for Ignition 8.3 and `thumbnail.png`; 78 such entries in one public repository.',
   },
   'unlisted-file': {
     severity: 'warning',
@@ -162,7 +162,7 @@ export const contentRules = {
   },
   'invalid-project-json': {
     severity: 'error',
-    title: 'A `project.json` is not a JSON object, or a field of it is of another type.',
+    title: 'A `project.json` is not a JSON object, or one of its fields has the wrong type.',
     why: 'The gateway does not load the project.',
     fix: 'Correct the JSON syntax. Write title, description and parent as strings, and enabled and inheritable as true or false.',
     sure: 'Observed: every public project.json has this form.',

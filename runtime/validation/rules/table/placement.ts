@@ -14,7 +14,7 @@ export const placementRules = {
   'missing-singletons': {
     severity: 'warning',
     title: '`core` lacks singletons that every gateway has.',
-    why: '`core` must contain every singleton, including those that a mode overrides. A gateway that has the files already keeps them; a new one starts with the defaults, so two gateways of one commit differ. Only reported where the tree contains most of them, or where several deployment modes have no `core` at all.',
+    why: '`core` must contain every singleton, including those that a mode overrides. A gateway that has the files already keeps them; a new one starts with the defaults, so two gateways with the same commit differ. Only reported where the tree contains most of them, or where several deployment modes have no `core` at all.',
     fix: 'Copy the folders that the message names from a gateway into core.',
     sure: 'Documented: the base of every singleton is core. Observed: at least 33 of 36 public trees contain them all.',
   },
