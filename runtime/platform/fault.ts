@@ -1,6 +1,6 @@
 /**
  * Lists every fault reason in one table. Conditions, events, log fields, metric labels, SyncReports and HTTP bodies share these reasons;
- * docs/reference/operations.md prints the table. Pure.
+ * docs/how-to/runbook.md has an entry for each. Pure.
  */
 import { redactUrls } from './log/redact.ts'
 

@@ -28,13 +28,13 @@ const conditionMeanings: Record<ConditionType, string> = {
   CollectionsValid: 'validation found no error in the desired commit',
   GatewaysSynced: 'every gateway reports the published commit',
   AgentsInjected: 'every pod that requests an agent has a current one',
-  Reconciling: 'the controller is working on it',
+  Reconciling: 'the controller is working toward the desired state',
   Stalled: 'a change by a user is required',
   Paused: '`spec.paused` is true',
   FoldersUnverified:
-    'the files of a data directory may match no commit: a sync was interrupted and could not be finished, or the records are damaged; the message names gateway and cause',
+    'the files of a data directory may not match any commit, because a sync was interrupted and could not be completed, or because its records are damaged; the message names the gateway and the cause',
   Throttled:
-    'work waits for more than 5 seconds because the namespace uses its share, or did so in the last polling interval; the message names the share and what uses it the longest',
+    'work has waited for more than 5 seconds, now or in the last polling interval, because the namespace used up its share; the message names the share and what has used it the longest',
   Progressing: 'false after the rollout failed or was aborted',
 }
 
@@ -79,7 +79,7 @@ function eventTable(): string {
         type,
         when,
       ]),
-      ['`RequestedOnPage`', 'Normal', 'a user acted on the status page; the note names user and action'],
+      ['`RequestedOnPage`', 'Normal', 'a user acted on the status page; the note names the user and the action'],
       [
         linked('CollectionsInvalid', 'ValidationFailed', 'NotVerified'),
         'Warning',

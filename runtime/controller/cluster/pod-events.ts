@@ -19,7 +19,8 @@ import type { Log } from '../../platform/log/log.ts'
 export const podEvents = {
   MissingAgent:
     'the pod requests an agent but has no working one: if it has several volumes, name the data volume by annotation, then recreate the pod',
-  NotFollowed: 'the pod names no GatewaySync, or one that does not exist, and its namespace does not have exactly one: nothing is synced',
+  NotFollowed:
+    'the pod names a GatewaySync that does not exist, or it names none and its namespace does not have exactly one: nothing is synced',
   AgentOutdated: 'the agent is too old for this GatewaySync: recreate the pod',
   StartedWithoutCommit: 'startDeadline has passed: the gateway started without a complete commit',
 } as const

@@ -40,7 +40,7 @@ export type ReceiverParts = {
 
 /** Events of the receiver on a GatewaySync; docs/reference/operations.md documents them. */
 export const receiverEvents = {
-  WebhookReceived: { type: 'Normal', when: 'a push became a request', note: 'a push requested a sync' },
+  WebhookReceived: { type: 'Normal', when: 'a webhook requested a ref', note: 'a push requested a sync' },
   RefNotAllowed: {
     type: 'Warning',
     when: 'an authenticated delivery requests a ref that `spec.git.allowedRefs` does not permit',

@@ -7,7 +7,7 @@ export type EventToRecord = { type: 'Normal' | 'Warning'; reason: string; note: 
 /** By reason; `when` is printed in docs/reference/operations.md. */
 export const syncEvents = {
   Published: { type: 'Normal', when: 'a commit was published' },
-  StageBegan: { type: 'Normal', when: 'a rollout reached a stage, which began or waits to begin' },
+  StageBegan: { type: 'Normal', when: 'a rollout reached a stage, which started or waits to start' },
   StageApproved: { type: 'Normal', when: 'a stage of a rollout was approved' },
   RolledOut: { type: 'Normal', when: 'every stage of a rollout is done' },
   RolloutStopped: { type: 'Warning', when: 'a rollout failed or was aborted, and is stopped' },

@@ -161,7 +161,8 @@ function agentsCondition({ gateways, status }: Summary): ConditionInput {
   const missing = status.gateways?.missingAgent ?? 0
   if (missing > 0)
     return { type, status: 'False', reason: 'MissingAgent', message: namesOf(gateways, ({ state }) => state === 'missingAgent') }
-  if ((status.outdatedAgents ?? 0) === 0) return { type, status: 'True', reason: 'Injected', message: 'every annotated pod has its agent' }
+  if ((status.outdatedAgents ?? 0) === 0)
+    return { type, status: 'True', reason: 'Injected', message: 'every pod that requests an agent has one' }
   return { type, status: 'False', reason: 'AgentOutdated', message: namesOf(gateways, isOutdated) }
 }
 

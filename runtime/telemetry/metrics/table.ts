@@ -29,7 +29,7 @@ export const objectMetrics = {
   clustersync_findings: { type: 'gauge', help: 'findings of validation by severity', labels: [...object, 'severity'] },
   clustersync_published_info: {
     type: 'gauge',
-    help: '1 once a commit is published, with whether its signature was verified',
+    help: '1 once a commit is published; the label shows whether its signature was verified',
     labels: [...object, 'verified'],
   },
   clustersync_published_timestamp_seconds: { type: 'gauge', help: 'when the current commit was published', labels: object },
@@ -38,7 +38,7 @@ export const objectMetrics = {
   clustersync_rollout_stage: { type: 'gauge', help: 'number of the current stage, from 1; 0 if there is none', labels: object },
   clustersync_rollout_failed_gateways: {
     type: 'gauge',
-    help: 'gateways of all stages that failed with what is rolled out',
+    help: 'gateways of all stages that failed in the current or last rollout',
     labels: object,
   },
   clustersync_rollout_started_timestamp_seconds: { type: 'gauge', help: 'when the current or last rollout began', labels: object },
@@ -63,12 +63,12 @@ export const processMetrics = {
   clustersync_queue_depth: { type: 'gauge', help: 'GatewaySyncs that wait for a reconcile' },
   clustersync_limiter_waiting: {
     type: 'gauge',
-    help: 'work of a namespace that waits for its turn, of the 20 namespaces that used a resource the most',
+    help: 'waiting work for a shared resource, for the 20 namespaces that used it the most',
     labels: ['resource', 'namespace'],
   },
   clustersync_limiter_used_seconds_total: {
     type: 'counter',
-    help: 'time for which a namespace used the whole of a shared resource, of the 20 namespaces that used it the most',
+    help: 'use of a shared resource by a namespace, in seconds of the whole resource, for the 20 namespaces that used it the most',
     labels: ['resource', 'namespace'],
   },
   clustersync_queue_wait_seconds: {
@@ -83,7 +83,7 @@ export const processMetrics = {
   },
   clustersync_relist_differences_total: {
     type: 'counter',
-    help: 'changes that a list found and that the watch before it missed; more than 0 is a defect',
+    help: 'changes that a list found but the watch before it missed; a value above 0 indicates a bug',
     labels: ['kind'],
   },
   clustersync_event_loop_delay_seconds: {
@@ -96,7 +96,7 @@ export const processMetrics = {
     help: 'agents by their version compared with that of the leading controller: same, older, newer or unknown',
     labels: ['skew'],
   },
-  clustersync_source_requests_total: { type: 'counter', help: 'calls to git hosts, fetches included', labels: ['outcome', 'reason'] },
+  clustersync_source_requests_total: { type: 'counter', help: 'calls to git hosts, including fetches', labels: ['outcome', 'reason'] },
   clustersync_source_request_duration_seconds: { type: 'histogram', help: 'duration of a call to a git host', buckets: slow },
   clustersync_source_fetched_bytes_total: { type: 'counter', help: 'bytes that fetches added to mirrors' },
   clustersync_source_volume_used_bytes: {
@@ -106,17 +106,17 @@ export const processMetrics = {
   clustersync_source_volume_limit_bytes: { type: 'gauge', help: 'space that all mirrors together may use' },
   clustersync_signature_checks_total: {
     type: 'counter',
-    help: 'commits and tags whose signatures were checked, by what was found',
+    help: 'signature checks of commits and tags by outcome',
     labels: ['outcome'],
   },
   clustersync_push_to_applied_seconds: {
     type: 'histogram',
-    help: 'from the receipt of a push until every gateway ran its commit',
+    help: 'time from the receipt of a push until every gateway ran its commit',
     buckets: slow,
   },
   clustersync_publish_to_applied_seconds: {
     type: 'histogram',
-    help: 'from the publication of a commit until every gateway ran it',
+    help: 'time from the publication of a commit until every gateway ran it',
     buckets: slow,
   },
   clustersync_receiver_requests_total: {
@@ -132,7 +132,7 @@ export const processMetrics = {
   clustersync_receiver_open: { type: 'gauge', help: '1 while the webhook receiver accepts calls without authentication' },
   clustersync_watched_namespaces_forbidden: {
     type: 'gauge',
-    help: 'namespaces of watchNamespaces that are gone or may not be listed; the others are served',
+    help: 'namespaces of watchNamespaces that do not exist or may not be listed; the others are served',
   },
   clustersync_admission_requests_total: {
     type: 'counter',
@@ -160,21 +160,21 @@ export const processMetrics = {
 /** Written by each agent itself, without a library: runtime/agent/metrics.ts. */
 export const agentMetrics = {
   clustersync_agent_build_info: { type: 'gauge', help: '1, with the version of the agent', labels: ['version'] },
-  clustersync_agent_phase: { type: 'gauge', help: '1 for the phase that the gateway is in', labels: ['phase'] },
+  clustersync_agent_phase: { type: 'gauge', help: '1 for the current phase of the gateway', labels: ['phase'] },
   clustersync_agent_cycles_total: { type: 'counter', help: 'sync cycles by outcome', labels: ['outcome'] },
   clustersync_agent_consecutive_failures: { type: 'gauge', help: 'number of consecutive failed cycles' },
   clustersync_agent_last_success_timestamp_seconds: {
     type: 'gauge',
-    help: 'when a cycle last ended with the published commit in place; absent before the first',
+    help: 'when a sync cycle last ended with the published commit applied; absent before the first',
   },
   clustersync_agent_step_duration_seconds: { type: 'summary', help: 'duration of the steps of cycles, with any outcome', labels: ['step'] },
-  clustersync_agent_files_total: { type: 'counter', help: 'files put in place or removed', labels: ['operation'] },
-  clustersync_agent_written_bytes_total: { type: 'counter', help: 'content put in place' },
-  clustersync_agent_drifted_files: { type: 'gauge', help: 'owned files that were changed locally' },
+  clustersync_agent_files_total: { type: 'counter', help: 'files written or removed', labels: ['operation'] },
+  clustersync_agent_written_bytes_total: { type: 'counter', help: 'bytes written to the data directory' },
+  clustersync_agent_drifted_files: { type: 'gauge', help: 'managed files that were changed locally' },
   clustersync_agent_scans_total: { type: 'counter', help: 'requested scans by outcome', labels: ['outcome'] },
   clustersync_agent_gateway_state: {
     type: 'gauge',
-    help: '1 for the state that the gateway was in at the last query',
+    help: '1 for the state of the gateway at the last query',
     labels: ['state'],
   },
   clustersync_agent_open_designers: { type: 'gauge', help: 'Designer sessions that the gateway reported at the last query' },
