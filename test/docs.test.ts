@@ -31,6 +31,10 @@ void t.test('every link of a page leads to an existing file', async (t) => {
   }
 })
 
+void t.test('the text of a link is a title or a phrase and not the name of a page', async (t) => {
+  for (const page of pages) t.notMatch(read(page), /\[[\w/.-]+\.md\]\(/, page)
+})
+
 /** The anchors of a page's headings, as git hosts generate them. */
 function headingsOf(page: string): Set<string> {
   const text = read(page).replaceAll(/^```.*?^```$/gms, '')
