@@ -31,15 +31,14 @@ import { statusPageValues } from './values/status-page.ts'
 import { containerSecurity, serviceValues, workloadValues } from './values/workload.ts'
 import { logLevels } from '../runtime/platform/log/level.ts'
 
-const logLevel = (what: string) =>
-  v.optional(v.pipe(v.picklist(logLevels), v.description(`Minimum level of the log lines of ${what}.`)), 'info')
+const logLevel = (what: string) => v.optional(v.pipe(v.picklist(logLevels), v.description(`Minimum log level of ${what}.`)), 'info')
 
 const pullPolicy = v.picklist(['Always', 'IfNotPresent', 'Never'])
 
 /** scripts/release replaces the defaults with the images that a release publishes. */
 const image = (program: keyof typeof defaultImages) => ({
   repository: repository(`Image of the ${program}.`, defaultImages[program].repository),
-  tag: tag('Tag of the image. Defaults to the version of this package.', defaultImages[program].tag),
+  tag: tag('Tag of the image. Defaults to the version of the operator.', defaultImages[program].tag),
 })
 
 /**
@@ -93,7 +92,7 @@ export const valuesSchema = v.strictObject({
       logDevMode: v.optional(
         v.pipe(
           v.picklist(['true', 'false'], 'must be the string "true" or "false"'),
-          v.description('"true" writes log lines of all levels for a console instead of JSON.'),
+          v.description('"true" logs all levels in a human-readable format instead of JSON.'),
         ),
         'false',
       ),
@@ -213,7 +212,7 @@ export const valuesSchema = v.strictObject({
             false,
           ),
           size: quantity('Size of each claim; at least source.storage.sizeLimit. It cannot be changed later.', '3Gi'),
-          storageClassName: optionalObjectName('Storage class of the claims. Defaults to that of the cluster.'),
+          storageClassName: optionalObjectName('Storage class of the claims. Defaults to the default class of the cluster.'),
           accessMode: v.optional(
             v.pipe(v.picklist(['ReadWriteOnce', 'ReadWriteOncePod']), v.description('Access mode of the claims.')),
             'ReadWriteOnce',
@@ -229,7 +228,7 @@ export const valuesSchema = v.strictObject({
       allowedHosts: gitHosts('Permitted git hosts. Defaults to all.'),
       allowPrivateAddresses: flag('Permits git hosts with private addresses, as in most plants.', true),
       allowedAddresses: networks(
-        'Additional permitted addresses and networks of git hosts. Otherwise loopback, link-local addresses and the API server are refused.',
+        'Additional permitted addresses and networks of git hosts. By default, loopback addresses, link-local addresses and the API server are refused.',
       ),
       proxy: proxyUrl(
         'Proxy for git hosts, such as http://proxy.example.com:3128. For a proxy that requires a password, use spec.git.proxy.',
@@ -250,8 +249,8 @@ export const valuesSchema = v.strictObject({
     v.strictObject({
       resources: v.optional(
         v.strictObject({
-          requests: quantities('request', 'Resource requests of agents. Defaults to 10m and 64Mi if no limits are set either.'),
-          limits: quantities('limit', 'Resource limits of agents. Defaults to 256Mi of memory if no requests are set either.'),
+          requests: quantities('request', 'Resource requests of agents. Defaults to 10m of CPU and 64Mi of memory if no limits are set.'),
+          limits: quantities('limit', 'Resource limits of agents. Defaults to 256Mi of memory if no requests are set.'),
         }),
         {},
       ),

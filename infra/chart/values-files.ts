@@ -25,9 +25,9 @@ export function valuesSchemaJson(): string {
   const properties = {
     ...schema.properties,
     // Helm adds this one to the values of a chart that another chart depends on.
-    global: { type: 'object', description: 'Values of the whole installation; none is read.' },
+    global: { type: 'object', description: 'Global values of the parent chart; not used.' },
     // The usual key of a `condition` with which another chart enables this one.
-    enabled: { type: 'boolean', description: 'For the condition of a chart that depends on this one; not read here.' },
+    enabled: { type: 'boolean', description: 'Used in the condition of a parent chart; not used here.' },
   }
   return JSON.stringify({ $schema: 'http://json-schema.org/draft-07/schema#', ...schema, properties }, undefined, 2) + '\n'
 }

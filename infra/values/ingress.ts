@@ -10,7 +10,7 @@ export const ingressValues = (what: string) =>
   v.optional(
     v.strictObject({
       enabled: flag(`Creates an Ingress for the ${what}.`, false),
-      ingressClassName: optionalObjectName('Ingress class. Defaults to that of the cluster.'),
+      ingressClassName: optionalObjectName('Ingress class. Defaults to the default class of the cluster.'),
       annotations: annotations('Annotations of the Ingress.'),
       hosts: v.optional(
         v.pipe(
@@ -23,7 +23,7 @@ export const ingressValues = (what: string) =>
               ),
             }),
           ),
-          v.description('Entries {host, paths: [{path, pathType}]}. Without host they match all hosts.'),
+          v.description('Entries {host, paths: [{path, pathType}]}. An entry without host matches all hosts.'),
         ),
         [],
       ),

@@ -22,8 +22,8 @@ import { docsUrl } from '../../runtime/platform/version.ts'
 const monitor = (what: string) => ({
   enabled: flag(`Creates ${what}.`, false),
   labels: labels('Extra labels.'),
-  interval: duration('Scrape interval. Defaults to that of the monitoring system.'),
-  scrapeTimeout: duration('Scrape timeout. Defaults to that of the monitoring system.'),
+  interval: duration('Scrape interval. Defaults to the global scrape interval of Prometheus.'),
+  scrapeTimeout: duration('Scrape timeout. Defaults to the global scrape timeout of Prometheus.'),
   relabelings: items('Relabeling of targets before they are scraped.'),
   metricRelabelings: items('Relabeling of scraped metrics.'),
 })
@@ -67,7 +67,7 @@ export const monitoringValues = {
     v.strictObject({
       enabled: flag('Creates a PrometheusRule with alerts on the metrics of the controller.', false),
       labels: labels('Extra labels.'),
-      notReadyFor: requiredDuration('How long a GatewaySync can be not ready before an alert fires.', '15m'),
+      notReadyFor: requiredDuration('How long a GatewaySync must be unready before an alert fires.', '15m'),
       pushToApplied: v.optional(
         v.strictObject({
           percent: count('Objective: the percentage of pushes that must reach all gateways in time.', 99, 50, 99),
@@ -101,7 +101,7 @@ export const monitoringValues = {
         '',
       ),
       samplingRatio: v.optional(
-        v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description('Ratio of pushes that are traced, from 0 to 1.')),
+        v.pipe(v.number(), v.minValue(0), v.maxValue(1), v.description('Fraction of pushes to trace, from 0 to 1.')),
         1,
       ),
     }),

@@ -17,7 +17,7 @@ export const notificationValues = v.optional(
       }),
     ),
     v.description(
-      `Receivers {name, type: webhook|slack|msteams, secretRef: {name}, events, namespaces}. The events are ${noticeKinds.join(', ')}; without the key, all except NotReady are sent. Without namespaces, events of all are sent. The Secret in the namespace of the release has the key address, for a webhook also hmac-key, and optionally ca.crt.`,
+      `Receivers: entries {name, type: webhook|slack|msteams, secretRef: {name}, events, namespaces}. events: any of ${noticeKinds.join(', ')}; by default all except NotReady. namespaces: by default all. The Secret, in the namespace of the release, contains the keys address, hmac-key (for type webhook), and optionally ca.crt.`,
     ),
   ),
   [],

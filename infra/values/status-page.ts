@@ -67,7 +67,7 @@ export const statusPageValues = v.optional(
         ),
         v.maxLength(maxClusters),
         v.description(
-          'Other clusters {name, kubeconfig: {secretRef: {name, key}}, url} whose GatewaySyncs the page also shows, to users who may list those of all namespaces of this cluster. The Secret is in the namespace of the release; without key, the key is kubeconfig. url is the address of the status page of that cluster. Needs statusPage.oidc or statusPage.proxy.',
+          'Other clusters: entries {name, kubeconfig: {secretRef: {name, key}}, url}. The page also shows their GatewaySyncs, to users who may list GatewaySyncs in all namespaces of this cluster. The Secret is in the namespace of the release; key defaults to kubeconfig. url is the address of the status page of that cluster. Requires statusPage.oidc or statusPage.proxy.',
         ),
       ),
       [],

@@ -160,7 +160,9 @@ function replicas({ replicaCount, webhook, podDisruptionBudget: budget }: Values
 
 function pod({ podLabels, topologySpreadConstraints, serviceAccount, controller }: Values): string[] {
   return [
-    ...selectorKeys.flatMap((key) => when(key in podLabels, `podLabels: ${key} is ignored, because the Deployment selects its pods by it`)),
+    ...selectorKeys.flatMap((key) =>
+      when(key in podLabels, `podLabels: ${key} is ignored, because the Deployment uses it to select its pods`),
+    ),
     ...topologySpreadConstraints.flatMap((constraint, index) =>
       when(!('labelSelector' in constraint), `topologySpreadConstraints.${index}: no effect without a labelSelector`),
     ),

@@ -71,7 +71,7 @@ export const workloadValues = {
     minGraceSeconds,
     secondsOfDay,
   ),
-  revisionHistoryLimit: count('Number of old revisions that are kept for a rollback.', 10, 0, 1000),
+  revisionHistoryLimit: count('Number of old revisions to keep for rollbacks.', 10, 0, 1000),
   serviceAccount: v.optional(
     v.strictObject({
       create: flag('Creates the ServiceAccount of the controller. If false, it must already exist.', true),

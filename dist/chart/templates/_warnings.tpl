@@ -82,7 +82,7 @@ same, and besides warns of values in sections that are turned off, for which Hel
 
 {{- range $key := list "app.kubernetes.io/name" "app.kubernetes.io/instance" }}
 {{- if hasKey $v.podLabels $key }}
-{{- $warnings = append $warnings (printf "podLabels: %s is ignored, because the Deployment selects its pods by it" $key) }}
+{{- $warnings = append $warnings (printf "podLabels: %s is ignored, because the Deployment uses it to select its pods" $key) }}
 {{- end }}
 {{- end }}
 {{- range $i, $constraint := $v.topologySpreadConstraints }}

@@ -183,7 +183,7 @@ const warned: Record<string, readonly [values: object, warnings: readonly string
   ],
   'a label that selects the pods': [
     { replicaCount: 2, podLabels: { 'app.kubernetes.io/name': 'other' } },
-    ['podLabels: app.kubernetes.io/name is ignored, because the Deployment selects its pods by it'],
+    ['podLabels: app.kubernetes.io/name is ignored, because the Deployment uses it to select its pods'],
   ],
 }
 
