@@ -278,7 +278,7 @@ export interface GatewaySyncSpecPolling {
      */
     readonly enabled?: boolean;
     /**
-     * A duration such as 60s, 5m or 1h30m; at least 5s.
+     * Interval between polls, such as 60s, 5m or 1h30m. At least 5s.
      *
      * @schema GatewaySyncSpecPolling#interval
      */
@@ -337,7 +337,7 @@ export interface GatewaySyncSpecGateway {
      */
     readonly tls?: boolean;
     /**
-     * PEM-encoded CA certificates that verify the gateway.
+     * PEM-encoded CA certificates for verifying the gateway.
      *
      * @schema GatewaySyncSpecGateway#caBundle
      */
@@ -360,7 +360,7 @@ export declare function toJson_GatewaySyncSpecGateway(obj: GatewaySyncSpecGatewa
  */
 export interface GatewaySyncSpecSync {
     /**
-     * Defaults of all profiles.
+     * Defaults for all profiles.
      *
      * @schema GatewaySyncSpecSync#defaults
      */
@@ -397,7 +397,7 @@ export interface GatewaySyncSpecValidation {
      */
     readonly policy?: GatewaySyncSpecValidationPolicy;
     /**
-     * Severity by name of the rule. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.
+     * Severity of each rule, by its name. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.
      *
      * @schema GatewaySyncSpecValidation#rules
      */
@@ -779,7 +779,7 @@ export interface GatewaySyncSpecWebhookToken {
  */
 export declare function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookToken | undefined): Record<string, any> | undefined;
 /**
- * PEM-encoded CA certificates that verify the gateway.
+ * PEM-encoded CA certificates for verifying the gateway.
  *
  * @schema GatewaySyncSpecGatewayCaBundle
  */
@@ -819,7 +819,7 @@ export interface GatewaySyncSpecGatewayApi {
  */
 export declare function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGatewayApi | undefined): Record<string, any> | undefined;
 /**
- * Defaults of all profiles.
+ * Defaults for all profiles.
  *
  * @schema GatewaySyncSpecSyncDefaults
  */
@@ -857,7 +857,7 @@ export interface GatewaySyncSpecSyncDefaults {
      */
     readonly dryRun?: boolean;
     /**
-     * Writes nothing. Validation and reports continue.
+     * Stops writes to the gateway. Validation and reports continue.
      *
      * @schema GatewaySyncSpecSyncDefaults#paused
      */
@@ -958,7 +958,7 @@ export interface GatewaySyncSpecSyncProfiles {
      */
     readonly dryRun?: boolean;
     /**
-     * Writes nothing. Validation and reports continue.
+     * Stops writes to the gateway. Validation and reports continue.
      *
      * @schema GatewaySyncSpecSyncProfiles#paused
      */
@@ -1118,7 +1118,7 @@ export interface GatewaySyncSpecRolloutWindows {
      */
     readonly to: string;
     /**
-     * Time zone of the window: a name of the IANA database.
+     * IANA time zone of the window, such as Europe/Vienna.
      *
      * @schema GatewaySyncSpecRolloutWindows#timeZone
      */

@@ -406,7 +406,7 @@ export interface GatewaySyncSpecPolling {
   readonly enabled?: boolean;
 
   /**
-   * A duration such as 60s, 5m or 1h30m; at least 5s.
+   * Interval between polls, such as 60s, 5m or 1h30m. At least 5s.
    *
    * @schema GatewaySyncSpecPolling#interval
    */
@@ -494,7 +494,7 @@ export interface GatewaySyncSpecGateway {
   readonly tls?: boolean;
 
   /**
-   * PEM-encoded CA certificates that verify the gateway.
+   * PEM-encoded CA certificates for verifying the gateway.
    *
    * @schema GatewaySyncSpecGateway#caBundle
    */
@@ -532,7 +532,7 @@ export function toJson_GatewaySyncSpecGateway(obj: GatewaySyncSpecGateway | unde
  */
 export interface GatewaySyncSpecSync {
   /**
-   * Defaults of all profiles.
+   * Defaults for all profiles.
    *
    * @schema GatewaySyncSpecSync#defaults
    */
@@ -583,7 +583,7 @@ export interface GatewaySyncSpecValidation {
   readonly policy?: GatewaySyncSpecValidationPolicy;
 
   /**
-   * Severity by name of the rule. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.
+   * Severity of each rule, by its name. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.
    *
    * @schema GatewaySyncSpecValidation#rules
    */
@@ -1171,7 +1171,7 @@ export function toJson_GatewaySyncSpecWebhookToken(obj: GatewaySyncSpecWebhookTo
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * PEM-encoded CA certificates that verify the gateway.
+ * PEM-encoded CA certificates for verifying the gateway.
  *
  * @schema GatewaySyncSpecGatewayCaBundle
  */
@@ -1235,7 +1235,7 @@ export function toJson_GatewaySyncSpecGatewayApi(obj: GatewaySyncSpecGatewayApi 
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
- * Defaults of all profiles.
+ * Defaults for all profiles.
  *
  * @schema GatewaySyncSpecSyncDefaults
  */
@@ -1276,7 +1276,7 @@ export interface GatewaySyncSpecSyncDefaults {
   readonly dryRun?: boolean;
 
   /**
-   * Writes nothing. Validation and reports continue.
+   * Stops writes to the gateway. Validation and reports continue.
    *
    * @schema GatewaySyncSpecSyncDefaults#paused
    */
@@ -1412,7 +1412,7 @@ export interface GatewaySyncSpecSyncProfiles {
   readonly dryRun?: boolean;
 
   /**
-   * Writes nothing. Validation and reports continue.
+   * Stops writes to the gateway. Validation and reports continue.
    *
    * @schema GatewaySyncSpecSyncProfiles#paused
    */
@@ -1634,7 +1634,7 @@ export interface GatewaySyncSpecRolloutWindows {
   readonly to: string;
 
   /**
-   * Time zone of the window: a name of the IANA database.
+   * IANA time zone of the window, such as Europe/Vienna.
    *
    * @schema GatewaySyncSpecRolloutWindows#timeZone
    */

@@ -108,7 +108,6 @@ export const interval = v.pipe(
     `!self.matches(${celDuration}) || duration(self) >= duration('5s')`,
     (value) => (durationMs(value) ?? Infinity) >= minimumIntervalMs,
   ),
-  v.description('A duration such as 60s, 5m or 1h30m; at least 5s.'),
 )
 
 /** A path relative to the repository or to the gateway's data directory. */

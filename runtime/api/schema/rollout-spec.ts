@@ -100,7 +100,7 @@ const window = v.object({
     v.pipe(
       text(64),
       v.check(isTimeZone, 'must be a time zone such as Europe/Vienna'),
-      v.description('Time zone of the window: a name of the IANA database.'),
+      v.description('IANA time zone of the window, such as Europe/Vienna.'),
     ),
     'UTC',
   ),

@@ -88,7 +88,7 @@ export const rolloutStatus = v.object({
   finishedAt: v.optional(v.pipe(time, v.description('When the rollout was completed, stopped or rolled back.'))),
   stage: v.optional(v.pipe(text(63), v.description('The current stage.'))),
   waitsFor: v.optional(
-    v.pipe(v.picklist(['Gateways', 'Soak', 'Approval', 'Window', 'Pause']), v.description('What the current stage waits for.')),
+    v.pipe(v.picklist(['Gateways', 'Soak', 'Approval', 'Window', 'Pause']), v.description('What the current stage is waiting for.')),
   ),
   progressAt: v.optional(v.pipe(time, v.description('When a gateway of the stage last started or completed its update.'))),
   healthySince: v.optional(v.pipe(time, v.description('When all gateways of the current stage became healthy.'))),

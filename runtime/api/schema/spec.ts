@@ -19,7 +19,7 @@ const polling = v.object({
     ),
     true,
   ),
-  interval: v.optional(interval, '60s'),
+  interval: v.optional(v.pipe(interval, v.description('Interval between polls, such as 60s, 5m or 1h30m. At least 5s.')), '60s'),
 })
 
 const webhook = v.object({
@@ -49,7 +49,7 @@ export const gatewaySettings = v.object({
     ),
   ),
   tls: v.optional(v.pipe(v.boolean(), v.description('Whether the gateway serves its HTTP API over TLS.')), false),
-  caBundle: v.optional(v.pipe(secretRefHolder, v.description('PEM-encoded CA certificates that verify the gateway.'))),
+  caBundle: v.optional(v.pipe(secretRefHolder, v.description('PEM-encoded CA certificates for verifying the gateway.'))),
   api: v.optional(
     v.pipe(
       v.object({ secretName, secretKey: v.optional(secretKey, 'apiKey') }),
@@ -74,7 +74,7 @@ export const validationSettings = v.object({
       v.record(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,63}$/)), v.picklist(['error', 'warning', 'off'])),
       v.maxEntries(64),
       v.description(
-        'Severity by name of the rule. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.',
+        'Severity of each rule, by its name. Quote "off" in YAML: kubectl reads a plain off as false. The rules are listed in docs/reference/rules.md.',
       ),
     ),
     {},

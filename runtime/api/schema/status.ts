@@ -140,7 +140,7 @@ export const gatewaySyncStatus = v.object({
     v.pipe(
       v.object({
         url: v.pipe(text(2048), v.description('URL of the content server.')),
-        caBundle: v.pipe(text(65536), v.description('PEM-encoded CA certificates that verify the content server.')),
+        caBundle: v.pipe(text(65536), v.description('PEM-encoded CA certificates for verifying the content server.')),
       }),
       v.description('The server from which agents fetch content.'),
     ),

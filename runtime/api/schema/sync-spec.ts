@@ -101,7 +101,7 @@ export const syncDefaults = v.object({
   syncPeriod: v.optional(syncPeriod, '30s'),
   designerSessionPolicy: v.optional(designerSessionPolicy, 'Proceed'),
   dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change without writing anything.')), false),
-  paused: v.optional(v.pipe(v.boolean(), v.description('Writes nothing. Validation and reports continue.')), false),
+  paused: v.optional(v.pipe(v.boolean(), v.description('Stops writes to the gateway. Validation and reports continue.')), false),
   drift: v.optional(drift, 'Report'),
   prune: v.optional(prune, 'Owned'),
   maxDeletions: v.optional(maxDeletions, '50%'),
@@ -167,7 +167,7 @@ export const profileSettings = v.pipe(
     syncPeriod: v.optional(syncPeriod),
     designerSessionPolicy: v.optional(designerSessionPolicy),
     dryRun: v.optional(v.pipe(v.boolean(), v.description('Reports what a sync would change without writing anything.'))),
-    paused: v.optional(v.pipe(v.boolean(), v.description('Writes nothing. Validation and reports continue.'))),
+    paused: v.optional(v.pipe(v.boolean(), v.description('Stops writes to the gateway. Validation and reports continue.'))),
     drift: v.optional(drift),
     prune: v.optional(prune),
     maxDeletions: v.optional(maxDeletions),
@@ -237,7 +237,7 @@ export const resolvedProfile = v.object({
 
 /** The schema of `spec.sync`. */
 export const syncSpec = v.object({
-  defaults: v.optional(v.pipe(syncDefaults, v.description('Defaults of all profiles.')), {}),
+  defaults: v.optional(v.pipe(syncDefaults, v.description('Defaults for all profiles.')), {}),
   profiles: v.pipe(profiles, v.description('Profiles by name. A pod selects one with an annotation; the default is "default".')),
   rollbackOnFailedScan: v.optional(
     v.pipe(
