@@ -125,7 +125,7 @@ function availabilityRules(names: Names): AlertRule[] {
       for: '10m',
       severity: 'critical',
       summary: 'No controller metrics are collected.',
-      description: `Nothing is collected from ${controller}: it does not run, or the monitoring system cannot reach or read its metrics.`,
+      description: `No metrics are collected from ${controller}: it is not running, or the monitoring system cannot reach or read them.`,
     },
     {
       alert: 'ClusterSyncNoLeader',
@@ -182,7 +182,7 @@ function failureRules(names: Names): AlertRule[] {
       for: '5m',
       severity: 'warning',
       summary: `Messages to ${label('type')} were dropped.`,
-      description: `${controller} could not report the state of a commit to ${label('type')}; its log says why.`,
+      description: `${controller} could not report the state of a commit to ${label('type')}; its log shows the reason.`,
     },
   ]
 }
@@ -212,7 +212,7 @@ function syncRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '5m',
       severity: 'warning',
       summary: `GatewaySync ${object} is stalled.`,
-      description: `${object} cannot continue until something changes; its Stalled condition says what.`,
+      description: `${object} cannot continue until something changes; the condition Stalled shows what.`,
     },
     {
       alert: 'ClusterSyncRolloutFailed',
@@ -220,7 +220,7 @@ function syncRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '1m',
       severity: 'warning',
       summary: `The rollout of ${object} has failed.`,
-      description: `Gateways of a stage of ${object} failed with the commit, or a user aborted its rollout; its Progressing condition says which.`,
+      description: `Gateways of a stage of ${object} failed with the commit, or a user aborted its rollout; the condition Progressing shows which.`,
     },
     {
       alert: 'ClusterSyncRolloutStuck',
@@ -228,7 +228,7 @@ function syncRules(names: Names, notReadyFor: string): AlertRule[] {
       for: '1h',
       severity: 'warning',
       summary: `The rollout of ${object} has taken more than ${longRolloutDays} days.`,
-      description: `The rollout of ${object} is not done; its Progressing condition says what it waits for, which may be an approval.`,
+      description: `The rollout of ${object} is not done; the condition Progressing shows what it waits for, such as an approval.`,
     },
   ]
 }
@@ -243,7 +243,7 @@ function gatewayRules(names: Names): AlertRule[] {
       for: '10m',
       severity: 'warning',
       summary: `Gateways of ${object} cannot apply the commit.`,
-      description: `{{ $value }} gateways of ${object} report a failure; their SyncReports say which.`,
+      description: `{{ $value }} gateways of ${object} report a failure; see their SyncReports.`,
     },
     {
       alert: 'ClusterSyncGatewaysBlocked',
@@ -275,7 +275,7 @@ function gatewayRules(names: Names): AlertRule[] {
       for: '1h',
       severity: 'warning',
       summary: `Files of gateways of ${object} were changed locally.`,
-      description: `{{ $value }} gateways of ${object} have owned files that differ from the published commit.`,
+      description: `{{ $value }} gateways of ${object} have managed files that differ from the published commit.`,
     },
   ]
 }
