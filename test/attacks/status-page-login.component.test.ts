@@ -118,7 +118,7 @@ void t.test('a browser navigation is refused with a localized page, a script wit
   const follows = { accept: 'text/html,*/*', 'sec-fetch-dest': 'document' }
   const nobody = await get(line, follows)
   t.equal(nobody.status, 401)
-  containsText(t, nobody.text, 'The login in front of this page does not identify you')
+  containsText(t, nobody.text, 'The login proxy in front of this page did not identify you')
   containsText(t, (await get(line, { ...follows, 'accept-language': 'de' })).text, 'weist Sie nicht aus')
   lacksText(t, nobody.text, '/account', 'nobody has no account')
   matchObject(t, JSON.parse((await get(line, { ...follows, 'sec-fetch-dest': 'empty' })).text), { status: 401 })

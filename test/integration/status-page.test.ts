@@ -120,7 +120,7 @@ void t.test('the status page of an installation shows each user what that user m
     const stranger = await ask('/', by('eve'))
     t.equal(stranger.status, 200)
     lacksText(t, stranger.text, namespace)
-    containsText(t, stranger.text, 'You have no permission to see GatewaySyncs')
+    containsText(t, stranger.text, 'You do not have permission to see GatewaySyncs')
   })
 
   await t.test('the page of a gateway reads the complete report for a user who may see it', async (t) => {
@@ -128,7 +128,7 @@ void t.test('the status page of an installation shows each user what that user m
     for (const person of [boss, ann]) {
       const page = await text(place, person)
       t.match(page, /1 new, 0 changed, 0 deleted/, 'what the controller does not keep')
-      lacksText(t, page, 'cannot be read now')
+      lacksText(t, page, 'The changes cannot be read')
     }
     t.equal((await ask(place, by('eve'))).status, 404)
   })

@@ -41,7 +41,7 @@ const english: ActionWords = {
   texts: {
     sync: {
       label: () => 'Sync now',
-      means: () => 'Checks the git host now, without waiting for the next poll, and publishes a new commit.',
+      means: () => 'Checks the git host now, without waiting for the next poll, and publishes the new commit if there is one.',
     },
     pause: {
       label: () => 'Pause',
@@ -56,11 +56,11 @@ const english: ActionWords = {
       label: (of) => (isCommitHash(of) ? `Back to ${named(of)}` : `Follow ${of} again`),
       means: (of) =>
         isCommitHash(of)
-          ? `Sets spec.git.ref to this commit (${of}), or spec.oci.digest to its artifact. The gateways return to it and stay there, regardless of pushes, until a branch or tag is followed again. If another tool applies this GatewaySync (GitOps), set it there too.`
-          : `Sets spec.git.ref to ${of}: the gateways follow what is pushed there. If another tool applies this GatewaySync (GitOps), set it there too.`,
+          ? `Sets spec.git.ref to this commit (${of}), or spec.oci.digest to its artifact. The gateways return to it and stay there, regardless of pushes, until a branch or tag is followed again. If a GitOps tool manages this GatewaySync, make the same change there.`
+          : `Sets spec.git.ref to ${of}: the gateways follow what is pushed there. If a GitOps tool manages this GatewaySync, make the same change there.`,
     },
     'confirm-deletions': {
-      label: (of) => `Confirm the deletions of ${named(of)}`,
+      label: (of) => `Confirm the deletions in ${named(of)}`,
       means: (of) => `Every gateway applies commit ${named(of)} when its stage starts, although it deletes more than maxDeletions permits.`,
     },
     'confirm-overwrites': {
@@ -79,7 +79,7 @@ const english: ActionWords = {
     },
     capture: {
       label: () => 'Capture local changes',
-      means: () => 'Local changes of the gateways are pushed to a branch for review. The gateways keep them.',
+      means: () => 'Local changes on the gateways are pushed to a branch for review. The gateways keep them.',
     },
   },
   goBack: 'Back to an earlier commit',
@@ -95,9 +95,9 @@ const english: ActionWords = {
   alsoThere: 'Log out of the identity provider too',
   again: 'Go back and try again',
   refused: {
-    right: 'You may not change this GatewaySync: this needs permission to patch gatewaysyncs.clustersync.io in its namespace.',
+    right: 'You may not change this GatewaySync: this requires permission to patch gatewaysyncs.clustersync.io in its namespace.',
     origin: 'The request did not come from this site, so nothing was changed.',
-    form: 'This form has expired. A form is valid for ten minutes, in one browser that accepts cookies. Nothing was done.',
+    form: 'This form has expired: it is valid for ten minutes, in one browser, and requires cookies. Nothing was done.',
     rate: 'Too many actions within a minute. Nothing was done; try again in a minute.',
     state: 'This is no longer possible, so nothing was done.',
     away: 'The cluster does not answer, so it is unknown whether anything was done. Try again later.',

@@ -45,9 +45,9 @@ function english(step: Step): string {
     case 'resumeInFile':
       return 'To continue, set spec.paused to false in its file.'
     case 'leaveDryRun':
-      return 'Nothing is written while dryRun is true in its spec (or in the profile). The owner of the GatewaySync can change that.'
+      return 'Nothing is written while dryRun is true in the spec or in the profile. The owner of the GatewaySync can change that.'
     case 'checkOperator':
-      return 'If this lasts, ask the cluster administrator whether the operator runs.'
+      return 'If this persists, ask the cluster administrator whether the operator is running.'
     case 'passes':
       return `The sync retries automatically; ${stays(step.published)}.`
     case 'waitsForChange':
@@ -124,7 +124,7 @@ function german(step: Step): string {
 
 const inEnglish: StepWords = {
   sentence: english,
-  byButton: (label) => `Use the button “${label}”.`,
+  byButton: (label) => `Click “${label}”.`,
   byOthers: 'Users who may change this GatewaySync can do this.',
 }
 

@@ -12,7 +12,7 @@ import type { Texts } from '../locales/texts.ts'
 export type RefusedFor = keyof Texts['refused']
 
 const responses = {
-  unidentified: { status: 401, detail: 'the login in front of this page must identify the user' },
+  unidentified: { status: 401, detail: 'the login proxy in front of this page must identify the user' },
   unavailable: { status: 503, detail: 'your permissions cannot be checked at present; try again later' },
   busy: { status: 503, detail: 'too much waits for slow readers; try again later' },
 } as const satisfies Record<RefusedFor, { status: number; detail: string }>

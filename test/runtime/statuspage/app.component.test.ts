@@ -57,7 +57,7 @@ void t.test('a requested ref is shown with the ref whose pushes it stops, in eac
   containsText(
     t,
     (await get(page)).text,
-    'in place of main, whose pushes are ignored until another request replaces it or the annotation clustersync.io/requested-ref is removed',
+    'instead of main; pushes to main are ignored until another request is made or the annotation clustersync.io/requested-ref is removed',
   )
   containsText(
     t,

@@ -72,8 +72,8 @@ void t.test('each step names its button or who may perform it, and none requires
   containsText(t, seen[2], 'confirm them for commit', 'and so does the page of a gateway')
   const { get: asAnn } = await openStatusPage(t, facts, { hosts, people: allowed })
   const own = (await asAnn(at)).text
-  containsText(t, own, 'Use the button “Resume”.')
-  containsText(t, own, 'Use the button “Confirm the deletions of 1a2b3c4d”.')
+  containsText(t, own, 'Click “Resume”.')
+  containsText(t, own, 'Click “Confirm the deletions in 1a2b3c4d”.')
 })
 
 void t.test('a tile shows how long its commit has been running, and each age has its time', async (t) => {
@@ -151,10 +151,10 @@ void t.test('the time of the next poll is shown only while it lies in the future
     const { get } = await openStatusPage(t, plantFacts, { hosts, clock })
     return (await get(richSync, { 'accept-language': language })).text.replaceAll(/<[^>]*>/g, '')
   }
-  containsText(t, await next('2026-03-01T12:00:00Z'), 'checked every 60s and at each push, next in about 48s')
+  containsText(t, await next('2026-03-01T12:00:00Z'), 'checked every 60s and on each push, next in about 48s')
   containsText(t, await next('2026-03-01T12:00:00Z', 'de'), 'nächste in etwa 48 s')
   const quiet = await next('2026-03-01T12:16:00Z')
-  containsText(t, quiet, 'checked every 60s and at each push')
+  containsText(t, quiet, 'checked every 60s and on each push')
   t.notMatch(quiet, /next in about|\d+m ago, checked/)
 })
 
@@ -207,7 +207,7 @@ void t.test('without a login on a shared address, file names are shown but not t
   const { get } = await openStatusPage(t, plantFacts, { isOpen: true, commits: plantCommits })
   const { text } = await get(richCommit)
   containsText(t, text, 'timeouts/code.py')
-  containsText(t, text, 'shown only after a login')
+  containsText(t, text, 'File contents are shown only to users who are logged in')
   lacksText(t, text, 'PRESS_TIMEOUT')
 })
 
@@ -216,7 +216,7 @@ void t.test('without a login on a shared address, the lines of a dry run are not
   const report = async () => ({ phase: 'DryRun' as const, dryRun })
   const open = await openStatusPage(t, plantFacts, { isOpen: true, report })
   const { text } = await open.get(richGateway)
-  for (const word of ['projects/press/code.py', 'shown only after a login']) containsText(t, text, word)
+  for (const word of ['projects/press/code.py', 'File contents are shown only to users who are logged in']) containsText(t, text, word)
   lacksText(t, text, 'PRESS_TIMEOUT')
   const own = await openStatusPage(t, plantFacts, { hosts, report })
   containsText(t, (await own.get(richGateway)).text, 'PRESS_TIMEOUT', 'on this machine alone they are')
@@ -240,10 +240,10 @@ void t.test('the page of a gateway shows its whole report, or the stored part of
   const { text } = await get(richGateway)
   for (const word of ['ScanFailed', '1 new, 3 changed', 'project.json is no JSON', 'projects/press/tags.json', 'press, shared'])
     containsText(t, text, word)
-  lacksText(t, text, 'cannot be read right now')
+  lacksText(t, text, 'cannot be read at the moment')
   const { get: without } = await openStatusPage(t, plantFacts, { hosts })
   const { text: kept } = await without(richGateway)
-  containsText(t, kept, 'cannot be read right now')
+  containsText(t, kept, 'cannot be read at the moment')
   containsText(t, kept, 'project.json is no JSON')
   for (const pod of ['nobody', 'north-boiler', '%2e%2e']) t.equal((await get(`${richSync}/gateways/${pod}`)).status, 404, pod)
 })
