@@ -100,7 +100,7 @@ export function rollbackTarget({ specRef, status, ...sync }: RollbackInput, to: 
   const back = `Follow ${specRef} again: cluster-sync rollback ${named(sync)} --to ${shellWord(specRef)}`
   const isFixed = isCommitHash(ref) && !isCommitHash(specRef) && !isDigest(specRef)
   const field = digestNamed(status, ref) === undefined ? 'spec.git.ref' : 'spec.oci.digest'
-  const stays = `Until then, pushes to ${specRef} have no effect. If another tool applies this GatewaySync (GitOps), set ${field} there too.`
+  const stays = `Until then, pushes to ${specRef} have no effect. If a GitOps tool manages this GatewaySync, set ${field} there too.`
   return { ref, notes: ref === specRef ? [] : isFixed ? [back, stays] : [back] }
 }
 

@@ -75,7 +75,7 @@ export function stepText(sync: NamedSync, step: SyncStep): string {
     case 'leaveDryRun':
       return 'To write, set spec.sync.defaults.dryRun (or that of the profile) to false.'
     case 'checkOperator':
-      return `If this lasts, check whether the operator runs: cluster-sync check${inContext(sync.context)}`
+      return `If this persists, check whether the operator is running: cluster-sync check${inContext(sync.context)}`
     case 'passes':
       return `The sync retries automatically; ${stays(step.published)}.`
     case 'waitsForChange':

@@ -232,9 +232,9 @@ function levelOfStage({ failed, silent = 0, finishedAt, startedAt }: StageStatus
 const waits: Readonly<Record<NonNullable<RolloutStatus['waitsFor']>, string>> = {
   Gateways: 'gateways are applying the commit',
   Soak: 'its gateways are healthy; the soak time is running',
-  Approval: 'waits for approval',
-  Window: 'waits for the next window',
-  Pause: 'is paused',
+  Approval: 'waiting for approval',
+  Window: 'waiting for the next window',
+  Pause: 'paused',
 }
 
 function summaryOf({ state, commit, stage = '', stages = [], waitsFor = 'Gateways', refused }: RolloutStatus): string {

@@ -112,7 +112,7 @@ void t.test('a commit passes the stages, and a bad one is rolled back before the
     await cluster.startController()
     printed = ''
     t.equal(await statusCommand('plant', told, output), 1)
-    t.match(printed, /stage first: waits for approval[^]*cluster-sync approve plant -n/)
+    t.match(printed, /stage first: waiting for approval[^]*cluster-sync approve plant -n/)
     t.strictSame(onDisk(), ['two', 'one', 'one'])
     t.equal(await approveCommand('plant', { ...told, wait: true }, output), 0, printed)
     const { state, stages: done = [] } = await rolled('every stage is done', ({ state }) => state === 'Done')

@@ -27,7 +27,7 @@ export function checkGit({ syncs }: FleetFacts): Finding[] {
     const source = status.conditions?.find(({ type }) => type === 'SourceReady')
     const isStale = source?.observedGeneration !== undefined && source.observedGeneration < generation
     if (source === undefined || isStale || source.status === 'Unknown') {
-      const advice = 'If this lasts, check whether the controller runs and watches this namespace.'
+      const advice = 'If this persists, check whether the controller is running and watches this namespace.'
       return [{ section, level: 'warning', text: `${where}: the git host was not contacted yet`, advice }]
     }
     if (source.status === 'True') return []

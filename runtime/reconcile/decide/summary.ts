@@ -80,7 +80,7 @@ function sourceCondition({ spec, fault, pending, status }: Summary): ConditionIn
 
 /** Describes what a request for another ref does, and how it ends. */
 export function insteadOf(specRef: string): string {
-  return `requested in place of ${shortRef(specRef)}, whose pushes are ignored until another request replaces it or the annotation ${requestAnnotations.ref} is removed`
+  return `requested instead of ${shortRef(specRef)}; pushes to ${shortRef(specRef)} are ignored until another request is made or the annotation ${requestAnnotations.ref} is removed`
 }
 
 function collectionsCondition({ spec, pending, status }: Summary): ConditionInput {
@@ -234,8 +234,8 @@ const waitReasons = {
 const waitWords: Record<NonNullable<RolloutStatus['waitsFor']>, string> = {
   Gateways: 'gateways are applying the commit',
   Soak: 'its gateways are healthy; the soak time is running',
-  Approval: 'it waits for approval',
-  Window: 'it waits for the next window',
+  Approval: 'waiting for approval',
+  Window: 'waiting for the next window',
   Pause: 'spec.paused is true',
 }
 

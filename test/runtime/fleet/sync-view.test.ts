@@ -65,7 +65,7 @@ void t.test('a stage that finished without all of its gateways is a warning', (t
 for (const [name, change, level, says] of [
   ['a stage that is watched', { waitsFor: 'Soak' }, 'working', /the soak time is running/],
   ['a stage that waits for an approval', { waitsFor: 'Approval' }, 'working', /Approve stage plant: cluster-sync approve plant -n plant-a/],
-  ['a window that is closed', { waitsFor: 'Window' }, 'working', /stage plant: waits for the next window/],
+  ['a window that is closed', { waitsFor: 'Window' }, 'working', /stage plant: waiting for the next window/],
   [
     'gateways with local changes',
     { stages: [{ name: 'plant', gateways: 3, updated: 1, failed: 0, held: 2 }] },
@@ -102,9 +102,9 @@ void t.test('a requested ref is shown with the ref whose pushes it stops, and wi
   }
   t.match(
     text('v2'),
-    /^ {2}desired +v2, requested by manual: .*\n +requested in place of main, whose pushes are ignored until another request replaces it or the annotation clustersync\.io\/requested-ref is removed$/m,
+    /^ {2}desired +v2, requested by manual: .*\n +requested instead of main; pushes to main are ignored until another request is made or the annotation clustersync\.io\/requested-ref is removed$/m,
   )
-  t.notMatch(text('main'), /in place of/)
+  t.notMatch(text('main'), /instead of/)
   t.end()
 })
 

@@ -157,7 +157,7 @@ void t.test('SourceReady names the ref of the spec while a requested one is foll
   const message = (ref: string) => summary({ status: { source: { ref, commit, requested: { ...request, ref } } } })['SourceReady']?.message
   t.equal(
     message('v2'),
-    `v2 is commit ${commit}; requested in place of main, whose pushes are ignored until another request replaces it or the annotation clustersync.io/requested-ref is removed`,
+    `v2 is commit ${commit}; requested instead of main; pushes to main are ignored until another request is made or the annotation clustersync.io/requested-ref is removed`,
   )
   t.equal(message('refs/heads/main'), `main is commit ${commit}`, 'a request for the ref of the spec holds nothing')
 })
@@ -178,7 +178,7 @@ void t.test('CollectionsValid says how many findings there are, and which kind o
   t.end()
 })
 
-void t.test('Progressing says what the rollout does, what it waits for, or why it ended', (t) => {
+void t.test('Progressing says what the rollout does, what waiting for, or why it ended', (t) => {
   const stages = [
     { name: 'line', held: 0 },
     { name: 'plant', held: 2 },
@@ -192,8 +192,8 @@ void t.test('Progressing says what the rollout does, what it waits for, or why i
     [moving('plant'), 'True LocalChanges', held],
     [moving('plant', 'Gateways'), 'True LocalChanges', held],
     [moving('plant', 'Soak'), 'True Soaking', 'stage plant: its gateways are healthy; the soak time is running'],
-    [moving('plant', 'Approval'), 'True WaitsForApproval', 'stage plant: it waits for approval'],
-    [moving('plant', 'Window'), 'True WaitsForWindow', 'stage plant: it waits for the next window'],
+    [moving('plant', 'Approval'), 'True WaitsForApproval', 'stage plant: waiting for approval'],
+    [moving('plant', 'Window'), 'True WaitsForWindow', 'stage plant: waiting for the next window'],
     [moving('plant', 'Pause'), 'True Paused', 'stage plant: spec.paused is true'],
     [{ state: 'Progressing' }, 'True RollingOut', 'stage : gateways are applying the commit'],
     [{ state: 'Done' }, 'True RolledOut', `every stage has commit ${commit}`],
