@@ -3,6 +3,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -14,6 +15,7 @@ import { openHost } from '../../runtime/git/host/call-host.ts'
 import { createMirrors } from '../../runtime/git/mirrors.ts'
 import { openNetwork } from '../../runtime/git/remote/network.ts'
 import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
+import { digestOf, tarOf } from '../support/artifact-registry.ts'
 import { rejectsWith } from '../support/assertions.ts'
 import { startGitHost } from '../support/git-host.ts'
 import { makeRepository, temporaryFolder } from '../support/repository.ts'
@@ -72,6 +74,25 @@ async function startSlowHost(t: Test): Promise<string> {
   })
 }
 
+/** A registry with one artifact, `v1`, that sends only the beginning of its layer until `finish` is called. */
+async function startDrippingRegistry(t: Test) {
+  const layer = tarOf(temporaryFolder(t, 'dripping-layer'), { a: '1' })
+  const descriptor = { mediaType: 'application/vnd.oci.image.layer.v1.tar', digest: digestOf(layer), size: layer.length }
+  const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, layers: [descriptor] }))
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+  const asked: string[] = []
+  const url = await startServer(t, '127.0.0.1', ({ url: place = '' }, response) => {
+    if (place.includes('/manifests/')) {
+      response.writeHead(200, { 'docker-content-digest': digestOf(manifest) }).end(manifest)
+      return
+    }
+    asked.push(place)
+    response.writeHead(200).write(layer.subarray(0, 1024))
+    void finished.then(() => response.end(layer.subarray(1024)))
+  })
+  return { url: url.replace('http:', 'oci+http:').replace('.git', ''), asked, finish }
+}
+
 function packetLine(text: string): string {
   return `${(text.length + 4).toString(16).padStart(4, '0')}${text}`
 }
@@ -95,7 +116,7 @@ void t.test('four hosts of one namespace that list refs endlessly leave git free
     await mirrors.close()
   })
   const isDripping = (): boolean => hosts.some(({ open }) => open.size > 0)
-  await until(isDripping, 'a host lists its refs')
+  await until(() => isDripping() || undefined, 'a host lists its refs')
   t.equal(await resolve('plant', host.url('plant.git/.git')), commit)
   t.ok(isDripping(), 'a slow host is still waited for')
 })
@@ -121,3 +142,23 @@ void t.test('a fetch ends when the host sends its pack too slowly', async (t) =>
   const url = await startSlowHost(t)
   await rejectsWith(t, fetchFrom(t, url), { reason: 'GitTimeout', message: `${new URL(url).host} sent less than 4 KiB/s` })
 })
+
+void t.test(
+  'a registry that sends a layer slowly holds no memory of git meanwhile, and nothing stays on the disk after a kill',
+  async (t) => {
+    if (!requires(t, 'git', 'tar')) return
+    const registry = await startDrippingRegistry(t)
+    const folder = temporaryFolder(t, 'dripping-registry')
+    const mirrors = createMirrors({ folder, clock: systemClock, log: silentLog })
+    t.teardown(async () => mirrors.close())
+    const mirror = mirrors.of(anonymousRemote(registry.url, { allowLocal: false }), 'hostile')
+    const resolved = mirror.resolve('v1', { fresh: true }, AbortSignal.timeout(60_000))
+    await until(() => registry.asked[0], 'the layer is requested')
+    t.equal(mirrors.memory.held, 0)
+    const [name = ''] = readdirSync(folder)
+    t.strictSame(readdirSync(path.join(folder, name)).toSorted(), ['HEAD', 'config', 'objects', 'refs'])
+    registry.finish()
+    t.match((await resolved).commit, /^[0-9a-f]{40}$/)
+    t.equal(registry.asked.length, 1)
+  },
+)

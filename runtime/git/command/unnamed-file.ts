@@ -1,8 +1,9 @@
 /**
- * Passes data to a program in a file that has no name: nothing remains on the disk, however the processes end.
+ * Files that have no name: nothing remains on the disk, however the processes end.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
 import path from 'node:path'
 
 /**
@@ -10,7 +11,7 @@ import path from 'node:path'
  * the content is written.
  */
 export function openUnnamedFile(folder: string, content: string | Uint8Array): number {
-  const name = path.join(folder, `.cluster-sync-${randomBytes(16).toString('hex')}`)
+  const name = newName(folder)
   const writer = openSync(name, 'wx', 0o600)
   try {
     const reader = openWithoutName(name)
@@ -24,6 +25,23 @@ export function openUnnamedFile(folder: string, content: string | Uint8Array): n
   } finally {
     closeSync(writer)
   }
+}
+
+/** An empty file in `folder` for this process, which may write and read it; the caller closes it. */
+export async function createUnnamedFile(folder: string): Promise<FileHandle> {
+  const name = newName(folder)
+  const file = await open(name, 'wx+', 0o600)
+  try {
+    await unlink(name)
+    return file
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+function newName(folder: string): string {
+  return path.join(folder, `.cluster-sync-${randomBytes(16).toString('hex')}`)
 }
 
 function openWithoutName(name: string): number {

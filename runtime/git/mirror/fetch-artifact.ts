@@ -11,6 +11,7 @@ import type { GitLimits } from '../command/git.ts'
 import type { GitMemory } from '../command/memory.ts'
 import { incomingRef, keepCommit, sweep, writeConfig } from '../disk/mirror-folder.ts'
 import { type Artifact, readArtifact, readSignatures } from '../oci/manifest.ts'
+import { type DownloadedLayer, downloadLayer } from '../oci/download-layer.ts'
 import { importArtifact } from '../oci/import-tree.ts'
 import { isTag, Registry } from '../oci/registry.ts'
 import type { Network } from '../remote/network.ts'
@@ -30,6 +31,7 @@ type Deps = {
   digestOf(commit: CommitHash): Digest | undefined
 }
 
+type ToImport = { artifact: Artifact; digest: Digest; layer: DownloadedLayer; maxPackBytes: number }
 type Signer = NonNullable<Fetched['signer']>
 
 const maxPayloadBytes = 64 * 1024
@@ -128,52 +130,60 @@ class ArtifactFetches {
     const manifest = await registry.manifest(digest, signal)
     if (manifest === undefined) throw new Fault('RefNotFound', `the registry has no artifact ${digest}`)
     const artifact = readArtifact(manifest)
-    const { maxPackBytes } = this.#deps.limits
-    if (artifact.layer.size > maxPackBytes) throw tooLarge(maxPackBytes)
-    for (const size of ['small', 'large'] as const) {
+    const maxLayerBytes = this.#deps.limits.maxPackBytes / 2
+    if (artifact.layer.size > maxLayerBytes) throw tooLarge(maxLayerBytes)
+    const { maxPackBytes, release } = await this.#reserve(into.namespace, artifact.layer.size)
+    try {
+      const host = this.#deps.remote.url.host
+      const layer = await downloadLayer({ registry, host, layer: artifact.layer }, into.at, signal)
       try {
-        await this.#import(registry, into, { artifact, digest }, size, signal)
-        break
-      } catch (error) {
-        if (size === 'large' || !(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+        await this.#import(into, { artifact, digest, layer, maxPackBytes: maxPackBytes - artifact.layer.size }, signal)
+      } finally {
+        await layer.close()
       }
+    } finally {
+      release()
     }
     const local = createRunLocal(this.#deps.limits)
     return parseCommitHash((await local(into.at, ['rev-parse', '--verify', incomingRef], signal)).toString('latin1').trim())
   }
 
-  async #import(
-    registry: Registry,
-    { at, namespace }: Into,
-    { artifact, digest }: { artifact: Artifact; digest: Digest },
-    size: 'small' | 'large',
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { remote, limits, memory, reserve } = this.#deps
-    const { host, text: repository } = remote.url
-    // The pack of a small layer fits the space of a usual fetch, because git compresses as gzip does.
-    const { maxPackBytes, release } = await reserve(namespace, artifact.layer.size <= usualLayerBytes ? 'usual' : 'most')
+  /** Space for a layer and its pack. */
+  async #reserve(namespace: string, layerBytes: number): Promise<Reservation> {
+    const usual = await this.#deps.reserve(namespace, 'usual')
+    if (usual.maxPackBytes >= usualTimes * layerBytes) return usual
+    usual.release()
+    return await this.#deps.reserve(namespace, 'most')
+  }
+
+  /** Within the small share of memory, or the large one if that does not suffice. */
+  async #import(into: Into, what: ToImport, signal: AbortSignal): Promise<void> {
     try {
-      await memory.run(size, { namespace, host, repository }, signal, async ({ maxMemoryBytes }, own) => {
-        const content = await registry.openBlob(artifact.layer.digest, own)
-        const wanted = { folder: at, artifact, digest, content, host, maxBytes: limits.maxPackBytes }
-        try {
-          await importArtifact({ ...wanted, limits: { maxMemoryBytes, maxPackBytes } }, own)
-        } catch (error) {
-          // The limiter may run this again.
-          sweep(at)
-          throw error
-        } finally {
-          content.destroy()
-        }
-      })
-    } finally {
-      release()
+      await this.#importWithin('small', into, what, signal)
+    } catch (error) {
+      if (!(error instanceof Fault) || error.reason !== 'GitOutOfMemory') throw error
+      await this.#importWithin('large', into, what, signal)
     }
+  }
+
+  async #importWithin(size: 'small' | 'large', { at, namespace }: Into, { layer, maxPackBytes, ...wanted }: ToImport, signal: AbortSignal) {
+    const { remote, limits, memory } = this.#deps
+    const { host, text: repository } = remote.url
+    await memory.run(size, { namespace, host, repository }, signal, async ({ maxMemoryBytes }, own) => {
+      try {
+        const within = { limits: { maxMemoryBytes, maxPackBytes }, maxBytes: limits.maxPackBytes }
+        await importArtifact({ ...wanted, ...within, folder: at, content: layer.content() }, own)
+      } catch (error) {
+        // The limiter may run this again.
+        sweep(at)
+        throw error
+      }
+    })
   }
 }
 
-const usualLayerBytes = 16 * 1024 * 1024
+/** A reservation of so many times the layer suffices for the layer and its pack, because git compresses almost as well as gzip. */
+const usualTimes = 5
 
 /** The revision, as Flux writes it. Throws RefNotFound and the faults of a registry. */
 async function revisionOf(registry: Registry, what: string, signal: AbortSignal): Promise<string> {
@@ -194,9 +204,7 @@ function newestOf(selector: Parameters<typeof newestTag>[0], tags: readonly stri
   )
 }
 
-function tooLarge(maxPackBytes: number): Fault {
-  return new Fault(
-    'RepositoryTooLarge',
-    `the layer of the artifact is larger than ${Math.round(maxPackBytes / 2 ** 20)} MiB, the maximum for one fetch`,
-  )
+function tooLarge(maxBytes: number): Fault {
+  const limit = Math.round(maxBytes / 2 ** 20)
+  return new Fault('RepositoryTooLarge', `the layer of the artifact is larger than ${limit} MiB, the maximum for one fetch`)
 }

@@ -1,7 +1,7 @@
 /**
  * How mirrors resolve and fetch OCI artifacts of a real registry: revisions, logins, signatures, and what is refused.
  */
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
@@ -28,6 +28,7 @@ import { gitEnvironment, temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
 
 const signal = AbortSignal.timeout(120_000)
+const mebibyte = 1024 * 1024
 
 type Found = { commit: string; name: string; signer?: { key: string; by: string } }
 type Plant = {
@@ -48,7 +49,8 @@ async function setUp(
     secrets = {},
     digestOf,
     network = openNetwork,
-  }: { secure?: boolean; secrets?: Secrets; digestOf?: string; network?: Network } = {},
+    maxPackBytes = 1024 * mebibyte,
+  }: { secure?: boolean; secrets?: Secrets; digestOf?: string; network?: Network; maxPackBytes?: number } = {},
 ): Promise<Plant> {
   const folder = temporaryFolder(t, 'artifacts')
   const authority = secure ? await makeAuthority(path.join(folder, 'ca'), 'plant ca') : undefined
@@ -61,6 +63,7 @@ async function setUp(
     clock: systemClock,
     log: silentLog,
     network,
+    maxPackBytes,
     digestOf: () => digestOf as `sha256:${string}` | undefined,
   })
   t.teardown(async () => mirrors.close())
@@ -268,6 +271,22 @@ void t.test('what is no archive of files, or not what its digest says, is refuse
   t.equal(await ask({ url, tag: 'cut' }), 'RepositoryRefused: the artifact is refused: its archive ends early')
   await registry.push('plant', 'short', { a: '1' }, { layers: [{ ...layer, size: layer.size - 1 }] })
   t.match(await ask({ url, tag: 'short' }), /^RepositoryRefused: .* sent a layer that does not have the digest sha256:/)
+})
+
+void t.test('a layer and its pack together take no more than the largest fetch', async (t) => {
+  if (!requires(t, 'docker-registry', 'git', 'tar')) return
+  const { registry, ask } = await setUp(t, { maxPackBytes: 2 * mebibyte })
+  const url = registry.url('plant')
+  const noise = (bytes: number): string => randomBytes(bytes).toString('base64')
+  await registry.push('plant', 'fits', { noise: noise(0.7 * mebibyte) })
+  t.match(commitOf(await ask({ url, tag: 'fits' })), /^[0-9a-f]{40}$/)
+  await registry.push('plant', 'layer', randomBytes(mebibyte + 1))
+  t.equal(await ask({ url, tag: 'layer' }), 'RepositoryTooLarge: the layer of the artifact is larger than 1 MiB, the maximum for one fetch')
+  // gzip finds the text of the file before, and git compresses each file alone.
+  const text = noise(18 * 1024)
+  const alike = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`${index}`, `${text}${index}`]))
+  await registry.push('plant', 'pack', { ...alike, noise: noise(0.7 * mebibyte) })
+  t.match(await ask({ url, tag: 'pack' }), /^RepositoryTooLarge: a pack of this repository is larger than/)
 })
 
 /** A server before the registry, as hosted ones have it: it wants a token, and sends blobs from another address. */

@@ -1,7 +1,7 @@
 import { closeSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import t from 'tap'
 import { throwsError } from '../../../support/assertions.ts'
-import { openUnnamedFile } from '../../../../runtime/git/command/unnamed-file.ts'
+import { createUnnamedFile, openUnnamedFile } from '../../../../runtime/git/command/unnamed-file.ts'
 
 void t.test('a file without a name can be read and not written', async (t) => {
   const folder = t.testdir()
@@ -12,6 +12,15 @@ void t.test('a file without a name can be read and not written', async (t) => {
     t.strictSame(readFileSync(file), Buffer.from(content))
     closeSync(file)
   }
+})
+
+void t.test('a new file without a name can be written and read', async (t) => {
+  const folder = t.testdir()
+  const file = await createUnnamedFile(folder)
+  t.strictSame(readdirSync(folder), [])
+  await file.write('text')
+  t.equal((await file.read(Buffer.alloc(9), 0, 9, 0)).buffer.toString('utf8', 0, 4), 'text')
+  await file.close()
 })
 
 void t.test('the content can be opened by the number of the descriptor in /dev/fd', { skip: process.platform !== 'linux' }, async (t) => {

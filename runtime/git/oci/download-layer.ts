@@ -1,0 +1,67 @@
+/**
+ * Downloads the layer of an artifact. The import of a layer takes memory that namespaces share, so it waits for no registry.
+ */
+import { createHash } from 'node:crypto'
+import { type FileHandle, writeFile } from 'node:fs/promises'
+import { systemClock } from '../../platform/clock.ts'
+import { Fault } from '../../platform/fault.ts'
+import { createUnnamedFile } from '../command/unnamed-file.ts'
+import type { Layer } from './manifest.ts'
+import { networkFault, type Registry } from './registry.ts'
+
+type From = { registry: Pick<Registry, 'openBlob'>; host: string; layer: Layer }
+
+const timeoutMs = 600_000
+/** As for a pack: the layer must arrive within `startMs`, and a millisecond more for each `bytesPerMs`. */
+const [startMs, bytesPerMs] = [60_000, 4]
+
+/** A layer on the disk; `content` reads it from its beginning. */
+export type DownloadedLayer = { content(): AsyncIterable<Buffer>; close(): Promise<void> }
+
+const pieceBytes = 64 * 1024
+
+/**
+ * Downloads to a file without a name, on the disk of `folder`; the caller closes it. Throws RepositoryRefused unless the layer has the
+ * digest and the size that the manifest names, GitTimeout, and the faults of a registry.
+ */
+export async function downloadLayer(from: From, folder: string, signal: AbortSignal): Promise<DownloadedLayer> {
+  const file = await createUnnamedFile(folder)
+  try {
+    await writeFile(file, checkedLayer(from, await from.registry.openBlob(from.layer.digest, signal)))
+    return { content: () => contentOf(file), close: async () => file.close() }
+  } catch (error) {
+    await file.close()
+    signal.throwIfAborted()
+    throw error
+  }
+}
+
+async function* contentOf(file: FileHandle): AsyncGenerator<Buffer> {
+  for (let at = 0; ;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(pieceBytes), 0, pieceBytes, at)
+    if (bytesRead === 0) return
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+async function* checkedLayer({ host, layer: { digest, size } }: From, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  const startedMs = systemClock.monotonicMs()
+  let arrived = 0
+  try {
+    for await (const chunk of content) {
+      arrived += chunk.length
+      if (arrived > size) break
+      const tookMs = systemClock.monotonicMs() - startedMs
+      if (tookMs > startMs + arrived / bytesPerMs) throw new Fault('GitTimeout', `${host} sends less than 4 KiB/s`)
+      if (tookMs > timeoutMs) throw new Fault('GitTimeout', `${host} did not send the layer within ${timeoutMs / 1000} s`)
+      hash.update(chunk)
+      yield chunk
+    }
+  } catch (error) {
+    throw networkFault(error, host)
+  }
+  if (arrived !== size || `sha256:${hash.digest('hex')}` !== digest)
+    throw new Fault('RepositoryRefused', `${host} sent a layer that does not have the digest ${digest} of the manifest`)
+}
