@@ -12,6 +12,7 @@ import type { GitLimits } from './command/git.ts'
 import { createGitMemory, type GitMemory } from './command/memory.ts'
 import { ReadingMemory } from './command/reading-memory.ts'
 import { type Network, openNetwork } from './remote/network.ts'
+import { rememberVerdicts } from './mirror/fetch-artifact.ts'
 import { type Mirror, openMirror } from './mirror/mirror.ts'
 import { requireOwnFolder, sizeOfFolder } from './disk/mirror-folder.ts'
 import { onVolume } from './command/no-room.ts'
@@ -85,7 +86,7 @@ export function createMirrors({
   const limits: GitLimits = { maxMemoryBytes, maxPackBytes }
   const memory = createGitMemory()
   const readingMemory = new ReadingMemory({ held: () => memory.limiter.held })
-  const shared = { listedBlobs: rememberListedBlobs(), recentBlobs: rememberBlobs(), memory, readingMemory }
+  const remembered = { listedBlobs: rememberListedBlobs(), recentBlobs: rememberBlobs(), verdicts: rememberVerdicts(clock) }
   const volume = new Volume({ maxBytes, maxPackBytes, nowMs: () => clock.monotonicMs(), ...(figures === undefined ? {} : { figures }) })
   const open = (key: string, remote: Remote, namespace: string): ((namespace: string) => Mirror) => {
     const count = requireFewOpened(opened, namespace)
@@ -98,7 +99,9 @@ export function createMirrors({
       network,
       limits,
       reserve: (namespace, size) => volume.reserve(key, namespace, size),
-      ...shared,
+      ...remembered,
+      memory,
+      readingMemory,
       needed,
       digestOf,
       clock,

@@ -16,6 +16,7 @@ import { diffCommits } from '../../runtime/git/content/commit-diff.ts'
 import { rememberListedBlobs, rememberBlobs } from '../../runtime/git/content/remembered-blobs.ts'
 import { fileOf } from '../../runtime/git/content/make-commit.ts'
 import { frameBlobs } from '../../runtime/git/content/read-blobs.ts'
+import { rememberVerdicts } from '../../runtime/git/mirror/fetch-artifact.ts'
 import { openMirror } from '../../runtime/git/mirror/mirror.ts'
 import { openNetwork } from '../../runtime/git/remote/network.ts'
 import { anonymousRemote } from '../../runtime/git/remote/remote.ts'
@@ -74,6 +75,7 @@ async function setUp(t: Test) {
     reserve: async () => ({ maxPackBytes: limits.maxPackBytes, release() {} }),
     listedBlobs: rememberListedBlobs(),
     recentBlobs: rememberBlobs(),
+    verdicts: rememberVerdicts(systemClock),
     needed: () => undefined,
     digestOf: () => undefined,
     clock: systemClock,

@@ -5,6 +5,8 @@
 import { type Digest, artifactRevision, digestIn, isDigest } from '../../api/artifact-revision.ts'
 import { isTagSelector, newestTag, selectorText } from '../../api/followed-ref.ts'
 import { type CommitHash, isCommitHash, parseCommitHash, printable, shortRef } from '../../api/values.ts'
+import { FairCache } from '../../platform/async/fair-cache.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { counted } from '../../platform/text/counted.ts'
 import { Fault } from '../../platform/fault.ts'
 import type { GitLimits } from '../command/git.ts'
@@ -15,9 +17,8 @@ import { type DownloadedLayer, downloadLayer } from '../oci/download-layer.ts'
 import { importArtifact } from '../oci/import-tree.ts'
 import { isTag, Registry } from '../oci/registry.ts'
 import type { Network } from '../remote/network.ts'
-import type { Remote } from '../remote/remote.ts'
+import { mirrorKey, type Remote } from '../remote/remote.ts'
 import { signerOf } from '../verify/cosign.ts'
-import { evictOldest } from './bounded.ts'
 import { createRunLocal, type Fetches } from './fetch.ts'
 import type { Fetched } from './listing.ts'
 import type { Reservation } from './volume.ts'
@@ -29,16 +30,26 @@ type Deps = {
   memory: GitMemory
   reserve(namespace: string, size: 'usual' | 'most'): Promise<Reservation>
   digestOf(commit: CommitHash): Digest | undefined
+  verdicts: Verdicts
 }
 
 type ToImport = { artifact: Artifact; digest: Digest; layer: DownloadedLayer; maxPackBytes: number }
 type Signer = NonNullable<Fetched['signer']>
 
+/** By mirror, whose key names the Secret with the keys, and artifact: who signed it, or the manifest of signatures by other keys. */
+export type Verdicts = FairCache<{ signer: Signer } | { refused: Digest; signatures: number }>
+
 const maxPayloadBytes = 64 * 1024
-/** Signers that are remembered: a signature is read once for each digest. */
-const maxSigners = 1_000
+const maxVerdicts = 1_000
+/** A verification may also fail because this machine lacks something. */
+const refusedMs = 600_000
 /** A tag may look like the hash of a commit. */
 const tagPrefix = 'tag '
+
+/** One for all mirrors: signatures are read and verified once, and bad ones again after ten minutes. */
+export function rememberVerdicts(clock: Pick<Clock, 'monotonicMs'>): Verdicts {
+  return new FairCache({ max: maxVerdicts, clock })
+}
 
 /** What `fetch` accepts for a followed tag, range or digest. */
 export function followedArtifact(followed: string): string {
@@ -64,7 +75,6 @@ type Into = Parameters<Fetches['fetch']>[0]
 
 class ArtifactFetches {
   readonly #deps: Deps
-  readonly #signers = new Map<Digest, Signer>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -77,7 +87,7 @@ class ArtifactFetches {
     const name = isCommitHash(what) ? this.#digestOf(what) : await revisionOf(registry, what, signal)
     const digest = digestIn(name) as Digest
     const known = await this.#commitOf(into.at, digest, signal)
-    const signer = await this.#signer(registry, digest, signal)
+    const signer = await this.#signer(registry, into.namespace, digest, signal)
     const commit = known ?? (await this.#fetchNew(registry, into, digest, signal))
     keepCommit(into.at, commit)
     // Only a release that creates commits in another way could lead here.
@@ -102,28 +112,28 @@ class ArtifactFetches {
     })[0]
   }
 
-  async #signer(registry: Registry, digest: Digest, signal: AbortSignal): Promise<Signer | undefined> {
-    const { trustedKeys } = this.#deps.remote.access
+  async #signer(registry: Registry, namespace: string, digest: Digest, signal: AbortSignal): Promise<Signer | undefined> {
+    const { remote, verdicts } = this.#deps
+    const { trustedKeys } = remote.access
     if (trustedKeys === undefined) return undefined
-    const known = this.#signers.get(digest)
-    if (known !== undefined) return known
+    const question = `${mirrorKey(remote)} ${digest}`
+    const known = verdicts.get(question)
+    if (known !== undefined && 'signer' in known) return known.signer
     const place = await registry.digestOf(digest.replace(':', '-').concat('.sig'), signal)
-    const manifest = place === undefined ? undefined : await registry.manifest(place, signal)
+    if (place === undefined) throw notVerified(digest, 0)
+    if (known?.refused === place) throw notVerified(digest, known.signatures)
+    const manifest = await registry.manifest(place, signal)
     const signatures = manifest === undefined ? [] : readSignatures(manifest)
     for (const { payload, base64 } of signatures) {
       const signed = { payload: await registry.smallBlob(payload, maxPayloadBytes, signal), signature: Buffer.from(base64, 'base64') }
-      const signer = signerOf(signed, digest, trustedKeys)
+      const signer = await signerOf(signed, digest, trustedKeys)
       if (signer === undefined) continue
       const found = { key: signer.fingerprint, by: signer.name }
-      this.#signers.set(digest, found)
-      evictOldest(this.#signers, maxSigners)
+      verdicts.set(namespace, question, { signer: found })
       return found
     }
-    const why =
-      signatures.length === 0
-        ? 'has no signature of cosign'
-        : `has ${counted(signatures.length, 'signature')}, none by a key of spec.oci.verify`
-    throw new Fault('NotVerified', `artifact ${digest} ${why}`)
+    if (manifest !== undefined) verdicts.set(namespace, question, { refused: place, signatures: signatures.length }, { ttlMs: refusedMs })
+    throw notVerified(digest, signatures.length)
   }
 
   async #fetchNew(registry: Registry, into: Into, digest: Digest, signal: AbortSignal): Promise<CommitHash> {
@@ -207,4 +217,9 @@ function newestOf(selector: Parameters<typeof newestTag>[0], tags: readonly stri
 function tooLarge(maxBytes: number): Fault {
   const limit = Math.round(maxBytes / 2 ** 20)
   return new Fault('RepositoryTooLarge', `the layer of the artifact is larger than ${limit} MiB, the maximum for one fetch`)
+}
+
+function notVerified(digest: Digest, signatures: number): Fault {
+  const why = signatures === 0 ? 'has no signature of cosign' : `has ${counted(signatures, 'signature')}, none by a key of spec.oci.verify`
+  return new Fault('NotVerified', `artifact ${digest} ${why}`)
 }

@@ -31,7 +31,7 @@ import type { ReadingMemory } from '../command/reading-memory.ts'
 import { type CallHost, openHost } from '../host/call-host.ts'
 import type { Network } from '../remote/network.ts'
 import type { Remote } from '../remote/remote.ts'
-import { createArtifactFetches } from './fetch-artifact.ts'
+import { createArtifactFetches, type Verdicts } from './fetch-artifact.ts'
 import { createFetches, createRunLocal, type Fetches, type Push } from './fetch.ts'
 import type { Fetched, Indirect, Listing } from './listing.ts'
 import type { Reservation } from './volume.ts'
@@ -52,6 +52,7 @@ export type FolderOptions = {
   log: Log
   /** The digest of the artifact that a commit was created from, if a status names it. */
   digestOf(commit: CommitHash): Digest | undefined
+  verdicts: Verdicts
   /** The commits that a clean-up keeps; undefined: all. */
   keptCommits(): ReadonlySet<string> | undefined
 }

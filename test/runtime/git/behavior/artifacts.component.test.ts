@@ -17,7 +17,7 @@ import { createMirrors, type Mirror } from '../../../../runtime/git/mirrors.ts'
 import { manifestTypes } from '../../../../runtime/git/oci/manifest.ts'
 import { type Network, openNetwork, createResolveHost } from '../../../../runtime/git/remote/network.ts'
 import { createRemotes } from '../../../../runtime/git/remotes.ts'
-import { systemClock } from '../../../../runtime/platform/clock.ts'
+import { type Clock, systemClock } from '../../../../runtime/platform/clock.ts'
 import { asFault, Fault } from '../../../../runtime/platform/fault.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { readSecrets, type Secrets } from '../../../support/access-remotes.ts'
@@ -50,7 +50,8 @@ async function setUp(
     digestOf,
     network = openNetwork,
     maxPackBytes = 1024 * mebibyte,
-  }: { secure?: boolean; secrets?: Secrets; digestOf?: string; network?: Network; maxPackBytes?: number } = {},
+    clock = systemClock,
+  }: { secure?: boolean; secrets?: Secrets; digestOf?: string; network?: Network; maxPackBytes?: number; clock?: Clock } = {},
 ): Promise<Plant> {
   const folder = temporaryFolder(t, 'artifacts')
   const authority = secure ? await makeAuthority(path.join(folder, 'ca'), 'plant ca') : undefined
@@ -60,7 +61,7 @@ async function setUp(
   const at = path.join(folder, 'mirrors')
   const mirrors = createMirrors({
     folder: at,
-    clock: systemClock,
+    clock,
     log: silentLog,
     network,
     maxPackBytes,
@@ -294,7 +295,7 @@ async function startFront(
   t: Test,
   registry: TestRegistry,
   blobsAt = '127.0.0.1',
-): Promise<{ url: string; seen: string[]; tamper(what: 'manifest' | 'layer'): void }> {
+): Promise<{ url: string; seen: string[]; tamper(what: 'manifest' | 'layer' | 'none' | 'blobs'): void }> {
   const seen: string[] = []
   let changed = ''
   const forward = (where: string, response: ServerResponse, change: (body: Buffer) => Buffer = (body) => body): void => {
@@ -312,7 +313,9 @@ async function startFront(
   }
   const blobs = await listen(({ url = '', headers }, response) => {
     seen.push(`blob ${headers.authorization ?? 'without a token'}`)
-    forward(url, response, (body) => (changed === 'layer' ? Buffer.from(body.toString('latin1').replace('two', 'TWO'), 'latin1') : body))
+    if (changed === 'blobs') response.writeHead(503).end()
+    else
+      forward(url, response, (body) => (changed === 'layer' ? Buffer.from(body.toString('latin1').replace('two', 'TWO'), 'latin1') : body))
   })
   const port = await listen(({ url = '', method, headers }, response) => {
     if (url.startsWith('/token')) {
@@ -360,4 +363,37 @@ void t.test('a registry leads to no address that the installation does not permi
   const front = await startFront(t, registry, '127.0.0.2')
   t.equal(await ask({ url: front.url, tag: 'v1' }), `RepositoryNotAllowed: "127.0.0.2" ${why}`)
   t.equal(await ask({ url: 'oci://127.0.0.3/plant', tag: 'v1' }), `RepositoryNotAllowed: "127.0.0.3" ${why}`)
+})
+
+void t.test('signatures by other keys are read again when they change, if they could not be read, and after ten minutes', async (t) => {
+  if (!requires(t, 'docker-registry', 'git', 'tar')) return
+  const secrets: Secrets = {}
+  let skippedMs = 0
+  const clock: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + skippedMs }
+  const { registry, ask } = await setUp(t, { secrets, clock })
+  const front = await startFront(t, registry)
+  const [plant, other] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')]
+  secrets['keys'] = { 'plant.pub': plant.publicKey.export({ type: 'spki', format: 'pem' }).toString() }
+  const { digest } = await registry.push('plants/north', 'v1', { a: 'one' })
+  await registry.sign('plants/north', digest, other.privateKey)
+  const spec = { url: front.url, tag: 'v1', verify: { secretRef: { name: 'keys' } } }
+  /** The answer, and how many blobs were requested for it. */
+  const asked = async () => {
+    front.seen.length = 0
+    const answer = await ask(spec)
+    return [typeof answer === 'string' ? answer.split(':')[0] : answer.name, front.seen.filter((what) => what.startsWith('blob')).length]
+  }
+  front.tamper('blobs')
+  t.strictSame(await asked(), ['GitUnreachable', 1])
+  front.tamper('none')
+  t.strictSame(await asked(), ['NotVerified', 1])
+  t.strictSame(await asked(), ['NotVerified', 0])
+  skippedMs = 600_000
+  t.strictSame(await asked(), ['NotVerified', 1])
+  await registry.sign('plants/north', digest, plant.privateKey)
+  front.tamper('blobs')
+  t.strictSame(await asked(), ['GitUnreachable', 1])
+  front.tamper('none')
+  t.strictSame(await asked(), [`v1@${digest}`, 2], 'the signature and the layer')
+  t.strictSame(await asked(), [`v1@${digest}`, 0])
 })

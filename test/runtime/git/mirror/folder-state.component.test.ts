@@ -3,9 +3,11 @@ import t from 'tap'
 import { countPacks } from '../../../../runtime/git/disk/mirror-folder.ts'
 import { createGitMemory, type GitMemory } from '../../../../runtime/git/command/memory.ts'
 import { ReadingMemory } from '../../../../runtime/git/command/reading-memory.ts'
+import { rememberVerdicts } from '../../../../runtime/git/mirror/fetch-artifact.ts'
 import { FolderState } from '../../../../runtime/git/mirror/folder-state.ts'
 import { openNetwork } from '../../../../runtime/git/remote/network.ts'
 import { anonymousRemote } from '../../../../runtime/git/remote/remote.ts'
+import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { silentLog } from '../../../../runtime/platform/log/log.ts'
 import { makeRepository, temporaryFolder } from '../../../support/repository.ts'
 import { requires } from '../../../support/requires.ts'
@@ -37,6 +39,7 @@ void t.test('a mirror is repacked within the memory of git of a namespace, with 
     reserve: async () => ({ maxPackBytes: 64 * mebibyte, release() {} }),
     log: silentLog,
     digestOf: () => undefined,
+    verdicts: rememberVerdicts(systemClock),
     keptCommits: () => undefined,
   })
   await state.prepare(signal)
