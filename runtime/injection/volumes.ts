@@ -26,7 +26,8 @@ export const probeFolder = `${folder}/probes`
 /** All are named `cluster-sync-…`; a name that the pod already uses (`taken`) gets a number. */
 export function agentVolumes(taken: readonly string[], { withProbes }: { withProbes: boolean }): AgentVolume[] {
   const volumes = [deliveryTokenVolume(), apiTokenVolume(), podInfoVolume(), ...(withProbes ? [probesVolume()] : [])]
-  return volumes.map((volume) => renamed(volume, freeName(volume.volume.name, taken)))
+  const names = new Set(taken)
+  return volumes.map((volume) => renamed(volume, freeName(volume.volume.name, names)))
 }
 
 function deliveryTokenVolume(): AgentVolume {
@@ -72,10 +73,11 @@ function renamed({ volume, mount, setting }: AgentVolume, name: string): AgentVo
   return { volume: { ...volume, name }, mount: { ...mount, name }, setting }
 }
 
-function freeName(name: string, taken: readonly string[]): string {
-  if (!taken.includes(name)) return name
-  const numbers = taken.map((_, index) => `${name}-${index + 2}`)
-  return numbers.find((candidate) => !taken.includes(candidate)) ?? `${name}-${taken.length + 2}`
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name
+  let number = 2
+  while (taken.has(`${name}-${number}`)) number += 1
+  return `${name}-${number}`
 }
 
 /** The data directory of the gateway's image. */
@@ -95,16 +97,16 @@ export function gatewayContainer(pod: Pod): Container | undefined {
 }
 
 /** Returns the volume that the gateway's container mounts at its data directory. */
-function mountedAsData(pod: Pod, names: readonly string[]): string | undefined {
+function mountedAsData(pod: Pod, names: ReadonlySet<string>): string | undefined {
   const mounts = gatewayContainer(pod)?.volumeMounts ?? []
-  return mounts.find(({ name, mountPath }) => withoutSlash(mountPath) === defaultDataDir && names.includes(name))?.name
+  return mounts.find(({ name, mountPath }) => withoutSlash(mountPath) === defaultDataDir && names.has(name))?.name
 }
 
 /** Returns the volume that the annotation names, else the one mounted at the data directory, else the only one with a default name. */
 export function findDataVolume(pod: Pod): DataVolume {
-  const names = (pod.spec.volumes ?? []).map(({ name }) => name)
+  const names = new Set(pod.spec.volumes?.map(({ name }) => name))
   const asked = pod.metadata.annotations?.[podAnnotations.dataVolume]
-  const usual = defaultNames.filter((one) => names.includes(one))
+  const usual = defaultNames.filter((one) => names.has(one))
   const name = asked === undefined || asked === '' ? (mountedAsData(pod, names) ?? (usual.length === 1 ? usual[0] : undefined)) : asked
   if (name === undefined) {
     const what =
@@ -113,10 +115,10 @@ export function findDataVolume(pod: Pod): DataVolume {
         : `no volume ${defaultNames.join(' or ')}`
     return { kind: 'missing', why: `the pod has ${what}; name it in the annotation ${podAnnotations.dataVolume}` }
   }
-  if (!names.includes(name)) {
+  if (!names.has(name)) {
     return {
       kind: 'missing',
-      why: `annotation ${podAnnotations.dataVolume}: the pod has no volume "${name}"; it has: ${names.join(', ') || 'none'}`,
+      why: `annotation ${podAnnotations.dataVolume}: the pod has no volume "${name}"; it has: ${[...names].join(', ') || 'none'}`,
     }
   }
   return mountOf(pod, name)
