@@ -7,7 +7,7 @@ import { moveText } from '../reconcile/decide/request.ts'
 import { requestAnnotations } from '../api/names.ts'
 import { printable } from '../api/values.ts'
 import { expectedBytes, type BodyBudget } from '../http/body.ts'
-import type { Places } from '../platform/async/places.ts'
+import type { TenantSlots } from '../platform/async/tenant-slots.ts'
 import { redactUrls } from '../platform/log/redact.ts'
 import { ignored, tooMany } from './answers.ts'
 import type { ReceiverDeps } from './receiver-deps.ts'
@@ -15,13 +15,13 @@ import { bodyLimits, hashLimits, maxHeldOfBody } from './limits.ts'
 import { type Event, type NamedRef, callId } from './payload/parts.ts'
 import type { Keys, Authentication } from './authenticate.ts'
 import { type Answered, type AskingPayload, type Call, readCall, type UsablePayload } from './read-call.ts'
-import type { NotAsked, ReceiverTarget } from './request/choose-ref.ts'
+import type { NotRequested, ReceiverTarget } from './request/choose-ref.ts'
 import type { Dedupe } from './request/dedupe.ts'
 import type { RequestToWrite, WriteQueues } from './request/write-queue.ts'
 import type { ComputeTurns } from '../platform/async/turns.ts'
 
-/** The state of an app. */
-export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget; turns: ComputeTurns; places: Places }
+/** The collaborators and the state that all calls of one app share. */
+export type Receiver = ReceiverDeps & { dedupe: Dedupe; queues: WriteQueues; bodies: BodyBudget; turns: ComputeTurns; slots: TenantSlots }
 
 /** The GatewaySync that a call is about. */
 export type Resource = { namespace: string; name: string }
@@ -64,12 +64,12 @@ export async function authenticate(
   return { kind: 'call', payload: call.payload, authentications }
 }
 
-/** Anyone can cause notices by calls without a key; one for each of thousands of GatewaySyncs would take milliseconds. */
+/** Calls without a key cause notices too: notifying the owners of thousands of GatewaySyncs would take milliseconds. */
 const maxNotified = 64
 
 /**
- * Returns the keys of each source. Sources beyond `hashLimits.maxKeys` are not read, and those with
- * more than so many keys before them are left out: that bounds the cost of unauthenticated callers.
+ * Returns the keys of each source. Reads at most `hashLimits.maxKeys` sources, and stops at as many keys, to bound the cost of
+ * unauthenticated callers.
  */
 async function readKeys(receiver: Receiver, namespace: string, sources: ReadonlyMap<string, Iterable<string>>): Promise<Map<string, Keys>> {
   const first = [...sources].slice(0, hashLimits.maxKeys)
@@ -84,7 +84,7 @@ async function readKeys(receiver: Receiver, namespace: string, sources: Readonly
 }
 
 /** The answer to a call that requests no ref. */
-export function asksNothing(
+export function answerWithoutRef(
   receiver: Receiver,
   context: Context,
   resource: Partial<Resource>,
@@ -96,22 +96,22 @@ export function asksNothing(
 }
 
 /** Logs why no ref is requested; the owner of the GatewaySync is notified of a ref that is not allowed. */
-export function explain(
+export function logNotRequested(
   { log, notify }: Receiver,
   { namespace, name }: Resource,
   payload: AskingPayload,
   target: ReceiverTarget,
-  chosen: { why: NotAsked },
+  chosen: { why: NotRequested },
 ): void {
   log.info({ namespace, name, reason: chosen.why, ref: payload.ref, message: whyIgnored(chosen.why, payload, target) }, 'push ignored')
   if (chosen.why === 'RefNotAllowed') notify?.(namespace, name, 'RefNotAllowed')
 }
 
-/** One sentence for the log, with what to do if the call may have been intended. */
-function whyIgnored(why: NotAsked, { event, repository }: NamedRef, { desiredRef, repository: own = '' }: ReceiverTarget): string {
+/** Returns one sentence for the log, with the setting to change if the call was meant for this GatewaySync. */
+function whyIgnored(why: NotRequested, { event, repository }: NamedRef, { desiredRef, repository: own = '' }: ReceiverTarget): string {
   if (why !== 'OtherRepository') return `a ${event} event while ${desiredRef} is followed`
   const named = repository?.urls[0] ?? repository?.path ?? ''
-  return redactUrls(`the event is of ${printable(named)}, not of ${own}; if both are the same repository, set spec.webhook.repo`, 1_024)
+  return redactUrls(`the event is for ${printable(named)}, not for ${own}; if both are the same repository, set spec.webhook.repo`, 1_024)
 }
 
 /** The answer to an accepted call. */
@@ -132,7 +132,7 @@ export async function write(
       [requestAnnotations.by]: event,
       [requestAnnotations.id]: id,
       [requestAnnotations.specRef]: specRef,
-      // Empty, so that the move of an earlier request does not stay.
+      // An empty value replaces the move of an earlier request.
       [requestAnnotations.move]: moveText(move) ?? '',
     }
     await request(namespace, name, annotations, superseded)

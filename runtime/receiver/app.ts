@@ -5,16 +5,16 @@
 import { type Context, Hono } from 'hono'
 import pLimit from 'p-limit'
 import { type Clock, pause } from '../platform/clock.ts'
-import { Places } from '../platform/async/places.ts'
+import { TenantSlots } from '../platform/async/tenant-slots.ts'
 import { Fault } from '../platform/fault.ts'
 import { createLimits } from '../http/limits.ts'
 import { createPeers, peerFrom } from '../http/client-address.ts'
 import { failed, ignored, logFailure, noSuchRoute, notAuthenticated, problem, tooMany } from './answers.ts'
 import {
-  asksNothing,
+  answerWithoutRef,
   authenticate,
   type Authenticated,
-  explain,
+  logNotRequested,
   type Receiver,
   type Resource,
   type SourceAuthentication,
@@ -32,7 +32,7 @@ import { createBodyBudget } from '../http/body.ts'
 import { ComputeTurns } from '../platform/async/turns.ts'
 
 /**
- * Minimum time of a rejection: the time must not reveal that a GatewaySync exists and has its own Secret, which may have to be read first.
+ * Minimum response time of a 401: timing must not reveal that a GatewaySync exists and has its own Secret, which may have to be read first.
  */
 const refusedAfterMs = 200
 
@@ -46,7 +46,7 @@ export function receiverApp(deps: ReceiverDeps): Hono {
     queues: writeQueues(deps),
     bodies: createBodyBudget(),
     turns: new ComputeTurns(deps.clock),
-    places: new Places(maxWaitingCalls),
+    slots: new TenantSlots(maxWaitingCalls),
   }
   const limits = createLimits({ ...defaultLimits, ...deps.limits })
   const peers = createPeers(deps.trustedProxies ?? [])
@@ -105,7 +105,7 @@ function writeQueues({ clock, budget, freeSlots }: ReceiverDeps): ReturnType<typ
   })
 }
 
-/** Whether the call's path equals the routed path: a proxy in front of the receiver checks the path as sent. */
+/** Whether the path was routed as sent: a proxy in front of the receiver checks it before URL parsing normalizes it. */
 function isPlainPath(context: Context): boolean {
   const { incoming } = (context.env ?? {}) as { incoming?: { url?: string } }
   return incoming?.url === undefined || incoming.url.split('?')[0] === new URL(context.req.url).pathname
@@ -130,13 +130,13 @@ async function receive(receiver: Receiver, context: Context<object, '/:namespace
   const target = receiver.lookup(resource.namespace, resource.name)
   if (target === undefined)
     return noSuchTarget(context, call, `there is no GatewaySync "${resource.name}" in namespace "${resource.namespace}"`)
-  if (payload.kind !== 'ref') return answeredCall(asksNothing(receiver, context, resource, payload))
+  if (payload.kind !== 'ref') return answeredCall(answerWithoutRef(receiver, context, resource, payload))
   const chosen = chooseRef(payload, target)
   if ('why' in chosen) {
-    explain(receiver, resource, payload, target, chosen)
+    logNotRequested(receiver, resource, payload, target, chosen)
     return answeredCall(ignored(receiver, context, chosen.why, payload.event))
   }
-  return await inPlace(receiver, resource.namespace, async () => {
+  return await withSlot(receiver, resource.namespace, async () => {
     const request = await write(receiver, context, resource, { ...chosen, startedMs }, target)
     if (call.authentications.get('')?.authentication.kind === 'open')
       receiver.notify?.(resource.namespace, resource.name, 'Unauthenticated')
@@ -144,9 +144,9 @@ async function receive(receiver: Receiver, context: Context<object, '/:namespace
   })
 }
 
-/** Calls of one namespace that wait do not take the connections of others. Throws ApiUnavailable, after which hosts try again. */
-async function inPlace(receiver: Receiver, namespace: string, answer: () => Promise<Response>): Promise<Answered> {
-  const release = receiver.places.take(namespace)
+/** Bounds the waiting calls of a namespace, so that other namespaces keep connections. Throws ApiUnavailable, after which hosts retry. */
+async function withSlot(receiver: Receiver, namespace: string, answer: () => Promise<Response>): Promise<Answered> {
+  const release = receiver.slots.take(namespace)
   if (release === undefined) throw new Fault('ApiUnavailable', 'too many calls for the namespace wait for the API server')
   try {
     return answeredCall(await answer())
@@ -168,18 +168,18 @@ async function receiveForAll(receiver: Receiver, context: Context<object, '/:nam
   if (call.kind === 'answered') return call
   const { payload } = call
   if (isEmpty) return noSuchTarget(context, call, `there is no GatewaySync in namespace "${namespace}"`)
-  if (payload.kind !== 'ref') return answeredCall(asksNothing(receiver, context, { namespace }, payload))
+  if (payload.kind !== 'ref') return answeredCall(answerWithoutRef(receiver, context, { namespace }, payload))
   const repositories = [payload, ...(payload.others ?? [])].map(({ repository }) => repository)
   if (repositories.every((repository) => repository === undefined))
     return answeredCall(problem(context, 'PayloadUnrecognized', 'the body names no repository; send it to /webhook/{namespace}/{name}'))
   const candidates = { syncs, names: syncs.following(repositories), authentications: call.authentications }
-  return await inPlace(receiver, namespace, () => askAll(receiver, context, candidates, { namespace, payload, startedMs }))
+  return await withSlot(receiver, namespace, () => requestAll(receiver, context, candidates, { namespace, payload, startedMs }))
 }
 
 type Candidates = { syncs: SyncIndex; names: readonly string[] } & Pick<Authenticated, 'authentications'>
 
-/** Answers a call for those of the candidates that it concerns. */
-async function askAll(
+/** Requests the ref for each candidate that the call concerns, and answers with all results. */
+async function requestAll(
   receiver: Receiver,
   context: Context,
   { syncs, names, authentications }: Candidates,
@@ -199,7 +199,12 @@ async function askAll(
     else
       asked.push(
         limited(() =>
-          askOne(receiver, context, { namespace, name }, { payload, target, chosen, startedMs, isOpen: authentication.kind === 'open' }),
+          requestOne(
+            receiver,
+            context,
+            { namespace, name },
+            { payload, target, chosen, startedMs, isOpen: authentication.kind === 'open' },
+          ),
         ),
       )
   }
@@ -229,19 +234,25 @@ function notifyKeyFaults(receiver: Receiver, namespace: string, refused: readonl
   return refused.find(({ keys }) => keys.fault === keys.installationFault)?.keys.fault
 }
 
-type Asked = { payload: AskingPayload; target: ReceiverTarget; chosen: ReturnType<typeof chooseRef>; startedMs: number; isOpen: boolean }
+type ChosenRequest = {
+  payload: AskingPayload
+  target: ReceiverTarget
+  chosen: ReturnType<typeof chooseRef>
+  startedMs: number
+  isOpen: boolean
+}
 type Outcome = { name: string; accepted: boolean; isFailed: boolean; reason?: string } & Partial<Written>
 
 /** Returns the result of a call for one of several GatewaySyncs; `isFailed`: repeating the call may succeed. Never rejects. */
-async function askOne(
+async function requestOne(
   receiver: Receiver,
   context: Context,
   resource: Resource,
-  { payload, target, chosen, startedMs, isOpen }: Asked,
+  { payload, target, chosen, startedMs, isOpen }: ChosenRequest,
 ): Promise<Outcome> {
   const { name } = resource
   if ('why' in chosen) {
-    explain(receiver, resource, payload, target, chosen)
+    logNotRequested(receiver, resource, payload, target, chosen)
     receiver.observe('ignored', payload.event, chosen.why)
     return { name, accepted: false, isFailed: false, reason: chosen.why }
   }

@@ -4,7 +4,7 @@
 import type { BodyLimits } from '../http/body.ts'
 import type { LimitSettings } from '../http/limits.ts'
 
-/** 500/s is ten times what the largest installation sends; twenty wrong calls in ten seconds are not a mistake. */
+/** 500/s is ten times what the largest installation sends; twenty rejected calls in ten seconds are an attack, not a misconfiguration. */
 export const defaultLimits: LimitSettings = { perSecond: 500, failuresPerPeer: 20 }
 
 /** GitHub sends up to 25 MB. Without the lists of `isLeftOut` real deliveries stay far below a megabyte. */
@@ -13,7 +13,7 @@ export const bodyLimits = {
   complexity: { depth: 64, keys: 20_000, containers: 20_000, entries: 100_000 },
 } as const satisfies BodyLimits
 
-/** Maximum bytes held of a body, after removals. */
+/** Maximum bytes of a body in memory, without the lists of `isLeftOut`. */
 export const maxHeldOfBody = 1024 * 1024
 
 /**

@@ -71,8 +71,8 @@ export async function readCall(
 }
 
 /**
- * Hashes each piece, within `hashLimits`. A body above them has no valid signature, not even one of its beginning, which would be another
- * body's.
+ * Hashes each piece, within `hashLimits`. A body above them has no valid signature: a signature of the hashed beginning belongs to another
+ * body.
  */
 function boundHashing(authenticators: readonly Authenticator[], { log }: ReadCallDeps): (piece: Uint8Array) => void {
   const hashes = authenticators.reduce((sum, one) => sum + one.hashes, 0)
@@ -82,7 +82,10 @@ function boundHashing(authenticators: readonly Authenticator[], { log }: ReadCal
     const isFirstBeyond = bytes <= maxBytes && bytes + piece.byteLength > maxBytes
     bytes += piece.byteLength
     if (isFirstBeyond) {
-      log.info({ count: hashes }, 'a body above 1 MiB is not authenticated by its signature: too many keys; use fewer, or a token')
+      log.info(
+        { count: hashes },
+        'a body above 1 MiB cannot be authenticated by its signature with this many keys; use fewer keys, or a token',
+      )
       for (const one of authenticators) one.dropHashes()
     }
     if (bytes <= maxBytes) for (const one of authenticators) one.update(piece)
@@ -124,7 +127,7 @@ function payloadIn(
   if (body.kind === 'dropped') return tooComplex(context)
   const bytes = media === 'form' ? formField(body.bytes) : body.bytes
   const parsed = bytes === undefined ? notOnlyPayload : parseBody(bytes, bodyLimits.complexity)
-  if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', isGzip(body.bytes) ? isCompressed : parsed.why)
+  if (parsed.kind === 'malformed') return problem(context, 'PayloadMalformed', isGzip(body.bytes) ? compressedBody : parsed.why)
   if (parsed.kind === 'tooComplex') return tooComplex(context)
   const payload = readPayload(headers, parsed.value)
   if (payload.kind === 'invalidRef') return problem(context, 'InvalidRef', 'the ref is not a name that git accepts')
@@ -132,7 +135,7 @@ function payloadIn(
   return payload
 }
 
-const isCompressed = 'the body is compressed by gzip; send it as it is, without Content-Encoding'
+const compressedBody = 'the body is compressed with gzip; send it uncompressed, without Content-Encoding'
 
 function isGzip([first, second]: Uint8Array): boolean {
   return first === 0x1f && second === 0x8b

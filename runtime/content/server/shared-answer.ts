@@ -3,7 +3,7 @@
  * arrives while the beginning is still held joins; one that falls behind continues with its own answer from its offset.
  */
 import { type Clock, deadline } from '../../platform/clock.ts'
-import { Places } from '../../platform/async/places.ts'
+import { TenantSlots } from '../../platform/async/tenant-slots.ts'
 import { Fault } from '../../platform/fault.ts'
 import { FairCache } from '../../platform/async/fair-cache.ts'
 
@@ -66,7 +66,7 @@ type Making = {
 }
 
 /** Throws TooManyRequests. */
-function takePlace(beingMade: Places, tenant: string): () => void {
+function takeSlot(beingMade: TenantSlots, tenant: string): () => void {
   const release = beingMade.take(tenant)
   if (release === undefined) throw new Fault('TooManyRequests', 'too many responses are being prepared; try again')
   return release
@@ -80,13 +80,13 @@ export class SharedAnswers {
   readonly #clock: Clock
   readonly #limits: SharedLimits
   readonly #makings = new Map<string, Making>()
-  readonly #beingMade: Places
+  readonly #beingMade: TenantSlots
   #keptBytes = 0
 
   constructor(clock: Clock, limits: SharedLimits = sharedLimits) {
     this.#clock = clock
     this.#limits = limits
-    this.#beingMade = new Places(limits.made)
+    this.#beingMade = new TenantSlots(limits.made)
   }
 
   /**
@@ -131,7 +131,7 @@ export class SharedAnswers {
 
   #begin(make: Make, { tenant, isBatched }: ReadOptions): Making {
     const cancel = new AbortController()
-    const release = takePlace(this.#beingMade, tenant)
+    const release = takeSlot(this.#beingMade, tenant)
     const making: Making = {
       chunks: [],
       from: 0,
@@ -234,9 +234,9 @@ function trim(making: Making, windowBytes: number): void {
 }
 
 /** Makes an answer for one reader, without the first `skip` bytes. Throws TooManyRequests. */
-async function* alone(make: Make, skip: number, beingMade: Places, { tenant }: ReadOptions): AsyncGenerator<Uint8Array> {
+async function* alone(make: Make, skip: number, beingMade: TenantSlots, { tenant }: ReadOptions): AsyncGenerator<Uint8Array> {
   const cancel = new AbortController()
-  const release = takePlace(beingMade, tenant)
+  const release = takeSlot(beingMade, tenant)
   let at = 0
   try {
     for await (const bytes of make(cancel.signal)) {
@@ -255,7 +255,7 @@ function chunkAt({ chunks }: Making, offset: number): Uint8Array | undefined {
   return chunks.findLast(({ at }) => at === offset)?.bytes
 }
 
-const fellowsMs = 5_000
+const batchWindowMs = 5_000
 const maxSubjects = 1_000
 
 /**
@@ -269,7 +269,7 @@ export function createBatchWindow(clock: Pick<Clock, 'monotonicMs'>) {
     join(namespace: string, subject: string, pod: string): boolean {
       const nowMs = clock.monotonicMs()
       const before = last.get(subject)
-      const severalUntilMs = before !== undefined && before.pod !== pod ? nowMs + fellowsMs : (before?.severalUntilMs ?? 0)
+      const severalUntilMs = before !== undefined && before.pod !== pod ? nowMs + batchWindowMs : (before?.severalUntilMs ?? 0)
       last.set(namespace, subject, { pod, severalUntilMs })
       return nowMs < severalUntilMs
     },

@@ -109,7 +109,7 @@ export function isDeletion({ after, deleted }: Members): boolean {
   return deleted === true || isZero(after)
 }
 
-/** Returns which kind of push a full ref has. */
+/** Returns the event kind of a push to a full ref. */
 export function pushOf(ref: string): 'push' | 'tag-push' {
   return ref.startsWith('refs/tags/') ? 'tag-push' : 'push'
 }
@@ -125,7 +125,7 @@ export function textAt(value: unknown, path: readonly string[]): string | undefi
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 
-/** Empty without a list. */
+/** Returns the list at a path of members; empty if there is none. */
 export function listAt(value: unknown, path: readonly string[]): readonly unknown[] {
   const found = valueAt(value, path)
   return Array.isArray(found) ? found : []

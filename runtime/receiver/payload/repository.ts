@@ -52,7 +52,7 @@ function pathIn(place: object): string | undefined {
   return name?.includes('/') === true ? name : undefined
 }
 
-/** The name of a repository that is equal to every other one. */
+/** Matches every repository name. */
 export const anyName = ''
 
 /** The last part of a repository's path; equal for all URLs of one repository. */
@@ -60,7 +60,7 @@ export function repositoryName(url: string | undefined): string {
   return nameIn(url === undefined ? undefined : locate(url)?.path)
 }
 
-/** The names of the repositories that can be the one of a body. */
+/** Returns the names that the repository of a body may have. */
 export function repositoryNamesIn(named: NamedRepository | undefined): string[] {
   const paths = placesIn(named).map(({ path }) => path)
   return (paths.length > 0 ? paths : [named?.path?.replace(/\.git$/, '')]).map(nameIn)

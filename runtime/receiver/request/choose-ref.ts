@@ -23,7 +23,6 @@ export type ReceiverTarget = {
   repository?: string
 }
 
-/** Returns the target for a GatewaySync. */
 export function targetOf(
   {
     git,
@@ -44,16 +43,16 @@ export function targetOf(
 }
 
 /** Why a ref is not requested. */
-export type NotAsked = 'OtherRepository' | 'OtherBranch' | 'OtherTag' | 'RefNotAllowed'
+export type NotRequested = 'OtherRepository' | 'OtherBranch' | 'OtherTag' | 'RefNotAllowed'
 
-/** Refs of one call that are compared with `allowedRefs`, if none is the desired one: each may take a millisecond. */
-const maxAsked = 100
+/** Maximum number of refs of one call that are compared with `allowedRefs`, if none is the desired one: each may take a millisecond. */
+const maxComparedRefs = 100
 
 /** Chooses among all refs that one call moved: the desired one, else the first that may be requested, else why the first may not. */
 export function chooseRef(
   { others = [], ...first }: NamedRef & { others?: readonly NamedRef[] },
   target: ReceiverTarget,
-): NamedRef | { why: NotAsked } {
+): NamedRef | { why: NotRequested } {
   const isOwn = target.repository === undefined ? () => true : isRepository(target.repository)
   // A body may name none.
   const all = [first, ...others].filter(({ repository }) => repository === undefined || isOwn(repository))
@@ -63,8 +62,8 @@ export function chooseRef(
   const chosen =
     relevant.length === 0 ? undefined : relevant.reduce((best, one) => (byPriority(best.ref, one.ref, target) < 0 ? one : best))
   if (chosen !== undefined) return { ...withKnownMove(chosen, target), ref: requestedName(chosen.ref, target) }
-  const asked = all.slice(0, maxAsked).find((named) => whyNotAsked(named, target) === undefined)
-  return asked ?? { why: whyNotAsked(own, target) ?? 'OtherBranch' }
+  const asked = all.slice(0, maxComparedRefs).find((named) => whyNotRequested(named, target) === undefined)
+  return asked ?? { why: whyNotRequested(own, target) ?? 'OtherBranch' }
 }
 
 /** A branch `v1` is not the desired ref if `v1` resolved to a tag; otherwise anyone who may push branches could replace a protected tag. */
@@ -110,7 +109,7 @@ function requestedName(ref: NamedRef['ref'], { desiredRef, resolvedRef }: Receiv
 }
 
 /** Undefined: the ref may be requested. Of branches only the desired one may; of other refs those that `allowedRefs` permits. */
-function whyNotAsked(named: NamedRef, target: ReceiverTarget): NotAsked | undefined {
+function whyNotRequested(named: NamedRef, target: ReceiverTarget): NotRequested | undefined {
   if (isRelevant(named, target)) return undefined
   if (named.event === 'push') return 'OtherBranch'
   // A tag that the spec's selector does not match must not be released.

@@ -225,7 +225,7 @@ void t.test('an event of another repository changes nothing, and a freight uses 
   const other = await post(JSON.stringify(release('https://git.example/plant/other.git')), { ...bearer, 'x-gitea-event': 'release' })
   t.strictSame([other.status, other.body], [202, { accepted: false, reason: 'OtherRepository' }])
   t.strictSame([requests.length, outcomes], [0, ['ignored']])
-  const message = `the event is of https://git.example/plant/other.git, not of ${repository}; if both are the same repository, set spec.webhook.repo`
+  const message = `the event is for https://git.example/plant/other.git, not for ${repository}; if both are the same repository, set spec.webhook.repo`
   t.strictSame(lines, [{ namespace: 'default', name: 'plant', reason: 'OtherRepository', ref: 'refs/tags/v1.0', message }])
   const own = await post(JSON.stringify(release('https://GIT.example/Plant/Config')), { ...bearer, 'x-gitea-event': 'release' })
   t.strictSame([own.status, own.body['ref']], [202, 'refs/tags/v1.0'])
@@ -292,5 +292,5 @@ void t.test('a compressed body is refused with the remedy', async (t) => {
   const headers = { ...bearer, 'content-type': 'application/json', 'content-encoding': 'gzip' }
   const answer = await fetch(`${served.url}/webhook/default/plant`, { method: 'POST', headers, body: gzipSync('{"ref":"main"}') })
   t.equal(answer.status, 400)
-  t.match(await answer.text(), /compressed by gzip; send it as it is/)
+  t.match(await answer.text(), /compressed with gzip; send it uncompressed/)
 })

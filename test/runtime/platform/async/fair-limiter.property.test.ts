@@ -8,7 +8,7 @@ import t from 'tap'
 import { checkSlots } from '../../../../runtime/validation/worker/isolated-validation.ts'
 import { ComputeTurns } from '../../../../runtime/platform/async/turns.ts'
 import { FairLimiter } from '../../../../runtime/platform/async/fair-limiter.ts'
-import { Places } from '../../../../runtime/platform/async/places.ts'
+import { TenantSlots } from '../../../../runtime/platform/async/tenant-slots.ts'
 import { systemClock } from '../../../../runtime/platform/clock.ts'
 import { maxWaitingCalls } from '../../../../runtime/receiver/limits.ts'
 import { createWriteQueues } from '../../../../runtime/receiver/request/write-queue.ts'
@@ -47,7 +47,7 @@ function controllerOf(clock: SimulatedClock) {
 
 /** As in receiver/app.ts, a call for all GatewaySyncs of a namespace. */
 function receiverOf(clock: SimulatedClock) {
-  const [places, turns] = [new Places(maxWaitingCalls), new ComputeTurns(clock)]
+  const [places, turns] = [new TenantSlots(maxWaitingCalls), new ComputeTurns(clock)]
   const queues = createWriteQueues({
     clock: { ...systemClock, monotonicMs: clock.monotonicMs, wait: clock.wait },
     freeSlots: () => Number.POSITIVE_INFINITY,

@@ -1,15 +1,15 @@
 import t from 'tap'
-import { Places } from '../../../../runtime/platform/async/places.ts'
+import { TenantSlots } from '../../../../runtime/platform/async/tenant-slots.ts'
 
 /** Takes as many places as the tenant gets. */
-function takeAll(places: Places, tenant: string): (() => void)[] {
+function takeAll(places: TenantSlots, tenant: string): (() => void)[] {
   const taken: (() => void)[] = []
   for (let place = places.take(tenant); place !== undefined; place = places.take(tenant)) taken.push(place)
   return taken
 }
 
 void t.test('tenants that take what they get leave places for others', async (t) => {
-  const places = new Places(16)
+  const places = new TenantSlots(16)
   t.equal(takeAll(places, 'a').length, 11, 'twice as many as are free')
   for (const tenant of ['b', 'c', 'd']) t.ok(takeAll(places, tenant).length > 0, tenant)
   t.ok(places.size >= 16)
@@ -20,7 +20,7 @@ void t.test('tenants that take what they get leave places for others', async (t)
 })
 
 void t.test('a place is freed once, also when it is freed twice', async (t) => {
-  const places = new Places(4)
+  const places = new TenantSlots(4)
   const [first, ...others] = takeAll(places, 'a')
   first?.()
   first?.()
