@@ -8,7 +8,7 @@ import { markOf } from '../reconcile/rollout/stage-admission.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
 import type { FollowedSync } from './desired.ts'
 
-const annotationsAtRest = [
+const annotationsInPlace = [
   confirmDeletionsAnnotation,
   confirmOverwritesAnnotation,
   captureAnnotations.at,
@@ -18,18 +18,21 @@ const annotationsAtRest = [
 
 /**
  * Returns the parts of a GatewaySync that the agent acts on, as text; other changes, such as its own report in the status, start no sync.
- * `rests`: the published commit is in place, so a new request concerns only the controller, and a scan of thousands of files would only
+ * `isInPlace`: the published commit is in place, so a new request concerns only the controller, and a scan of thousands of files would only
  * slow down its fetch.
  */
-export function decisiveText(followed: FollowedSync | undefined, { rests, pod }: { rests: boolean; pod: string | undefined }): string {
+export function decisiveText(
+  followed: FollowedSync | undefined,
+  { isInPlace, pod }: { isInPlace: boolean; pod: string | undefined },
+): string {
   if (followed === undefined) return ''
   const { annotations, spec, status } = followed
-  const asked = rests ? annotationsAtRest.map((name) => annotations[name]) : annotations
-  return JSON.stringify([asked, spec, status.published, status.delivery, turnText(status, pod)])
+  const asked = isInPlace ? annotationsInPlace.map((name) => annotations[name]) : annotations
+  return JSON.stringify([asked, spec, status.published, status.delivery, rolloutText(status, pod)])
 }
 
-/** The part of a rollout about this gateway; the turns of the other gateways change too often. */
-function turnText({ rollout }: GatewaySyncStatus, pod: string | undefined): unknown {
+/** The part of a rollout that concerns this gateway: admissions of other gateways must not start a sync. */
+function rolloutText({ rollout }: GatewaySyncStatus, pod: string | undefined): unknown {
   if (rollout === undefined) return undefined
   const { state, commit, configurations, previous, allowed = [] } = rollout
   return [state, commit, configurations, previous, pod === undefined ? allowed : allowed.includes(markOf(pod))]

@@ -8,7 +8,7 @@ import { type FollowedSpec, readFollowedSpec, readStartFields } from '../api/sch
 import type { SyncReportStatus } from '../api/schema/report.ts'
 import type { GatewaySyncSpec, HttpCheck } from '../api/schema/spec.ts'
 import { answersSpec } from '../reconcile/decide/request.ts'
-import { askedOf, changesAskedOf, quietOf } from '../reconcile/decide/capture.ts'
+import { captureRequestId, changesRequestId, quietPeriodMs } from '../reconcile/decide/capture.ts'
 import { admissionOf } from '../reconcile/rollout/stage-admission.ts'
 import { isUnderWay } from '../api/schema/rollout-status.ts'
 import type { GatewaySyncStatus } from '../api/schema/status.ts'
@@ -121,7 +121,7 @@ export function desiredSync(gatewaySync: string | undefined, followed: FollowedS
   const { commit, ref } = admission.kind === 'wait' ? admission.keep : published
   const isKept = inPlace?.commit === undefined || (inPlace.commit === commit && inPlace.syncHash === hash)
   if (!isCommitHash(commit) || (waits !== undefined && !isKept)) {
-    // It holds a complete commit and its turn may take long, so its start is not held.
+    // It holds a complete commit and its stage may be hours away, so its start is not held.
     return idle('Pending', 'WaitsForStage', waits ?? '', { ...start, policy: 'Start' })
   }
   return {
@@ -171,10 +171,10 @@ function captureOf(
   pod: PodFacts,
 ): Pick<Extract<Desired, { kind: 'sync' }>, 'capture' | 'changes' | 'captureQuiet'> {
   const gateway = { pod: pod.podName, gateway: gatewayName(pod) }
-  const quietMs = quietOf(capture)
+  const quietMs = quietPeriodMs(capture)
   return {
-    capture: askedOf(capture, annotations, gateway),
-    changes: changesAskedOf(annotations, gateway),
+    capture: captureRequestId(capture, annotations, gateway),
+    changes: changesRequestId(annotations, gateway),
     captureQuiet: quietMs === undefined ? undefined : { quietMs, subject: `${uid} ${git.repo}` },
   }
 }

@@ -25,7 +25,7 @@ import {
 } from './follower-state.ts'
 import { type Drift, driftAfter, uploadChanges, type UploadDeps, type UploadResult } from './upload-changes.ts'
 import type { AgentHealth } from './health.ts'
-import { awaitedOf, type HasCome, hasComeOrCalled, retryAfterMs, waitAfter, waitingMs } from './next-sync.ts'
+import { awaitedOf, type IsReached, isReachedOrWoken, retryAfterMs, waitAfter, waitingMs } from './next-sync.ts'
 import { createWake, type Wake } from './wake.ts'
 
 /** Dependencies of a follower; the agent's entry point builds them. */
@@ -70,9 +70,9 @@ const maxUploadRetryMs = 300_000
  */
 const readPodAgainMs = 30_000
 /** Interval at which the gateway is polled for what the next sync waits for. */
-const askGatewayMs = 1_000
-/** When the next sync is due: after `waitMs`, or as soon as `hasCome` returns true. */
-type Rest = { waitMs: number | undefined; hasCome?: HasCome | undefined }
+const pollGatewayMs = 1_000
+/** When the next sync is due: after `waitMs`, or as soon as `isReached` returns true. */
+type Rest = { waitMs: number | undefined; isReached?: IsReached | undefined }
 
 /** The agent's loop for one data directory, with the entry points for the watch and the probes. */
 export class Follower {
@@ -97,7 +97,7 @@ export class Follower {
     this.#state = initialState({ gatewaySync, agentVersion, waitedMs, recoveringMs, bornMs: deps.clock.monotonicMs() })
   }
 
-  /** Takes the current GatewaySync; undefined: it does not exist. */
+  /** Receives the current GatewaySync; undefined: it does not exist. */
   observe(followed: FollowedSync | undefined): void {
     const inPlace = this.#state.lastSync === undefined ? undefined : this.#inPlace()
     this.#take({ kind: 'observed', followed, inPlace, at: this.#now() })
@@ -178,8 +178,8 @@ export class Follower {
     this.#drift = driftAfter(this.#drift, result)
     this.#take({ kind: 'cycleEnded', result: { ...result, ...uploaded.reportFields }, startedAt, at: this.#now() })
     logEnd(deps.log, desired, result, failuresBefore > 0 || isMove(desired, commit))
-    const hasCome = gateway === undefined ? undefined : awaitedOf(result, desired, { gateway, mode, modeOf: deps.mode })
-    return { waitMs: this.#nextSyncMs(waitAfter(result, desired, gateway !== undefined), uploaded), hasCome }
+    const isReached = gateway === undefined ? undefined : awaitedOf(result, desired, { gateway, mode, modeOf: deps.mode })
+    return { waitMs: this.#nextSyncMs(waitAfter(result, desired, gateway !== undefined), uploaded), isReached }
   }
 
   /** Returns when the next sync is due: `cycleMs` by the cycle, undefined if that failed. */
@@ -212,15 +212,15 @@ export class Follower {
   }
 
   /** Waits for a change or until the next sync is due. A gateway that reaches the awaited state counts as a change. */
-  async #rest({ waitMs, hasCome }: Rest, signal: AbortSignal): Promise<void> {
+  async #rest({ waitMs, isReached }: Rest, signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     const hold = startupHoldOf(this.#state, clock.monotonicMs())
     // A gateway that starts without a commit is reported immediately.
     const untilMs =
       clock.monotonicMs() + Math.min(waitMs ?? Number.POSITIVE_INFINITY, hold.kind === 'held' ? hold.forMs : Number.POSITIVE_INFINITY)
-    while (hasCome !== undefined && untilMs - clock.monotonicMs() > askGatewayMs) {
-      if (await this.#wake.wait(askGatewayMs, signal)) return
-      if (signal.aborted || (await hasComeOrCalled(this.#wake, hasCome, signal))) return
+    while (isReached !== undefined && untilMs - clock.monotonicMs() > pollGatewayMs) {
+      if (await this.#wake.wait(pollGatewayMs, signal)) return
+      if (signal.aborted || (await isReachedOrWoken(this.#wake, isReached, signal))) return
     }
     const leftMs = untilMs - clock.monotonicMs()
     await this.#wake.wait(Number.isFinite(leftMs) ? Math.max(0, leftMs) : undefined, signal)

@@ -179,8 +179,8 @@ function afterObserved(state: FollowerState, event: Extract<FollowerEvent, { kin
   })
   const seen = { ...state, observed: { followed }, pendingRequest }
   const { lastSync, gatewaySync, reported } = state
-  const rests = reported?.phase === 'Synced' && reported.commit === followed?.status.published?.commit
-  const about = { rests, pod: lastSync?.pod.podName }
+  const isInPlace = reported?.phase === 'Synced' && reported.commit === followed?.status.published?.commit
+  const about = { isInPlace, pod: lastSync?.pod.podName }
   const isKnown = state.observed !== undefined && decisiveText(state.observed.followed, about) === decisiveText(followed, about)
   if (isKnown) return { state: seen, effects: [] }
   const { state: after, effects } = reportUnrecovered(seen, nowMs)

@@ -70,7 +70,7 @@ export function startupHold({ settings = unknownStart, synced, hasCommit, sinceS
 /** Why a gateway waits during recovery of an interrupted apply; `fault`: why recovery has failed so far. */
 export function recoveryMessage(fault: Fault | undefined): string {
   const first = 'the agent is recovering an interrupted apply'
-  return fault === undefined ? first : `${first}, and tries again: ${fault.message} (${fault.reason})`
+  return fault === undefined ? first : `${first}, and retries: ${fault.message} (${fault.reason})`
 }
 
 /** A sync that runs longer than this counts as stuck: the value is above every deadline inside a sync. */

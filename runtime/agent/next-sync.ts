@@ -11,7 +11,7 @@ import type { Wake } from './wake.ts'
 
 type Mode = SyncTarget['facts']['mode']
 /** Whether the state that the next sync waits for has been reached. */
-export type HasCome = (signal: AbortSignal) => Promise<boolean>
+export type IsReached = (signal: AbortSignal) => Promise<boolean>
 
 /** Backoff after a failed cycle; the maximum is shorter while the failure holds the gateway's start. */
 const firstRetryMs = 1_000
@@ -27,8 +27,8 @@ export function awaitedOf(
   { phase, reason }: CycleResult,
   desired: Extract<Desired, { kind: 'sync' }>,
   { gateway, mode, modeOf }: { gateway: Gateway; mode: Mode; modeOf(gateway: Gateway, signal: AbortSignal): Promise<Mode> },
-): HasCome | undefined {
-  const asked: HasCome[] = []
+): IsReached | undefined {
+  const asked: IsReached[] = []
   if (phase === 'Pending' && (reason === 'GatewayNotReady' || reason === 'GatewayUnreachable'))
     asked.push(async (signal) => (await gateway.status(signal)) === 'running')
   if (lacksMode(desired, mode))
@@ -38,17 +38,17 @@ export function awaitedOf(
     })
   if (asked.length === 0) return undefined
   return async (signal) => {
-    for (const hasCome of asked) if (await hasCome(signal)) return true
+    for (const isReached of asked) if (await isReached(signal)) return true
     return false
   }
 }
 
-/** Whether the awaited state has been reached or the loop was woken meanwhile: a gateway may take long to respond. */
-export async function hasComeOrCalled(wake: Wake, hasCome: HasCome, signal: AbortSignal): Promise<boolean> {
+/** Whether the awaited state has been reached or the loop was woken meanwhile: a gateway may take a long time to respond. */
+export async function isReachedOrWoken(wake: Wake, isReached: IsReached, signal: AbortSignal): Promise<boolean> {
   const asking = new AbortController()
   const either = AbortSignal.any([signal, asking.signal])
   const end = (): void => asking.abort(new Error('answered'))
-  const answer = hasCome(either)
+  const answer = isReached(either)
     .catch(() => false)
     .finally(end)
   const called = await wake.wait(undefined, either)

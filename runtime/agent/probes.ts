@@ -87,7 +87,7 @@ const pollIntervalMs = 1_000
 export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, folder: string, signal: AbortSignal): Promise<void> {
   const written = new Map<string, { text: string; atMs: number }>()
   const writer = `${process.pid} ${startTimeOf('self') ?? ''}`
-  let isTold = false
+  let isLogged = false
   const write = (name: string, text: string): void => {
     const last = written.get(name)
     const nowMs = clock.monotonicMs()
@@ -105,8 +105,8 @@ export async function keepProbeFiles({ clock, log, health }: ProbeFilesDeps, fol
       write(probeFiles.live, live ? probeFiles.ok : (why ?? 'stuck'))
     } catch (error) {
       const { reason, message } = asFault(error)
-      if (!isTold) log.error({ reason, message, path: folder }, 'the probe files cannot be written')
-      isTold = true
+      if (!isLogged) log.error({ reason, message, path: folder }, 'the probe files cannot be written')
+      isLogged = true
     }
     await pause(clock, pollIntervalMs, signal)
   }

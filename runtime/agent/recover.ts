@@ -12,7 +12,7 @@ import { unknownStart } from './health.ts'
 
 /** Interval between attempts. A full or missing disk may be back soon. */
 const againMs = 1_000
-/** Within this time the kubelet has probed whether the gateway may start. */
+/** The kubelet probes at least once within this time. */
 const probedWithinMs = 5_000
 
 type Deps = {

@@ -35,7 +35,7 @@ const believedMs = 10_000
 const syncingAfterMs = 1_000
 
 /** Whether two reports differ only in their times. */
-function saysTheSame(one: Partial<SyncReportStatus>, other: Partial<SyncReportStatus>): boolean {
+function isSameReport(one: Partial<SyncReportStatus>, other: Partial<SyncReportStatus>): boolean {
   const [a, b] = [one, other].map(({ startedAt: _startedAt, finishedAt: _finishedAt, ...fields }) => canonicalJson(fields))
   return a === b
 }
@@ -66,7 +66,7 @@ export class Reporter {
   /** Sets the status to write. */
   report(status: SyncReportStatus): void {
     // A sync without changes is not reported, so that an idle gateway causes no writes.
-    if (this.#latest !== undefined && saysTheSame(this.#latest, status)) return
+    if (this.#latest !== undefined && isSameReport(this.#latest, status)) return
     this.#latest = status
     this.#latestSinceMs = this.#deps.clock.monotonicMs()
     this.#unwritten = true
@@ -100,7 +100,7 @@ export class Reporter {
         if (isAbort(error, signal)) break
         failures += 1
         const fault = asFault(error)
-        log.warn({ reason: fault.reason, message: fault.message }, 'could not write the SyncReport; trying again')
+        log.warn({ reason: fault.reason, message: fault.message }, 'the SyncReport was not written; the agent retries')
         await pause(clock, backoffMs(failures, 200, 30_000, clock.random()), signal)
       }
     }
@@ -147,7 +147,7 @@ export class Reporter {
     try {
       const stored = (this.#stored ??= await this.#ensureObject(spec, signal))
       // A delayed Syncing status may be written between two equal reports.
-      const patch = saysTheSame(stored.status, status) ? undefined : mergePatchBetween(stored.status, status)
+      const patch = isSameReport(stored.status, status) ? undefined : mergePatchBetween(stored.status, status)
       if (patch !== undefined) await kube.mergePatch(syncReportType, this.#key, { status: patch }, { subresource: 'status' }, signal)
       // Written last, so that the status of a predecessor is never mistaken for that of this pod.
       if (!stored.ours) await kube.mergePatch(syncReportType, this.#key, { spec }, {}, signal)

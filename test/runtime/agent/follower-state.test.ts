@@ -311,7 +311,7 @@ void t.test('a failed recovery is reported while it is retried, and the gateway 
   matchObject(t, next(next(born(age), observed(followed()), age).state, unreadable, age).effects, [report], 'at once where one was seen')
   matchObject(t, startupHoldOf(seen.state, age + 9 * minute), {
     kind: 'held',
-    why: /interrupted apply, and tries again: this user may not read it \(NotWritable\)/,
+    why: /interrupted apply, and retries: this user may not read it \(NotWritable\)/,
   })
   const over = next(seen.state, { kind: 'recovered' }, age).state
   matchObject(t, next(over, volumeRead(true), age).state.opened, { by: 'grace' })

@@ -169,7 +169,7 @@ void t.test('while an interrupted apply cannot be ruled out the gateway waits, a
   const { ahead, clock } = clockAhead()
   const { follower, followed, reported, reports } = follow(t, { dataDir, waitedMs: 7_200_000, clock })
   const startz = await startProbe(t, follower)
-  const why = 'the agent is recovering an interrupted apply, and tries again: ".cluster-sync" is a symbolic link'
+  const why = 'the agent is recovering an interrupted apply, and retries: ".cluster-sync" is a symbolic link'
   await until(() => follower.health().why?.startsWith(why) || undefined, 'the probe says why')
   t.strictSame(reports, [], 'nobody knows to whom')
   follower.observe(followed({ 'projects/a': '2' }, false))
