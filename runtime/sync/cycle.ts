@@ -3,6 +3,7 @@
  * it at the old one, and reports which.
  */
 import type { Source } from '../content/protocol/protocol.ts'
+import { counted } from '../platform/text/counted.ts'
 import { asFault, Fault, isAbort } from '../platform/fault.ts'
 import type { Gateway, GatewayStatus } from '../gateway/gateway.ts'
 import { discard, manifestChanges, applyRun, type Run, type StagedRun } from './apply/apply.ts'
@@ -30,7 +31,15 @@ import { isEmptyPlan, type Plan } from './plan/plan.ts'
 import { diffPlan } from './plan/preview.ts'
 import type { Repair } from './plan/classify-drift.ts'
 import { prepare } from './plan/make-plan.ts'
-import { designersInTheWay, giveLockBack, lockForWriting, scanPending, watchHealth, askCheck, reportedCheck } from './gateway-session.ts'
+import {
+  blockingDesigners,
+  releaseGatewayLock,
+  lockForWriting,
+  scanPending,
+  watchHealth,
+  runHealthCheck,
+  reportedCheck,
+} from './gateway-session.ts'
 import { StageAhead } from './apply/stage-ahead.ts'
 import { stageContents } from './stage-contents.ts'
 import { doStep, type StepDeps } from './step.ts'
@@ -164,13 +173,13 @@ function repairOf({ state, suspectReason }: Manifest, { dataDir }: SyncTarget, s
 async function reasonToWait(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<CycleResult | undefined> {
   const { target, manifest, prepared, status } = run
   const { plan } = prepared
-  const designers = isWriting(plan) ? await designersInTheWay(deps.gateway, status, target, signal) : []
+  const designers = isWriting(plan) ? await blockingDesigners(deps.gateway, status, target, signal) : []
   if (designers.length > 0) return blockedByDesigner(manifest.state, target, designers)
   if (!waitsForStart(deps, plan, status)) return undefined
   return waitingForStart(
     manifest.state,
     target,
-    `${plan.deletes.length} files are to be deleted, which waits until the gateway has started`,
+    `the deletion of ${counted(plan.deletes.length, 'file')} waits until the gateway has started`,
   )
 }
 
@@ -193,7 +202,7 @@ async function apply(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abort
     signal.throwIfAborted()
   } catch (error) {
     discard(staged)
-    if (isLocked) await giveLockBack(gateway, kinds)
+    if (isLocked) await releaseGatewayLock(gateway, kinds)
     throw error
   }
   try {
@@ -201,7 +210,7 @@ async function apply(deps: CycleDeps, run: Run, staged: StagedRun, signal: Abort
     await doStep(deps, 'publish', target.commit, () => applyRun(run, staged, state, boundary))
   } catch (error) {
     // Unlocking triggers a scan, and the gateway must not read a mixture of two commits.
-    if (isLocked && !mayBeInterrupted(target.dataDir)) await giveLockBack(gateway, kinds)
+    if (isLocked && !mayBeInterrupted(target.dataDir)) await releaseGatewayLock(gateway, kinds)
     throw error
   }
 }
@@ -238,7 +247,7 @@ async function rescan(deps: CycleDeps, run: Run, signal: AbortSignal): Promise<C
   try {
     const scanned = await doStep(deps, 'scan', target.commit, () => scanPending(gateway, state, signal))
     if (typeof scanned === 'string') {
-      const message = `the gateway has read its files and is ${scanned} since; it reads them again when it runs`
+      const message = `the gateway has read its files, but is ${scanned} now; it reads them again when it runs`
       return filesInPlace(target, summary, { reason: 'GatewayNotReady', message })
     }
     appendManifest(target.dataDir, manifest, [], scanned)
@@ -259,7 +268,12 @@ async function checked(deps: CycleDeps, target: SyncTarget, result: CycleResult,
     memory.check = undefined
     return result
   }
-  memory.check = await askCheck(gateway, { ...target, check }, { known: memory.check, nowMs: () => clock.now().epochMilliseconds }, signal)
+  memory.check = await runHealthCheck(
+    gateway,
+    { ...target, check },
+    { known: memory.check, nowMs: () => clock.now().epochMilliseconds },
+    signal,
+  )
   return { ...result, healthCheck: reportedCheck(memory.check) }
 }
 

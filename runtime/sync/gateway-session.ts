@@ -20,7 +20,7 @@ const watchedMs = 3_600_000
  * Returns the open Designer sessions as `user in project`; empty if the policy is `Proceed` or the gateway is not running. Called before
  * every write to a running gateway. Throws the fault of a running gateway that does not respond, so that nothing is written.
  */
-export async function designersInTheWay(
+export async function blockingDesigners(
   gateway: Gateway | undefined,
   status: GatewayStatus | undefined,
   { profile }: SyncTarget,
@@ -54,14 +54,14 @@ export async function lockForWriting(
   const now = before === 'running' ? before : await gateway.status(signal)
   if (now !== 'running') return false
   if (before !== 'running') {
-    const designers = await designersInTheWay(gateway, now, target, signal)
+    const designers = await blockingDesigners(gateway, now, target, signal)
     if (designers.length > 0) throw new Fault('DesignerOpen', `open Designer sessions: ${designers.join(', ')}`)
   }
   return (await gateway.lock(kinds, signal)) === 'held'
 }
 
 /** Releases the gateway's lock after an apply that did not happen, which would otherwise hold back changes for a minute. Never throws. */
-export async function giveLockBack(gateway: Gateway | undefined, kinds: readonly ScanKind[]): Promise<void> {
+export async function releaseGatewayLock(gateway: Gateway | undefined, kinds: readonly ScanKind[]): Promise<void> {
   await gateway?.scan(kinds, AbortSignal.timeout(lockReturnMs)).catch(() => undefined)
 }
 
@@ -106,11 +106,11 @@ export async function watchHealth(gateway: Gateway, state: State, nowMs: number,
   const problems = await readProblems(gateway, signal)
   if (problems === undefined) return state
   const after = withProblems(state, problems)
-  return saysTheSame(after, state) ? state : after
+  return hasSameProblems(after, state) ? state : after
 }
 
 /** Numbers in messages change with time, and every difference would be written to disk and to the cluster. */
-function saysTheSame(a: State, b: State): boolean {
+function hasSameProblems(a: State, b: State): boolean {
   return isSame(a.problems, b.problems) && isSame(a.health?.newProblems ?? [], b.health?.newProblems ?? [])
 }
 
@@ -159,7 +159,7 @@ function kindOf(problem: string): string {
 }
 
 /** Returns the record with one more response of the gateway. Throws only the reason of `signal`. */
-export async function askCheck(
+export async function runHealthCheck(
   gateway: Gateway | undefined,
   { commit, syncHash, check }: Pick<SyncTarget, 'commit' | 'syncHash'> & { check: HttpCheck },
   { known, nowMs }: { known: StoredCheck | undefined; nowMs: () => number },

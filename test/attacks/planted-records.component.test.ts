@@ -12,7 +12,7 @@ import { writeJournal } from '../../runtime/sync/apply/journal.ts'
 import type { Step } from '../../runtime/sync/apply/steps.ts'
 import { releaseLock } from '../../runtime/sync/disk/lock.ts'
 import { readManifest } from '../../runtime/sync/disk/manifest-file.ts'
-import { mayBeOurs, mayHoldOurs } from '../../runtime/sync/model/paths.ts'
+import { mayBeOwned, mayHoldOwned } from '../../runtime/sync/model/paths.ts'
 import { memorySource, profileOf, desiredOf } from '../support/memory-source.ts'
 import { temporaryFolder } from '../support/repository.ts'
 
@@ -97,8 +97,8 @@ void t.test('only relative paths outside protected folders are valid in records'
     'CONFIG/LOCAL/x',
     'db/x.IDB',
   ]
-  for (const path of [...no, ...forbidden]) t.notOk(mayBeOurs(path), JSON.stringify(path))
-  for (const path of ['a', 'a/b', '...', 'a/..b', '.a', 'a b', 'ä/\\', 'projects/\n']) t.ok(mayBeOurs(path), JSON.stringify(path))
-  for (const path of [...no, '.cluster-sync', 'config/local', '.resources']) t.notOk(mayHoldOurs(path), JSON.stringify(path))
-  t.ok(mayHoldOurs('projects/x.idb'), 'a folder that is named like a database holds ordinary files')
+  for (const path of [...no, ...forbidden]) t.notOk(mayBeOwned(path), JSON.stringify(path))
+  for (const path of ['a', 'a/b', '...', 'a/..b', '.a', 'a b', 'ä/\\', 'projects/\n']) t.ok(mayBeOwned(path), JSON.stringify(path))
+  for (const path of [...no, '.cluster-sync', 'config/local', '.resources']) t.notOk(mayHoldOwned(path), JSON.stringify(path))
+  t.ok(mayHoldOwned('projects/x.idb'), 'a folder that is named like a database holds ordinary files')
 })

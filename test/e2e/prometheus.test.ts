@@ -117,15 +117,7 @@ void t.test('metrics, alerts and dashboards work with a real Prometheus', { time
   })
 
   await t.test('the logs of controller and agent have the request ID of the push', async (t) => {
-    const desired = [
-      'push accepted',
-      'git host queried',
-      'commit checked',
-      'commit published',
-      'step of a cycle ended',
-      'sync ended',
-      'ready',
-    ]
+    const desired = ['push accepted', 'git host queried', 'commit checked', 'commit published', 'cycle step ended', 'sync ended', 'ready']
     const told = await until(
       () => {
         const lines = linesOf(cluster.logs).filter(({ requestId }) => requestId !== undefined && requestId === source?.requested?.id)
@@ -138,7 +130,7 @@ void t.test('metrics, alerts and dashboards work with a real Prometheus', { time
       t.equal(commit, second, msg)
     const others = linesOf(cluster.logs).filter(({ commit, requestId }) => commit === second && requestId === undefined)
     t.strictSame(others, [], 'no line about the commit is without it')
-    const steps = told.filter(({ msg }) => msg === 'step of a cycle ended').map(({ component }) => component)
+    const steps = told.filter(({ msg }) => msg === 'cycle step ended').map(({ component }) => component)
     for (const step of ['plan', 'stage', 'publish', 'scan']) t.ok(steps.includes(step), `the step ${step} has a line`)
   })
 

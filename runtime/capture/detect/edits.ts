@@ -82,7 +82,7 @@ export function captureChanges(
   return keepLastFiles(published, result)
 }
 
-/** Without its last file a mapping has no source any more: other gateways would keep their files, or not sync at all. */
+/** Without its last file a mapping has no source anymore: other gateways would keep their files, or not sync at all. */
 function keepLastFiles({ mappings, sources, absent }: Published, { captured, skipped }: Capture): Capture {
   const left = new Set(sources.keys())
   for (const { source, content } of captured) {

@@ -5,7 +5,7 @@
 import { foldName } from '../../api/values.ts'
 
 /** Files without a leading dot that CI systems and code hosts read in any folder, as `foldName` returns them. */
-const obeyedNames = new Set([
+const interpretedNames = new Set([
   'appveyor.yml',
   'azure-pipelines.yaml',
   'azure-pipelines.yml',
@@ -34,6 +34,6 @@ export function reservedInRepository(source: string, isMapped: boolean): string 
   if (names.length === 1 && names[0] !== 'project.json' && !isMapped)
     return 'is in the root folder of the repository, where CI systems and code hosts read their settings'
   const name = names.at(-1) ?? ''
-  if (obeyedNames.has(name) || name.startsWith('jenkinsfile.')) return 'has a name that CI systems or code hosts interpret'
+  if (interpretedNames.has(name) || name.startsWith('jenkinsfile.')) return 'has a name that CI systems or code hosts interpret'
   return undefined
 }

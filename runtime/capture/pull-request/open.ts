@@ -7,7 +7,7 @@ import type { StatusProvider } from '../../api/schema/commit-status.ts'
 import { causeOf } from '../../http/client.ts'
 import { isObject } from '../../platform/text/json.ts'
 import type { ApiAnswer, ApiCall } from '../../git/credentials/api-call.ts'
-import { type HostApi, passesByItself, retryAfterMs, apiAuthorization } from '../../git/api/host-api.ts'
+import { type HostApi, isTemporary, retryAfterMs, apiAuthorization } from '../../git/api/host-api.ts'
 import { hostedRepository } from '../../git/api/hosted-repository.ts'
 import { type Branches, type OpenPullRequest, pullRequestHosts, type PullRequestText } from './hosts.ts'
 
@@ -80,7 +80,7 @@ function hostOf(api: string): string {
 
 function meaningOf(answer: ApiAnswer, api: string): Opened {
   const where = `${hostOf(api)} answered ${answer.status}`
-  if (passesByItself(answer)) return { kind: 'later', fault: new Fault('PullRequestFailed', where), afterMs: retryAfterMs(answer) ?? 0 }
+  if (isTemporary(answer)) return { kind: 'later', fault: new Fault('PullRequestFailed', where), afterMs: retryAfterMs(answer) ?? 0 }
   return refused(`${where}${advice(answer.status)}`)
 }
 

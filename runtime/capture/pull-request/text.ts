@@ -32,7 +32,7 @@ const maxLinesOfFile = 120
 const maxLine = 400
 
 /** Returns at most `maxText` characters; differences beyond that are counted. */
-export function pullRequestWords(capture: CaptureSummary, maxText: number): PullRequestText {
+export function writePullRequestText(capture: CaptureSummary, maxText: number): PullRequestText {
   const { gateway, baseCommit, findings, skipped } = capture
   const title = printable(subjectOf(capture.changed, gateway), 150)
   const closing = (missing: number): string => (missing === 0 ? '' : `${counted(missing, 'more file')} not shown here.`)
@@ -82,7 +82,7 @@ function fenced(language: string, lines: readonly string[]): string {
   return [`${fence}${language}`, ...shown, fence].join('\n')
 }
 
-/** The text of a pull request never shows more. */
+/** Maximum number and size of the files that a pull request shows. */
 const maxFiles = 50
 const maxBytes = 512 * 1024
 

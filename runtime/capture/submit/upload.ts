@@ -8,7 +8,7 @@ import { captureBounds, type CaptureAnswer, type CaptureOffer, type Source } fro
 import { type AskedBy, driftRequest, isSameRequest } from '../../reconcile/decide/capture.ts'
 import { maxSkipped } from '../../api/schema/capture-spec.ts'
 import { printable } from '../../api/values.ts'
-import { outsideOfFile } from '../../sync/disk/disk.ts'
+import { entryMetadata } from '../../sync/disk/disk.ts'
 import { readManifest } from '../../sync/disk/manifest-file.ts'
 import type { SyncTarget } from '../../sync/model/desired.ts'
 import { captureChanges } from '../detect/edits.ts'
@@ -81,7 +81,7 @@ export function createQuietUpload({ clock }: { clock: Pick<Clock, 'monotonicMs'>
     // Changes found before a sync cannot be committed on top of the new commit.
     if (found !== undefined && found.commit !== readManifest(target.dataDir).state?.commit) watched = found = undefined
     if (found === undefined) {
-      const outside = outsideOf(target, drift)
+      const outside = visibleMetadata(target, drift)
       const nowMs = clock.monotonicMs()
       const dueMs = nextCheckMs(watched, outside, quietMs)
       if (nowMs < dueMs) return dueMs - nowMs
@@ -100,8 +100,8 @@ export function createQuietUpload({ clock }: { clock: Pick<Clock, 'monotonicMs'>
 }
 
 /** What is visible of changed files without reading them or requesting the commit. */
-function outsideOf({ dataDir, commit }: SyncTarget, { count, paths }: Drift): string {
-  const stats = paths.map((each) => [each, outsideOfFile(path.join(dataDir, each))])
+function visibleMetadata({ dataDir, commit }: SyncTarget, { count, paths }: Drift): string {
+  const stats = paths.map((each) => [each, entryMetadata(path.join(dataDir, each))])
   return JSON.stringify([commit, count, stats])
 }
 

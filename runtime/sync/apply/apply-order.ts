@@ -9,7 +9,7 @@ import { type Boundary, carryOut, type Entries, undo } from './carry-out.ts'
 import type { Step } from './steps.ts'
 
 /**
- * What one apply does to the disk besides its steps. Each function throws faults of the disk, and may then have done a part of its work.
+ * What one apply does to the disk besides its steps. Each function throws faults of the disk, and may then have done part of its work.
  */
 export type Effects = Entries & {
   /** Writes the journal; from then on the apply is finished or undone, even if the process ends. */
@@ -62,7 +62,7 @@ function undoSteps(effects: Effects, steps: readonly Step[], cause: unknown): vo
     undo(effects, steps)
   } catch (error) {
     if (!(cause instanceof Fault)) throw cause
-    throw new Fault(cause.reason, `${cause.message}; the folder contains files of two commits until the next try`, { cause: error })
+    throw new Fault(cause.reason, `${cause.message}; the folder contains files of two commits until the next attempt`, { cause: error })
   }
 }
 
@@ -92,15 +92,15 @@ export function resumeSteps(
   recorded: Recorded,
   boundary: Boundary,
 ): Outcome {
-  if (!effects.hasRun()) return suspect('an interrupted sync lost the folder with its content')
+  if (!effects.hasRun()) return suspect('the folder with the staged files of an interrupted sync is missing')
   const isRecorded = recorded.apply === apply
   const isOther = !isRecorded && recorded.apply !== base
-  const unknown = recorded.suspectReason ?? (isOther ? 'the manifest is not the one from which an interrupted sync began' : undefined)
+  const unknown = recorded.suspectReason ?? (isOther ? 'the manifest was replaced after an interrupted sync began' : undefined)
   try {
     carryOut(effects, steps, true, boundary)
   } catch {
     // Files of the old commit under a manifest that names the new one would count as local changes.
-    if (isRecorded) return suspect('an interrupted sync is recorded and could not be finished')
+    if (isRecorded) return suspect('an interrupted sync is in the manifest but could not be finished')
     undo(effects, steps)
     if (!effects.isUndone()) return suspect('an interrupted sync could be neither finished nor undone')
     return unknown === undefined ? { kind: 'undone' } : suspect(unknown)

@@ -20,7 +20,7 @@ import { changeLines, inPieces } from '../model/manifest-lines.ts'
 import { appendManifest } from '../disk/manifest-file.ts'
 import { recipeOf } from '../desired/mappings.ts'
 import type { Prepared } from '../plan/make-plan.ts'
-import { type Boundary, entriesOf, type Places, removeEmptied, removeRun } from './carry-out.ts'
+import { type Boundary, entriesOf, type RunLocation, removeEmptied, removeRun } from './carry-out.ts'
 import { type Effects, applySteps } from './apply-order.ts'
 import type { GatewayStatus } from '../../gateway/gateway.ts'
 import { noteContent, type StageAhead } from './stage-ahead.ts'
@@ -30,7 +30,7 @@ import { createRunFolder, createStage, type Stage, type StageOptions } from './s
 /** Staged new content, and how it will be put in place. `classified`: folders of the validated resources. */
 export type StagedRun = {
   id: string
-  places: Places
+  places: RunLocation
   layout: Layout
   staged: Staged
   findings: Finding[]
@@ -187,7 +187,7 @@ export function manifestChanges(
 /** `record`: writes the manifest. */
 export function diskEffects(
   folders: Folders,
-  places: Places,
+  places: RunLocation,
   { emptied }: Pick<Journal, 'emptied'>,
   record: () => void,
 ): Omit<Effects, 'writeJournal'> {

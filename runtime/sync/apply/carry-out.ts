@@ -14,7 +14,7 @@ import { isStandingFolder } from '../model/paths.ts'
 export type Boundary = (name: string) => void
 
 /** `run` is the run's folder, below the data directory like everything else. */
-export type Places = { dataDir: string; run: string }
+export type RunLocation = { dataDir: string; run: string }
 
 /** Moves entries for the steps. Paths are below the data directory; all functions throw errors of the file system. */
 export type Entries = {
@@ -100,7 +100,7 @@ function undoStep(entries: Entries, step: Step): void {
 const noLinks = new Set(['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV'])
 
 /** Accesses the entries of a data directory without following links. */
-export function entriesOf({ dataDir, run }: Places, folders: Folders): Entries {
+export function entriesOf({ dataDir, run }: RunLocation, folders: Folders): Entries {
   return {
     run,
     exists: (entry) => exists(folders, entry),
@@ -157,7 +157,7 @@ function asDiskCode(error: unknown): string {
 }
 
 /** Removes a run's folder with everything in it. Never throws: the next start removes the rest. */
-export function removeRun({ dataDir, run }: Places): void {
+export function removeRun({ dataDir, run }: RunLocation): void {
   try {
     withFolders(dataDir, (folders) => folders.removeTree(run))
   } catch {

@@ -13,7 +13,7 @@ import type { Step } from './steps.ts'
 import type { ManifestChange, ManifestChanges, State } from '../model/manifest.ts'
 import { changeLines, decodeLine, encodeState, inPieces } from '../model/manifest-lines.ts'
 import { dropDurably } from '../disk/manifest-file.ts'
-import { mayBeOurs, mayHoldOurs } from '../model/paths.ts'
+import { mayBeOwned, mayHoldOwned } from '../model/paths.ts'
 
 /** Everything that recovery needs to know about one apply. */
 export type Journal = {
@@ -31,8 +31,8 @@ export type Journal = {
 
 /** Names below the run's folder, as steps.ts makes them: each is a single name, so none leads elsewhere. */
 const name = (kinds: string) => v.pipe(v.string(), v.regex(new RegExp(`^[${kinds}]\\d{1,9}$`)))
-const file = v.custom<string>(mayBeOurs)
-const folder = v.custom<string>(mayHoldOurs)
+const file = v.custom<string>(mayBeOwned)
+const folder = v.custom<string>(mayHoldOwned)
 const step = v.variant('op', [
   v.object({ op: v.literal('put'), path: file, stage: name('s'), keep: name('k'), had: v.boolean() }),
   v.object({ op: v.literal('tree'), path: folder, stage: name('t') }),
@@ -89,7 +89,7 @@ export function decodeJournal(text: string): Journal {
     if (entry?.kind === 'change') changes.push(entry.change)
     else if (entry?.kind === 'state') state = entry.state
     else if (kind === 's' && v.is(step, value)) steps.push(value)
-    else if (kind === 'e' && mayHoldOurs(value)) emptied.push(value)
+    else if (kind === 'e' && mayHoldOwned(value)) emptied.push(value)
     else throw damaged(index + 2)
   }
   if (state === undefined) throw damaged(lines.length)
@@ -119,7 +119,7 @@ export function isInterrupted(dataDir: string): boolean {
   return interruptedApply(dataDir) !== undefined
 }
 
-/** The same after another failure, which must not be hidden: true if unknown. */
+/** Like `isInterrupted`, but never throws, so that it cannot hide an earlier failure; true if unknown. */
 export function mayBeInterrupted(dataDir: string): boolean {
   try {
     return isInterrupted(dataDir)

@@ -80,7 +80,7 @@ function replaced(manifest: Manifest, remembered: Manifest | undefined): string 
   return isSame ? undefined : 'the data directory was replaced or restored while the sync ran'
 }
 
-/** The same for a top folder of owned files that is gone as a whole. */
+/** Like `replaced`, for a top-level folder of owned files that is gone as a whole. */
 function emptied(dataDir: string, { files, suspectReason }: Manifest): string | undefined {
   if (suspectReason !== undefined) return undefined
   const observer = createObserver(dataDir)

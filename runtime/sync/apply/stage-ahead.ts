@@ -9,7 +9,7 @@ import { encryptionOf } from '../../validation/model/json-damage.ts'
 import { isLfsPointer } from '../../validation/model/lfs-pointer.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
 import { overlapping } from '../desired/mappings.ts'
-import { type ArrivingContents, contentsInVain } from '../desired/read-listing.ts'
+import { type ArrivingContents, skipContents } from '../desired/read-listing.ts'
 import type { Ownership } from '../disk/disk.ts'
 import { type Folders, openFolders } from '../disk/folders.ts'
 import type { Finding } from '../model/findings.ts'
@@ -17,14 +17,14 @@ import type { FileStat } from '../model/manifest.ts'
 import type { SyncTarget } from '../model/desired.ts'
 import { createObserver, type Observer } from '../plan/observe.ts'
 import type { Plan } from '../plan/plan.ts'
-import { type Boundary, type Places, removeRun } from './carry-out.ts'
+import { type Boundary, type RunLocation, removeRun } from './carry-out.ts'
 import { createReceiver, createStageFolders, type Staged } from './receive-blobs.ts'
 import { createRunFolder } from './stage.ts'
 
 /** Content staged before a plan that needs all of it. */
 export type StagedAhead = {
   id: string
-  places: Places
+  places: RunLocation
   /** The names in the run's folder of the folders that are renamed as a whole. */
   trees: ReadonlyMap<string, string>
   /** Every folder created below the run's folder. */
@@ -40,7 +40,7 @@ const maxUnusedBytes = 1024 * 1024
 
 type Deps = { clock: Pick<Clock, 'uuid'>; boundary: Boundary }
 
-/** Created once per cycle. Never fails a cycle: the plan meets any error again, if it matters. */
+/** Created once per cycle. Never fails a cycle: an error that matters occurs again when the plan is made. */
 export class StageAhead {
   readonly #deps: Deps
   readonly #target: SyncTarget
@@ -123,7 +123,7 @@ export class StageAhead {
   #data(chunk: Uint8Array): void {
     if (this.#isSkipped) {
       this.#inVainBytes += chunk.length
-      if (this.#inVainBytes > maxUnusedBytes + this.#stagedBytes) throw contentsInVain
+      if (this.#inVainBytes > maxUnusedBytes + this.#stagedBytes) throw skipContents
       return
     }
     this.#stagedBytes += chunk.length
@@ -143,13 +143,13 @@ export class StageAhead {
     }
   }
 
-  /** The plan meets any error here again, for then it stages everything. */
+  /** Any error here occurs again later, because the apply then stages everything. */
   #attempt(work: () => void): void {
     try {
       work()
     } catch {
       this.#isWell = false
-      throw contentsInVain
+      throw skipContents
     }
   }
 }
@@ -172,7 +172,7 @@ type StagingRun = {
 /** Creates the folder. Throws faults of the disk. */
 function createRun(deps: Deps, target: SyncTarget, ownership: Ownership): StagingRun {
   const id = deps.clock.uuid()
-  const places: Places = { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
+  const places: RunLocation = { dataDir: target.dataDir, run: `${engineFolder}/run-${id}` }
   const trees = new Map<string, string>()
   const made = new Set<string>([''])
   const findings: Finding[] = []

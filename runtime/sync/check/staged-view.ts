@@ -6,14 +6,14 @@ import path from 'node:path'
 import { isMissing } from '../disk/disk.ts'
 import type { Layout } from '../apply/steps.ts'
 import type { Plan } from '../plan/plan.ts'
-import type { Places } from '../apply/carry-out.ts'
+import type { RunLocation } from '../apply/carry-out.ts'
 
 /** Valid until something is applied. */
 export type StagedView = {
   /** Files to write, sorted. */
   puts: readonly string[]
   /** Whether the apply deletes a file. */
-  goes(file: string): boolean
+  isDeleted(file: string): boolean
   /** The current path of the content of a file, below the data directory. */
   place(file: string): string
   dataDir: string
@@ -23,12 +23,12 @@ export type StagedView = {
 const maxFilesBelow = 20_000
 
 /** Reads the disk on demand, not beforehand. */
-export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): StagedView {
+export function viewStaged({ dataDir, run }: RunLocation, { puts, deletes }: Pick<Plan, 'puts' | 'deletes'>, layout: Layout): StagedView {
   const gone = new Set(deletes.map((deletion) => deletion.path))
   const paths = puts.map((put) => put.path)
   return {
     puts: paths,
-    goes: (file) => gone.has(file),
+    isDeleted: (file) => gone.has(file),
     place(file) {
       const index = indexOf(paths, file)
       return index === undefined ? file : `${run}/${layout.placeOf(index)}`
@@ -38,9 +38,9 @@ export function viewStaged({ dataDir, run }: Places, { puts, deletes }: Pick<Pla
 }
 
 /** Whether a regular file will exist at a path below the data directory. */
-export function holdsFile({ puts, goes, dataDir }: StagedView, file: string): boolean {
+export function holdsFile({ puts, isDeleted, dataDir }: StagedView, file: string): boolean {
   if (indexOf(puts, file) !== undefined) return true
-  return !goes(file) && isFile(path.join(dataDir, file))
+  return !isDeleted(file) && isFile(path.join(dataDir, file))
 }
 
 function isFile(file: string): boolean {
@@ -54,12 +54,12 @@ function isFile(file: string): boolean {
 }
 
 /** The regular files below a folder, sorted, including those that are not owned; at most 20,000 from the disk. */
-export function listFiles({ puts, goes, dataDir }: StagedView, folder: string): string[] {
+export function listFiles({ puts, isDeleted, dataDir }: StagedView, folder: string): string[] {
   const files = new Set<string>()
   for (let index = lowerBound(puts, `${folder}/`); puts[index]?.startsWith(`${folder}/`) === true; index += 1) files.add(puts[index] ?? '')
   for (const file of filesOnDisk(dataDir, folder)) {
     if (files.size >= maxFilesBelow) break
-    if (!goes(file)) files.add(file)
+    if (!isDeleted(file)) files.add(file)
   }
   return [...files].toSorted()
 }

@@ -86,9 +86,9 @@ function pruneOf(mappings: readonly ResolvedMapping[], owned: Owned | undefined,
 }
 
 /**
- * Limit on the differences to read for this many owned files. Beyond it, a listing is hardly longer and need not be held: 20,000 files on
+ * Limit on the differences to read for this many owned files. Beyond it, a listing is not much longer and need not be held: 20,000 files on
  * top of one took the engine 10 MiB more as differences, and a third more processor time. A power of two: agents with the same request
- * share a response, and hardly two of them hold the same number of files.
+ * share a response, and few of them hold the same number of files.
  */
 function maxChanges(files: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(fewChanges, files)))

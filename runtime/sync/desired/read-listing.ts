@@ -105,7 +105,7 @@ async function findChain(
   return deliveredChain(activeMode(target, state)?.name, manifests, state?.chain ?? [])
 }
 
-/** Receives contents that arrive with a listing. Its methods throw nothing but `contentsInVain`. */
+/** Receives contents that arrive with a listing. Its methods throw nothing but `skipContents`. */
 export type ArrivingContents = {
   /** Whether to receive any content; called before the first file. */
   takes(mappings: readonly ResolvedMapping[]): boolean
@@ -118,11 +118,11 @@ export type ArrivingContents = {
 }
 
 /** Thrown to skip the rest of the contents: a listing names the files, and the desired ones can be requested. */
-export const contentsInVain = new Error('these contents are not to be waited for')
+export const skipContents = new Error('the remaining contents are not needed')
 
 /**
- * Reasons of an older controller, one with an older git or without named pipes, a commit with a submodule or beyond the delivery limits,
- * and a truncated or damaged response: the plain listing reports more, or is not affected.
+ * Reasons after which the plain listing is read: it succeeds, or reports more. They come from an older controller, one with an older git or
+ * without named pipes, a commit with a submodule or beyond the delivery limits, and a truncated or damaged response.
  */
 const needsListing: readonly Reason[] = ['NotFound', 'ToolMissing', 'GitFailed', 'CommitGone', 'DeliveryFailed', 'RepositoryTooLarge']
 
@@ -149,7 +149,7 @@ async function readWithContents(
     return building
   } catch (error) {
     signal.throwIfAborted()
-    if (error === contentsInVain || (error instanceof Fault && needsListing.includes(error.reason))) return undefined
+    if (error === skipContents || (error instanceof Fault && needsListing.includes(error.reason))) return undefined
     throw error
   } finally {
     contents.over()

@@ -24,7 +24,7 @@ const reasonByCode: Readonly<Record<string, Reason>> = {
 const namedCharacters = 700
 
 /** Explains the system's error codes, and what to do about them. */
-const wordsByCode: Readonly<Record<string, string>> = {
+const explanations: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on the volume; free some space, or enlarge the volume',
   EDQUOT: 'the disk quota of this user is used up; free some space, or raise the quota',
   EFBIG: 'the file is larger than the volume allows',
@@ -63,8 +63,8 @@ export function diskFault(error: unknown, where: string): unknown {
   if (error instanceof Fault || code === undefined) return error
   const reason = reasonByCode[code] ?? 'PublishFailed'
   const named = where.length > namedCharacters ? `${where.slice(0, namedCharacters)}…` : where
-  const words = wordsByCode[code]
-  return new Fault(reason, `"${named}": ${words === undefined ? code : `${words} (${code})`}`, { cause: error })
+  const explanation = explanations[code]
+  return new Fault(reason, `"${named}": ${explanation === undefined ? code : `${explanation} (${code})`}`, { cause: error })
 }
 
 /** Runs file system calls; throws their errors as faults that name the path `where`. */
@@ -256,7 +256,7 @@ export function readWhole(fd: number, size: number): Buffer {
 }
 
 /** The metadata of an entry, without reading it; undefined if it cannot be inspected or is gone. */
-export function outsideOfFile(file: string): { size: number; mtimeMs: number; mode: number } | undefined {
+export function entryMetadata(file: string): { size: number; mtimeMs: number; mode: number } | undefined {
   try {
     const { size, mtimeMs, mode } = fs.lstatSync(file)
     return { size, mtimeMs, mode }

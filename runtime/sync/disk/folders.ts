@@ -38,7 +38,7 @@ const descriptors = '/proc/self/fd'
 
 /** Throws DataDirectoryMissing, SymbolicLink, or what opening a folder throws. */
 export function openFolders(root: string): Folders {
-  return process.platform === 'linux' ? new DescriptorFolders(root) : afterALook(root)
+  return process.platform === 'linux' ? new DescriptorFolders(root) : checkedFolders(root)
 }
 
 /** The operator's folder in the data directory: on the same file system as what the gateway reads, but where no gateway reads. */
@@ -235,7 +235,7 @@ function removeBelow(handle: number): void {
   }
 }
 
-function afterALook(root: string): Folders {
+function checkedFolders(root: string): Folders {
   const check = (folder: string): string => {
     const full = path.join(root, folder)
     const stat = fs.lstatSync(full)

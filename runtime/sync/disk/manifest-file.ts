@@ -27,8 +27,8 @@ const maxBytes = 256 * 1024 * 1024
 const maxLineBytes = 1024 * 1024
 
 /**
- * Reads line by line, because the text for 20,000 files should not be in memory as a whole. Damage makes the manifest suspect and is no
- * failure.
+ * Reads line by line, because the text for 20,000 files should not be in memory as a whole. A damaged manifest is
+ * suspect; it is not a fault.
  */
 export function readManifest(dataDir: string): Manifest {
   let fd: number
@@ -72,7 +72,7 @@ function eachLine(fd: number, size: number, take: (text: string, bytes: number) 
       start = end + 1
     }
     rest = Buffer.from(block.subarray(start))
-    if (rest.length > maxLineBytes) return 'a line is longer than any of ours'
+    if (rest.length > maxLineBytes) return `a line is longer than ${maxLineBytes} bytes`
   }
 }
 

@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import type { BlobId } from '../../content/protocol/protocol.ts'
 import { isCommitHash } from '../../api/values.ts'
 import { emptyManifest, type Manifest, type ManifestChange, type Owned, type State, stateSchema, unknownCommit } from './manifest.ts'
-import { mayBeOurs } from './paths.ts'
+import { mayBeOwned } from './paths.ts'
 
 /** Digits of the length in the head: a fixed number, because it is overwritten in place. */
 const lengthDigits = 12
@@ -166,7 +166,7 @@ function decodeRecord(fields: unknown): Line | undefined {
   if (!Array.isArray(fields)) return undefined
   const [kind, first, second] = fields as unknown[]
   if (kind === 'm') return first === 2 && typeof second === 'string' ? { kind: 'head', bytes: Number(second) } : undefined
-  if (kind === 'd') return mayBeOurs(first) ? { kind: 'change', change: { path: first, owned: undefined } } : undefined
+  if (kind === 'd') return mayBeOwned(first) ? { kind: 'change', change: { path: first, owned: undefined } } : undefined
   if (kind === 'p') return decodeFile(fields as unknown[])
   if (kind !== 'c') return undefined
   const state = v.safeParse(stateSchema, first)
@@ -177,7 +177,7 @@ function decodeFile(fields: readonly unknown[]): Line | undefined {
   const [, path, id, exec, mapping, size, mtimeMs, ino, mode] = fields
   const rendered = fields[9] ?? undefined
   const driftVerdict = fields[10] ?? undefined
-  if (!mayBeOurs(path) || typeof id !== 'string' || !isCommitHash(id)) return undefined
+  if (!mayBeOwned(path) || typeof id !== 'string' || !isCommitHash(id)) return undefined
   if (typeof mapping !== 'number' || typeof size !== 'number' || typeof mtimeMs !== 'number' || typeof ino !== 'number') return undefined
   if (typeof mode !== 'number') return undefined
   if (!v.is(renderedSchema, rendered) || !v.is(driftVerdictSchema, driftVerdict)) return undefined

@@ -41,12 +41,12 @@ export function isForbidden(path: string): boolean {
  * Whether the operator's records may name this path as owned. They are in a folder that the gateway can write to, so they are untrusted
  * input: a path outside the data directory, or in a forbidden place, was not written by the operator.
  */
-export function mayBeOurs(path: unknown): path is RelativePath {
+export function mayBeOwned(path: unknown): path is RelativePath {
   return typeof path === 'string' && isRelativePath(path) && !isForbidden(path)
 }
 
-/** Like `mayBeOurs`, for a folder: only paths below it matter, because a folder may have the name of a forbidden file. */
-export function mayHoldOurs(folder: unknown): folder is RelativePath {
+/** Like `mayBeOwned`, for a folder: only paths below it matter, because a folder may have the name of a forbidden file. */
+export function mayHoldOwned(folder: unknown): folder is RelativePath {
   return typeof folder === 'string' && isRelativePath(folder) && !isForbidden(`${folder}/x`)
 }
 

@@ -128,7 +128,7 @@ export async function holdLocalChanges(originals: Originals, situation: Situatio
   const mode = activeMode(target, manifest.state)?.name
   const isHarmless = ({ path }: Change): boolean => saved.has(path) || isFirstBootRewrite(path, mode) || path.endsWith('/thumbnail.png')
   const unsure = [...changes, ...foreignFiles(situation)].filter((change) => !isHarmless(change))
-  const same = await broughtAsTheyAre(originals, situation, unsure, signal)
+  const same = await sameAsCommit(originals, situation, unsure, signal)
   return new Set(unsure.map(({ path }) => path).filter((path) => !same.has(path)))
 }
 
@@ -160,7 +160,7 @@ function localChanges({ manifest, diff, observed, repairing }: Situation): Drift
  * Of the held files, those that the commit changes to the same content except for who saved them and when: captured changes do not
  * conflict.
  */
-async function broughtAsTheyAre(
+async function sameAsCommit(
   { source, renderer }: Originals,
   { target, diff }: Situation,
   withheld: readonly Change[],

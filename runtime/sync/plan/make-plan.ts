@@ -16,7 +16,7 @@ import type { ArrivingContents } from '../desired/read-listing.ts'
 import { plan, type Plan } from './plan.ts'
 import { listBelow, listForeign, listings, findDrift, observe, type Observer } from './observe.ts'
 import type { Renderer } from '../render/render.ts'
-import { type Aliases, findAliases, respellGoing } from './conflicts.ts'
+import { type Aliases, findAliases, respellRemoved } from './path-collisions.ts'
 
 /** How many owned files were changed locally; `paths` names the first 20. */
 export type Drift = { count: number; paths: string[] }
@@ -63,7 +63,7 @@ export async function prepare(
   const observed = await observe(target.dataDir, pathsOf(diff), manifest.files, { ...options, observer: refreshed(observer) }, signal)
   for (const { path, seen } of repaired) observed.set(path, seen)
   const listing = listings(target.dataDir)
-  respellGoing(observed, diff.removed.keys(), listing)
+  respellRemoved(observed, diff.removed.keys(), listing)
   const repairing = new Set(repaired.map(({ path }) => path))
   const withheld = await holdLocalChanges({ source, renderer }, { target, manifest, diff, observed, repairing }, signal)
   const aliases = wholeFolders(target, diff, findAliases(newPaths(puts, manifest), diff.removed.keys(), observed, listing))
@@ -117,8 +117,8 @@ function* newPaths(puts: ReadonlyMap<string, unknown>, { files }: Manifest): Gen
 
 /** A folder changes its spelling only if all files in it are to be deleted: with a file that is not owned it keeps its name. */
 function wholeFolders({ dataDir }: SyncTarget, { removed }: Diff, { files, folders }: Aliases): Aliases {
-  const goes = (file: string): boolean => (removed.get(file) ?? 'None') !== 'None'
-  return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(goes)) }
+  const isDeleted = (file: string): boolean => (removed.get(file) ?? 'None') !== 'None'
+  return { files, folders: folders.filter(({ from }) => listBelow(dataDir, from).every(isDeleted)) }
 }
 
 function* pathsOf({ puts, removed }: Diff): Generator<string> {
@@ -154,7 +154,7 @@ function undecided(manifest: Manifest, diff: Diff): Map<string, Owned> {
 }
 
 /** Limit on the files that a finding names. */
-const namedStrangers = 20
+const maxNamed = 20
 
 /** Damaged records may have named more files than they do now, so unknown files in owned folders are reported and kept. */
 function lostOwnership({ dataDir }: SyncTarget, manifest: Manifest, diff: Diff): Finding[] {
@@ -166,10 +166,10 @@ function lostOwnership({ dataDir }: SyncTarget, manifest: Manifest, diff: Diff):
     const message = `${manifest.suspectReason}; every file was verified by its content`
     return [{ rule: 'folder-verified', path: '', message }]
   }
-  const more = found.length > namedStrangers ? ' …' : ''
+  const more = found.length > maxNamed ? ' …' : ''
   const message =
     `${manifest.suspectReason}; ${found.length} files in managed folders are not of this commit and may be of an earlier one; ` +
-    `they stay; remove those that are not needed: ${found.slice(0, namedStrangers).join(', ')}${more}`
+    `they stay; remove those that are not needed: ${found.slice(0, maxNamed).join(', ')}${more}`
   return [{ rule: 'ownership-lost', path: '.cluster-sync/manifest', message }]
 }
 

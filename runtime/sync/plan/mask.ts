@@ -45,7 +45,7 @@ function readSide(content: Side): ReadSide | undefined {
   return { text, isJson: true, secrets: secrets.toSorted((a, b) => a.start - b.start) }
 }
 
-/** Of a duplicate name in one object only the last value is found. */
+/** Whether an object repeats a name: only the last of its values is found. */
 function isAmbiguous(side: ReadSide): boolean {
   if (side.secrets.length === 0) return false
   const named = side.secrets.filter(({ at }) => isSecretKey(String((JSON.parse(at) as unknown[]).at(-1)))).length

@@ -5,7 +5,7 @@
 import type { BlobId } from '../../content/protocol/protocol.ts'
 import { type CommitHash, foldName, parentOf } from '../../api/values.ts'
 import type { Finding } from '../model/findings.ts'
-import { describeConflict, type FilePaths, findConflicts, type Aliases } from './conflicts.ts'
+import { describeCollision, type FilePaths, findPathCollisions, type Aliases } from './path-collisions.ts'
 import type { DesiredFile } from '../desired/desired-tree.ts'
 import type { FileStat, Owned } from '../model/manifest.ts'
 import type { Prune } from '../desired/mappings.ts'
@@ -22,7 +22,7 @@ export type PlannedPut = DesiredFile & {
 /** A file that has the right content already: only the manifest records it. */
 export type Adopted = DesiredFile & { stat: FileStat }
 /**
- * `gone`: owned, and no longer desired; `foreign`: not owned, deleted by `prune: All`. `inTheWay`: must be deleted before the new files are
+ * `gone`: owned, and no longer desired; `foreign`: not owned, deleted by `prune: All`. `isObstacle`: must be deleted before the new files are
  * written.
  */
 export type PlannedDelete = { path: string; why: 'gone' | 'foreign'; isObstacle: boolean }
@@ -215,8 +215,8 @@ function reportLocalChange(input: PlanInput, result: Plan, path: string, id: Blo
 /** Only new paths can collide: the existing ones already coexist. */
 function findCollisions(input: PlanInput, result: Plan, going: ReadonlySet<string>): void {
   if (!input.puts.keys().some((path) => !input.owned.has(path))) return
-  for (const conflict of findConflicts(filesAfter(input, going))) {
-    result.problems.push({ reason: 'MappingConflict', message: describeConflict(conflict) })
+  for (const conflict of findPathCollisions(filesAfter(input, going))) {
+    result.problems.push({ reason: 'MappingConflict', message: describeCollision(conflict) })
   }
 }
 

@@ -8,7 +8,7 @@ import type { Reason } from '../../platform/fault.ts'
 import { firstBootSingletons, localSingletons, oneTimeType, singletonTypes } from '../../validation/model/resource-types.ts'
 import { manifestName, modeManifest, projectManifest } from '../../validation/model/tree.ts'
 import { collectionsFolder } from '../model/paths.ts'
-import type { Aliases } from './conflicts.ts'
+import type { Aliases } from './path-collisions.ts'
 
 /** Why a plan must not be carried out. `path`: only if a path itself is the problem. */
 export type Problem = {
@@ -68,7 +68,7 @@ function lostParts({ puts, owned, removed, aliases, mode, commit, confirmedDelet
   const lost = losses(gone, (path) => isRespelled(path) || isThere(inExternal(path)), mode)
   if (lost.length === 0) return []
   const message =
-    `the gateway would lose what it runs with: ${named(lost)}; if this is intended, ` +
+    `the commit removes what the gateway needs to run: ${named(lost)}; if this is intended, ` +
     `confirm with the annotation ${confirmDeletionsAnnotation}: ${commit}`
   return [{ reason: 'ModeRemoved', message }]
 }
@@ -79,7 +79,7 @@ function lostChanges({ withheld, commit }: Input, { puts, deletes }: Planned): P
   const lost = [...puts, ...deletes].map(({ path }) => path).filter((path) => withheld.has(path))
   if (lost.length === 0) return []
   const message =
-    `the commit would undo what was changed on the gateway: ${named(lost.map((path) => `"${path}"`))}; capture it and merge that, ` +
+    `the commit would undo what was changed on the gateway: ${named(lost.map((path) => `"${path}"`))}; capture and merge it, ` +
     `or discard it with the annotation ${confirmOverwritesAnnotation}: ${commit}`
   return [{ reason: 'LocalChanges', message }]
 }

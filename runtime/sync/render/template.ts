@@ -127,7 +127,7 @@ function restrictedLiquid(): Liquid {
   return liquid
 }
 
-/** LiquidJS takes `now` and `today` for the current time. */
+/** LiquidJS reads `now` and `today` as the current time. */
 function withoutPresent(name: (typeof dateFilters)[number]): (this: unknown, value: unknown, ...rest: unknown[]) => unknown {
   const filter = builtInFilters[name] as (this: unknown, value: unknown, ...rest: unknown[]) => unknown
   return function (this: unknown, value: unknown, ...rest: unknown[]) {

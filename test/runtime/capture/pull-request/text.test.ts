@@ -3,7 +3,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { pullRequestWords, type CaptureSummary } from '../../../../runtime/capture/pull-request/text.ts'
+import { writePullRequestText, type CaptureSummary } from '../../../../runtime/capture/pull-request/text.ts'
 
 const file = (path: string, before: string | undefined, after: string | undefined): CaptureSummary['files'][number] => ({
   path,
@@ -16,7 +16,7 @@ const told = (more: Partial<CaptureSummary>): CaptureSummary => {
 }
 
 void t.test('the text names the gateway, findings, omitted files and each difference, with secrets hidden', async (t) => {
-  const { title, text } = pullRequestWords(
+  const { title, text } = writePullRequestText(
     told({
       files: [
         file('view.json', '{\n"text": "Start",\n"password": "of the day"\n}', '{\n"text": "Run",\n"password": "of the night"\n}'),
@@ -56,7 +56,7 @@ void t.test('for any names and contents the text stays within the limit and untr
   })
   fc.assert(
     fc.property(captured, fc.integer({ min: 400, max: 6_000 }), (more, maxText) => {
-      const { text } = pullRequestWords(told(more), maxText)
+      const { text } = writePullRequestText(told(more), maxText)
       let fence: string | undefined
       const outside: string[] = []
       for (const line of text.split('\n')) {

@@ -14,7 +14,7 @@ import { plan } from '../../../../runtime/sync/plan/plan.ts'
 import { decodeJournal, encodeJournal, type Journal } from '../../../../runtime/sync/apply/journal.ts'
 import { applySteps, resumeSteps } from '../../../../runtime/sync/apply/apply-order.ts'
 import { layOut } from '../../../../runtime/sync/apply/steps.ts'
-import { noAliases } from '../../../../runtime/sync/plan/conflicts.ts'
+import { noAliases } from '../../../../runtime/sync/plan/path-collisions.ts'
 
 /** Content by path, one digit each. */
 type Tree = Readonly<Record<string, string>>

@@ -66,7 +66,7 @@ void t.test('a failed apply releases the lock with a scan, so that the next atte
   }
   matchObject(t, await sync(base, both, { deps: { boundary: stuck } }), {
     phase: 'Failed',
-    message: /the folder contains files of two commits until the next try$/,
+    message: /the folder contains files of two commits until the next attempt$/,
   })
   t.strictSame(posts(), ['scan-lock/config 200'])
   for (const obstacle of [stage, place]) rmdirSync(obstacle)

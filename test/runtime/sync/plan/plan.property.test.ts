@@ -11,7 +11,7 @@ import type { Observed } from '../../../../runtime/sync/plan/observed.ts'
 import { layOut } from '../../../../runtime/sync/apply/steps.ts'
 import { maybeEmptied, type Plan, plan, type PlanInput } from '../../../../runtime/sync/plan/plan.ts'
 import { parseCommitHash } from '../../../../runtime/api/values.ts'
-import { noAliases } from '../../../../runtime/sync/plan/conflicts.ts'
+import { noAliases } from '../../../../runtime/sync/plan/path-collisions.ts'
 
 type Files = ReadonlyMap<string, string>
 type World = { expected: Files; owned: Files; disk: Files }

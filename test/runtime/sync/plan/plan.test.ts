@@ -8,7 +8,7 @@ import type { DesiredFile } from '../../../../runtime/sync/desired/desired-tree.
 import type { Owned } from '../../../../runtime/sync/model/manifest.ts'
 import type { Observed } from '../../../../runtime/sync/plan/observed.ts'
 import { isEmptyPlan, plan, type Plan, type PlanInput } from '../../../../runtime/sync/plan/plan.ts'
-import { noAliases } from '../../../../runtime/sync/plan/conflicts.ts'
+import { noAliases } from '../../../../runtime/sync/plan/path-collisions.ts'
 
 const idOf = (digit: string): BlobId => digit.repeat(40) as BlobId
 const stat = { size: 1, mtimeMs: 0, ino: 5, mode: 0o644 }

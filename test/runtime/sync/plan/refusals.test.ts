@@ -81,7 +81,7 @@ void t.test('what a gateway runs with is named when it is lost', async (t) => {
     ]),
   ]
   for (const [path, what, mode] of rows) {
-    const message = `the gateway would lose what it runs with: ${what}; if this is intended, ${confirmation}`
+    const message = `the commit removes what the gateway needs to run: ${what}; if this is intended, ${confirmation}`
     const expected = what === undefined ? [] : [{ reason: 'ModeRemoved', message }]
     t.strictSame(refusals({ ...input, mode }, goneOf(path)), expected, `${path} ${mode}`)
     t.strictSame(refusals({ ...input, mode, confirmedDeletions: commit }, goneOf(path)), [])
@@ -109,7 +109,7 @@ void t.test('a respelled mode is not lost, and of many losses five are named', a
   t.strictSame(refusals({ ...input, mode: 'dev', aliases: { files, folders: [] } }, goneOf(path)), [])
   const projects = goneOf(...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `projects/${name}/project.json`))
   const named = ['a', 'b', 'c', 'd', 'e'].map((name) => `the project "${name}"`).join(', ')
-  const message = `the gateway would lose what it runs with: ${named} and 2 more; if this is intended, ${confirmation}`
+  const message = `the commit removes what the gateway needs to run: ${named} and 2 more; if this is intended, ${confirmation}`
   t.strictSame(refusals(input, projects), [{ reason: 'ModeRemoved', message }])
 })
 
@@ -120,12 +120,12 @@ void t.test('each kind of problem has its message, in one order', async (t) => {
     { reason: 'MassDeletion', message: `31 of 40 files would be deleted, more than maxDeletions 50% permits; ${confirmation}` },
     {
       reason: 'ModeRemoved',
-      message: `the gateway would lose what it runs with: the project "a"; if this is intended, ${confirmation}`,
+      message: `the commit removes what the gateway needs to run: the project "a"; if this is intended, ${confirmation}`,
     },
     {
       reason: 'LocalChanges',
       message:
-        'the commit would undo what was changed on the gateway: "projects/a/1"; capture it and merge that, ' +
+        'the commit would undo what was changed on the gateway: "projects/a/1"; capture and merge it, ' +
         `or discard it with the annotation ${confirmOverwritesAnnotation}: ${commit}`,
     },
   ])

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createObservations, type Observed } from '../../../../runtime/sync/plan/observed.ts'
-import { findAliases, noAliases, respellGoing } from '../../../../runtime/sync/plan/conflicts.ts'
+import { findAliases, noAliases, respellRemoved } from '../../../../runtime/sync/plan/path-collisions.ts'
 
 const file: Observed = { kind: 'file', stat: { size: 1, mtimeMs: 0, ino: 1, mode: 0o644 }, exec: false, id: undefined }
 
@@ -53,7 +53,7 @@ void t.test('an obstacle that is to be deleted gets the spelling of the records'
     observed.set('a/d', { kind: 'folder', files: ['a/d/e', 'a/d/f'] })
     observed.set('a/x', file)
     for (const path of removed) observed.set(path, going)
-    respellGoing(observed, removed, lists)
+    respellRemoved(observed, removed, lists)
     return [observed.get('a/b/c'), observed.get('a/d'), observed.get('a/x')]
   }
   const same = [{ kind: 'under-file', file: 'a/b', spelled: 'a/b' }, { kind: 'folder', files: ['a/d/e', 'a/d/f'] }, file]

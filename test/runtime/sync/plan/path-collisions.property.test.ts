@@ -5,7 +5,7 @@ import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { foldName, parentOf } from '../../../../runtime/api/values.ts'
-import { describeConflict, findConflicts } from '../../../../runtime/sync/plan/conflicts.ts'
+import { describeCollision, findPathCollisions } from '../../../../runtime/sync/plan/path-collisions.ts'
 
 const name = fc.constantFrom('a', 'A', 'b', 'ä', 'Ä', 'a\u0308', 'c.json')
 const paths = fc.uniqueArray(
@@ -28,14 +28,14 @@ function isFree(all: readonly string[]): boolean {
 void t.test('conflicts are exactly paths that fold to one name, and files that are also folders', async () => {
   fc.assert(
     fc.property(paths, (all) => {
-      deepStrictEqual(findConflicts({ each: () => all, has: (path) => all.includes(path) }).length === 0, isFree(all))
+      deepStrictEqual(findPathCollisions({ each: () => all, has: (path) => all.includes(path) }).length === 0, isFree(all))
     }),
     { numRuns: 2_000 },
   )
 })
 
 void t.test('a conflict is described with both paths, and letters that look alike by their code points', (t) => {
-  const describe = (...all: string[]) => findConflicts({ each: () => all, has: (path) => all.includes(path) }).map(describeConflict)
+  const describe = (...all: string[]) => findPathCollisions({ each: () => all, has: (path) => all.includes(path) }).map(describeCollision)
   t.strictSame(describe('a', 'a/b'), ['"a" would be a file and a folder at once'])
   t.strictSame(describe('a/B', 'a/b'), [
     '"a/b" and "a/B" differ in case only; rename one, because the gateway and some volumes treat them as one',

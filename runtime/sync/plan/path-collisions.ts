@@ -6,13 +6,13 @@ import { foldName, isDirectlyIn, isWithin, parentOf } from '../../api/values.ts'
 import type { Observations } from './observed.ts'
 
 /** Two paths that cannot both be written. */
-export type Conflict = { kind: 'file-and-folder' | 'case'; path: string; other: string }
+export type Collision = { kind: 'file-and-folder' | 'case'; path: string; other: string }
 
 /** The desired files. `each` yields every path once, and is called a few times. */
 export type FilePaths = { each(): Iterable<string>; has(path: string): boolean }
 
 /** Returns the conflicts among files, in the order of the paths; at most `limit`. */
-export function findConflicts(files: FilePaths, limit = 20): Conflict[] {
+export function findPathCollisions(files: FilePaths, limit = 20): Collision[] {
   return mayConflict(files) ? conflictsAmong(files.each(), limit) : []
 }
 
@@ -55,10 +55,10 @@ function someFolder(files: FilePaths, test: (folder: string) => boolean): boolea
   return false
 }
 
-function conflictsAmong(paths: Iterable<string>, limit: number): Conflict[] {
+function conflictsAmong(paths: Iterable<string>, limit: number): Collision[] {
   const files = new Map<string, string>()
   const folders = new Map<string, string>()
-  const conflicts: Conflict[] = []
+  const conflicts: Collision[] = []
   const addFolder = (folder: string): void => {
     if (folder === '') return
     const folded = foldName(folder)
@@ -83,7 +83,7 @@ function conflictsAmong(paths: Iterable<string>, limit: number): Conflict[] {
 }
 
 /** A sentence that names both paths and what to do. */
-export function describeConflict({ kind, path, other }: Conflict): string {
+export function describeCollision({ kind, path, other }: Collision): string {
   if (kind === 'file-and-folder') return `"${path}" would be a file and a folder at once`
   if (path.normalize('NFC') === other.normalize('NFC')) {
     return `two spellings of "${path.normalize('NFC')}" differ only in how Unicode composes their letters (${codePoints(path)}, ${codePoints(other)}); rename one, because some volumes treat them as one`
@@ -128,13 +128,13 @@ export function findAliases(
   observed: Pick<Observations, 'get'>,
   listing: Listing,
 ): Aliases {
-  const goingByFold = new Map<string, string>()
-  for (const path of removed) if (observed.get(path)?.kind === 'file') goingByFold.set(fullFold(path), path)
-  if (goingByFold.size === 0) return noAliases
+  const removedByFold = new Map<string, string>()
+  for (const path of removed) if (observed.get(path)?.kind === 'file') removedByFold.set(fullFold(path), path)
+  if (removedByFold.size === 0) return noAliases
   const files = new Map<string, string>()
   const folders = new Map<string, FolderAlias>()
   for (const path of puts) {
-    const old = observed.get(path)?.kind === 'file' ? goingByFold.get(fullFold(path)) : undefined
+    const old = observed.get(path)?.kind === 'file' ? removedByFold.get(fullFold(path)) : undefined
     if (old === undefined || !isOneEntry(old, path, listing)) continue
     files.set(path, old)
     const folder = differingFolder(old, path)
@@ -147,12 +147,12 @@ export function findAliases(
  * If a file in the way of a desired path is one to be deleted, under another spelling, gives it the spelling of the records, so that the
  * plan recognizes it. Changes `observed`.
  */
-export function respellGoing(observed: Observations, removed: Iterable<string>, listing: Listing): void {
-  const goingByFold = new Map([...removed].map((path) => [fullFold(path), path]))
-  if (goingByFold.size === 0) return
+export function respellRemoved(observed: Observations, removed: Iterable<string>, listing: Listing): void {
+  const removedByFold = new Map([...removed].map((path) => [fullFold(path), path]))
+  if (removedByFold.size === 0) return
   const obstacles = [...observed.entries()].filter(([, { kind }]) => kind === 'under-file' || kind === 'folder')
   const spelling = (file: string): string => {
-    const going = goingByFold.get(fullFold(file))
+    const going = removedByFold.get(fullFold(file))
     return going !== undefined && observed.get(going)?.kind === 'file' && isOneEntry(going, file, listing) ? going : file
   }
   for (const [path, seen] of obstacles) {
